@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The Vulkan memory model as code: what memory *is* in Pellucid.
+//!
+//! This crate knows neither SPIR-V nor Vulkan objects. It provides
+//!
+//! - the vocabulary of the model ([`scope`], [`agent`], [`access`]): scopes, storage-class masks, agents, references, locations;
+//! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat, coherent) backend and the
+//!   modelled one are interchangeable;
+//! - findings as typed data ([`finding`]), turned into text elsewhere.
+//!
+//! The normative text is the Memory Model appendix of the Vulkan specification.
+
+pub mod access;
+pub mod agent;
+pub mod finding;
+pub mod scope;
+pub mod system;

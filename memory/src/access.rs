@@ -1,0 +1,78 @@
+//! Accesses: how one static instruction touches memory.
+
+use crate::scope::{Scope, Semantics, StorageClasses};
+use serde::{Deserialize, Serialize};
+
+/// A static instruction of a shader: an index into the shader's table of sites (source lines, names). Findings and replays name
+/// instructions by it; it does not depend on optimisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Site(pub u32);
+
+/// A *reference* of the model: through which variable, descriptor element or address an access reaches its location. Two accesses to one
+/// location through different references need device-domain availability and visibility in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Reference(pub u32);
+
+/// What one static load, store or atomic does, apart from its address and value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// Storage class of the location.
+    pub class: StorageClasses,
+    /// Bytes of one component: 1, 2, 4 or 8.
+    pub size: u8,
+    /// Consecutive components, 1 to 16. Component `k` is at `address + k * size`.
+    pub components: u8,
+    /// `NonPrivatePointer` / `NonPrivateTexel`, or implied (atomic, availability, visibility, lowered `coherent`).
+    pub non_private: bool,
+    /// `MakePointerAvailable` / `MakeTexelAvailable` at this scope (writes).
+    pub available: Option<Scope>,
+    /// `MakePointerVisible` / `MakeTexelVisible` at this scope (reads).
+    pub visible: Option<Scope>,
+    /// `Volatile`.
+    pub volatile: bool,
+    /// The scope of an atomic instruction; `None` for a plain access.
+    pub atomic: Option<Scope>,
+    /// The memory semantics of an atomic instruction; relaxed for a plain access.
+    pub semantics: Semantics,
+    /// The semantics of a compare-exchange that fails (`Unequal`).
+    pub unequal: Semantics,
+}
+
+impl Access {
+    /// A plain private access of `components` components of `size` bytes.
+    pub const fn plain(class: StorageClasses, size: u8, components: u8) -> Access {
+        Access {
+            class,
+            size,
+            components,
+            non_private: false,
+            available: None,
+            visible: None,
+            volatile: false,
+            atomic: None,
+            semantics: Semantics::RELAXED,
+            unequal: Semantics::RELAXED,
+        }
+    }
+}
+
+/// Read-modify-write operations (SPIR-V 3.49.18 *Atomic Instructions* and the float atomics of SPV_EXT_shader_atomic_float_add /
+/// _min_max). The operand width is [`Access::size`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Exchange,
+    CompareExchange,
+    IAdd,
+    ISub,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMin,
+    FMax,
+}

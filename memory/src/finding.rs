@@ -1,0 +1,204 @@
+//! Findings as typed data. Text, JSON and debug-utils messages are made of them elsewhere, in one place each.
+
+use crate::access::{AtomicOp, Reference, Site};
+use crate::agent::Invocation;
+use crate::scope::{Scope, StorageClasses};
+use serde::{Deserialize, Serialize};
+
+/// The stable identity of a kind of finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum FindingId {
+    RaceUnordered,
+    RacePrivate,
+    RaceNotAvailable,
+    RaceNotVisible,
+    RaceScope,
+    RaceStorageClass,
+    RaceReference,
+    RaceMixedScopeAtomics,
+    HazardReadAfterWrite,
+    HazardWriteAfterRead,
+    HazardWriteAfterWrite,
+    HazardReadRacingWrite,
+    HazardWriteRacingWrite,
+    HazardLayoutTransition,
+    HostNotFlushed,
+    HostNotInvalidated,
+    HostNoBarrier,
+    HostInFlight,
+    UninitialisedRead,
+    OutOfBounds,
+    FreedInUse,
+    BarrierDivergence,
+    Livelock,
+}
+
+impl FindingId {
+    /// The identifier that users see, suppress and search for.
+    pub fn name(self) -> &'static str {
+        use FindingId::*;
+        match self {
+            RaceUnordered => "race-unordered",
+            RacePrivate => "race-private",
+            RaceNotAvailable => "race-not-available",
+            RaceNotVisible => "race-not-visible",
+            RaceScope => "race-scope",
+            RaceStorageClass => "race-storage-class",
+            RaceReference => "race-reference",
+            RaceMixedScopeAtomics => "race-mixed-scope-atomics",
+            HazardReadAfterWrite => "hazard-read-after-write",
+            HazardWriteAfterRead => "hazard-write-after-read",
+            HazardWriteAfterWrite => "hazard-write-after-write",
+            HazardReadRacingWrite => "hazard-read-racing-write",
+            HazardWriteRacingWrite => "hazard-write-racing-write",
+            HazardLayoutTransition => "hazard-layout-transition",
+            HostNotFlushed => "host-not-flushed",
+            HostNotInvalidated => "host-not-invalidated",
+            HostNoBarrier => "host-no-barrier",
+            HostInFlight => "host-in-flight",
+            UninitialisedRead => "uninitialised-read",
+            OutOfBounds => "out-of-bounds",
+            FreedInUse => "freed-in-use",
+            BarrierDivergence => "barrier-divergence",
+            Livelock => "livelock",
+        }
+    }
+}
+
+/// What an access did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// A read-modify-write.
+    ReadModifyWrite(AtomicOp),
+}
+
+/// Where an access went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// Storage class.
+    pub class: StorageClasses,
+    /// Through which reference.
+    pub reference: Reference,
+    /// Device address of the first byte, or byte offset into workgroup memory.
+    pub address: u64,
+    /// Bytes from the start of the view, where there is one.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// One access of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessInfo {
+    /// The static instruction.
+    pub site: Site,
+    /// Read, write or both.
+    pub kind: AccessKind,
+    /// The scope of an atomic access.
+    pub atomic: Option<Scope>,
+    /// By whom.
+    pub by: Invocation,
+    /// Where.
+    pub place: Place,
+    /// The value that a read returned.
+    pub returned: Option<u64>,
+    /// The newest value at the time of a read.
+    pub newest: Option<u64>,
+    /// All values that the model allowed the read to return, ascending, at most 16.
+    pub admissible: Vec<u64>,
+}
+
+/// Something that the program did right between the two accesses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// (1) happens before (2) through these synchronising instructions (release side first).
+    HappensBefore(Vec<Site>),
+    /// The write was made available to this scope by the instruction.
+    MadeAvailable(Site, Scope),
+    /// Memory was made visible at this scope by the instruction.
+    MadeVisible(Site, Scope),
+    /// The two accesses use the same reference.
+    SameReference,
+    /// Both accesses are atomic, but not in each other's scope.
+    BothAtomic,
+    /// The closest release and acquire that did not synchronise.
+    ClosestPair(Site, Site),
+}
+
+/// What the model asks for and the program does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// No happens-before path at all.
+    HappensBefore,
+    /// The access at this site is private.
+    NonPrivate(Site),
+    /// No availability operation covers the write (at this scope).
+    Availability(Scope),
+    /// No visibility operation covers the read (at this scope).
+    Visibility(Scope),
+    /// The scope of this instruction is too narrow; at least this one is needed.
+    WiderScope(Site, Scope),
+    /// The semantics of this instruction lack these classes.
+    StorageClass(Site, StorageClasses),
+    /// Different references reach the location.
+    CommonReference,
+    /// The atomics are not in each other's scope.
+    MutualScope,
+}
+
+/// One edit of a static instruction; a fix is a set of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edit {
+    /// Add NonPrivatePointer / NonPrivateTexel to the access.
+    NonPrivate(Site),
+    /// Add MakePointerAvailable at the scope (implies non-private).
+    AvailableAccess(Site, Scope),
+    /// Add MakePointerVisible at the scope (implies non-private).
+    VisibleAccess(Site, Scope),
+    /// Add MakeAvailable to the semantics.
+    MakeAvailable(Site),
+    /// Add MakeVisible to the semantics.
+    MakeVisible(Site),
+    /// Widen the memory scope.
+    Widen(Site, Scope),
+    /// Add storage classes to the semantics.
+    AddClasses(Site, StorageClasses),
+    /// Add acquire semantics.
+    Acquire(Site),
+    /// Add release semantics.
+    Release(Site),
+    /// Insert a control barrier at workgroup scope, acquire-release with these classes, making available and visible, between the two
+    /// accesses.
+    InsertBarrier(Site, Site, StorageClasses),
+    /// Make the access atomic at this scope.
+    MakeAtomic(Site, Scope),
+    /// Reach the location through one reference in both places.
+    OneReference(Site, Site),
+}
+
+/// One finding. Equal findings (same id, same sites) are counted, not repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which kind.
+    pub id: FindingId,
+    /// The accesses, the earlier one first: two for races, one for the other checks.
+    pub accesses: Vec<AccessInfo>,
+    /// What was right.
+    pub facts: Vec<Fact>,
+    /// What is missing.
+    pub missing: Vec<Missing>,
+    /// The smallest fix, verified by judging the edited slice again; empty when none was found.
+    pub fix: Vec<Edit>,
+    /// How often it occurred.
+    pub count: u64,
+}

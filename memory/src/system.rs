@@ -1,0 +1,170 @@
+//! The boundary between an interpreter and memory.
+//!
+//! The interpreter runs a whole subgroup at a time: an instruction names [`LANES`] addresses and a mask of active lanes. Everything that
+//! differs between flat memory and the Vulkan memory model sits behind [`MemorySystem`]; the interpreter is compiled once for each
+//! implementation, so the plain mode pays nothing for the modelled one.
+
+use crate::access::{Access, AtomicOp, Reference, Site};
+use crate::agent::SubgroupIdentity;
+use crate::scope::{Scope, Semantics};
+
+/// Lanes of a vector register: the widest subgroup.
+pub const LANES: usize = 32;
+
+/// One 32-bit value per lane. 64-bit values are two of these: low words, then high words. 8- and 16-bit values are zero-extended.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes(pub [u32; LANES]);
+
+impl Lanes {
+    /// All lanes zero.
+    pub const ZERO: Lanes = Lanes([0; LANES]);
+}
+
+/// Active lanes, lane `i` at bit `i`.
+pub type Mask = u32;
+
+/// A range of device memory that shaders reach through one descriptor, or one buffer address range.
+///
+/// Whoever builds a view guarantees that `host .. host + size` stays mapped, readable and writable while a dispatch that uses it runs. All
+/// accesses to those bytes by running shaders are relaxed atomics or go through the one file that holds raw bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryView {
+    /// Where the bytes are in this process (never shown to anyone).
+    pub host: *mut u8,
+    /// The device address of the first byte: deterministic, the identity of locations.
+    pub address: u64,
+    /// Bytes that may be accessed.
+    pub size: u64,
+    /// The reference that accesses through this view have.
+    pub reference: Reference,
+}
+
+// SAFETY: the pointer is only dereferenced by the raw-byte module, under the contract above, with atomic accesses.
+unsafe impl Send for MemoryView {}
+// SAFETY: as for Send.
+unsafe impl Sync for MemoryView {}
+
+impl MemoryView {
+    /// A view of nothing: every access is out of bounds (a null descriptor).
+    pub const NULL: MemoryView =
+        MemoryView { host: std::ptr::null_mut(), address: 0, size: 0, reference: Reference(u32::MAX) };
+}
+
+/// Addresses of one access, for all lanes. `immediate` is added to every lane's offset (bytes, wrapping at 32 bits for offsets, at 64 bits
+/// for addresses).
+#[derive(Clone, Copy, Debug)]
+pub enum Pointers<'a> {
+    /// A buffer or image descriptor (the same for all active lanes) and byte offsets into it.
+    View {
+        /// The descriptor's memory.
+        view: &'a MemoryView,
+        /// Byte offsets.
+        offset: &'a Lanes,
+        /// Added to every offset.
+        immediate: u32,
+    },
+    /// Byte offsets into the workgroup's shared memory.
+    Workgroup {
+        /// Byte offsets.
+        offset: &'a Lanes,
+        /// Added to every offset.
+        immediate: u32,
+        /// The Workgroup variable (or aliased block) through which the access goes.
+        reference: Reference,
+    },
+    /// Physical storage buffer addresses: low and high words.
+    Physical {
+        /// Low 32 bits of the device addresses.
+        low: &'a Lanes,
+        /// High 32 bits.
+        high: &'a Lanes,
+        /// Added to every address.
+        immediate: u32,
+    },
+}
+
+/// Why execution of a dispatch cannot go on. The device is lost; the message names the cause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trap {
+    /// A physical storage buffer access outside every live buffer.
+    #[error("access of {size} bytes at device address {address:#x}, which is in no live buffer")]
+    InvalidAddress {
+        /// The instruction.
+        site: Site,
+        /// The device address.
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+    },
+    /// The watchdog's budget is spent: the shader does not end.
+    #[error("the shader did not end within the watchdog's budget")]
+    Watchdog,
+    /// No agent can make progress (modelled mode).
+    #[error("no invocation can make progress")]
+    Livelock,
+    /// Something that this driver does not implement was reached at run time.
+    #[error("not implemented in Pellucid: {0}")]
+    NotImplemented(String),
+    /// The host asked to stop (device destroyed, halt-on-error).
+    #[error("stopped: {0}")]
+    Stopped(String),
+}
+
+/// Memory as the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte components: low, high per
+/// component). Inactive lanes of `out` are left with any value. Out-of-bounds lanes of a view or of workgroup memory read zero and write
+/// nothing (robustBufferAccess); the modelled implementation reports them.
+pub trait MemorySystem {
+    /// False: flat memory, nothing recorded; the interpreter may keep going across visible operations. True: the interpreter returns to
+    /// its scheduler before every atomic, barrier and availability or visibility operation.
+    const MODELLED: bool;
+
+    /// All following calls are on behalf of this subgroup.
+    fn enter_subgroup(&mut self, identity: &SubgroupIdentity);
+
+    /// A plain or atomic load.
+    ///
+    /// # Errors
+    /// A trap ends the dispatch.
+    fn load(&mut self, at: Site, from: Pointers<'_>, mask: Mask, access: &Access, out: &mut [Lanes]) -> Result<(), Trap>;
+
+    /// A plain or atomic store.
+    ///
+    /// # Errors
+    /// A trap ends the dispatch.
+    fn store(&mut self, at: Site, to: Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> Result<(), Trap>;
+
+    /// An atomic read-modify-write (`access.components` is 1), lane by lane in ascending order. `comparator` is there for
+    /// CompareExchange only. `out` receives the original values.
+    ///
+    /// # Errors
+    /// A trap ends the dispatch.
+    #[allow(clippy::too_many_arguments)]
+    fn read_modify_write(
+        &mut self,
+        at: Site,
+        op: AtomicOp,
+        to: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+        comparator: Option<&[Lanes]>,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap>;
+
+    /// OpMemoryBarrier by the active lanes.
+    fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics);
+
+    /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the barrier completes within
+    /// this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
+    fn barrier_arrive(&mut self, at: Site, mask: Mask, execution: Scope, memory: Scope, semantics: &Semantics);
+
+    /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control barrier.
+    fn barrier_complete(&mut self, workgroup: u32);
+
+    /// Workgroup `workgroup` starts; its shared memory is `bytes` long, zeroed if `zeroed` (else undefined).
+    fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool);
+
+    /// All invocations of workgroup `workgroup` have ended.
+    fn workgroup_end(&mut self, workgroup: u32);
+}

@@ -1,0 +1,115 @@
+//! What the driver hands to the interpreter: specialization, resources, grids.
+
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::MemoryView;
+use std::collections::BTreeMap;
+
+/// Choices at pipeline creation.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// Entry point name.
+    pub entry_point: String,
+    /// `SpecId` to the constant's bytes, little endian, as VkSpecializationInfo gives them (Bool: 4 bytes).
+    pub specialization: BTreeMap<u32, Vec<u8>>,
+    /// Subgroup size: a power of two, 1 to 32.
+    pub subgroup_size: u32,
+    /// Generate code for a modelled memory system: every invocation's load is an event of its own.
+    pub modelled: bool,
+}
+
+/// How texels of a view are laid out: row-major, tightly packed by pitch.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageView {
+    /// All bytes of the view's base level and layers.
+    pub memory: MemoryView,
+    /// Texels at the base level of the view.
+    pub extent: [u32; 3],
+    /// Layers (cube maps: faces times cubes).
+    pub layers: u32,
+    /// The texel format, as a VkFormat number (the interpreter decodes it by its own table, [`crate::math::format`]).
+    pub format: i32,
+    /// Bytes from one row to the next at the base level.
+    pub row_pitch: u32,
+    /// Bytes from one depth slice to the next at the base level.
+    pub slice_pitch: u32,
+    /// Bytes from one layer to the next.
+    pub layer_pitch: u32,
+    /// Mip levels of the view; level `k` starts at `level_offsets[k]` relative to the view's memory and has halved extents and pitches in
+    /// `level_row_pitch`, `level_slice_pitch`.
+    pub levels: u32,
+    /// Byte offsets of up to 16 levels.
+    pub level_offsets: [u32; 16],
+    /// Row pitches of the levels.
+    pub level_row_pitch: [u32; 16],
+    /// Slice pitches of the levels.
+    pub level_slice_pitch: [u32; 16],
+    /// Samples per texel; sample `s` of a texel is at `s * texel bytes` inside its block.
+    pub samples: u32,
+    /// Component swizzle (VkComponentSwizzle numbers with IDENTITY resolved: 1 zero, 2 one, 3 r, 4 g, 5 b, 6 a).
+    pub swizzle: [u8; 4],
+}
+
+/// A sampler's state that compute sampling needs (VkSamplerCreateInfo).
+#[derive(Clone, Copy, Debug)]
+pub struct Sampler {
+    /// Linear instead of nearest, for magnification.
+    pub mag_linear: bool,
+    /// Linear instead of nearest, for minification.
+    pub min_linear: bool,
+    /// Linear between mip levels.
+    pub mip_linear: bool,
+    /// VkSamplerAddressMode numbers for u, v, w.
+    pub address: [i32; 3],
+    /// Added to the lod.
+    pub lod_bias: f32,
+    /// Clamp of the lod.
+    pub min_lod: f32,
+    /// Clamp of the lod.
+    pub max_lod: f32,
+    /// Border color as raw component bits.
+    pub border: [u32; 4],
+    /// Coordinates are in texels.
+    pub unnormalized: bool,
+    /// Compare operation (VkCompareOp number) if enabled.
+    pub compare: Option<i32>,
+}
+
+/// One descriptor.
+#[derive(Clone, Copy, Debug)]
+pub enum Descriptor {
+    /// Never written or null: every access is out of bounds.
+    Null,
+    /// Uniform or storage buffer (dynamic offsets already added).
+    Buffer(MemoryView),
+    /// Uniform or storage texel buffer: memory, VkFormat, texels.
+    TexelBuffer(MemoryView, i32, u32),
+    /// Storage or sampled image.
+    Image(ImageView),
+    /// Sampler alone.
+    Sampler(Sampler),
+    /// Combined image sampler.
+    ImageSampler(ImageView, Sampler),
+}
+
+/// The descriptors of one dispatch: for each entry of `Shader::bindings` its array elements (a runtime array: all that were allocated).
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    /// Indexed like `Shader::bindings`, then by array element.
+    pub bindings: Vec<Vec<Descriptor>>,
+    /// Push constant bytes.
+    pub push_constants: Vec<u8>,
+    /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may point.
+    pub addresses: Vec<MemoryView>,
+}
+
+/// The reference of physical storage buffer accesses: one for all addresses.
+pub const PHYSICAL_REFERENCE: Reference = Reference(u32::MAX - 1);
+
+/// The workgroups of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// vkCmdDispatchBase.
+    pub base: [u32; 3],
+    /// `NumWorkgroups`.
+    pub groups: [u32; 3],
+}

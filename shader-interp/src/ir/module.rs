@@ -1,0 +1,261 @@
+//! Values, regions and the shader as a whole.
+
+use super::op::Op;
+use pellucid_memory::access::Reference;
+use smallvec::SmallVec;
+
+/// A scalar SSA value: an index into [`Shader::values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub u32);
+
+/// A block or loop that can be left or repeated. Unique in a shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub u32);
+
+/// Scalar types. Integers have no sign: operations do. Values narrower than 32 bits are zero-extended to 32 in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    /// Bytes in memory; 0 for Bool, which has no representation there.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Scalar::Bool => 0,
+            Scalar::I8 => 1,
+            Scalar::I16 | Scalar::F16 => 2,
+            Scalar::I32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::F64 => 8,
+        }
+    }
+}
+
+/// Nodes in execution order.
+pub type Region = Vec<Node>;
+
+/// Arguments of a leave or repeat, results of a block.
+pub type Values = SmallVec<[Value; 4]>;
+
+/// One step of a region.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// A straight-line operation.
+    Op(Op),
+    /// Lanes where `condition` holds run `then`, the others `otherwise`; those that reach the end of either go on after the node.
+    If {
+        /// A Bool.
+        condition: Value,
+        /// Region of the true lanes.
+        then: Region,
+        /// Region of the false lanes, often empty.
+        otherwise: Region,
+    },
+    /// Lanes go on after the node when they leave `label`, or reach the end of `body` if there are no `results`.
+    Block {
+        /// The block's name.
+        label: Label,
+        /// Values defined at its end, one for each argument of each [`Node::Leave`].
+        results: Values,
+        /// What it holds.
+        body: Region,
+    },
+    /// `body` runs with `parameters` = `initial`, and again for lanes that [`Node::Repeat`] it. Lanes that reach the end of `body`
+    /// go on after the node.
+    Loop {
+        /// The loop's name.
+        label: Label,
+        /// Values defined at its head.
+        parameters: Values,
+        /// Their values on entry.
+        initial: Values,
+        /// What it holds.
+        body: Region,
+    },
+    /// Leave one of the surrounding blocks by the value of an integer (32 or 64 bits wide). Nothing is passed along: the targets are
+    /// blocks without results.
+    Switch {
+        /// The integer.
+        selector: Value,
+        /// Literal (zero-extended from the selector's width) and block to leave.
+        cases: Vec<(u64, Label)>,
+        /// The block to leave when no literal matches.
+        default: Label,
+    },
+    /// The active lanes go to the end of the surrounding block `label`. Last in its region.
+    Leave {
+        /// The block.
+        label: Label,
+        /// One for each result of the block.
+        arguments: Values,
+    },
+    /// The active lanes go back to the head of the surrounding loop `label`. Last in its region.
+    Repeat {
+        /// The loop.
+        label: Label,
+        /// One for each parameter of the loop.
+        arguments: Values,
+    },
+    /// The active lanes end (OpUnreachable, OpTerminateInvocation). Last in its region.
+    End,
+}
+
+/// What a descriptor variable of the shader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum DescriptorKind {
+    UniformBuffer,
+    StorageBuffer,
+    Sampler,
+    SampledImage,
+    CombinedImageSampler,
+    StorageImage,
+    UniformTexelBuffer,
+    StorageTexelBuffer,
+    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK looks like UniformBuffer to the shader.
+    AccelerationStructure,
+}
+
+/// A descriptor variable that the entry point uses. Operations name it by its index in [`Shader::bindings`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// `DescriptorSet`.
+    pub set: u32,
+    /// `Binding`.
+    pub binding: u32,
+    /// What the variable is.
+    pub kind: DescriptorKind,
+    /// Array elements; 1 for a single descriptor, 0 for a runtime-sized array.
+    pub count: u32,
+    /// OpName of the variable or of its block type, or "".
+    pub name: String,
+    /// True if the shader may write through it.
+    pub written: bool,
+}
+
+/// A variable in Function or Private storage that was not promoted to values: each lane has its own copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrivateObject {
+    /// Offset of the object in the lane's private memory, in bytes, 8-byte aligned.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// OpName, or "".
+    pub name: String,
+}
+
+/// A Workgroup variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkgroupObject {
+    /// Byte offset in workgroup memory. Aliased blocks (WorkgroupMemoryExplicitLayoutKHR) share offset 0.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// The reference that accesses through this variable have: its index in [`Shader::workgroup`].
+    pub reference: Reference,
+    /// Has an OpConstantNull initializer (VK 1.3 shaderZeroInitializeWorkgroupMemory).
+    pub zeroed: bool,
+    /// OpName, or "".
+    pub name: String,
+}
+
+/// Where a static instruction comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct SiteInfo {
+    /// The SPIR-V instruction in assembly-like text, such as `OpStore %42 %17`.
+    pub instruction: String,
+    /// Word offset of the instruction in the module.
+    pub word: u32,
+    /// Index into [`Shader::files`] and 1-based line and column (column 0 if unknown), from OpLine or NonSemantic.Shader.DebugInfo.
+    pub source: Option<SourcePosition>,
+    /// Name of the function that holds the instruction (OpName), or "".
+    pub function: String,
+    /// The variable that an access goes through, such as `partial` (OpName), or "".
+    pub variable: String,
+}
+
+/// A position in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourcePosition {
+    /// Index into [`Shader::files`].
+    pub file: u32,
+    /// 1-based.
+    pub line: u32,
+    /// 1-based, 0 if unknown.
+    pub column: u32,
+}
+
+/// A source file named by debug information, with its text where the module embeds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name as the module says it.
+    pub name: String,
+    /// Its text (OpSource or DebugSource), if embedded.
+    pub text: Option<String>,
+}
+
+/// The language that the module says it was compiled from (OpSource).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum SourceLanguage {
+    #[default]
+    Unknown,
+    Glsl,
+    Hlsl,
+    Slang,
+    Other,
+}
+
+/// A whole entry point, specialized and inlined, ready for code generation.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// Entry point name.
+    pub name: String,
+    /// Types of all values.
+    pub values: Vec<Scalar>,
+    /// What runs.
+    pub body: Region,
+    /// Descriptor variables.
+    pub bindings: Vec<Binding>,
+    /// Workgroup variables.
+    pub workgroup: Vec<WorkgroupObject>,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+    /// Objects in each lane's private memory.
+    pub private: Vec<PrivateObject>,
+    /// Bytes of private memory of one lane.
+    pub private_bytes: u32,
+    /// Bytes of the push constant block that are used, 0 if none.
+    pub push_constant_bytes: u32,
+    /// `LocalSize`, after specialization.
+    pub local_size: [u32; 3],
+    /// The module declares the Vulkan memory model (else it was lowered from GLSL450).
+    pub vulkan_memory_model: bool,
+    /// Static instructions that touch memory or synchronise, or can be named in a message: indexed by `Site`.
+    pub sites: Vec<SiteInfo>,
+    /// Source files of the debug information.
+    pub files: Vec<SourceFile>,
+    /// Source language.
+    pub language: SourceLanguage,
+    /// Execution modes of the float controls.
+    pub float_controls: FloatControls,
+}
+
+/// Float controls execution modes (SPV_KHR_float_controls), by width 16, 32, 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub struct FloatControls {
+    pub denorm_preserve: [bool; 3],
+    pub denorm_flush_to_zero: [bool; 3],
+    pub signed_zero_inf_nan_preserve: [bool; 3],
+    pub rounding_rte: [bool; 3],
+    pub rounding_rtz: [bool; 3],
+}

@@ -1,0 +1,500 @@
+//! Straight-line operations.
+
+use super::module::{Scalar, Value};
+use pellucid_memory::access::{Access, AtomicOp, Site};
+use pellucid_memory::scope::{Scope, Semantics};
+use smallvec::SmallVec;
+
+/// One operation: results (new values), arguments, and what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// Values that it defines.
+    pub results: SmallVec<[Value; 2]>,
+    /// Values that it uses, in the order that the kind documents.
+    pub arguments: SmallVec<[Value; 4]>,
+    /// The static instruction it comes from.
+    pub site: Site,
+}
+
+/// Where a memory operation goes. Byte offsets are I32 values, added to the immediate with 32-bit wrap-around.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// A buffer descriptor: `binding` indexes `Shader::bindings`.
+    Buffer {
+        /// Index into `Shader::bindings`.
+        binding: u32,
+        /// Array element; `None` is element 0. May differ between lanes.
+        element: Option<Value>,
+        /// Byte offset; `None` is 0.
+        offset: Option<Value>,
+        /// Added to the offset.
+        immediate: u32,
+    },
+    /// A physical storage buffer address (an I64 value).
+    Physical {
+        /// The address.
+        address: Value,
+        /// Added to the address.
+        immediate: u32,
+    },
+    /// Workgroup memory through variable `object` (index into `Shader::workgroup`); offsets count from the start of workgroup memory.
+    Workgroup {
+        /// Index into `Shader::workgroup`.
+        object: u32,
+        /// Byte offset; `None` is 0.
+        offset: Option<Value>,
+        /// Added to the offset.
+        immediate: u32,
+    },
+    /// Private memory of the lane (index into `Shader::private`); offsets count from the start of the lane's private memory and are a multiple
+    /// of the component's size. Not shared: no event of the model.
+    Private {
+        /// Index into `Shader::private`.
+        object: u32,
+        /// Byte offset; `None` is 0.
+        offset: Option<Value>,
+        /// Added to the offset.
+        immediate: u32,
+    },
+    /// The push constant block.
+    PushConstant {
+        /// Byte offset; `None` is 0.
+        offset: Option<Value>,
+        /// Added to the offset.
+        immediate: u32,
+    },
+}
+
+/// Built-in variables of compute shaders, one scalar component each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BuiltIn {
+    NumWorkgroups(u8),
+    WorkgroupId(u8),
+    LocalInvocationId(u8),
+    GlobalInvocationId(u8),
+    LocalInvocationIndex,
+    SubgroupSize,
+    NumSubgroups,
+    SubgroupId,
+    SubgroupLocalInvocationId,
+    /// Bits of the invocation mask, component 0 to 3.
+    SubgroupEqMask(u8),
+    SubgroupGeMask(u8),
+    SubgroupGtMask(u8),
+    SubgroupLeMask(u8),
+    SubgroupLtMask(u8),
+    DeviceIndex,
+}
+
+/// Group operations over a subgroup (SPIR-V GroupOperation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupKind {
+    /// Reduce: the same result in every active lane.
+    Reduce,
+    /// InclusiveScan.
+    InclusiveScan,
+    /// ExclusiveScan.
+    ExclusiveScan,
+    /// ClusteredReduce with this cluster size (a power of two).
+    Clustered(u32),
+}
+
+/// Binary operations that a group operation folds with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum GroupFold {
+    IAdd,
+    FAdd,
+    IMul,
+    FMul,
+    SMin,
+    UMin,
+    FMin,
+    SMax,
+    UMax,
+    FMax,
+    And,
+    Or,
+    Xor,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+}
+
+/// Arithmetic and logic on values of one scalar type (the type of the first argument; results as noted). All wrap; shifts by the width or
+/// more give what the shader may observe as undefined (here: the amount modulo the width); division by zero gives 0 for integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Alu {
+    // integers, any width
+    IAdd,
+    ISub,
+    IMul,
+    SNegate,
+    UDiv,
+    SDiv,
+    UMod,
+    SRem,
+    SMod,
+    /// Two results: low word, carry.
+    IAddCarry,
+    /// Two results: low word, borrow.
+    ISubBorrow,
+    /// Two results: low, high.
+    UMulExtended,
+    SMulExtended,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// Second argument: I32 amount (front end converts).
+    ShiftLeft,
+    ShiftRightLogical,
+    ShiftRightArithmetic,
+    BitReverse,
+    /// Result I32 whatever the width.
+    BitCount,
+    /// base, insert, offset (I32), count (I32).
+    BitFieldInsert,
+    BitFieldSExtract,
+    BitFieldUExtract,
+    FindILsb,
+    FindSMsb,
+    FindUMsb,
+    SAbs,
+    SSign,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    SClamp,
+    UClamp,
+    // comparisons of integers: result Bool
+    IEqual,
+    INotEqual,
+    ULess,
+    ULessEqual,
+    SLess,
+    SLessEqual,
+    // floats
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FRem,
+    FMod,
+    FNegate,
+    /// GLSL.std.450 Fma: one rounding allowed or two; three arguments.
+    Fma,
+    FAbs,
+    FSign,
+    Floor,
+    Ceil,
+    Trunc,
+    Round,
+    RoundEven,
+    Fract,
+    FMin,
+    FMax,
+    FClamp,
+    NMin,
+    NMax,
+    NClamp,
+    FMix,
+    Step,
+    SmoothStep,
+    Sqrt,
+    InverseSqrt,
+    Exp,
+    Exp2,
+    Log,
+    Log2,
+    Pow,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    /// Second argument I32.
+    Ldexp,
+    /// Results: significand, exponent (I32).
+    Frexp,
+    /// Results: fraction, whole.
+    Modf,
+    /// Round to f16 and back (OpQuantizeToF16).
+    QuantizeToF16,
+    // comparisons of floats: result Bool
+    FOrdEqual,
+    FOrdNotEqual,
+    FOrdLess,
+    FOrdLessEqual,
+    FUnordEqual,
+    FUnordNotEqual,
+    FUnordLess,
+    FUnordLessEqual,
+    IsNan,
+    IsInf,
+    // booleans
+    LogicalAnd,
+    LogicalOr,
+    LogicalNot,
+    LogicalEqual,
+    LogicalNotEqual,
+    /// condition (Bool), true value, false value (any type).
+    Select,
+    // packing, on I32 words and F32 / F16 components
+    PackHalf2x16,
+    UnpackHalf2x16,
+    PackSnorm4x8,
+    PackUnorm4x8,
+    PackSnorm2x16,
+    PackUnorm2x16,
+    UnpackSnorm4x8,
+    UnpackUnorm4x8,
+    UnpackSnorm2x16,
+    UnpackUnorm2x16,
+    /// Dot products of packed 4x8 vectors (OpSDot, OpUDot, OpSUDot with PackedVectorFormat4x8Bit): two I32, result I32.
+    SDot4x8,
+    UDot4x8,
+    SUDot4x8,
+    /// The same with saturating accumulation: third argument the accumulator.
+    SDotAccSat4x8,
+    UDotAccSat4x8,
+    SUDotAccSat4x8,
+}
+
+/// Conversions between scalar types; the source type is the argument's, the target the result's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Conversion {
+    /// Integer widths: zero-extending or truncating.
+    UConvert,
+    /// Integer widths: sign-extending or truncating.
+    SConvert,
+    /// Float widths, round to nearest even.
+    FConvert,
+    /// Float widths, toward zero (FPRoundingMode RTZ decoration).
+    FConvertRtz,
+    FToU,
+    FToS,
+    UToF,
+    SToF,
+    /// Same width, other type. 64 bits from or to two I32: see `Pack64` and `Unpack64`.
+    Bitcast,
+    /// Saturating (Kernel-less uses: none in Vulkan 1.3 shaders but SatConvert on dot products).
+    BoolToInt,
+}
+
+/// Image dimensions of an image operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ImageDim {
+    D1,
+    D2,
+    D3,
+    Cube,
+    Buffer,
+}
+
+/// The image that an operation uses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImageOperand {
+    /// Index into `Shader::bindings`.
+    pub binding: u32,
+    /// Array element; `None` is 0.
+    pub element: Option<Value>,
+    /// Separate sampler for sampling: binding and element.
+    pub sampler: Option<(u32, Option<Value>)>,
+    /// Dimensionality.
+    pub dim: ImageDim,
+    /// Arrayed: one more coordinate, the layer.
+    pub arrayed: bool,
+    /// Multisampled.
+    pub multisampled: bool,
+    /// Sampled type: component type of texels (I32, F32, I64; signed or not is the format's matter).
+    pub texel: Scalar,
+    /// The image's Sampled Type is a signed integer.
+    pub signed: bool,
+    /// `vkFormat`-independent SPIR-V Image Format as its number; 0 is Unknown.
+    pub format: u32,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpKind {
+    /// A constant: the bits of the result's type, zero-extended (Bool: 0 or 1).
+    Constant(u64),
+    /// OpUndef: any value (Pellucid gives 0).
+    Undef,
+    /// A built-in variable's component: one result, I32.
+    BuiltIn(BuiltIn),
+    /// Arithmetic and logic. The flag forbids contraction (`NoContraction`).
+    Alu(Alu),
+    /// A conversion.
+    Convert(Conversion),
+    /// I64 or F64 from two I32 (low, high).
+    Pack64,
+    /// Two I32 (low, high) from I64 or F64.
+    Unpack64,
+    /// `results.len()` is `access.components`; all of one scalar type with `access.size` bytes.
+    Load {
+        /// From where.
+        place: Place,
+        /// How.
+        access: Access,
+    },
+    /// `arguments` are the components.
+    Store {
+        /// To where.
+        place: Place,
+        /// How.
+        access: Access,
+    },
+    /// Arguments: value (for CompareExchange: value, comparator). Result: the original value, if used.
+    Atomic {
+        /// Which.
+        op: AtomicOp,
+        /// Where.
+        place: Place,
+        /// How.
+        access: Access,
+    },
+    /// OpArrayLength in *bytes* of the descriptor's range (the front end computes the count from it). Result I32.
+    BufferSize {
+        /// Index into `Shader::bindings`.
+        binding: u32,
+        /// Array element; `None` is 0.
+        element: Option<Value>,
+    },
+    /// OpMemoryBarrier.
+    MemoryBarrier {
+        /// Memory scope.
+        scope: Scope,
+        /// Semantics.
+        semantics: Semantics,
+    },
+    /// OpControlBarrier.
+    ControlBarrier {
+        /// Execution scope: Workgroup or Subgroup (wider ones are refused).
+        execution: Scope,
+        /// Memory scope.
+        memory: Scope,
+        /// Semantics.
+        semantics: Semantics,
+    },
+    /// OpGroupNonUniformElect: Bool.
+    Elect,
+    /// OpGroupNonUniformAll: Bool to Bool.
+    VoteAll,
+    /// OpGroupNonUniformAny: Bool to Bool.
+    VoteAny,
+    /// OpGroupNonUniformAllEqual: any scalar to Bool.
+    VoteAllEqual,
+    /// OpGroupNonUniformBallot: Bool to 4 x I32.
+    Ballot,
+    /// OpGroupNonUniformInverseBallot: 4 x I32 to Bool.
+    InverseBallot,
+    /// OpGroupNonUniformBallotBitExtract: 4 x I32, index to Bool.
+    BallotBitExtract,
+    /// OpGroupNonUniformBallotBitCount: 4 x I32 to I32.
+    BallotBitCount(GroupKind),
+    /// OpGroupNonUniformBallotFindLSB: 4 x I32 to I32.
+    BallotFindLsb,
+    /// OpGroupNonUniformBallotFindMSB: 4 x I32 to I32.
+    BallotFindMsb,
+    /// OpGroupNonUniformBroadcast / BroadcastFirst (no index argument) : value, lane (I32).
+    Broadcast,
+    /// OpGroupNonUniformBroadcastFirst: value.
+    BroadcastFirst,
+    /// OpGroupNonUniformShuffle: value, lane (I32).
+    Shuffle,
+    /// OpGroupNonUniformShuffleXor: value, mask (I32).
+    ShuffleXor,
+    /// OpGroupNonUniformShuffleUp: value, delta (I32).
+    ShuffleUp,
+    /// OpGroupNonUniformShuffleDown: value, delta (I32).
+    ShuffleDown,
+    /// OpGroupNonUniformRotateKHR: value, delta (I32); cluster size or 0.
+    Rotate(u32),
+    /// OpGroupNonUniformQuadBroadcast: value, index (I32).
+    QuadBroadcast,
+    /// OpGroupNonUniformQuadSwap: value; 0 horizontal, 1 vertical, 2 diagonal.
+    QuadSwap(u32),
+    /// Arithmetic group operations: value.
+    Group(GroupFold, GroupKind),
+    /// OpImageRead: coordinates (I32; then layer, then sample) to 4 texel components.
+    ImageRead {
+        /// Which image.
+        image: ImageOperand,
+        /// How (class IMAGE; size and components are the executor's matter).
+        access: Access,
+    },
+    /// OpImageWrite: coordinates, then 4 texel components (missing ones 0).
+    ImageWrite {
+        /// Which image.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// Atomic through OpImageTexelPointer: coordinates (and sample), value (CompareExchange: value, comparator).
+    ImageAtomic {
+        /// Which operation; for atomic loads and stores see `ImageAtomicLoad` and `ImageAtomicStore`.
+        op: AtomicOp,
+        /// Which image.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// OpAtomicLoad through OpImageTexelPointer: coordinates.
+    ImageAtomicLoad {
+        /// Which image.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// OpAtomicStore through OpImageTexelPointer: coordinates, value.
+    ImageAtomicStore {
+        /// Which image.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// OpImageFetch: coordinates (I32; layer), lod (I32) or sample to 4 texel components.
+    ImageFetch {
+        /// Which image.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), lod (F32) to 4 texel components.
+    ImageSample {
+        /// Which image and sampler.
+        image: ImageOperand,
+        /// How.
+        access: Access,
+    },
+    /// OpImageQuerySize / QuerySizeLod: (lod, I32, if `lod`) to I32 per dimension.
+    ImageQuerySize {
+        /// Which image.
+        image: ImageOperand,
+        /// A lod argument is there.
+        lod: bool,
+    },
+    /// OpImageQueryLevels: I32.
+    ImageQueryLevels(ImageOperand),
+    /// OpImageQuerySamples: I32.
+    ImageQuerySamples(ImageOperand),
+    /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are deterministic.
+    ReadClock(Scope),
+}

@@ -1,0 +1,1 @@
+//! Text form of the representation, for snapshots and `--dump`.
