@@ -5,6 +5,7 @@
 //! - the vocabulary of the model ([`scope`], [`agent`], [`access`]): scopes, storage-class masks, agents, references, locations;
 //! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat, coherent) backend and the
 //!   modelled one are interchangeable;
+//! - the axiomatic engine ([`model`]), the judge of everything else, and the litmus tests that run on it;
 //! - findings as typed data ([`finding`]), turned into text elsewhere.
 //!
 //! The normative text is the Memory Model appendix of the Vulkan specification.
@@ -12,5 +13,6 @@
 pub mod access;
 pub mod agent;
 pub mod finding;
+pub mod model;
 pub mod scope;
 pub mod system;
