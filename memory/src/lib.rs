@@ -12,6 +12,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod commands;
 pub mod finding;
 pub mod model;
 pub mod scope;

@@ -1,0 +1,132 @@
+//! Prefix clocks: what of each queue and stage has executed, is available, is visible.
+
+use super::dependency::{Accesses, Stages};
+use super::shadow::Range;
+use super::tracker::QueueId;
+use std::collections::BTreeMap;
+
+/// One stream of operations: a queue and a stage; for writes also the access that wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Stream {
+    pub queue: QueueId,
+    pub stage: Stages,
+    pub access: Accesses,
+}
+
+/// For each stream the number of operations, counted from 1 in submission order, that are included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock(BTreeMap<Stream, u64>);
+
+impl Clock {
+    pub fn get(&self, stream: Stream) -> u64 {
+        self.0.get(&stream).copied().unwrap_or(0)
+    }
+
+    pub fn raise(&mut self, stream: Stream, to: u64) {
+        if to > 0 {
+            let entry = self.0.entry(stream).or_default();
+            *entry = (*entry).max(to);
+        }
+    }
+
+    pub fn join(&mut self, other: &Clock) {
+        for (&stream, &to) in &other.0 {
+            self.raise(stream, to);
+        }
+    }
+
+    pub fn covers(&self, other: &Clock) -> bool {
+        other.0.iter().all(|(&stream, &to)| self.get(stream) >= to)
+    }
+}
+
+/// A clock for all memory with exceptions that hold for some bytes only.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranged {
+    pub everywhere: Clock,
+    parts: BTreeMap<(u64, u64), Clock>,
+}
+
+impl Ranged {
+    /// Raises `stream` on these bytes.
+    pub fn raise(&mut self, stream: Stream, to: u64, ranges: Option<&[Range]>) {
+        match ranges {
+            None => {
+                self.everywhere.raise(stream, to);
+                self.prune();
+            }
+            Some(ranges) => {
+                if self.everywhere.get(stream) < to {
+                    for r in ranges {
+                        self.parts.entry((r.start, r.end)).or_default().raise(stream, to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Joins `other`, on these bytes only.
+    pub fn join(&mut self, other: &Ranged, ranges: Option<&[Range]>) {
+        match ranges {
+            None => {
+                self.everywhere.join(&other.everywhere);
+                for (&key, clock) in &other.parts {
+                    self.parts.entry(key).or_default().join(clock);
+                }
+                self.prune();
+            }
+            Some(ranges) => {
+                for r in ranges {
+                    if !self.everywhere.covers(&other.everywhere) {
+                        self.parts.entry((r.start, r.end)).or_default().join(&other.everywhere);
+                    }
+                    for (&(start, end), clock) in &other.parts {
+                        let (start, end) = (start.max(r.start), end.min(r.end));
+                        if start < end {
+                            self.parts.entry((start, end)).or_default().join(clock);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drops exceptions that say nothing more than the whole: a full barrier retires everything older.
+    fn prune(&mut self) {
+        let everywhere = &self.everywhere;
+        self.parts.retain(|_, clock| !everywhere.covers(clock));
+    }
+
+    /// The parts of `range` where fewer than `at_least` operations of `stream` are included.
+    pub fn missing(&self, stream: Stream, at_least: u64, range: Range) -> Vec<Range> {
+        if self.everywhere.get(stream) >= at_least {
+            return Vec::new();
+        }
+        let mut left = vec![range];
+        for (&(start, end), clock) in &self.parts {
+            if clock.get(stream) >= at_least {
+                left = left.into_iter().flat_map(|r| r.without(Range { start, end })).collect();
+            }
+        }
+        left
+    }
+}
+
+/// What is known at a point: `executed` counts operations that are system-synchronized-before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Knowledge {
+    /// Operations (streams without access) that happen before.
+    pub executed: Clock,
+    /// Writes that are available in the device domain.
+    pub available: Ranged,
+    /// Writes that a submission made visible to every device access.
+    pub visible: Ranged,
+}
+
+impl Knowledge {
+    pub fn join(&mut self, other: &Knowledge) {
+        self.executed.join(&other.executed);
+        self.available.join(&other.available, None);
+        self.visible.join(&other.visible, None);
+    }
+}

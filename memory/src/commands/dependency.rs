@@ -1,0 +1,142 @@
+//! Stages, accesses and memory dependencies (Vulkan 1.3, 7.1 *Execution and Memory Dependencies*, 7.6 *Pipeline Barriers*).
+
+use super::shadow::Range;
+use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
+
+bitflags! {
+    /// The pipeline stages that a compute and transfer queue can execute. The driver maps the 64-bit stage masks of the API to these:
+    /// `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is [`Stages::DEVICE`], `NONE`, a source `TOP_OF_PIPE` and a destination
+    /// `BOTTOM_OF_PIPE` are empty.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+    pub struct Stages: u8 {
+        /// VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT: reads of indirect parameters.
+        const DRAW_INDIRECT = 1;
+        /// VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT.
+        const COMPUTE_SHADER = 2;
+        /// VK_PIPELINE_STAGE_2_COPY_BIT: copies, and vkCmdCopyQueryPoolResults.
+        const COPY = 4;
+        /// VK_PIPELINE_STAGE_2_CLEAR_BIT: the clear commands, vkCmdFillBuffer and vkCmdUpdateBuffer among them.
+        const CLEAR = 8;
+        /// VK_PIPELINE_STAGE_2_BLIT_BIT.
+        const BLIT = 16;
+        /// VK_PIPELINE_STAGE_2_RESOLVE_BIT.
+        const RESOLVE = 32;
+        /// VK_PIPELINE_STAGE_2_HOST_BIT.
+        const HOST = 64;
+        /// All stages of the device: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
+        const DEVICE = 63;
+        /// VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT.
+        const ALL_TRANSFER = 4 | 8 | 16 | 32;
+    }
+}
+
+bitflags! {
+    /// The access types that those stages have. The driver maps `MEMORY_READ` and `MEMORY_WRITE` to all reads and all writes;
+    /// `SHADER_READ` is uniform (not uniform buffers: that is `UNIFORM_READ`), sampled and storage reads.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+    pub struct Accesses: u16 {
+        /// VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT.
+        const INDIRECT_COMMAND_READ = 1;
+        /// VK_ACCESS_2_UNIFORM_READ_BIT.
+        const UNIFORM_READ = 2;
+        /// VK_ACCESS_2_SHADER_SAMPLED_READ_BIT.
+        const SHADER_SAMPLED_READ = 4;
+        /// VK_ACCESS_2_SHADER_STORAGE_READ_BIT.
+        const SHADER_STORAGE_READ = 8;
+        /// VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT.
+        const SHADER_STORAGE_WRITE = 16;
+        /// VK_ACCESS_2_TRANSFER_READ_BIT.
+        const TRANSFER_READ = 32;
+        /// VK_ACCESS_2_TRANSFER_WRITE_BIT.
+        const TRANSFER_WRITE = 64;
+        /// VK_ACCESS_2_HOST_READ_BIT.
+        const HOST_READ = 128;
+        /// VK_ACCESS_2_HOST_WRITE_BIT.
+        const HOST_WRITE = 256;
+        /// VK_ACCESS_2_SHADER_READ_BIT.
+        const SHADER_READ = 4 | 8;
+        /// VK_ACCESS_2_MEMORY_READ_BIT.
+        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128;
+        /// VK_ACCESS_2_MEMORY_WRITE_BIT.
+        const MEMORY_WRITE = 16 | 64 | 256;
+    }
+}
+
+impl Stages {
+    /// The stages of a first synchronization scope: these and the logically earlier ones.
+    pub fn with_earlier(self) -> Stages {
+        if self.contains(Stages::COMPUTE_SHADER) { self | Stages::DRAW_INDIRECT } else { self }
+    }
+
+    /// The stages of a second synchronization scope: these and the logically later ones.
+    pub fn with_later(self) -> Stages {
+        if self.contains(Stages::DRAW_INDIRECT) { self | Stages::COMPUTE_SHADER } else { self }
+    }
+
+    /// The accesses that these stages can perform (Vulkan 1.3, table *Supported access types*).
+    pub fn supported(self) -> Accesses {
+        let mut a = Accesses::empty();
+        if self.contains(Stages::DRAW_INDIRECT) {
+            a |= Accesses::INDIRECT_COMMAND_READ;
+        }
+        if self.contains(Stages::COMPUTE_SHADER) {
+            a |= Accesses::UNIFORM_READ | Accesses::SHADER_READ | Accesses::SHADER_STORAGE_WRITE;
+        }
+        if self.intersects(Stages::COPY | Stages::BLIT | Stages::RESOLVE) {
+            a |= Accesses::TRANSFER_READ;
+        }
+        if self.intersects(Stages::ALL_TRANSFER) {
+            a |= Accesses::TRANSFER_WRITE;
+        }
+        if self.contains(Stages::HOST) {
+            a |= Accesses::HOST_READ | Accesses::HOST_WRITE;
+        }
+        a
+    }
+}
+
+/// One access scope of a dependency: these accesses in these stages, on all memory or on these bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessScope {
+    /// Exactly the stages named: access scopes do not take in earlier or later stages.
+    pub stages: Stages,
+    /// The accesses.
+    pub accesses: Accesses,
+    /// Device addresses; `None` for a global memory barrier.
+    pub ranges: Option<Vec<Range>>,
+}
+
+/// One memory dependency: of a pipeline barrier, an event wait, a semaphore or a submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// Source stage mask as the command names it.
+    pub source: Stages,
+    /// Destination stage mask.
+    pub destination: Stages,
+    /// First access scopes: one for each memory barrier of the dependency.
+    pub available: Vec<AccessScope>,
+    /// Second access scopes.
+    pub visible: Vec<AccessScope>,
+}
+
+impl Dependency {
+    /// An execution dependency alone.
+    pub fn execution(source: Stages, destination: Stages) -> Dependency {
+        Dependency { source, destination, available: Vec::new(), visible: Vec::new() }
+    }
+
+    /// A global memory barrier.
+    pub fn memory(source: Stages, from: Accesses, destination: Stages, to: Accesses) -> Dependency {
+        let scope = |stages, accesses| vec![AccessScope { stages, accesses, ranges: None }];
+        Dependency { source, destination, available: scope(source, from), visible: scope(destination, to) }
+    }
+
+    /// Restricts both access scopes to these bytes (a buffer or image memory barrier).
+    pub fn on(mut self, ranges: &[Range]) -> Dependency {
+        for scope in self.available.iter_mut().chain(&mut self.visible) {
+            scope.ranges = Some(ranges.to_vec());
+        }
+        self
+    }
+}

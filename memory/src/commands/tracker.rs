@@ -1,0 +1,415 @@
+//! Queues, operations and what each knows.
+
+use super::clock::{Knowledge, Ranged, Stream};
+use super::dependency::{AccessScope, Accesses, Dependency, Stages};
+use super::explain::{self, Hazard};
+use super::shadow::{Operand, Range, Record, Shadow};
+use crate::scope::Scope;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A queue of the device, counted from 0 in creation order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct QueueId(pub u32);
+
+/// A queue operation, counted from 0 in the order of [`Tracker::begin`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OperationId(pub u64);
+
+/// What a semaphore or fence signal carries to whoever waits for it.
+#[derive(Clone, Debug, Default)]
+pub struct Payload(Knowledge);
+
+/// What a set event carries to its waits.
+#[derive(Clone, Debug)]
+pub struct EventToken {
+    queue: QueueId,
+    stages: Stages,
+    knowledge: Knowledge,
+    counts: BTreeMap<Stages, u64>,
+}
+
+/// A barrier that explanations may point at.
+#[derive(Clone, Debug)]
+pub(super) struct PastBarrier {
+    /// The caller's name for the command.
+    pub tag: u64,
+    /// Operations of the queue before it, per stage.
+    pub counts: BTreeMap<Stages, u64>,
+    pub dependency: Dependency,
+    /// What was available at its visibility operation.
+    pub frozen: Ranged,
+}
+
+/// How many barriers of a queue explanations look back at.
+const REMEMBERED_BARRIERS: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Queue {
+    /// Operations so far, per stage.
+    counts: BTreeMap<Stages, u64>,
+    /// What operations of a stage know when they begin: joined from the dependencies whose second scope holds the stage.
+    inherit: BTreeMap<Stages, Knowledge>,
+    /// Joined knowledge of the operations of a stage, without themselves.
+    ends: BTreeMap<Stages, Knowledge>,
+    /// From submissions: part of every scope.
+    always: Knowledge,
+    /// From all dependencies, also those with an empty second scope.
+    everything: Knowledge,
+    /// Writes that are visible to accesses of this kind in this stage.
+    visible: BTreeMap<(Stages, Accesses), Ranged>,
+    pub(super) barriers: Vec<PastBarrier>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub queue: QueueId,
+    pub stage: Stages,
+    pub number: u64,
+    pub tag: u64,
+    /// The operation of the same command that precedes it (the parameter read of an indirect dispatch).
+    after: Option<OperationId>,
+}
+
+/// Tracks which accesses of queue operations are ordered. See the module page.
+#[derive(Default)]
+pub struct Tracker {
+    queues: BTreeMap<QueueId, Queue>,
+    operations: Vec<Operation>,
+    shadow: Shadow,
+    host: Knowledge,
+    synchronized: BTreeSet<(OperationId, OperationId)>,
+    /// Ask for visibility between two writes as well (stricter than the appendix).
+    pub strict_write_after_write: bool,
+}
+
+impl Queue {
+    /// Joined knowledge of a first synchronization scope; `None` takes in everything.
+    fn first_scope(&self, id: QueueId, stages: Option<Stages>) -> Knowledge {
+        let mut known = self.always.clone();
+        if stages.is_none() {
+            known.join(&self.everything);
+        }
+        let all = Stages::DEVICE | Stages::HOST;
+        for stage in stages.unwrap_or(all).iter() {
+            if let Some(k) = self.inherit.get(&stage) {
+                known.join(k);
+            }
+            if let Some(k) = self.ends.get(&stage) {
+                known.join(k);
+            }
+            let executed = self.counts.get(&stage).copied().unwrap_or(0);
+            known.executed.raise(Stream { queue: id, stage, access: Accesses::empty() }, executed);
+        }
+        known
+    }
+
+    /// Availability operation: writes of `scope` that `known` says were executed, at most `counts` of each stage.
+    fn make_available(
+        &self,
+        id: QueueId,
+        known: &mut Knowledge,
+        scopes: &[AccessScope],
+        counts: &BTreeMap<Stages, u64>,
+    ) {
+        for scope in scopes {
+            for stage in scope.stages.iter() {
+                let executed = known
+                    .executed
+                    .get(Stream { queue: id, stage, access: Accesses::empty() })
+                    .min(counts.get(&stage).copied().unwrap_or(0));
+                let writes = scope.accesses & stage.supported() & Accesses::MEMORY_WRITE;
+                for access in writes.iter() {
+                    known.available.raise(
+                        Stream { queue: id, stage, access },
+                        executed,
+                        scope.ranges.as_deref(),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Visibility operation: everything that is available becomes visible to the accesses of `scopes`.
+    fn make_visible(&mut self, available: &Ranged, scopes: &[AccessScope]) {
+        for scope in scopes {
+            for stage in scope.stages.iter() {
+                for access in (scope.accesses & stage.supported()).iter() {
+                    self.visible.entry((stage, access)).or_default().join(available, scope.ranges.as_deref());
+                }
+            }
+        }
+    }
+
+    /// The dependency's knowledge reaches the stages of its second scope.
+    fn second_scope(&mut self, known: &Knowledge, stages: Stages) {
+        for stage in stages.iter() {
+            self.inherit.entry(stage).or_default().join(known);
+        }
+        self.everything.join(known);
+    }
+}
+
+impl Tracker {
+    /// No queue has done anything.
+    pub fn new() -> Tracker {
+        Tracker::default()
+    }
+
+    /// vkQueueSubmit: what the host knows happens before everything that follows on the queue, and everything available becomes visible.
+    pub fn submit(&mut self, queue: QueueId) {
+        let mut known = self.host.clone();
+        let state = self.queues.entry(queue).or_default();
+        known.join(&state.first_scope(queue, Some(Stages::empty())));
+        let available = known.available.clone();
+        known.visible.join(&available, None);
+        state.always.join(&known);
+        state.second_scope(&known, Stages::DEVICE);
+    }
+
+    /// The wait of a submission for a semaphore, at these stages.
+    pub fn wait_semaphore(&mut self, queue: QueueId, payload: &Payload, stages: Stages) {
+        let state = self.queues.entry(queue).or_default();
+        let mut known = state.always.clone();
+        known.join(&payload.0);
+        let scope =
+            [AccessScope { stages, accesses: Accesses::MEMORY_READ | Accesses::MEMORY_WRITE, ranges: None }];
+        state.make_visible(&known.available, &scope);
+        state.second_scope(&known, stages.with_later());
+    }
+
+    /// A semaphore signal of a submission. `None` is vkQueueSubmit's, whose first scope is everything; vkQueueSubmit2 names stages.
+    pub fn signal_semaphore(&mut self, queue: QueueId, stages: Option<Stages>) -> Payload {
+        let state = self.queues.entry(queue).or_default();
+        let mut known = state.first_scope(queue, stages.map(Stages::with_earlier));
+        let scope = [AccessScope {
+            stages: stages.unwrap_or(Stages::DEVICE),
+            accesses: Accesses::MEMORY_WRITE,
+            ranges: None,
+        }];
+        let counts = state.counts.clone();
+        state.make_available(queue, &mut known, &scope, &counts);
+        state.everything.join(&known);
+        Payload(known)
+    }
+
+    /// A fence signal, or vkQueueWaitIdle's.
+    pub fn signal_fence(&mut self, queue: QueueId) -> Payload {
+        self.signal_semaphore(queue, None)
+    }
+
+    /// The host has seen the signal: a fence or timeline wait that succeeded, or a status that says signalled.
+    pub fn host_wait(&mut self, payload: &Payload) {
+        self.host.join(&payload.0);
+    }
+
+    /// vkSignalSemaphore.
+    pub fn host_signal(&self) -> Payload {
+        Payload(self.host.clone())
+    }
+
+    /// A pipeline barrier's dependency. `tag` names the command to explanations.
+    pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) {
+        let state = self.queues.entry(queue).or_default();
+        let mut known = state.first_scope(queue, Some(dependency.source.with_earlier()));
+        let counts = state.counts.clone();
+        state.make_available(queue, &mut known, &dependency.available, &counts);
+        state.finish(dependency, known, counts, tag);
+    }
+
+    /// Several dependencies of one vkCmdPipelineBarrier2: they do not chain with one another.
+    pub fn barriers(&mut self, queue: QueueId, dependencies: &[Dependency], tag: u64) {
+        let state = self.queues.entry(queue).or_default();
+        let counts = state.counts.clone();
+        let known: Vec<Knowledge> = dependencies
+            .iter()
+            .map(|d| {
+                let mut known = state.first_scope(queue, Some(d.source.with_earlier()));
+                state.make_available(queue, &mut known, &d.available, &counts);
+                known
+            })
+            .collect();
+        for (dependency, known) in dependencies.iter().zip(known) {
+            state.finish(dependency, known, counts.clone(), tag);
+        }
+    }
+
+    /// vkCmdSetEvent: the first scope of the waits for it.
+    pub fn set_event(&mut self, queue: QueueId, stages: Stages) -> EventToken {
+        let state = self.queues.entry(queue).or_default();
+        let knowledge = state.first_scope(queue, Some(stages.with_earlier()));
+        state.everything.join(&knowledge);
+        EventToken { queue, stages, knowledge, counts: state.counts.clone() }
+    }
+
+    /// vkCmdWaitEvents for events that a queue set (sync2: once for each event with its dependency).
+    pub fn wait_events(&mut self, queue: QueueId, events: &[&EventToken], dependency: &Dependency, tag: u64) {
+        let state = self.queues.entry(queue).or_default();
+        let mut known = state.always.clone();
+        let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
+        for event in events {
+            if event.queue == queue && dependency.source.with_earlier().contains(event.stages) {
+                known.join(&event.knowledge);
+                for (&stage, &n) in &event.counts {
+                    let entry = counts.entry(stage).or_default();
+                    *entry = (*entry).max(n);
+                }
+            }
+        }
+        state.make_available(queue, &mut known, &dependency.available, &counts);
+        state.finish(dependency, known, counts, tag);
+    }
+
+    /// A queue operation begins. All its accesses must be given before the next command of the queue.
+    pub fn begin(
+        &mut self,
+        queue: QueueId,
+        stage: Stages,
+        tag: u64,
+        after: Option<OperationId>,
+    ) -> OperationId {
+        let state = self.queues.entry(queue).or_default();
+        let count = state.counts.entry(stage).or_default();
+        *count += 1;
+        let number = *count;
+        let start = state.inherit.get(&stage).cloned().unwrap_or_default();
+        state.ends.entry(stage).or_default().join(&start);
+        let id = OperationId(self.operations.len() as u64);
+        self.operations.push(Operation { queue, stage, number, tag, after });
+        id
+    }
+
+    /// Shader-level synchronization made `first` happen before `second` in part: the caller judges their pairs itself.
+    pub fn synchronizes(&mut self, first: OperationId, second: OperationId) {
+        self.synchronized.insert((first, second));
+    }
+
+    /// The caller's name for the command of an operation.
+    pub fn tag(&self, operation: OperationId) -> u64 {
+        self.operations[operation.0 as usize].tag
+    }
+
+    /// An access of `operation` to `range`: the hazards with earlier accesses, in address order, one for each pair of records.
+    pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
+        let op = self.operations[operation.0 as usize].clone();
+        let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };
+        let mut hazards: Vec<Hazard> = Vec::new();
+        let mut conflicts: Vec<(Range, Record)> = Vec::new();
+        self.shadow.for_each(range, |part, cell| {
+            if let Some(write) = cell.write {
+                conflicts.push((part, write));
+            }
+            if !operand.write.is_empty() {
+                conflicts.extend(cell.reads.iter().map(|&r| (part, r)));
+            }
+        });
+        for (part, earlier) in conflicts {
+            for bytes in self.unordered(&earlier, &record, part) {
+                let known = hazards.iter_mut().find(|h| h.is_pair(&earlier, &record));
+                match known {
+                    Some(h) => h.add_bytes(bytes),
+                    None => hazards.push(explain::hazard(self, &earlier, &record, bytes)),
+                }
+            }
+        }
+        self.shadow.record(range, record);
+        hazards
+    }
+
+    /// Memory was freed or given a new content that no earlier access conflicts with.
+    pub fn forget(&mut self, range: Range) {
+        self.shadow.forget(range);
+    }
+
+    pub(super) fn queue(&self, id: QueueId) -> Option<&Queue> {
+        self.queues.get(&id)
+    }
+
+    pub(super) fn executed(&self, earlier: &Record, later: &Record) -> bool {
+        let after = self.operations[later.operation.0 as usize].after;
+        after == Some(earlier.operation)
+            || self.start(later).is_some_and(|k| {
+                let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: Accesses::empty() };
+                k.executed.get(stream) >= earlier.number
+            })
+    }
+
+    fn start(&self, later: &Record) -> Option<&Knowledge> {
+        self.queues.get(&later.queue).and_then(|q| q.inherit.get(&later.stage))
+    }
+
+    pub(super) fn unavailable(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
+        let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: earlier.operand.write };
+        match self.start(later) {
+            Some(k) => k.available.missing(stream, earlier.number, range),
+            None => vec![range],
+        }
+    }
+
+    pub(super) fn invisible(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
+        let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: earlier.operand.write };
+        let queue = self.queues.get(&later.queue);
+        let seen = queue.and_then(|q| q.visible.get(&(later.stage, later.operand.read)));
+        let left = match seen {
+            Some(v) => v.missing(stream, earlier.number, range),
+            None => vec![range],
+        };
+        match self.start(later) {
+            Some(k) => left.into_iter().flat_map(|r| k.visible.missing(stream, earlier.number, r)).collect(),
+            None => left,
+        }
+    }
+
+    /// The bytes of `range` on which the two accesses are not location-ordered.
+    fn unordered(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
+        let (w, y) = (&earlier.operand, &later.operand);
+        if earlier.operation == later.operation
+            || self.synchronized.contains(&(earlier.operation, later.operation))
+        {
+            return Vec::new();
+        }
+        let same_reference = w.reference.is_some() && w.reference == y.reference;
+        let wide = |s: Option<Scope>| s.is_some_and(|s| s >= Scope::QueueFamily);
+        if same_reference && wide(w.atomic) && wide(y.atomic) {
+            return Vec::new();
+        }
+        let executed = self.executed(earlier, later);
+        if w.write.is_empty() {
+            return if executed { Vec::new() } else { vec![range] };
+        }
+        let shader_available =
+            executed && same_reference && w.non_private && y.non_private && wide(w.available);
+        let mut left: Vec<Range> = Vec::new();
+        if !y.write.is_empty() && !shader_available {
+            left.extend(self.unavailable(earlier, later, range));
+            if self.strict_write_after_write && left.is_empty() {
+                left.extend(self.invisible(earlier, later, range));
+            }
+        }
+        let shader_visible = shader_available && wide(y.visible);
+        if !y.read.is_empty() && !shader_visible {
+            left.extend(self.invisible(earlier, later, range));
+        }
+        left.sort_unstable();
+        left.dedup();
+        left
+    }
+}
+
+impl Queue {
+    fn finish(&mut self, d: &Dependency, known: Knowledge, counts: BTreeMap<Stages, u64>, tag: u64) {
+        self.make_visible(&known.available, &d.visible);
+        self.second_scope(&known, d.destination.with_later());
+        if self.barriers.len() == REMEMBERED_BARRIERS {
+            self.barriers.remove(0);
+        }
+        self.barriers.push(PastBarrier { tag, counts, dependency: d.clone(), frozen: known.available });
+    }
+}
+
+impl PastBarrier {
+    /// Whether the operation of this queue precedes the barrier.
+    pub fn is_after(&self, record: &Record) -> bool {
+        self.counts.get(&record.stage).copied().unwrap_or(0) >= record.number
+    }
+}
