@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The Pellucid Vulkan driver.
+
+pub mod config;

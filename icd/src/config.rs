@@ -1,0 +1,516 @@
+//! What the user chose: every option of Pellucid, typed.
+//!
+//! [`OPTIONS`] is the one table of options. The driver's environment variables (`PELLUCID_<NAME>`), the flags of the `pellucid` command and
+//! `pellucid help options` are all made of it, so that an option cannot exist in one of them alone. An unknown variable or a bad value is
+//! an error that names the valid ones; nothing is ignored.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the driver does with the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Flat, coherent memory; workgroups on all cores; traps only.
+    Run,
+    /// The Vulkan memory model: deterministic by seed, stale values, findings.
+    Check,
+    /// Every schedule and reads-from choice.
+    Explore,
+}
+
+/// Which value a load returns among those that the model allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValuePolicy {
+    /// The newest.
+    Latest,
+    /// The oldest.
+    Stale,
+    /// One drawn by the seed.
+    Seeded,
+}
+
+/// The `VkPhysicalDeviceType` that the device shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum DeviceType {
+    Other,
+    Integrated,
+    Discrete,
+    Virtual,
+    Cpu,
+}
+
+impl DeviceType {
+    /// The number of the `VkPhysicalDeviceType`.
+    pub fn vk(self) -> i32 {
+        match self {
+            DeviceType::Other => 0,
+            DeviceType::Integrated => 1,
+            DeviceType::Discrete => 2,
+            DeviceType::Virtual => 3,
+            DeviceType::Cpu => 4,
+        }
+    }
+}
+
+/// The queue flags that the queue family shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queues {
+    /// COMPUTE and TRANSFER.
+    Compute,
+    /// GRAPHICS as well, for applications that refuse a device without it; creating a graphics pipeline is refused by name.
+    PretendGraphics,
+}
+
+/// All options, with their values.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `mode`.
+    pub mode: Mode,
+    /// `seed`: of the schedule, and of values where they are seeded.
+    pub seed: u64,
+    /// `values`, in check mode.
+    pub values: ValuePolicy,
+    /// `report`: a file that gets one JSON object a line.
+    pub report: Option<PathBuf>,
+    /// `exitcode`: the status of a process that ended well but had findings.
+    pub exitcode: u8,
+    /// `halt-on-error`: the first finding that is not suppressed loses the device.
+    pub halt_on_error: bool,
+    /// `max-reports`: findings shown in full; 0 for all. All are counted.
+    pub max_reports: u32,
+    /// `suppressions`: a file of rules.
+    pub suppressions: Option<PathBuf>,
+    /// `shaders`: check only the shaders whose entry point, source file or pipeline name matches; the others run plainly.
+    pub shaders: Option<regex::Regex>,
+    /// `subgroup-size`: a power of two, 1 to 32.
+    pub subgroup_size: u32,
+    /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and `maxComputeWorkGroupSize.x` and `.y`.
+    pub max_workgroup_invocations: u32,
+    /// `threads`: host threads for shaders; 0 for one per core. No result depends on it.
+    pub threads: u32,
+    /// `device-type`.
+    pub device_type: DeviceType,
+    /// False by `no-chains`: availability and visibility chains (`vulkanMemoryModelAvailabilityVisibilityChains`).
+    pub chains: bool,
+    /// `stale-budget`: after so many reads of one stale entry in a row an invocation sees a newer one.
+    pub stale_budget: u32,
+    /// `queues`.
+    pub queues: Queues,
+    /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for no limit.
+    pub watchdog: u64,
+    /// `summary`: a file to which the driver appends its totals, one JSON object a line; whoever reads it prints the total line.
+    pub summary: Option<PathBuf>,
+    /// The command line that a report's `replay` line repeats; set by `pellucid run`.
+    pub command: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            mode: Mode::Run,
+            seed: 0,
+            values: ValuePolicy::Stale,
+            report: None,
+            exitcode: 66,
+            halt_on_error: false,
+            max_reports: 100,
+            suppressions: None,
+            shaders: None,
+            subgroup_size: 32,
+            max_workgroup_invocations: 1024,
+            threads: 0,
+            device_type: DeviceType::Cpu,
+            chains: true,
+            stale_budget: 64,
+            queues: Queues::Compute,
+            watchdog: 1_000_000_000,
+            summary: None,
+            command: None,
+        }
+    }
+}
+
+/// How an option is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `--name VALUE`, `PELLUCID_NAME=VALUE`.
+    Value,
+    /// `--name`, `PELLUCID_NAME=1`.
+    Switch,
+    /// A variable that the command sets for the driver, without a flag.
+    Internal,
+}
+
+/// One row of the table of options.
+pub struct OptionSpec {
+    /// Its name, as a flag has it: `max-reports`.
+    pub name: &'static str,
+    /// How it is given.
+    pub kind: Kind,
+    /// What a value looks like: `run|check|explore`, `N`, `FILE`.
+    pub value: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    set: fn(&mut Config, &str) -> bool,
+}
+
+impl OptionSpec {
+    /// The environment variable: `PELLUCID_MAX_REPORTS`.
+    pub fn variable(&self) -> String {
+        format!("PELLUCID_{}", self.name.replace('-', "_").to_ascii_uppercase())
+    }
+}
+
+/// Why a configuration was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A variable that begins with `PELLUCID_` and is none of ours.
+    #[error("unknown variable {variable}; the variables of Pellucid are: {valid}")]
+    Unknown {
+        /// The variable.
+        variable: String,
+        /// All valid names, comma-separated.
+        valid: String,
+    },
+    /// A value that the option does not take.
+    #[error("{option}: bad value \"{value}\"; valid: {expected}")]
+    Value {
+        /// The flag or variable, as the user gave it.
+        option: String,
+        /// What was given.
+        value: String,
+        /// What is valid.
+        expected: String,
+    },
+}
+
+fn put<T>(slot: &mut T, value: Option<T>) -> bool {
+    match value {
+        Some(value) => {
+            *slot = value;
+            true
+        }
+        None => false,
+    }
+}
+
+fn pick<T: Copy>(slot: &mut T, text: &str, choices: &[(&str, T)]) -> bool {
+    put(slot, choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value))
+}
+
+fn number<T: std::str::FromStr>(slot: &mut T, text: &str) -> bool {
+    put(slot, text.parse().ok())
+}
+
+fn switch(text: &str) -> Option<bool> {
+    match text {
+        "1" | "true" => Some(true),
+        "0" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+fn path(slot: &mut Option<PathBuf>, text: &str) -> bool {
+    put(slot, (!text.is_empty()).then(|| Some(PathBuf::from(text))))
+}
+
+const fn option(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+    set: fn(&mut Config, &str) -> bool,
+) -> OptionSpec {
+    OptionSpec { name, kind: Kind::Value, value, default, help, set }
+}
+
+/// All options, in the order in which help shows them.
+pub const OPTIONS: &[OptionSpec] = &[
+    option(
+        "mode",
+        "run|check|explore",
+        "run (check under `pellucid run`)",
+        "flat memory on all cores; the memory model with findings; every schedule",
+        |c, v| {
+            pick(&mut c.mode, v, &[("run", Mode::Run), ("check", Mode::Check), ("explore", Mode::Explore)])
+        },
+    ),
+    option(
+        "seed",
+        "N",
+        "0",
+        "seed of the schedule and of seeded values; equal seeds give equal runs",
+        |c, v| number(&mut c.seed, v),
+    ),
+    option(
+        "values",
+        "latest|stale|seeded",
+        "stale",
+        "which value a load returns among those that the model allows: newest, oldest, or drawn by the seed",
+        |c, v| {
+            pick(
+                &mut c.values,
+                v,
+                &[
+                    ("latest", ValuePolicy::Latest),
+                    ("stale", ValuePolicy::Stale),
+                    ("seeded", ValuePolicy::Seeded),
+                ],
+            )
+        },
+    ),
+    option("report", "FILE", "none", "write findings to FILE, one JSON object a line", |c, v| {
+        path(&mut c.report, v)
+    }),
+    option(
+        "exitcode",
+        "N",
+        "66",
+        "exit status of a program that ended well but had findings, 0 to 255",
+        |c, v| number(&mut c.exitcode, v),
+    ),
+    OptionSpec {
+        name: "halt-on-error",
+        kind: Kind::Switch,
+        value: "1|0",
+        default: "0",
+        help: "the first finding loses the device",
+        set: |c, v| put(&mut c.halt_on_error, switch(v)),
+    },
+    option("max-reports", "N", "100", "findings shown in full, 0 for all; all are counted", |c, v| {
+        number(&mut c.max_reports, v)
+    }),
+    option(
+        "suppressions",
+        "FILE",
+        "none",
+        "file of rules for findings that are not to be reported",
+        |c, v| path(&mut c.suppressions, v),
+    ),
+    option(
+        "shaders",
+        "REGEX",
+        "all",
+        "check only shaders whose entry point, source file or pipeline name matches",
+        |c, v| put(&mut c.shaders, regex::Regex::new(v).ok().map(Some)),
+    ),
+    option("subgroup-size", "1|2|4|8|16|32", "32", "invocations in a subgroup", |c, v| {
+        put(&mut c.subgroup_size, v.parse::<u32>().ok().filter(|n| n.is_power_of_two() && *n <= 32))
+    }),
+    option(
+        "max-workgroup-invocations",
+        "128 to 1024",
+        "1024",
+        "the limit maxComputeWorkGroupInvocations",
+        |c, v| {
+            put(&mut c.max_workgroup_invocations, v.parse::<u32>().ok().filter(|n| (128..=1024).contains(n)))
+        },
+    ),
+    option(
+        "threads",
+        "N",
+        "0",
+        "host threads for shaders, 0 for one per core; no result depends on it",
+        |c, v| number(&mut c.threads, v),
+    ),
+    option(
+        "device-type",
+        "cpu|discrete|integrated|virtual|other",
+        "cpu",
+        "the device type shown to applications, some of which refuse a CPU",
+        |c, v| {
+            pick(
+                &mut c.device_type,
+                v,
+                &[
+                    ("cpu", DeviceType::Cpu),
+                    ("discrete", DeviceType::Discrete),
+                    ("integrated", DeviceType::Integrated),
+                    ("virtual", DeviceType::Virtual),
+                    ("other", DeviceType::Other),
+                ],
+            )
+        },
+    ),
+    OptionSpec {
+        name: "no-chains",
+        kind: Kind::Switch,
+        value: "1|0",
+        default: "0",
+        help: "a device without availability and visibility chains",
+        set: |c, v| put(&mut c.chains, switch(v).map(|without| !without)),
+    },
+    option(
+        "stale-budget",
+        "N",
+        "64",
+        "reads of one stale value in a row before a newer one is seen",
+        |c, v| number(&mut c.stale_budget, v),
+    ),
+    option("queues", "compute|pretend-graphics", "compute", "the flags of the queue family", |c, v| {
+        pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])
+    }),
+    option(
+        "watchdog",
+        "N",
+        "1000000000",
+        "loop iterations of a subgroup in one dispatch before the device is lost, 0 for no limit",
+        |c, v| number(&mut c.watchdog, v),
+    ),
+    OptionSpec {
+        name: "summary",
+        kind: Kind::Internal,
+        value: "FILE",
+        default: "none",
+        help: "file to which the driver appends its totals; set by `pellucid run`",
+        set: |c, v| path(&mut c.summary, v),
+    },
+    OptionSpec {
+        name: "command",
+        kind: Kind::Internal,
+        value: "TEXT",
+        default: "none",
+        help: "the command that a replay line repeats; set by `pellucid run`",
+        set: |c, v| put(&mut c.command, Some(Some(v.to_owned()))),
+    },
+];
+
+/// The row of an option, by the name that its flag has.
+pub fn find(name: &str) -> Option<&'static OptionSpec> {
+    OPTIONS.iter().find(|spec| spec.name == name)
+}
+
+impl Config {
+    /// The configuration that the environment of this process asks for.
+    ///
+    /// # Errors
+    /// An unknown `PELLUCID_*` variable, or a bad value: the first by name.
+    pub fn from_env() -> Result<Config, ConfigError> {
+        Config::from_variables(std::env::vars_os())
+    }
+
+    /// The configuration that these environment variables ask for; those that do not begin with `PELLUCID_` are other people's.
+    ///
+    /// # Errors
+    /// As [`Config::from_env`].
+    pub fn from_variables(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Config, ConfigError> {
+        let ours: BTreeMap<String, String> = variables
+            .into_iter()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .filter(|(name, _)| name.starts_with("PELLUCID_"))
+            .collect();
+        let mut config = Config::default();
+        for (variable, value) in ours {
+            let Some(spec) = OPTIONS.iter().find(|spec| spec.variable() == variable) else {
+                let valid = OPTIONS.iter().filter(|o| o.kind != Kind::Internal).map(OptionSpec::variable);
+                return Err(ConfigError::Unknown { variable, valid: valid.collect::<Vec<_>>().join(", ") });
+            };
+            config.set(spec, &variable, &value)?;
+        }
+        Ok(config)
+    }
+
+    /// Sets one option. `shown` is how the user named it, for the message.
+    ///
+    /// # Errors
+    /// The value is not one that the option takes.
+    pub fn set(&mut self, spec: &OptionSpec, shown: &str, value: &str) -> Result<(), ConfigError> {
+        if (spec.set)(self, value) {
+            Ok(())
+        } else {
+            Err(ConfigError::Value {
+                option: shown.to_owned(),
+                value: value.to_owned(),
+                expected: spec.value.replace('|', ", "),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_variables(pairs.iter().map(|(n, v)| (OsString::from(n), OsString::from(v))))
+    }
+
+    #[test]
+    fn every_option_is_read_from_its_variable() {
+        let config = parse(&[
+            ("PELLUCID_MODE", "check"),
+            ("PELLUCID_SEED", "18446744073709551615"),
+            ("PELLUCID_VALUES", "seeded"),
+            ("PELLUCID_REPORT", "r.json"),
+            ("PELLUCID_EXITCODE", "7"),
+            ("PELLUCID_HALT_ON_ERROR", "1"),
+            ("PELLUCID_SHADERS", "reduce.*"),
+            ("PELLUCID_SUBGROUP_SIZE", "8"),
+            ("PELLUCID_NO_CHAINS", "1"),
+            ("PELLUCID_DEVICE_TYPE", "discrete"),
+            ("PELLUCID_QUEUES", "pretend-graphics"),
+            ("HOME", "/"),
+        ])
+        .unwrap();
+        assert_eq!(config.mode, Mode::Check);
+        assert_eq!(config.seed, u64::MAX);
+        assert_eq!(config.values, ValuePolicy::Seeded);
+        assert_eq!(config.report, Some(PathBuf::from("r.json")));
+        assert_eq!(config.exitcode, 7);
+        assert!(config.halt_on_error && !config.chains);
+        assert!(config.shaders.unwrap().is_match("reduce.comp"));
+        assert_eq!(config.subgroup_size, 8);
+        assert_eq!(config.device_type.vk(), 2);
+        assert_eq!(config.queues, Queues::PretendGraphics);
+    }
+
+    #[test]
+    fn an_unknown_variable_names_the_valid_ones() {
+        let error = parse(&[("PELLUCID_SEEED", "1")]).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "unknown variable PELLUCID_SEEED; the variables of Pellucid are: PELLUCID_MODE, "
+            ),
+            "{error}"
+        );
+        assert!(error.contains("PELLUCID_MAX_WORKGROUP_INVOCATIONS"));
+        assert!(!error.contains("PELLUCID_SUMMARY"), "internal variables are not advertised: {error}");
+    }
+
+    #[test]
+    fn a_bad_value_names_what_is_valid() {
+        let bad = |name: &str, value: &str| parse(&[(name, value)]).unwrap_err().to_string();
+        assert_eq!(
+            bad("PELLUCID_MODE", "fast"),
+            "PELLUCID_MODE: bad value \"fast\"; valid: run, check, explore"
+        );
+        for (name, value) in [
+            ("PELLUCID_SEED", "-1"),
+            ("PELLUCID_EXITCODE", "256"),
+            ("PELLUCID_SUBGROUP_SIZE", "12"),
+            ("PELLUCID_SUBGROUP_SIZE", "64"),
+            ("PELLUCID_MAX_WORKGROUP_INVOCATIONS", "64"),
+            ("PELLUCID_SHADERS", "("),
+            ("PELLUCID_HALT_ON_ERROR", "yes"),
+            ("PELLUCID_REPORT", ""),
+        ] {
+            assert!(bad(name, value).starts_with(&format!("{name}: bad value")));
+        }
+    }
+
+    #[test]
+    fn defaults_are_what_the_table_says() {
+        let default = Config::default();
+        let mut from_table = Config::default();
+        for spec in OPTIONS.iter().filter(|o| !matches!(o.default, "none" | "all") && o.name != "mode") {
+            from_table.set(spec, spec.name, spec.default).unwrap();
+        }
+        assert_eq!(format!("{default:?}"), format!("{from_table:?}"));
+    }
+}
