@@ -9,5 +9,6 @@
 pub mod error;
 pub mod interface;
 pub mod ir;
+pub mod math;
 
 pub use error::CompileError;

@@ -1,0 +1,121 @@
+//! Texel formats: what each VkFormat that Pellucid supports looks like in memory, and what it may be used for.
+//!
+//! A texel is read and written as `units()` consecutive words of `unit` bytes, least significant byte first; no component crosses a 32-bit
+//! boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion to RGBA*). Signed and unsigned normalized values, floats and
+//! sRGB follow *Fixed-Point Data Conversions* and *Floating-Point Format Conversions* of the Vulkan specification.
+
+mod codec;
+mod table;
+
+pub use table::FORMATS;
+
+/// Format features, with the numbers of VkFormatFeatureFlagBits.
+#[allow(missing_docs)]
+pub mod feature {
+    pub const SAMPLED_IMAGE: u32 = 0x1;
+    pub const STORAGE_IMAGE: u32 = 0x2;
+    pub const STORAGE_IMAGE_ATOMIC: u32 = 0x4;
+    pub const UNIFORM_TEXEL_BUFFER: u32 = 0x8;
+    pub const STORAGE_TEXEL_BUFFER: u32 = 0x10;
+    pub const STORAGE_TEXEL_BUFFER_ATOMIC: u32 = 0x20;
+    pub const VERTEX_BUFFER: u32 = 0x40;
+    pub const COLOR_ATTACHMENT: u32 = 0x80;
+    pub const COLOR_ATTACHMENT_BLEND: u32 = 0x100;
+    pub const DEPTH_STENCIL_ATTACHMENT: u32 = 0x200;
+    pub const BLIT_SRC: u32 = 0x400;
+    pub const BLIT_DST: u32 = 0x800;
+    pub const SAMPLED_IMAGE_FILTER_LINEAR: u32 = 0x1000;
+    pub const TRANSFER_SRC: u32 = 0x4000;
+    pub const TRANSFER_DST: u32 = 0x8000;
+}
+
+/// How the bits of a component are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numeric {
+    /// An integer over the largest one, in [0, 1].
+    Unorm,
+    /// A signed integer over the largest one, in [-1, 1].
+    Snorm,
+    /// An unsigned integer.
+    Uint,
+    /// A signed integer.
+    Sint,
+    /// An IEEE 754 float of 16 or 32 bits.
+    Sfloat,
+    /// A float without sign, 5 bits of exponent and 5 or 6 of fraction.
+    Ufloat,
+    /// 9 bits of fraction for each component and one exponent for all (E5B9G9R9).
+    SharedExponent,
+    /// Unorm, with red, green and blue encoded by the sRGB transfer function.
+    Srgb,
+}
+
+impl Numeric {
+    /// Texels are integers in shaders.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Numeric::Uint | Numeric::Sint)
+    }
+}
+
+/// The aspect that a format has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Aspect {
+    Color,
+    Depth,
+    Stencil,
+}
+
+/// Where a component lies: its lowest bit, counted from the texel's first byte, and its bits (0: the format lacks it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// Lowest bit.
+    pub offset: u8,
+    /// Bits.
+    pub width: u8,
+}
+
+/// One VkFormat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatInfo {
+    /// The VkFormat number.
+    pub format: i32,
+    /// Its name, such as `VK_FORMAT_R8_UNORM`.
+    pub name: &'static str,
+    /// Bytes of one texel.
+    pub texel_bytes: u8,
+    /// Bytes of the words that a texel is read and written in: 1, 2, 4 or 8.
+    pub unit: u8,
+    /// Components that it has, 1 to 4.
+    pub components: u8,
+    /// What its components are.
+    pub numeric: Numeric,
+    /// Its aspect.
+    pub aspect: Aspect,
+    /// Red, green, blue, alpha (depth and stencil: red).
+    pub fields: [Field; 4],
+    /// Features of images that a compute shader or a transfer can use ([`feature`]).
+    pub image_features: u32,
+    /// Features of texel buffers.
+    pub buffer_features: u32,
+    /// Features that *Required Format Support* asks of graphics: attachments, blits, vertex buffers. Pellucid has none of them; a driver that
+    /// shows a graphics queue may have to name them.
+    pub graphics_features: u32,
+}
+
+impl FormatInfo {
+    /// Words of [`FormatInfo::unit`] bytes in a texel.
+    pub fn units(&self) -> u8 {
+        self.texel_bytes / self.unit
+    }
+
+    /// Components are 64 bits wide.
+    pub fn is_64_bit(&self) -> bool {
+        self.unit == 8
+    }
+}
+
+/// What is known of a VkFormat; `None` if Pellucid does not support it.
+pub fn properties(format: i32) -> Option<&'static FormatInfo> {
+    FORMATS.binary_search_by_key(&format, |info| info.format).ok().map(|index| &FORMATS[index])
+}

@@ -1,0 +1,210 @@
+//! The formats, in the order of their VkFormat numbers.
+
+use super::feature as f;
+use super::{Aspect, Field, FormatInfo, Numeric};
+
+/// Every format has these.
+const TRANSFER: u32 = f::TRANSFER_SRC | f::TRANSFER_DST;
+
+// Uses by a compute shader, as the rows below name them.
+const NOTHING: [u32; 2] = [TRANSFER, 0];
+/// Sampled, filtered.
+const FILTERED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE | f::SAMPLED_IMAGE_FILTER_LINEAR, 0];
+/// Sampled, not filtered (integers).
+const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, 0];
+/// Uniform texel buffers only.
+const FETCHED: [u32; 2] = [TRANSFER, f::UNIFORM_TEXEL_BUFFER];
+/// Sampled, filtered, storage, texel buffers of both kinds.
+const FILTERED_STORED: [u32; 2] =
+    [FILTERED[0] | f::STORAGE_IMAGE, f::UNIFORM_TEXEL_BUFFER | f::STORAGE_TEXEL_BUFFER];
+/// The same without filtering.
+const STORED: [u32; 2] = [SAMPLED[0] | f::STORAGE_IMAGE, f::UNIFORM_TEXEL_BUFFER | f::STORAGE_TEXEL_BUFFER];
+/// And atomics.
+const ATOMIC: [u32; 2] = [STORED[0] | f::STORAGE_IMAGE_ATOMIC, STORED[1] | f::STORAGE_TEXEL_BUFFER_ATOMIC];
+/// And atomics, with filtering.
+const FILTERED_ATOMIC: [u32; 2] = [ATOMIC[0] | f::SAMPLED_IMAGE_FILTER_LINEAR, ATOMIC[1]];
+
+// Required graphics features.
+const NONE: u32 = 0;
+const SOURCE: u32 = f::BLIT_SRC;
+const VERTEX: u32 = f::VERTEX_BUFFER;
+const TARGET: u32 = f::BLIT_SRC | f::BLIT_DST | f::COLOR_ATTACHMENT;
+const BLENDED: u32 = TARGET | f::COLOR_ATTACHMENT_BLEND;
+const DEPTH: u32 = f::BLIT_SRC | f::DEPTH_STENCIL_ATTACHMENT;
+
+/// A component at bit `offset`.
+const fn at(offset: u8, width: u8) -> Field {
+    Field { offset, width }
+}
+
+/// A component that the format lacks.
+const NO: Field = at(0, 0);
+
+/// `count` components of `width` bits each from red up.
+const fn array(count: u8, width: u8) -> [Field; 4] {
+    let mut fields = [NO; 4];
+    let mut k = 0;
+    while k < count {
+        fields[k as usize] = at(k * width, width);
+        k += 1;
+    }
+    fields
+}
+
+/// Blue, green, red, alpha of 8 bits.
+const BGRA8: [Field; 4] = [at(16, 8), at(8, 8), at(0, 8), at(24, 8)];
+
+const fn row(
+    format: i32,
+    name: &'static str,
+    texel_bytes: u8,
+    numeric: Numeric,
+    fields: [Field; 4],
+    uses: [u32; 2],
+    graphics_features: u32,
+) -> FormatInfo {
+    let mut components = 0;
+    let mut k = 0;
+    while k < 4 {
+        if fields[k].width > 0 {
+            components += 1;
+        }
+        k += 1;
+    }
+    FormatInfo {
+        format,
+        name,
+        texel_bytes,
+        unit: if fields[0].width == 64 {
+            8
+        } else if texel_bytes > 4 {
+            4
+        } else {
+            texel_bytes
+        },
+        components,
+        numeric,
+        aspect: Aspect::Color,
+        fields,
+        image_features: uses[0],
+        buffer_features: uses[1],
+        graphics_features,
+    }
+}
+
+const fn aspect(mut info: FormatInfo, aspect: Aspect) -> FormatInfo {
+    info.aspect = aspect;
+    info
+}
+
+macro_rules! formats {
+    ($($number:literal $name:ident $bytes:literal $numeric:ident $fields:expr, $uses:ident $graphics:expr;)*) => {
+        &[$(row($number, concat!("VK_FORMAT_", stringify!($name)), $bytes, Numeric::$numeric, $fields, $uses, $graphics)),*]
+    };
+}
+
+const COLOR: &[FormatInfo] = formats! {
+    2 R4G4B4A4_UNORM_PACK16 2 Unorm [at(12, 4), at(8, 4), at(4, 4), at(0, 4)], FILTERED NONE;
+    3 B4G4R4A4_UNORM_PACK16 2 Unorm [at(4, 4), at(8, 4), at(12, 4), at(0, 4)], FILTERED SOURCE;
+    4 R5G6B5_UNORM_PACK16 2 Unorm [at(11, 5), at(5, 6), at(0, 5), NO], FILTERED BLENDED;
+    5 B5G6R5_UNORM_PACK16 2 Unorm [at(0, 5), at(5, 6), at(11, 5), NO], FILTERED NONE;
+    6 R5G5B5A1_UNORM_PACK16 2 Unorm [at(11, 5), at(6, 5), at(1, 5), at(0, 1)], FILTERED NONE;
+    7 B5G5R5A1_UNORM_PACK16 2 Unorm [at(1, 5), at(6, 5), at(11, 5), at(0, 1)], FILTERED NONE;
+    8 A1R5G5B5_UNORM_PACK16 2 Unorm [at(10, 5), at(5, 5), at(0, 5), at(15, 1)], FILTERED BLENDED;
+    9 R8_UNORM 1 Unorm array(1, 8), FILTERED_STORED BLENDED | VERTEX;
+    10 R8_SNORM 1 Snorm array(1, 8), FILTERED_STORED SOURCE | VERTEX;
+    13 R8_UINT 1 Uint array(1, 8), STORED TARGET | VERTEX;
+    14 R8_SINT 1 Sint array(1, 8), STORED TARGET | VERTEX;
+    15 R8_SRGB 1 Srgb array(1, 8), FILTERED NONE;
+    16 R8G8_UNORM 2 Unorm array(2, 8), FILTERED_STORED BLENDED | VERTEX;
+    17 R8G8_SNORM 2 Snorm array(2, 8), FILTERED_STORED SOURCE | VERTEX;
+    20 R8G8_UINT 2 Uint array(2, 8), STORED TARGET | VERTEX;
+    21 R8G8_SINT 2 Sint array(2, 8), STORED TARGET | VERTEX;
+    22 R8G8_SRGB 2 Srgb array(2, 8), FILTERED NONE;
+    37 R8G8B8A8_UNORM 4 Unorm array(4, 8), FILTERED_STORED BLENDED | VERTEX;
+    38 R8G8B8A8_SNORM 4 Snorm array(4, 8), FILTERED_STORED SOURCE | VERTEX;
+    41 R8G8B8A8_UINT 4 Uint array(4, 8), STORED TARGET | VERTEX;
+    42 R8G8B8A8_SINT 4 Sint array(4, 8), STORED TARGET | VERTEX;
+    43 R8G8B8A8_SRGB 4 Srgb array(4, 8), FILTERED BLENDED;
+    44 B8G8R8A8_UNORM 4 Unorm BGRA8, FILTERED_STORED BLENDED | VERTEX;
+    45 B8G8R8A8_SNORM 4 Snorm BGRA8, FILTERED NONE;
+    48 B8G8R8A8_UINT 4 Uint BGRA8, SAMPLED NONE;
+    49 B8G8R8A8_SINT 4 Sint BGRA8, SAMPLED NONE;
+    50 B8G8R8A8_SRGB 4 Srgb BGRA8, FILTERED BLENDED;
+    51 A8B8G8R8_UNORM_PACK32 4 Unorm array(4, 8), FILTERED_STORED BLENDED | VERTEX;
+    52 A8B8G8R8_SNORM_PACK32 4 Snorm array(4, 8), FILTERED_STORED SOURCE | VERTEX;
+    55 A8B8G8R8_UINT_PACK32 4 Uint array(4, 8), STORED TARGET | VERTEX;
+    56 A8B8G8R8_SINT_PACK32 4 Sint array(4, 8), STORED TARGET | VERTEX;
+    57 A8B8G8R8_SRGB_PACK32 4 Srgb array(4, 8), FILTERED BLENDED;
+    58 A2R10G10B10_UNORM_PACK32 4 Unorm [at(20, 10), at(10, 10), at(0, 10), at(30, 2)], FILTERED NONE;
+    62 A2R10G10B10_UINT_PACK32 4 Uint [at(20, 10), at(10, 10), at(0, 10), at(30, 2)], SAMPLED NONE;
+    64 A2B10G10R10_UNORM_PACK32 4 Unorm [at(0, 10), at(10, 10), at(20, 10), at(30, 2)], FILTERED_STORED BLENDED | VERTEX;
+    68 A2B10G10R10_UINT_PACK32 4 Uint [at(0, 10), at(10, 10), at(20, 10), at(30, 2)], STORED TARGET;
+    70 R16_UNORM 2 Unorm array(1, 16), FILTERED_STORED VERTEX;
+    71 R16_SNORM 2 Snorm array(1, 16), FILTERED_STORED VERTEX;
+    74 R16_UINT 2 Uint array(1, 16), STORED TARGET | VERTEX;
+    75 R16_SINT 2 Sint array(1, 16), STORED TARGET | VERTEX;
+    76 R16_SFLOAT 2 Sfloat array(1, 16), FILTERED_STORED BLENDED | VERTEX;
+    77 R16G16_UNORM 4 Unorm array(2, 16), FILTERED_STORED VERTEX;
+    78 R16G16_SNORM 4 Snorm array(2, 16), FILTERED_STORED VERTEX;
+    81 R16G16_UINT 4 Uint array(2, 16), STORED TARGET | VERTEX;
+    82 R16G16_SINT 4 Sint array(2, 16), STORED TARGET | VERTEX;
+    83 R16G16_SFLOAT 4 Sfloat array(2, 16), FILTERED_STORED BLENDED | VERTEX;
+    91 R16G16B16A16_UNORM 8 Unorm array(4, 16), FILTERED_STORED VERTEX;
+    92 R16G16B16A16_SNORM 8 Snorm array(4, 16), FILTERED_STORED VERTEX;
+    95 R16G16B16A16_UINT 8 Uint array(4, 16), STORED TARGET | VERTEX;
+    96 R16G16B16A16_SINT 8 Sint array(4, 16), STORED TARGET | VERTEX;
+    97 R16G16B16A16_SFLOAT 8 Sfloat array(4, 16), FILTERED_STORED BLENDED | VERTEX;
+    98 R32_UINT 4 Uint array(1, 32), ATOMIC TARGET | VERTEX;
+    99 R32_SINT 4 Sint array(1, 32), ATOMIC TARGET | VERTEX;
+    100 R32_SFLOAT 4 Sfloat array(1, 32), FILTERED_ATOMIC TARGET | VERTEX;
+    101 R32G32_UINT 8 Uint array(2, 32), STORED TARGET | VERTEX;
+    102 R32G32_SINT 8 Sint array(2, 32), STORED TARGET | VERTEX;
+    103 R32G32_SFLOAT 8 Sfloat array(2, 32), FILTERED_STORED TARGET | VERTEX;
+    104 R32G32B32_UINT 12 Uint array(3, 32), FETCHED VERTEX;
+    105 R32G32B32_SINT 12 Sint array(3, 32), FETCHED VERTEX;
+    106 R32G32B32_SFLOAT 12 Sfloat array(3, 32), FETCHED VERTEX;
+    107 R32G32B32A32_UINT 16 Uint array(4, 32), STORED TARGET | VERTEX;
+    108 R32G32B32A32_SINT 16 Sint array(4, 32), STORED TARGET | VERTEX;
+    109 R32G32B32A32_SFLOAT 16 Sfloat array(4, 32), FILTERED_STORED TARGET | VERTEX;
+    110 R64_UINT 8 Uint array(1, 64), ATOMIC NONE;
+    111 R64_SINT 8 Sint array(1, 64), ATOMIC NONE;
+    122 B10G11R11_UFLOAT_PACK32 4 Ufloat [at(0, 11), at(11, 11), at(22, 10), NO], FILTERED_STORED SOURCE;
+    123 E5B9G9R9_UFLOAT_PACK32 4 SharedExponent [at(0, 9), at(9, 9), at(18, 9), NO], FILTERED SOURCE;
+};
+
+const DEPTH_STENCIL: &[FormatInfo] = formats! {
+    124 D16_UNORM 2 Unorm array(1, 16), FILTERED DEPTH;
+    125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), FILTERED NONE;
+    126 D32_SFLOAT 4 Sfloat array(1, 32), FILTERED DEPTH;
+    127 S8_UINT 1 Uint array(1, 8), NOTHING NONE;
+};
+
+const LATE: &[FormatInfo] = formats! {
+    1000340000 A4R4G4B4_UNORM_PACK16 2 Unorm [at(8, 4), at(4, 4), at(0, 4), at(12, 4)], FILTERED SOURCE;
+    1000340001 A4B4G4R4_UNORM_PACK16 2 Unorm [at(0, 4), at(4, 4), at(8, 4), at(12, 4)], FILTERED SOURCE;
+};
+
+const ALL: [FormatInfo; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()] = {
+    let mut all = [COLOR[0]; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()];
+    let mut k = 0;
+    while k < COLOR.len() {
+        all[k] = COLOR[k];
+        k += 1;
+    }
+    let mut k = 0;
+    while k < DEPTH_STENCIL.len() {
+        let kind = if DEPTH_STENCIL[k].format == 127 { Aspect::Stencil } else { Aspect::Depth };
+        all[COLOR.len() + k] = aspect(DEPTH_STENCIL[k], kind);
+        k += 1;
+    }
+    let mut k = 0;
+    while k < LATE.len() {
+        all[COLOR.len() + DEPTH_STENCIL.len() + k] = LATE[k];
+        k += 1;
+    }
+    all
+};
+
+/// All formats that are supported, by ascending VkFormat number.
+pub static FORMATS: &[FormatInfo] = &ALL;

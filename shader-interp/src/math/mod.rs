@@ -1,0 +1,58 @@
+//! Arithmetic of one lane: **the same bits on every host and in every lane**, within the precision that *Precision of Individual
+//! Operations* (Vulkan specification, appendix *Vulkan Environment for SPIR-V*) asks for.
+//!
+//! Every function is a pure scalar without branches that depend on its arguments and without tables: called for each of the 32 lanes in
+//! a loop it becomes vector code. Nothing is left to the host's mathematical library, no multiplication is fused with an addition, and a
+//! NaN that is made or passed on by a function of [`single`] or [`double`] is the canonical quiet NaN, because its sign and payload would
+//! otherwise depend on the processor and on how the compiler ordered operands.
+//!
+//! Transcendental functions of [`single`] are computed in double precision and rounded once, so most results are correctly rounded: range
+//! reduction and a minimax polynomial, with a relative error of 2^-34 or better before the final rounding. 16-bit functions are computed
+//! in single precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
+
+pub mod convert;
+pub mod double;
+pub mod format;
+pub mod half;
+pub mod integer;
+pub mod pack;
+pub mod single;
+
+/// Horner's scheme: the polynomial with these coefficients, constant term first.
+#[inline(always)]
+fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    let mut sum = coefficients[N - 1];
+    for k in (0..N - 1).rev() {
+        sum = sum * x + coefficients[k];
+    }
+    sum
+}
+
+/// `x` rounded to the nearest integer (ties to even) for |x| < 2^51, and that integer modulo 2^12 in the low bits of a word whose bit 12
+/// to bit 50 are those of the integer too: shifted left by 52 it is the exponent field of 2^n without its bias.
+#[inline(always)]
+fn round_to_word(x: f64) -> (f64, u64) {
+    // Adding 1.5 * 2^52 leaves no bits for a fraction: the sum's low mantissa bits are the integer in two's complement.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    let shifted = x + SHIFT;
+    (shifted - SHIFT, shifted.to_bits())
+}
+
+/// 2^n for the integer n in `word`'s low 12 bits (two's complement), -1022 <= n <= 1023.
+#[inline(always)]
+fn power_of_two(word: u64) -> f64 {
+    f64::from_bits((word << 52).wrapping_add(1023 << 52))
+}
+
+/// The canonical NaN in place of any other.
+#[inline(always)]
+fn canonical(x: f32) -> f32 {
+    // On bits: the compiler is free to choose the payload of a NaN that it sees as a number.
+    f32::from_bits(if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() })
+}
+
+/// The canonical NaN in place of any other.
+#[inline(always)]
+fn canonical_64(x: f64) -> f64 {
+    f64::from_bits(if x.is_nan() { 0x7ff8_0000_0000_0000 } else { x.to_bits() })
+}

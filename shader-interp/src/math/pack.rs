@@ -1,0 +1,93 @@
+//! Packing of small floats into words (GLSL.std.450 Pack* and Unpack*). Component 0 is in the least significant bits.
+
+use crate::math::half;
+use crate::math::single::{f_clamp, round_even};
+
+/// c in [0, 1] to an integer in [0, scale]; NaN gives 0.
+#[inline(always)]
+pub(super) fn to_unorm(c: f32, scale: f32) -> u32 {
+    round_even(f_clamp(c, 0.0, 1.0) * scale) as u32
+}
+
+/// c in [-1, 1] to an integer in [-scale, scale]; NaN gives -scale.
+#[inline(always)]
+pub(super) fn to_snorm(c: f32, scale: f32) -> i32 {
+    round_even(f_clamp(c, -1.0, 1.0) * scale) as i32
+}
+
+/// An integer in [0, scale] to [0, 1].
+#[inline(always)]
+pub(super) fn from_unorm(x: u32, scale: f32) -> f32 {
+    x as f32 / scale
+}
+
+/// An integer in [-scale - 1, scale] to [-1, 1].
+#[inline(always)]
+pub(super) fn from_snorm(x: i32, scale: f32) -> f32 {
+    let c = x as f32 / scale;
+    if c < -1.0 { -1.0 } else { c }
+}
+
+/// PackHalf2x16, rounded to nearest even.
+#[inline(always)]
+pub fn pack_half_2x16(x: f32, y: f32) -> u32 {
+    half::from_f32(x) | (half::from_f32(y) << 16)
+}
+
+/// UnpackHalf2x16.
+#[inline(always)]
+pub fn unpack_half_2x16(word: u32) -> (f32, f32) {
+    (half::to_f32(word & 0xffff), half::to_f32(word >> 16))
+}
+
+/// PackSnorm4x8.
+#[inline(always)]
+pub fn pack_snorm_4x8(c: [f32; 4]) -> u32 {
+    let byte = |k: usize| (to_snorm(c[k], 127.0) as u32 & 0xff) << (8 * k);
+    byte(0) | byte(1) | byte(2) | byte(3)
+}
+
+/// PackUnorm4x8.
+#[inline(always)]
+pub fn pack_unorm_4x8(c: [f32; 4]) -> u32 {
+    let byte = |k: usize| to_unorm(c[k], 255.0) << (8 * k);
+    byte(0) | byte(1) | byte(2) | byte(3)
+}
+
+/// PackSnorm2x16.
+#[inline(always)]
+pub fn pack_snorm_2x16(c: [f32; 2]) -> u32 {
+    (to_snorm(c[0], 32767.0) as u32 & 0xffff) | ((to_snorm(c[1], 32767.0) as u32) << 16)
+}
+
+/// PackUnorm2x16.
+#[inline(always)]
+pub fn pack_unorm_2x16(c: [f32; 2]) -> u32 {
+    to_unorm(c[0], 65535.0) | (to_unorm(c[1], 65535.0) << 16)
+}
+
+/// UnpackSnorm4x8.
+#[inline(always)]
+pub fn unpack_snorm_4x8(word: u32) -> [f32; 4] {
+    let part = |k: u32| from_snorm((word >> (8 * k)) as i8 as i32, 127.0);
+    [part(0), part(1), part(2), part(3)]
+}
+
+/// UnpackUnorm4x8.
+#[inline(always)]
+pub fn unpack_unorm_4x8(word: u32) -> [f32; 4] {
+    let part = |k: u32| from_unorm((word >> (8 * k)) & 0xff, 255.0);
+    [part(0), part(1), part(2), part(3)]
+}
+
+/// UnpackSnorm2x16.
+#[inline(always)]
+pub fn unpack_snorm_2x16(word: u32) -> [f32; 2] {
+    [from_snorm(word as i16 as i32, 32767.0), from_snorm((word >> 16) as i16 as i32, 32767.0)]
+}
+
+/// UnpackUnorm2x16.
+#[inline(always)]
+pub fn unpack_unorm_2x16(word: u32) -> [f32; 2] {
+    [from_unorm(word & 0xffff, 65535.0), from_unorm(word >> 16, 65535.0)]
+}

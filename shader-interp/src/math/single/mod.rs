@@ -1,0 +1,11 @@
+//! Single precision: the operations of SPIR-V and of GLSL.std.450 on 32-bit floats.
+
+mod basic;
+mod exponential;
+mod hyperbolic;
+mod trigonometric;
+
+pub use basic::*;
+pub use exponential::*;
+pub use hyperbolic::*;
+pub use trigonometric::*;
