@@ -13,7 +13,11 @@
 pub mod access;
 pub mod agent;
 pub mod commands;
+pub mod device;
 pub mod finding;
+pub mod heap;
+pub mod litmus;
 pub mod model;
+pub mod race;
 pub mod scope;
 pub mod system;

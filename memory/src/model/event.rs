@@ -219,7 +219,7 @@ impl Event {
     }
 
     /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility are non-private.
-    pub(super) fn normalised(&self) -> Event {
+    pub(crate) fn normalised(&self) -> Event {
         let mut event = self.clone();
         if event.atomic {
             event.available |= event.write;

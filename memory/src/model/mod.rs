@@ -48,7 +48,7 @@ pub use relation::Relation;
 
 pub(crate) use matrix::{Matrix, Row, Wide};
 pub(crate) use program::Program;
-pub(crate) use verdict::Verdict;
+pub(crate) use verdict::{Candidate, Verdict};
 
 /// The largest number of events that one execution may have.
 pub const MAX_EVENTS: usize = 1024;

@@ -1,0 +1,759 @@
+//! Reader of the herd-style `.litmus` format, as the Dartagnan verifier's Vulkan tests use it.
+//!
+//! ```text
+//! VULKAN name "comment"
+//! { x=0; P1:r0=0; y aliases x; z=x; }         initial values; `aliases`: same location, another reference
+//! { ssw 0 1; }                                optional: system-synchronizes-with between threads
+//!  P0@sg 0, wg 0, qf 0   | P1@sg 1, wg 0, qf 0   ;
+//!  st.av.wg.sc0 x, 1     | ld.vis.wg.sc0 r0, x   ;
+//! locations [x; P1:r0]                        optional
+//! filter (P1:r0 != 2)                         optional: final states that count
+//! exists (P1:r0 == 1)                         optional: exists, ~exists, forall, final
+//! ```
+//!
+//! Numbers of scope instances are hierarchical. A control barrier's execution scope is the workgroup.
+
+use std::collections::BTreeMap;
+
+use super::program::{
+    Access, Arithmetic, Comparison, Condition, Instruction, Operand, Program, Question, Register, Term,
+    Thread, Update, Variable,
+};
+use super::syntax::{Scanner, SyntaxError, Token, TokenKind, Tokens};
+use crate::scope::{Scope, Semantics, StorageClasses};
+
+/// Where symbolic addresses start: registers may hold the address of a variable, and locations are numbered from here.
+const ADDRESS_BASE: i64 = 0x1000_0000_0000;
+
+/// Reads a test. `file` is how errors name it.
+pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
+    let mut scanner = Scanner::new(file, text);
+    scanner.take(char::is_whitespace);
+    let position = scanner.position();
+    let language = scanner.take(|c| c.is_ascii_alphabetic());
+    if !language.eq_ignore_ascii_case("vulkan") {
+        let found = if language.is_empty() { "another text".to_owned() } else { format!("`{language}`") };
+        return Err(scanner.error(position, "`VULKAN`, the language of the test", found));
+    }
+    let header = scanner.rest();
+    let length = header_length(header);
+    let name = header[..length].split_whitespace().next().unwrap_or("").trim_matches('"').to_owned();
+    scanner.skip(header[..length].chars().count());
+    let tokens = Tokens::scan(file, scanner)?;
+    Reader { tokens, program: Program { name, ..Program::default() }, names: BTreeMap::new() }.read()
+}
+
+/// Everything before the first `{` that is not in a comment.
+fn header_length(header: &str) -> usize {
+    let mut index = 0;
+    while let Some(found) = header[index..].find(['{', '(']) {
+        let at = index + found;
+        if header[at..].starts_with('{') {
+            return at;
+        }
+        index = match header[at..].strip_prefix("(*").and_then(|inside| inside.find("*)")) {
+            Some(length) => at + length + 4,
+            None => at + 1,
+        };
+    }
+    header.len()
+}
+
+struct Reader<'a> {
+    tokens: Tokens<'a>,
+    program: Program,
+    /// Variables by name.
+    names: BTreeMap<String, usize>,
+}
+
+/// A declaration that needs the threads, kept until they are known.
+enum Declared {
+    Value(i64),
+    Address(String),
+}
+
+/// A branch whose target is not yet placed: thread, instruction, label.
+type Pending = (usize, usize, Token);
+
+impl Reader<'_> {
+    fn read(mut self) -> Result<Program, SyntaxError> {
+        let registers = self.declarations()?;
+        let pairs = if self.tokens.is("{") { self.synchronizes()? } else { Vec::new() };
+        self.threads()?;
+        for (thread, register, value) in registers {
+            let index = self.thread(&thread)?;
+            let register = self.register_index(index, &register);
+            let value = match value {
+                Declared::Value(value) => value,
+                Declared::Address(name) => self.address(&name),
+            };
+            self.program.threads[index].initial[register] = value;
+        }
+        for (first, second) in pairs {
+            let pair = (self.thread(&first)?, self.thread(&second)?);
+            self.program.system_synchronizes.push(pair);
+        }
+        self.instructions()?;
+        if self.tokens.is("locations") {
+            self.locations()?;
+        }
+        if self.tokens.eat("filter") {
+            self.program.filter = Some(self.condition()?);
+            self.tokens.eat(";");
+        }
+        self.question()?;
+        if !self.tokens.end() {
+            return Err(self
+                .tokens
+                .error("`locations`, `filter`, `exists`, `~exists`, `forall`, `final` or the end"));
+        }
+        Ok(self.program)
+    }
+
+    fn declarations(&mut self) -> Result<Vec<(Token, Token, Declared)>, SyntaxError> {
+        self.tokens.expect("{")?;
+        let mut registers = Vec::new();
+        loop {
+            while self.tokens.eat(";") {}
+            if self.tokens.eat("}") {
+                break;
+            }
+            if self.tokens.peek_at(1).text == ":" {
+                let thread = self.tokens.advance();
+                self.tokens.advance();
+                let register = self.tokens.word("a register")?;
+                self.tokens.expect("=")?;
+                let value = if self.tokens.is("&") || self.tokens.peek().kind == TokenKind::Word {
+                    self.tokens.eat("&");
+                    Declared::Address(self.tokens.word("a variable")?.text)
+                } else {
+                    Declared::Value(self.tokens.constant()?)
+                };
+                registers.push((thread, register, value));
+            } else {
+                let name = self.tokens.word("a variable, a register (`P0:r0`) or `}`")?.text;
+                if self.tokens.eat("aliases") {
+                    let target = self.tokens.word("a variable")?.text;
+                    let target = self.variable(&target);
+                    let location = self.program.variables[target].location;
+                    let variable = self.variable(&name);
+                    self.program.variables[variable].location = location;
+                } else {
+                    self.tokens.expect("=").map_err(|mut error| {
+                        error.expected = "`=` or `aliases`".to_owned();
+                        error
+                    })?;
+                    let address = self.tokens.eat("&");
+                    let value = if self.tokens.peek().kind == TokenKind::Word {
+                        let source = self.tokens.advance().text;
+                        let source_variable = self.variable(&source);
+                        let location = self.program.variables[source_variable].location;
+                        if address { self.address(&source) } else { self.program.initial[location as usize] }
+                    } else {
+                        self.tokens.constant()?
+                    };
+                    let variable = self.variable(&name);
+                    let location = self.program.variables[variable].location;
+                    self.program.initial[location as usize] = value;
+                }
+            }
+            if !self.tokens.is(";") && !self.tokens.is("}") {
+                return Err(self.tokens.error("`;` or `}`"));
+            }
+        }
+        self.tokens.eat(";");
+        Ok(registers)
+    }
+
+    fn synchronizes(&mut self) -> Result<Vec<(Token, Token)>, SyntaxError> {
+        self.tokens.expect("{")?;
+        let mut pairs = Vec::new();
+        loop {
+            while self.tokens.eat(";") {}
+            if self.tokens.eat("}") {
+                break;
+            }
+            self.tokens.expect("ssw")?;
+            let first = self.thread_name()?;
+            let second = self.thread_name()?;
+            pairs.push((first, second));
+            if !self.tokens.is(";") && !self.tokens.is("}") {
+                return Err(self.tokens.error("`;` or `}`"));
+            }
+        }
+        self.tokens.eat(";");
+        Ok(pairs)
+    }
+
+    fn thread_name(&mut self) -> Result<Token, SyntaxError> {
+        let token = self.tokens.peek().clone();
+        match thread_number(&token.text) {
+            Some(_) => Ok(self.tokens.advance()),
+            None => Err(self.tokens.error("a thread: `P0` or `0`")),
+        }
+    }
+
+    fn thread(&self, name: &Token) -> Result<usize, SyntaxError> {
+        thread_number(&name.text)
+            .and_then(|number| self.program.threads.iter().position(|thread| thread.id == number))
+            .ok_or_else(|| self.tokens.error_at(name, "a thread of this test"))
+    }
+
+    fn threads(&mut self) -> Result<(), SyntaxError> {
+        loop {
+            let name = self.thread_name()?;
+            let id = thread_number(&name.text).unwrap_or_default();
+            if self.program.threads.iter().any(|thread| thread.id == id) {
+                return Err(self.tokens.error_at(&name, "a thread that is not declared yet"));
+            }
+            self.tokens.expect("@")?;
+            self.tokens.expect("sg")?;
+            let subgroup = self.tokens.number("the number of the subgroup")?;
+            self.tokens.expect(",")?;
+            self.tokens.expect("wg")?;
+            let workgroup = self.tokens.number("the number of the workgroup")?;
+            self.tokens.expect(",")?;
+            self.tokens.expect("qf")?;
+            let queue_family = self.tokens.number("the number of the queue family")?;
+            self.program.threads.push(Thread { id, subgroup, workgroup, queue_family, ..Thread::default() });
+            if self.tokens.eat(";") {
+                return Ok(());
+            }
+            if !self.tokens.eat("|") {
+                return Err(self.tokens.error("`|` or `;`"));
+            }
+        }
+    }
+
+    fn instructions(&mut self) -> Result<(), SyntaxError> {
+        let mut pending: Vec<Pending> = Vec::new();
+        let mut labels: BTreeMap<(usize, String), usize> = BTreeMap::new();
+        let mut rows = 0;
+        while !self.at_question() {
+            rows += 1;
+            for thread in 0.. {
+                if !self.tokens.is("|") && !self.tokens.is(";") {
+                    if thread >= self.program.threads.len() {
+                        let count = self.program.threads.len();
+                        return Err(self
+                            .tokens
+                            .error(format!("at most {count} columns, one for each thread")));
+                    }
+                    self.instruction(thread, &mut pending, &mut labels)?;
+                }
+                if self.tokens.eat(";") {
+                    break;
+                }
+                if !self.tokens.eat("|") {
+                    return Err(self.tokens.error("`|` or `;`"));
+                }
+            }
+        }
+        if rows == 0 {
+            return Err(self.tokens.error("a row of instructions"));
+        }
+        for (thread, index, label) in pending {
+            let Some(target) = labels.get(&(thread, label.text.clone())) else {
+                return Err(self.tokens.error_at(&label, "a label of this thread"));
+            };
+            match &mut self.program.threads[thread].code[index] {
+                Instruction::Goto(to) | Instruction::Branch(_, _, _, to) => *to = *target,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn at_question(&self) -> bool {
+        let words = ["exists", "forall", "final", "filter", "locations", "not"];
+        self.tokens.end() || self.tokens.is("~") || words.iter().any(|word| self.tokens.is(word))
+    }
+
+    fn instruction(
+        &mut self,
+        thread: usize,
+        pending: &mut Vec<Pending>,
+        labels: &mut BTreeMap<(usize, String), usize>,
+    ) -> Result<(), SyntaxError> {
+        let index = self.program.threads[thread].code.len();
+        let name = self.tokens.word("an instruction, a label, `|` or `;`")?;
+        if self.tokens.eat(":") {
+            labels.insert((thread, name.text.clone()), index);
+            self.program.threads[thread].code.push(Instruction::Label(name.text));
+            return Ok(());
+        }
+        let instruction = match name.text.as_str() {
+            "st" => {
+                let flags = Flags::read(&mut self.tokens)?;
+                let access = self.access(thread, flags, &name, Kind::Store)?;
+                let value = self.after_comma(thread)?;
+                Instruction::Store(access, value)
+            }
+            "ld" => {
+                let flags = Flags::read(&mut self.tokens)?;
+                let register = self.register(thread)?;
+                self.tokens.expect(",")?;
+                Instruction::Load(self.access(thread, flags, &name, Kind::Load)?, register)
+            }
+            "rmw" => {
+                let flags = Flags::read(&mut self.tokens)?;
+                let update = flags.operation.map_or(Update::Exchange, Update::Apply);
+                let register = self.register(thread)?;
+                self.tokens.expect(",")?;
+                let access = self.access(thread, flags, &name, Kind::ReadModifyWrite)?;
+                let value = self.after_comma(thread)?;
+                Instruction::ReadModifyWrite(access, register, update, value)
+            }
+            "membar" => {
+                let flags = Flags::read(&mut self.tokens)?;
+                let (scope, semantics) = self.barrier(&flags, &name, false)?;
+                Instruction::MemoryBarrier(scope, semantics)
+            }
+            "cbar" => {
+                let flags = Flags::read(&mut self.tokens)?;
+                let (scope, semantics) = self.barrier(&flags, &name, true)?;
+                let instance = self.tokens.peek().text.clone();
+                self.tokens.constant()?;
+                let resource = self.tokens.eat(",").then(|| self.operand(thread)).transpose()?;
+                let quorum = match resource {
+                    Some(_) => self.tokens.eat(",").then(|| self.operand(thread)).transpose()?,
+                    None => None,
+                };
+                Instruction::ControlBarrier { scope, semantics, instance, resource, quorum }
+            }
+            "avdevice" => Instruction::AvailableDevice,
+            "visdevice" => Instruction::VisibleDevice,
+            "goto" => {
+                pending.push((thread, index, self.tokens.word("a label")?));
+                Instruction::Goto(0)
+            }
+            word => {
+                if let Some(operation) = arithmetic(word) {
+                    let register = self.register(thread)?;
+                    let a = self.after_comma(thread)?;
+                    let b = self.after_comma(thread)?;
+                    Instruction::Local(register, operation, a, b)
+                } else if let Some(comparison) = branch(word) {
+                    let a = self.operand(thread)?;
+                    let b = self.after_comma(thread)?;
+                    self.tokens.expect(",")?;
+                    pending.push((thread, index, self.tokens.word("a label")?));
+                    Instruction::Branch(comparison, a, b, 0)
+                } else {
+                    return Err(self.tokens.error_at(
+                        &name,
+                        "an instruction: st, ld, rmw, membar, cbar, avdevice, visdevice, add, sub, mul, div, and, or, xor, goto, \
+                         beq, bne, blt, ble, bgt, bge, or a label and `:`",
+                    ));
+                }
+            }
+        };
+        self.program.threads[thread].code.push(instruction);
+        Ok(())
+    }
+
+    fn after_comma(&mut self, thread: usize) -> Result<Operand, SyntaxError> {
+        self.tokens.expect(",")?;
+        self.operand(thread)
+    }
+
+    fn operand(&mut self, thread: usize) -> Result<Operand, SyntaxError> {
+        if is_register(&self.tokens.peek().text) {
+            return Ok(Operand::Register(self.register(thread)?));
+        }
+        match self.tokens.constant() {
+            Ok(value) => Ok(Operand::Constant(value)),
+            Err(mut error) => {
+                error.expected = "a register or an integer constant".to_owned();
+                Err(error)
+            }
+        }
+    }
+
+    fn register(&mut self, thread: usize) -> Result<Register, SyntaxError> {
+        let token = self.tokens.peek().clone();
+        if !is_register(&token.text) {
+            return Err(self.tokens.error("a register: `r` and a number"));
+        }
+        self.tokens.advance();
+        Ok(self.register_index(thread, &token))
+    }
+
+    fn register_index(&mut self, thread: usize, name: &Token) -> Register {
+        let thread = &mut self.program.threads[thread];
+        match thread.registers.iter().position(|known| *known == name.text) {
+            Some(index) => index,
+            None => {
+                thread.registers.push(name.text.clone());
+                thread.initial.push(0);
+                thread.registers.len() - 1
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &str) -> usize {
+        if let Some(index) = self.names.get(name) {
+            return *index;
+        }
+        let index = self.program.variables.len();
+        let location = self.program.initial.len() as u32;
+        self.program.initial.push(0);
+        self.program.variables.push(Variable { name: name.to_owned(), location });
+        self.names.insert(name.to_owned(), index);
+        index
+    }
+
+    fn address(&mut self, name: &str) -> i64 {
+        let variable = self.variable(name);
+        ADDRESS_BASE + 8 * i64::from(self.program.variables[variable].location)
+    }
+
+    fn access(
+        &mut self,
+        _thread: usize,
+        flags: Flags,
+        name: &Token,
+        kind: Kind,
+    ) -> Result<Access, SyntaxError> {
+        let location = self.tokens.word("a variable")?;
+        if is_register(&location.text) {
+            return Err(self
+                .tokens
+                .error_at(&location, "a variable: addresses in registers are not in the format"));
+        }
+        let variable = self.variable(&location.text);
+        let fail = |expected: &str| Err(self.tokens.error_at(name, expected));
+        let Some(class) = flags.class else {
+            return fail("a storage class (.sc0 to .sc3) in the instruction");
+        };
+        let atomic = flags.atomic;
+        let plain_scope = flags.available || flags.visible;
+        if atomic && flags.scope.is_none() {
+            return fail("a scope (.sg, .wg, .qf, .dv) on an atomic");
+        }
+        if plain_scope != flags.scope.is_some() && !atomic {
+            return fail("a scope exactly where there is .av or .vis");
+        }
+        let wrong = match kind {
+            Kind::Store => flags.visible || flags.acquire || flags.semantics_visible,
+            Kind::Load => flags.available || flags.release || flags.semantics_available,
+            Kind::ReadModifyWrite => !atomic || flags.available || flags.visible,
+        };
+        if wrong {
+            return fail(match kind {
+                Kind::Store => "a store without .vis, .acq and .semvis",
+                Kind::Load => "a load without .av, .rel and .semav",
+                Kind::ReadModifyWrite => "`rmw.atom` without .av and .vis",
+            });
+        }
+        if flags.operation.is_some() && !matches!(kind, Kind::ReadModifyWrite) {
+            return fail("an operation on `rmw` only");
+        }
+        let semantics = flags.semantics();
+        if semantics != Semantics::RELAXED && !atomic {
+            return fail("semantics on `.atom` only");
+        }
+        self.check_semantics(&flags, name)?;
+        Ok(Access {
+            variable,
+            class,
+            atomic,
+            non_private: flags.non_private,
+            available: flags.available,
+            visible: flags.visible,
+            scope: flags.scope.unwrap_or(Scope::Invocation),
+            semantics,
+        })
+    }
+
+    fn check_semantics(&self, flags: &Flags, name: &Token) -> Result<(), SyntaxError> {
+        let semantics = flags.semantics();
+        let fail = |expected: &str| Err(self.tokens.error_at(name, expected));
+        if (semantics.acquire || semantics.release) != !semantics.classes.is_empty() {
+            return fail(".semsc0 to .semsc3 exactly where there is .acq, .rel or .acq_rel");
+        }
+        if semantics.make_available && !semantics.release {
+            return fail(".semav only with .rel or .acq_rel");
+        }
+        if semantics.make_visible && !semantics.acquire {
+            return fail(".semvis only with .acq or .acq_rel");
+        }
+        Ok(())
+    }
+
+    fn barrier(&self, flags: &Flags, name: &Token, control: bool) -> Result<(Scope, Semantics), SyntaxError> {
+        let semantics = flags.semantics();
+        let fail = |expected: &str| Err(self.tokens.error_at(name, expected));
+        let Some(scope) = flags.scope else { return fail("a scope (.sg, .wg, .qf, .dv) on a barrier") };
+        if !control && !semantics.acquire && !semantics.release {
+            return fail(".acq, .rel or .acq_rel on a memory barrier");
+        }
+        if flags.class.is_some() || flags.atomic || flags.non_private || flags.available || flags.visible {
+            return fail("a barrier without .sc, .atom, .nonpriv, .av and .vis");
+        }
+        self.check_semantics(flags, name)?;
+        Ok((scope, semantics))
+    }
+
+    fn locations(&mut self) -> Result<(), SyntaxError> {
+        self.tokens.expect("locations")?;
+        self.tokens.expect("[")?;
+        while !self.tokens.eat("]") {
+            if self.tokens.eat(";") {
+                continue;
+            }
+            let term = self.term(false)?;
+            self.program.observed.push(term);
+        }
+        Ok(())
+    }
+
+    fn question(&mut self) -> Result<(), SyntaxError> {
+        let negated = self.tokens.eat("~") || self.tokens.eat("not");
+        let word = self.tokens.peek().text.clone();
+        match word.as_str() {
+            "exists" | "final" if !self.tokens.end() => {
+                self.tokens.advance();
+                let condition = self.condition()?;
+                self.program.question =
+                    Some(if negated { Question::NotExists(condition) } else { Question::Exists(condition) });
+                self.tokens.eat(";");
+                if word == "final" && self.tokens.eat("with") {
+                    self.expectations()?;
+                }
+            }
+            "forall" if !negated => {
+                self.tokens.advance();
+                self.program.question = Some(Question::ForAll(self.condition()?));
+                self.tokens.eat(";");
+            }
+            _ if negated => return Err(self.tokens.error("`exists`")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `final ... with tso: exists; ...`: expectations of other models, which say nothing of this one.
+    fn expectations(&mut self) -> Result<(), SyntaxError> {
+        while !self.tokens.end() {
+            self.tokens.word("the name of a model")?;
+            self.tokens.expect(":")?;
+            let _negated = self.tokens.eat("~") || self.tokens.eat("not");
+            self.tokens.expect("exists")?;
+            self.tokens.expect(";")?;
+        }
+        Ok(())
+    }
+
+    fn condition(&mut self) -> Result<Condition, SyntaxError> {
+        let mut condition = self.conjunction()?;
+        while self.tokens.eat("\\/") {
+            condition = Condition::Or(Box::new(condition), Box::new(self.conjunction()?));
+        }
+        Ok(condition)
+    }
+
+    fn conjunction(&mut self) -> Result<Condition, SyntaxError> {
+        let mut condition = self.negation()?;
+        while self.tokens.eat("/\\") {
+            condition = Condition::And(Box::new(condition), Box::new(self.negation()?));
+        }
+        Ok(condition)
+    }
+
+    fn negation(&mut self) -> Result<Condition, SyntaxError> {
+        if self.tokens.eat("~") || self.tokens.eat("not") {
+            return Ok(Condition::Not(Box::new(self.negation()?)));
+        }
+        if self.tokens.eat("(") {
+            let condition = self.condition()?;
+            self.tokens.expect(")")?;
+            return Ok(condition);
+        }
+        let a = self.term(false)?;
+        let comparison = match self.tokens.peek().text.as_str() {
+            "=" | "==" => Comparison::Equal,
+            "!=" => Comparison::NotEqual,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterEqual,
+            _ => return Err(self.tokens.error("a comparison: =, ==, !=, <, <=, > or >=")),
+        };
+        self.tokens.advance();
+        Ok(Condition::Compare(comparison, a, self.term(true)?))
+    }
+
+    /// A value of the final state. A bare variable on the right of a comparison is its address, as in the format's definition.
+    fn term(&mut self, right: bool) -> Result<Term, SyntaxError> {
+        if self.tokens.peek_at(1).text == ":" {
+            let name = self.thread_name()?;
+            self.tokens.advance();
+            let register = self.tokens.word("a register")?;
+            let thread = self.thread(&name)?;
+            let known = self.program.threads[thread].registers.contains(&register.text);
+            if !known && !is_register(&register.text) {
+                return Err(self.tokens.error_at(&register, "a register of this thread"));
+            }
+            return Ok(Term::Register(thread, self.register_index(thread, &register)));
+        }
+        let bracketed = self.tokens.eat("[");
+        if bracketed || self.tokens.peek().kind == TokenKind::Word {
+            let name = self.tokens.word("a variable")?;
+            let Some(variable) = self.names.get(&name.text).copied() else {
+                return Err(self
+                    .tokens
+                    .error_at(&name, "a variable of this test, a register `P0:r0` or a constant"));
+            };
+            if bracketed {
+                self.tokens.expect("]")?;
+            }
+            let mut indexed = bracketed;
+            if !bracketed && self.tokens.eat("[") {
+                let index = self.tokens.peek().clone();
+                if self.tokens.number("an index")? != 0 {
+                    return Err(self.tokens.error_at(&index, "index 0: variables are single cells"));
+                }
+                self.tokens.expect("]")?;
+                indexed = true;
+            }
+            if right && !indexed {
+                return Ok(Term::Constant(self.address(&name.text)));
+            }
+            return Ok(Term::Memory(self.program.variables[variable].location));
+        }
+        match self.tokens.constant() {
+            Ok(value) => Ok(Term::Constant(value)),
+            Err(mut error) => {
+                error.expected = "a register `P0:r0`, a variable or a constant".to_owned();
+                Err(error)
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Store,
+    Load,
+    ReadModifyWrite,
+}
+
+/// The dotted parts of an instruction's name.
+#[derive(Default)]
+struct Flags {
+    atomic: bool,
+    acquire: bool,
+    release: bool,
+    non_private: bool,
+    available: bool,
+    visible: bool,
+    semantics_available: bool,
+    semantics_visible: bool,
+    scope: Option<Scope>,
+    class: Option<StorageClasses>,
+    classes: StorageClasses,
+    operation: Option<Arithmetic>,
+}
+
+impl Flags {
+    fn semantics(&self) -> Semantics {
+        Semantics {
+            acquire: self.acquire,
+            release: self.release,
+            classes: self.classes,
+            make_available: self.semantics_available,
+            make_visible: self.semantics_visible,
+            volatile: false,
+        }
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Result<Flags, SyntaxError> {
+        let mut flags = Flags::default();
+        while tokens.eat(".") {
+            let token = tokens.word("a qualifier")?;
+            let mut scope = |scope| match flags.scope.replace(scope) {
+                None => Ok(()),
+                Some(_) => Err(tokens.error_at(&token, "one scope")),
+            };
+            match token.text.as_str() {
+                "atom" => flags.atomic = true,
+                "acq" => flags.acquire = true,
+                "rel" => flags.release = true,
+                "acq_rel" => (flags.acquire, flags.release) = (true, true),
+                "nonpriv" => flags.non_private = true,
+                "av" => flags.available = true,
+                "vis" => flags.visible = true,
+                "semav" => flags.semantics_available = true,
+                "semvis" => flags.semantics_visible = true,
+                "sg" => scope(Scope::Subgroup)?,
+                "wg" => scope(Scope::Workgroup)?,
+                "qf" => scope(Scope::QueueFamily)?,
+                "dv" => scope(Scope::Device)?,
+                word => {
+                    if let Some(class) = word.strip_prefix("semsc").and_then(class) {
+                        flags.classes |= class;
+                    } else if let Some(class) = word.strip_prefix("sc").and_then(class) {
+                        if flags.class.replace(class).is_some() {
+                            return Err(tokens.error_at(&token, "one storage class"));
+                        }
+                    } else if let Some(operation) = arithmetic(word) {
+                        flags.operation = Some(operation);
+                    } else {
+                        return Err(tokens.error_at(
+                            &token,
+                            "a qualifier: atom, acq, rel, acq_rel, nonpriv, av, vis, semav, semvis, sg, wg, qf, dv, sc0 to sc3, \
+                             semsc0 to semsc3 or an operation",
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// The storage class that a digit names.
+pub(super) fn class(digit: &str) -> Option<StorageClasses> {
+    match digit {
+        "0" => Some(StorageClasses::UNIFORM),
+        "1" => Some(StorageClasses::WORKGROUP),
+        "2" => Some(StorageClasses::IMAGE),
+        "3" => Some(StorageClasses::OUTPUT),
+        _ => None,
+    }
+}
+
+fn arithmetic(word: &str) -> Option<Arithmetic> {
+    Some(match word {
+        "add" => Arithmetic::Add,
+        "sub" => Arithmetic::Sub,
+        "mul" => Arithmetic::Mul,
+        "div" => Arithmetic::Div,
+        "and" => Arithmetic::And,
+        "or" => Arithmetic::Or,
+        "xor" => Arithmetic::Xor,
+        _ => return None,
+    })
+}
+
+fn branch(word: &str) -> Option<Comparison> {
+    Some(match word {
+        "beq" => Comparison::Equal,
+        "bne" => Comparison::NotEqual,
+        "blt" => Comparison::Less,
+        "ble" => Comparison::LessEqual,
+        "bgt" => Comparison::Greater,
+        "bge" => Comparison::GreaterEqual,
+        _ => return None,
+    })
+}
+
+fn is_register(word: &str) -> bool {
+    word.strip_prefix('r')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn thread_number(word: &str) -> Option<u32> {
+    word.strip_prefix('P').unwrap_or(word).parse().ok()
+}

@@ -1,0 +1,12 @@
+//! Litmus tests: small concurrent programs with a question about the executions that the memory model allows.
+pub mod axioms;
+mod barrier;
+pub mod herd;
+mod path;
+pub mod program;
+mod skeleton;
+mod syntax;
+pub mod text;
+pub mod witness;
+
+pub use syntax::{Position, SyntaxError};
