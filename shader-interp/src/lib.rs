@@ -6,9 +6,22 @@
 //!
 //! Anything that the interpreter does not implement fails [`compile`] with [`CompileError::NotImplemented`], which names it.
 
+pub mod code;
 pub mod error;
+pub mod exec;
 pub mod interface;
 pub mod ir;
 pub mod math;
 
+pub use code::Program;
 pub use error::CompileError;
+pub use interface::CompileOptions;
+
+/// Compiles the entry point `options.entry_point` of the SPIR-V module `words` for execution.
+///
+/// # Errors
+/// [`CompileError`]: the module is invalid, lacks the entry point, or needs something that Pellucid does not implement.
+pub fn compile(words: &[u32], options: &CompileOptions) -> Result<Program, CompileError> {
+    let _ = (words, options);
+    Err(CompileError::NotImplemented("the SPIR-V front end".into()))
+}
