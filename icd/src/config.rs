@@ -74,8 +74,9 @@ pub struct Config {
     pub values: ValuePolicy,
     /// `report`: a file that gets one JSON object a line.
     pub report: Option<PathBuf>,
-    /// `exitcode`: the status of a process that ended well but had findings.
-    pub exitcode: u8,
+    /// `exitcode`: the status of a process that ended well but had findings. Without it the driver leaves the status alone, and `pellucid
+    /// run` turns 0 into 66.
+    pub exitcode: Option<u8>,
     /// `halt-on-error`: the first finding that is not suppressed loses the device.
     pub halt_on_error: bool,
     /// `max-reports`: findings shown in full; 0 for all. All are counted.
@@ -104,6 +105,8 @@ pub struct Config {
     pub summary: Option<PathBuf>,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
     pub command: Option<String>,
+    /// Names and values of the options that were set, by name.
+    pub given: BTreeMap<&'static str, String>,
 }
 
 impl Default for Config {
@@ -113,7 +116,7 @@ impl Default for Config {
             seed: 0,
             values: ValuePolicy::Stale,
             report: None,
-            exitcode: 66,
+            exitcode: None,
             halt_on_error: false,
             max_reports: 100,
             suppressions: None,
@@ -128,6 +131,7 @@ impl Default for Config {
             watchdog: 1_000_000_000,
             summary: None,
             command: None,
+            given: BTreeMap::new(),
         }
     }
 }
@@ -269,9 +273,9 @@ pub const OPTIONS: &[OptionSpec] = &[
     option(
         "exitcode",
         "N",
-        "66",
+        "66 under `pellucid run`",
         "exit status of a program that ended well but had findings, 0 to 255",
-        |c, v| number(&mut c.exitcode, v),
+        |c, v| put(&mut c.exitcode, v.parse().ok().map(Some)),
     ),
     OptionSpec {
         name: "halt-on-error",
@@ -422,6 +426,7 @@ impl Config {
     /// The value is not one that the option takes.
     pub fn set(&mut self, spec: &OptionSpec, shown: &str, value: &str) -> Result<(), ConfigError> {
         if (spec.set)(self, value) {
+            self.given.insert(spec.name, value.to_owned());
             Ok(())
         } else {
             Err(ConfigError::Value {
@@ -462,7 +467,7 @@ mod tests {
         assert_eq!(config.seed, u64::MAX);
         assert_eq!(config.values, ValuePolicy::Seeded);
         assert_eq!(config.report, Some(PathBuf::from("r.json")));
-        assert_eq!(config.exitcode, 7);
+        assert_eq!(config.exitcode, Some(7));
         assert!(config.halt_on_error && !config.chains);
         assert!(config.shaders.unwrap().is_match("reduce.comp"));
         assert_eq!(config.subgroup_size, 8);
@@ -508,9 +513,12 @@ mod tests {
     fn defaults_are_what_the_table_says() {
         let default = Config::default();
         let mut from_table = Config::default();
-        for spec in OPTIONS.iter().filter(|o| !matches!(o.default, "none" | "all") && o.name != "mode") {
+        for spec in
+            OPTIONS.iter().filter(|o| !matches!(o.default, "none" | "all") && !o.default.contains("under"))
+        {
             from_table.set(spec, spec.name, spec.default).unwrap();
         }
+        from_table.given.clear();
         assert_eq!(format!("{default:?}"), format!("{from_table:?}"));
     }
 }

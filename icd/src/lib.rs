@@ -1,3 +1,4 @@
 //! The Pellucid Vulkan driver.
 
 pub mod config;
+pub mod report;

@@ -1,0 +1,114 @@
+//! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the debug-utils names of objects.
+
+use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::finding::{AccessInfo, Finding};
+use pellucid_memory::scope::StorageClasses;
+use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
+use pellucid_shader_interp::ir::{Shader, SiteInfo};
+
+/// The dispatches that the accesses of a finding name.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// At least one; looked up by [`pellucid_memory::agent::Invocation::dispatch`].
+    pub dispatches: &'a [DispatchContext<'a>],
+}
+
+/// One dispatch, as a message names it.
+#[derive(Clone, Copy, Debug)]
+pub struct DispatchContext<'a> {
+    /// Its number on its device, from 0 in submission order.
+    pub number: u32,
+    /// The shader that ran.
+    pub shader: &'a Shader,
+    /// The pipeline's debug-utils name, or "".
+    pub pipeline: &'a str,
+    /// The debug-utils labels that were open, outermost first.
+    pub labels: &'a [String],
+    /// The queue's debug-utils name, or what it is: "queue 0".
+    pub queue: &'a str,
+    /// What the references of this dispatch are.
+    pub objects: &'a [Object],
+}
+
+/// A descriptor or buffer that a reference of the model stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The reference.
+    pub reference: Reference,
+    /// Where the shader finds it: "set 0, binding 1".
+    pub what: String,
+    /// The Vulkan object behind it.
+    pub handle: u64,
+    /// Its `VkObjectType`.
+    pub object_type: i32,
+    /// Its debug-utils name, or "".
+    pub name: String,
+}
+
+impl<'a> Context<'a> {
+    /// The dispatch of that number; the first one where it is not listed.
+    pub fn dispatch(&self, number: u32) -> Option<&'a DispatchContext<'a>> {
+        self.dispatches.iter().find(|d| d.number == number).or(self.dispatches.first())
+    }
+
+    /// The dispatch of an access.
+    pub fn of(&self, access: &AccessInfo) -> Option<&'a DispatchContext<'a>> {
+        self.dispatch(access.by.dispatch)
+    }
+
+    /// The dispatch whose shader the synchronising instructions of a finding belong to: that of its last access.
+    pub fn primary(&self, finding: &Finding) -> Option<&'a DispatchContext<'a>> {
+        finding.accesses.last().and_then(|a| self.of(a)).or(self.dispatches.first())
+    }
+}
+
+impl<'a> DispatchContext<'a> {
+    /// The row of a site; `None` for the site that stands for none.
+    pub fn site(&self, site: Site) -> Option<&'a SiteInfo> {
+        self.shader.sites.get(site.0 as usize).filter(|info| !info.instruction.is_empty())
+    }
+
+    /// "reduce.comp:41", or the function and word where there is no source line.
+    pub fn location(&self, site: Site) -> String {
+        let Some(info) = self.site(site) else { return "an unnamed instruction".to_owned() };
+        match info.source.and_then(|p| Some((self.shader.files.get(p.file as usize)?, p.line))) {
+            Some((file, line)) => format!("{}:{line}", base_name(&file.name)),
+            None => format!("{} (word {})", info.instruction, info.word),
+        }
+    }
+
+    /// The dispatch with its name: the innermost label, else the pipeline's name.
+    pub fn title(&self) -> String {
+        match self.labels.last().map(String::as_str).or((!self.pipeline.is_empty()).then_some(self.pipeline))
+        {
+            Some(name) => format!("dispatch {} \"{name}\"", self.number),
+            None => format!("dispatch {}", self.number),
+        }
+    }
+
+    /// The object that an access reached, such as `buffer "partials" (set 0, binding 1)`.
+    pub fn place(&self, access: &AccessInfo) -> String {
+        let place = &access.place;
+        if place.class == StorageClasses::WORKGROUP {
+            let variable = self.shader.workgroup.iter().find(|w| w.reference == place.reference);
+            return match variable.map(|w| w.name.as_str()).filter(|name| !name.is_empty()) {
+                Some(name) => format!("workgroup variable \"{name}\""),
+                None => "workgroup memory".to_owned(),
+            };
+        }
+        if place.reference == PHYSICAL_REFERENCE {
+            return format!("device address {:#x}", place.address);
+        }
+        let kind = if place.class == StorageClasses::IMAGE { "image" } else { "buffer" };
+        match self.objects.iter().find(|o| o.reference == place.reference) {
+            Some(object) if object.name.is_empty() => format!("{kind} at {}", object.what),
+            Some(object) => format!("{kind} \"{}\" ({})", object.name, object.what),
+            None => format!("{kind} at device address {:#x}", place.address),
+        }
+    }
+}
+
+/// The last component of a path, whichever separator it uses.
+pub fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}

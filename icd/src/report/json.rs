@@ -1,0 +1,86 @@
+//! JSON lines: the schema of docs/report.md. The first line is the run, then one line a finding, the last one the totals.
+
+use super::context::Context;
+use super::source::excerpt;
+use super::text;
+use super::words;
+use pellucid_memory::finding::{AccessInfo, AccessKind, Finding};
+use serde_json::{Value, json};
+
+/// Version of the schema; it changes when a field changes its meaning or goes.
+pub const SCHEMA: u32 = 1;
+
+/// One finding.
+pub fn finding(
+    number: u64,
+    finding: &Finding,
+    context: &Context<'_>,
+    seed: u64,
+    replay: &str,
+    rendered: &str,
+) -> Value {
+    let dispatch = context.primary(finding);
+    let notes = text::notes(finding, context);
+    let accesses: Vec<Value> = (0..finding.accesses.len()).map(|i| access(i, finding, context)).collect();
+    json!({
+        "type": "finding",
+        "number": number,
+        "id": finding.id.name(),
+        "family": words::family(finding.id),
+        "title": words::title(finding.id),
+        "shader": dispatch.map(|d| json!({
+            "entry": d.shader.name,
+            "pipeline": d.pipeline,
+            "memory_model": if d.shader.vulkan_memory_model { "Vulkan" } else { "GLSL450" },
+        })),
+        "dispatch": dispatch.map(|d| json!({ "number": d.number, "labels": d.labels, "queue": d.queue })),
+        "accesses": accesses,
+        "notes": notes.notes,
+        "help": notes.help,
+        "seed": seed,
+        "replay": replay,
+        "finding": finding,
+        "text": rendered,
+    })
+}
+
+fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
+    let access: &AccessInfo = &finding.accesses[index];
+    let dispatch = context.of(access);
+    let site = dispatch.and_then(|d| d.site(access.site));
+    let write = !matches!(access.kind, AccessKind::Read);
+    let source = dispatch.zip(site).and_then(|(d, s)| {
+        let position = s.source?;
+        let file = d.shader.files.get(position.file as usize)?;
+        let column = excerpt(d.shader, s, write).map_or(position.column, |e| e.column);
+        Some(json!({ "file": file.name, "line": position.line, "column": column }))
+    });
+    let objects = dispatch.map_or(&[][..], |d| d.objects);
+    let object = objects.iter().find(|o| o.reference == access.place.reference);
+    json!({
+        "kind": match access.kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::ReadModifyWrite(_) => "read-modify-write",
+        },
+        "atomic_scope": access.atomic.map(words::scope_name),
+        "source": source,
+        "instruction": site.map(|s| s.instruction.as_str()),
+        "word": site.map(|s| s.word),
+        "function": site.map(|s| s.function.as_str()),
+        "variable": site.map(|s| s.variable.as_str()),
+        "class": words::class_name(access.place.class),
+        "place": dispatch.map(|d| d.place(access)),
+        "object": object.map(|o| json!({ "binding": o.what, "name": o.name, "type": o.object_type })),
+        "offset": access.place.offset,
+        "size": access.place.size,
+        "dispatch": access.by.dispatch,
+        "workgroup": access.by.workgroup,
+        "subgroup": access.by.subgroup,
+        "invocation": access.by.local_index,
+        "returned": access.returned,
+        "newest": access.newest,
+        "admissible": access.admissible,
+        "label": words::access(index, finding, context),
+    })
+}

@@ -1,0 +1,25 @@
+//! Findings become text, JSON lines, debug-utils messages, totals and an exit status here, and nowhere else.
+//!
+//! - [`words`]: what accesses, facts, gaps and edits are called, in GLSL's terms where the shader was written in GLSL and in SPIR-V's
+//!   otherwise;
+//! - [`text`]: the diagnostic that people read, in the shape of rustc's;
+//! - [`json`]: one object a line, the schema of docs/report.md;
+//! - [`suppress`]: rules for what is not to be reported;
+//! - [`session`]: what a process counts, deduplicates and writes.
+//!
+//! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads, time or the working directory,
+//! except that a source file that a module names without embedding it is looked for on disk.
+
+pub mod context;
+pub mod exit;
+pub mod json;
+pub mod session;
+pub mod source;
+pub mod suppress;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod words;
+
+pub use context::{Context, DispatchContext, Object};
+pub use session::{Message, ReportError, Session, Verdict, say, session};

@@ -1,0 +1,411 @@
+//! One session per process: counts findings, shows each kind once, writes the report file, the totals and what `pellucid run` reads.
+
+use super::context::{Context, Object, base_name};
+use super::exit;
+use super::json;
+use super::suppress::{Subject, Suppressions};
+use super::text;
+use super::words;
+use crate::config::{Config, Mode};
+use pellucid_memory::finding::Finding;
+use pellucid_memory::system::Trap;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// Why reports cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file of the options cannot be opened.
+    #[error("{option}: {path}: {error}", path = path.display())]
+    File {
+        /// The option.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        error: std::io::Error,
+    },
+    /// A suppression file with a line that is no rule.
+    #[error("suppressions: {path}: {message}", path = path.display())]
+    Suppressions {
+        /// The file.
+        path: PathBuf,
+        /// Which line, and what is valid.
+        message: String,
+    },
+}
+
+/// What the driver does after a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// To be handed to debug-utils messengers.
+    pub message: Option<Message>,
+    /// The device is to be lost (`halt-on-error`).
+    pub halt: bool,
+}
+
+/// A VK_EXT_debug_utils message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// `pMessageIdName`: the finding's id.
+    pub id_name: &'static str,
+    /// `messageIdNumber`: FNV-1a of the id's bytes.
+    pub id_number: i32,
+    /// `pMessage`: the diagnostic.
+    pub text: String,
+    /// `pObjects`.
+    pub objects: Vec<Object>,
+}
+
+/// Counts what a process finds. All methods may be called from any thread.
+pub struct Session {
+    config: Config,
+    replay: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By what makes findings equal: number (from 1) and occurrences.
+    seen: BTreeMap<String, (u64, u64)>,
+    suppressed: BTreeSet<String>,
+    families: BTreeMap<&'static str, u64>,
+    not_implemented: BTreeSet<String>,
+    dispatches: u64,
+    traps: u64,
+    suppressions: Suppressions,
+    report: Option<File>,
+    finished: bool,
+}
+
+/// The session of this process. The first call opens it and has it finish at exit; later calls return it whatever they ask for.
+///
+/// # Errors
+/// A file of the options cannot be opened or read.
+pub fn session(config: &Config) -> Result<&'static Session, ReportError> {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    if let Some(session) = SESSION.get() {
+        return Ok(session);
+    }
+    let session = SESSION.get_or_init(|| Session::new(config, None));
+    session.open()?;
+    exit::register(session);
+    Ok(session)
+}
+
+/// Writes one line to standard error, `pellucid: ` before it.
+pub fn say(text: &str) {
+    print(&format!("pellucid: {text}\n"));
+}
+
+/// The only place that writes to standard error; a closed one is no reason to fail.
+fn print(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Options that change what a program does, and so belong to a replay.
+const REPLAYED: [&str; 9] = [
+    "values",
+    "shaders",
+    "subgroup-size",
+    "max-workgroup-invocations",
+    "device-type",
+    "no-chains",
+    "stale-budget",
+    "queues",
+    "watchdog",
+];
+
+fn replay_line(config: &Config) -> String {
+    let mut line = format!("pellucid run --seed {}", config.seed);
+    for name in REPLAYED {
+        match config.given.get(name) {
+            Some(value) if name == "no-chains" => {
+                line.push_str(if matches!(value.as_str(), "1" | "true") { " --no-chains" } else { "" })
+            }
+            Some(value) => line.push_str(&format!(" --{name} {}", quote(value))),
+            None => {}
+        }
+    }
+    let command = config.command.clone().unwrap_or_else(|| {
+        let words: Vec<String> = std::env::args_os().map(|a| quote(&a.to_string_lossy())).collect();
+        words.join(" ")
+    });
+    format!("{line} -- {command}")
+}
+
+/// A word as a shell reads it.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// FNV-1a, 32 bits.
+pub fn fnv(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+impl Session {
+    /// A session that has no files open. `replay` is the line that shows a finding again; made of the configuration where there is none.
+    pub fn new(config: &Config, replay: Option<String>) -> Session {
+        let replay = replay.unwrap_or_else(|| replay_line(config));
+        Session { config: config.clone(), replay, state: Mutex::new(State::default()) }
+    }
+
+    /// Opens the files that the configuration names.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or is not what it should be.
+    pub fn open(&self) -> Result<(), ReportError> {
+        let mut state = self.state();
+        if let Some(path) = &self.config.suppressions {
+            let file = |error| ReportError::File { option: "suppressions", path: path.clone(), error };
+            let rules = std::fs::read_to_string(path).map_err(file)?;
+            state.suppressions = Suppressions::parse(&rules)
+                .map_err(|message| ReportError::Suppressions { path: path.clone(), message })?;
+        }
+        if let Some(path) = &self.config.report {
+            // Under `pellucid run` several processes may share the file, which the command has emptied.
+            let shared = self.config.summary.is_some();
+            let options = if shared {
+                OpenOptions::new().append(true).create(true).clone()
+            } else {
+                OpenOptions::new().write(true).create(true).truncate(true).clone()
+            };
+            let file = |error| ReportError::File { option: "report", path: path.clone(), error };
+            state.report = Some(options.open(path).map_err(file)?);
+            let head = json!({
+                "type": "run",
+                "schema": json::SCHEMA,
+                "pellucid": env!("CARGO_PKG_VERSION"),
+                "seed": self.config.seed,
+                "options": self.config.given,
+                "replay": self.replay,
+            });
+            write_line(&mut state.report, &head);
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Reports a finding: shown when it is the first of its kind, counted always.
+    pub fn report(&self, finding: &Finding, context: &Context<'_>) -> Verdict {
+        let key = key(finding, context);
+        let mut state = self.state();
+        let times = finding.count.max(1);
+        if let Some((_, count)) = state.seen.get_mut(&key) {
+            *count += times;
+            return Verdict { message: None, halt: self.config.halt_on_error };
+        }
+        if state.suppressions.covers(finding.id, &subject(finding, context)) {
+            state.suppressed.insert(key);
+            return Verdict::default();
+        }
+        let number = state.seen.len() as u64 + 1;
+        state.seen.insert(key, (number, times));
+        *state.families.entry(words::family(finding.id)).or_default() += 1;
+        let rendered = text::render(finding, context, &self.replay);
+        let line = json::finding(number, finding, context, self.config.seed, &self.replay, &rendered);
+        write_line(&mut state.report, &line);
+        if self.config.max_reports == 0 || number <= u64::from(self.config.max_reports) {
+            print(&format!("{rendered}\n"));
+        } else if number == u64::from(self.config.max_reports) + 1 {
+            say(&format!(
+                "{} findings shown; the others are counted only (max-reports)",
+                self.config.max_reports
+            ));
+        }
+        self.summarise(&state, false);
+        let objects: Vec<Object> = context
+            .dispatches
+            .iter()
+            .flat_map(|d| d.objects)
+            .filter(|o| finding.accesses.iter().any(|a| a.place.reference == o.reference))
+            .cloned()
+            .collect();
+        let id_name = finding.id.name();
+        let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
+        Verdict { message: Some(message), halt: self.config.halt_on_error }
+    }
+
+    /// Reports that a dispatch could not go on. The device is lost.
+    pub fn trap(&self, trap: &Trap, context: &Context<'_>) -> Verdict {
+        let dispatch = context.dispatches.first();
+        let mut rendered = format!("error[device-lost]: {trap}\n");
+        if let Some(d) = dispatch {
+            if let Trap::InvalidAddress { site, .. } = trap {
+                rendered.push_str(&format!("  --> {}\n", d.location(*site)));
+            }
+            rendered.push_str(&format!("   = note: {}, entry point \"{}\"\n", d.title(), d.shader.name));
+        }
+        if matches!(trap, Trap::Watchdog) {
+            rendered.push_str("   = help: a loop that waits for another invocation may never end; raise PELLUCID_WATCHDOG if it only takes long\n");
+        }
+        if matches!(trap, Trap::NotImplemented(_)) {
+            rendered.push_str("   = note: this is a gap of Pellucid, not a bug of the program\n");
+        }
+        let mut state = self.state();
+        state.traps += 1;
+        write_line(
+            &mut state.report,
+            &json!({ "type": "trap", "message": trap.to_string(), "text": rendered }),
+        );
+        print(&format!("{rendered}\n"));
+        self.summarise(&state, false);
+        let message = Message {
+            id_name: "device-lost",
+            id_number: fnv("device-lost").cast_signed(),
+            text: rendered,
+            objects: Vec::new(),
+        };
+        Verdict { message: Some(message), halt: true }
+    }
+
+    /// Says once that something is our gap; `what` is the whole message, which names it.
+    pub fn not_implemented(&self, what: &str) {
+        let mut state = self.state();
+        if state.not_implemented.insert(what.to_owned()) {
+            write_line(&mut state.report, &json!({ "type": "not-implemented", "message": what }));
+            say(what);
+        }
+    }
+
+    /// Counts a dispatch that was checked.
+    pub fn dispatch_checked(&self) {
+        self.state().dispatches += 1;
+    }
+
+    /// Distinct findings so far.
+    pub fn findings(&self) -> u64 {
+        self.state().seen.len() as u64
+    }
+
+    fn totals(&self, state: &State, ended: bool) -> Value {
+        json!({
+            "type": "total",
+            "process": std::process::id(),
+            "ended": ended,
+            "findings": state.seen.len(),
+            "families": state.families,
+            "suppressed": state.suppressed.len(),
+            "seed": self.config.seed,
+            "dispatches": state.dispatches,
+            "traps": state.traps,
+            "not_implemented": state.not_implemented.len(),
+            "checked": self.config.mode != Mode::Run,
+        })
+    }
+
+    fn summarise(&self, state: &State, ended: bool) {
+        if let Some(path) = &self.config.summary {
+            let line = format!("{}\n", self.totals(state, ended));
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            let _ = file.and_then(|mut f| f.write_all(line.as_bytes()));
+        }
+    }
+
+    /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and there were findings.
+    pub fn finish(&self) -> Option<u8> {
+        let mut state = self.state();
+        if state.finished {
+            return None;
+        }
+        state.finished = true;
+        for rule in state.suppressions.unused() {
+            say(&format!("unused suppression: {rule}"));
+        }
+        let mut total = self.totals(&state, true);
+        if let Some(object) = total.as_object_mut() {
+            object.remove("process");
+            let counts: BTreeMap<String, u64> =
+                state.seen.values().map(|(n, count)| (format!("{n:06}"), *count)).collect();
+            object.insert("occurrences".into(), json!(counts.values().collect::<Vec<_>>()));
+        }
+        write_line(&mut state.report, &total);
+        self.summarise(&state, true);
+        let under_run = self.config.summary.is_some();
+        if !under_run && (self.config.mode != Mode::Run || state.traps > 0) {
+            say(&total_line(&total));
+        }
+        self.config.exitcode.filter(|_| !under_run && !state.seen.is_empty())
+    }
+}
+
+/// `2 findings (1 race, 1 hazard), 5 suppressed, seed 0, 118 dispatches checked`, of a JSON object of totals.
+pub fn total_line(total: &Value) -> String {
+    let number = |key: &str| total.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let plural = |n: u64, noun: &str| if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") };
+    let families: Vec<String> = total
+        .get("families")
+        .and_then(Value::as_object)
+        .map(|f| f.iter().map(|(name, n)| format!("{n} {name}")).collect())
+        .unwrap_or_default();
+    let mut line = plural(number("findings"), "finding");
+    if !families.is_empty() {
+        line.push_str(&format!(" ({})", families.join(", ")));
+    }
+    line.push_str(&format!(", {} suppressed, seed {}, ", number("suppressed"), number("seed")));
+    line.push_str(&format!(
+        "{} checked",
+        if number("dispatches") == 1 {
+            "1 dispatch".to_owned()
+        } else {
+            format!("{} dispatches", number("dispatches"))
+        }
+    ));
+    if number("traps") > 0 {
+        line.push_str(", device lost");
+    }
+    line
+}
+
+fn write_line(file: &mut Option<File>, value: &Value) {
+    if let Some(file) = file {
+        // A full disk must not stop the application: the totals on standard error stay.
+        let _ = file.write_all(format!("{value}\n").as_bytes());
+    }
+}
+
+/// What makes findings equal: the id, and the shader and static instruction of each access.
+fn key(finding: &Finding, context: &Context<'_>) -> String {
+    let mut key = finding.id.name().to_owned();
+    for access in &finding.accesses {
+        let dispatch = context.of(access);
+        let shader = dispatch.map_or("", |d| d.shader.name.as_str());
+        let site = dispatch.and_then(|d| d.site(access.site));
+        let location = dispatch.map(|d| d.location(access.site)).unwrap_or_default();
+        let (word, instruction) = site.map_or((0, ""), |s| (s.word, s.instruction.as_str()));
+        key.push_str(&format!("|{shader}|{location}|{word}|{instruction}"));
+    }
+    key
+}
+
+fn subject(finding: &Finding, context: &Context<'_>) -> Subject {
+    let mut subject = Subject::default();
+    for access in &finding.accesses {
+        let Some(dispatch) = context.of(access) else { continue };
+        subject.shaders.push(dispatch.shader.name.clone());
+        subject.shaders.push(dispatch.pipeline.to_owned());
+        subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
+        let object = dispatch.objects.iter().find(|o| o.reference == access.place.reference);
+        subject.names.extend(object.map(|o| o.name.clone()));
+        let Some(site) = dispatch.site(access.site) else { continue };
+        subject.names.extend([site.variable.clone(), site.function.clone(), dispatch.location(access.site)]);
+        let file = site.source.and_then(|p| dispatch.shader.files.get(p.file as usize));
+        subject.names.extend(file.map(|f| base_name(&f.name).to_owned()));
+    }
+    subject.names.retain(|name| !name.is_empty());
+    subject.shaders.retain(|name| !name.is_empty());
+    subject
+}

@@ -1,0 +1,166 @@
+//! Suppressions: typed rules with wildcards for findings that are not to be reported.
+//!
+//! One rule a line, `#` begins a comment:
+//!
+//! ```text
+//! race:partial*            # race-* findings on a variable, function, file, file:line or object of that name, or with that id
+//! hazard:copy.comp:12      # hazard-* findings
+//! host:*                   # host-* findings
+//! uninitialised-read:*     # findings with exactly this id
+//! shader:warmup*           # any finding in a shader whose entry point, file or pipeline has that name
+//! ```
+
+use super::words::family;
+use pellucid_memory::finding::FindingId;
+
+/// What rules are matched against.
+#[derive(Clone, Debug, Default)]
+pub struct Subject {
+    /// Variables, functions, files, `file:line`s and objects of the accesses.
+    pub names: Vec<String>,
+    /// Entry points, files and pipelines.
+    pub shaders: Vec<String>,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    line: usize,
+    kind: String,
+    pattern: String,
+    used: bool,
+}
+
+/// A file of rules.
+#[derive(Clone, Debug, Default)]
+pub struct Suppressions {
+    rules: Vec<Rule>,
+}
+
+const KINDS: [&str; 4] = ["race", "hazard", "host", "shader"];
+
+/// The ids of findings, or what serde says about a name that is none.
+fn id(name: &str) -> Result<FindingId, String> {
+    serde_json::from_value(serde_json::Value::String(name.to_owned())).map_err(|error| {
+        let ids = error.to_string().split("expected one of ").nth(1).unwrap_or_default().replace('`', "");
+        format!("unknown kind \"{name}\"; valid: {}, {ids}", KINDS.join(", "))
+    })
+}
+
+impl Suppressions {
+    /// Reads rules.
+    ///
+    /// # Errors
+    /// The first line that is not a rule, with what is valid.
+    pub fn parse(text: &str) -> Result<Suppressions, String> {
+        let mut rules = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line_number = index + 1;
+            let rule = line.split('#').next().unwrap_or("").trim();
+            if rule.is_empty() {
+                continue;
+            }
+            let Some((kind, pattern)) = rule.split_once(':') else {
+                return Err(format!(
+                    "line {line_number}: \"{rule}\" is not a rule; a rule is `kind:pattern`"
+                ));
+            };
+            if !KINDS.contains(&kind) {
+                id(kind).map_err(|message| format!("line {line_number}: {message}"))?;
+            }
+            let (kind, pattern) = (kind.to_owned(), pattern.trim().to_owned());
+            rules.push(Rule { line: line_number, kind, pattern, used: false });
+        }
+        Ok(Suppressions { rules })
+    }
+
+    /// Whether a rule covers the finding; all rules that do count as used.
+    pub fn covers(&mut self, id: FindingId, subject: &Subject) -> bool {
+        let mut covered = false;
+        for rule in &mut self.rules {
+            let names: &[String] = match rule.kind.as_str() {
+                "shader" => &subject.shaders,
+                kind if kind == family(id) || kind == id.name() => &subject.names,
+                _ => continue,
+            };
+            let by_id = rule.kind != "shader" && matches(&rule.pattern, id.name());
+            if by_id || names.iter().any(|name| matches(&rule.pattern, name)) {
+                rule.used = true;
+                covered = true;
+            }
+        }
+        covered
+    }
+
+    /// Rules that covered nothing, as `race:old* (line 3)`.
+    pub fn unused(&self) -> Vec<String> {
+        let unused = self.rules.iter().filter(|rule| !rule.used);
+        unused.map(|rule| format!("{}:{} (line {})", rule.kind, rule.pattern, rule.line)).collect()
+    }
+}
+
+/// Whether `text` is `pattern`, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_match_any_characters() {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("*", "anything", true),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*c", "acb", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("ab*ba", "aba", false),
+            ("reduce.comp:41", "reduce.comp:41", true),
+            ("reduce.comp:4", "reduce.comp:41", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn rules_are_typed_and_unused_ones_are_listed() {
+        let text = "# known\nrace:partial*\nhazard:partial*\nshader:warm*  # all of it\nout-of-bounds:*\n";
+        let mut rules = Suppressions::parse(text).unwrap();
+        let partial = Subject { names: vec!["partials".into()], shaders: vec!["main".into()] };
+        assert!(rules.covers(FindingId::RaceNotVisible, &partial));
+        assert!(!rules.covers(FindingId::UninitialisedRead, &partial));
+        let warm = Subject { names: vec![], shaders: vec!["warmup.comp".into()] };
+        assert!(rules.covers(FindingId::UninitialisedRead, &warm));
+        assert_eq!(rules.unused(), ["hazard:partial* (line 3)", "out-of-bounds:* (line 5)"]);
+        assert!(rules.covers(FindingId::OutOfBounds, &partial));
+    }
+
+    #[test]
+    fn what_is_not_a_rule_is_refused() {
+        assert!(
+            Suppressions::parse("rave:x")
+                .unwrap_err()
+                .starts_with("line 1: unknown kind \"rave\"; valid: race, hazard")
+        );
+        assert!(Suppressions::parse("\n\nrace").unwrap_err().starts_with("line 3: \"race\" is not a rule"));
+    }
+}

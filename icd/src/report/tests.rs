@@ -1,0 +1,263 @@
+//! The words and the look of reports, on findings made by hand.
+
+use super::*;
+use crate::config::Config;
+use expect_test::expect;
+use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::agent::Invocation;
+use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Place};
+use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_shader_interp::ir::{
+    FloatControls, Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
+};
+
+const SOURCE: &str = "#version 450
+#pragma use_vulkan_memory_model
+layout(local_size_x = 64) in;
+shared uint partial[64];
+void main() {
+    partial[gl_LocalInvocationIndex] = sum;
+
+
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, 0, 0);
+    uint total = 0;
+    for (uint i = 0; i < 64; i++)
+        total += partial[i];
+}
+";
+
+fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
+    let site = |instruction: &str, word, line, variable: &str| SiteInfo {
+        instruction: instruction.into(),
+        word,
+        source: lines.then_some(SourcePosition { file: 0, line, column: 0 }),
+        function: "main".into(),
+        variable: variable.into(),
+    };
+    Shader {
+        name: "main".into(),
+        values: vec![],
+        body: vec![],
+        bindings: vec![],
+        workgroup: vec![WorkgroupObject {
+            offset: 0,
+            size: 256,
+            reference: Reference(0),
+            zeroed: false,
+            name: "partial".into(),
+        }],
+        workgroup_bytes: 256,
+        private: vec![],
+        private_bytes: 0,
+        push_constant_bytes: 0,
+        local_size: [64, 1, 1],
+        vulkan_memory_model: true,
+        sites: vec![
+            SiteInfo::default(),
+            site("OpStore %25 %17", 120, 6, "partial"),
+            site("OpControlBarrier %uint_2 %uint_2 %uint_0", 130, 9, ""),
+            site("%31 = OpLoad %uint %30", 150, 12, "partial"),
+        ],
+        files: vec![SourceFile { name: "shaders/reduce.comp".into(), text: text.map(str::to_owned) }],
+        language,
+        float_controls: FloatControls::default(),
+    }
+}
+
+fn access(site: u32, kind: AccessKind, local_index: u32) -> AccessInfo {
+    AccessInfo {
+        site: Site(site),
+        kind,
+        atomic: None,
+        by: Invocation { dispatch: 3, workgroup: [1, 0, 0], subgroup: local_index / 32, local_index },
+        place: Place {
+            class: StorageClasses::WORKGROUP,
+            reference: Reference(0),
+            address: 20,
+            offset: 20,
+            size: 4,
+        },
+        returned: None,
+        newest: None,
+        admissible: vec![],
+    }
+}
+
+fn not_visible() -> Finding {
+    let mut read = access(3, AccessKind::Read, 0);
+    read.returned = Some(0);
+    read.newest = Some(17);
+    read.admissible = vec![0, 17];
+    Finding {
+        id: FindingId::RaceNotVisible,
+        accesses: vec![access(1, AccessKind::Write, 5), read],
+        facts: vec![Fact::HappensBefore(vec![Site(2)])],
+        missing: vec![Missing::Visibility(Scope::Workgroup)],
+        fix: vec![
+            Edit::AddClasses(Site(2), StorageClasses::WORKGROUP),
+            Edit::MakeVisible(Site(2)),
+            Edit::MakeAvailable(Site(2)),
+        ],
+        count: 63,
+    }
+}
+
+fn rendered(shader: &Shader, finding: &Finding) -> String {
+    let labels = ["frame".to_owned(), "reduce".to_owned()];
+    let dispatches = [DispatchContext {
+        number: 3,
+        shader,
+        pipeline: "",
+        labels: &labels,
+        queue: "queue 0",
+        objects: &[],
+    }];
+    text::render(finding, &Context { dispatches: &dispatches }, "pellucid run --seed 0 -- ./reduce")
+}
+
+#[test]
+fn a_race_in_glsl_is_told_with_source_lines_and_the_fix() {
+    expect![[r#"
+        error[race-not-visible]: a read may miss a write that happens before it
+          --> reduce.comp:12:18
+           |
+         6 |     partial[gl_LocalInvocationIndex] = sum;
+           |     --------------------------------------- (1) written by invocation 5 (subgroup 0) of workgroup (1,0,0), dispatch 3 "reduce"
+        ...
+        12 |         total += partial[i];
+           |                  ^^^^^^^^^^ (2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17
+           |
+           = note: both in workgroup variable "partial": 4 bytes at offset 20
+           = note: (1) happens before (2): controlBarrier at reduce.comp:9
+           = note: missing: a visibility operation for (2) at workgroup scope or wider
+           = note: the model allows (2) to return 0, 17
+           = help: controlBarrier at reduce.comp:9: add gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible to the semantics, add gl_StorageSemanticsShared to the storage semantics
+           = replay: pellucid run --seed 0 -- ./reduce
+    "#]].assert_eq(&rendered(&shader(SourceLanguage::Glsl, Some(SOURCE), true), &not_visible()));
+}
+
+#[test]
+fn without_source_the_spirv_instruction_is_shown_in_spirv_terms() {
+    expect![[r#"
+        error[race-not-visible]: a read may miss a write that happens before it
+           --> main, SPIR-V word:150:1
+            |
+        150 | %31 = OpLoad %uint %30
+            | ^^^^^^^^^^^^^^^^^^^^^^ (2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17
+            |
+           ::: main, SPIR-V word:120:1
+            |
+        120 | OpStore %25 %17
+            | --------------- (1) written by invocation 5 (subgroup 0) of workgroup (1,0,0), dispatch 3 "reduce"
+            |
+            = note: both in workgroup variable "partial": 4 bytes at offset 20
+            = note: (1) happens before (2): OpControlBarrier %uint_2 %uint_2 %uint_0 (word 130)
+            = note: missing: a visibility operation for (2) at workgroup scope or wider
+            = note: the model allows (2) to return 0, 17
+            = help: OpControlBarrier %uint_2 %uint_2 %uint_0 (word 130): add MakeAvailable | MakeVisible to the semantics, add WorkgroupMemory to the semantics
+            = replay: pellucid run --seed 0 -- ./reduce
+    "#]].assert_eq(&rendered(&shader(SourceLanguage::Unknown, None, false), &not_visible()));
+}
+
+#[test]
+fn lines_without_text_are_named() {
+    expect![[r#"
+        error[race-not-visible]: a read may miss a write that happens before it
+           --> reduce.comp line 12, SPIR-V word:150:1
+            |
+        150 | %31 = OpLoad %uint %30
+            | ^^^^^^^^^^^^^^^^^^^^^^ (2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17
+            |
+           ::: reduce.comp line 6, SPIR-V word:120:1
+            |
+        120 | OpStore %25 %17
+            | --------------- (1) written by invocation 5 (subgroup 0) of workgroup (1,0,0), dispatch 3 "reduce"
+            |
+            = note: both in workgroup variable "partial": 4 bytes at offset 20
+            = note: (1) happens before (2): controlBarrier at reduce.comp:9
+            = note: missing: a visibility operation for (2) at workgroup scope or wider
+            = note: the model allows (2) to return 0, 17
+            = help: controlBarrier at reduce.comp:9: add gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible to the semantics, add gl_StorageSemanticsShared to the storage semantics
+            = replay: pellucid run --seed 0 -- ./reduce
+    "#]].assert_eq(&rendered(&shader(SourceLanguage::Glsl, None, true), &not_visible()));
+}
+
+#[test]
+fn equal_findings_are_counted_and_totals_are_greppable() {
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatches = [DispatchContext {
+        number: 3,
+        shader: &shader,
+        pipeline: "",
+        labels: &[],
+        queue: "queue 0",
+        objects: &[],
+    }];
+    let context = Context { dispatches: &dispatches };
+    let directory = tempfile::tempdir().unwrap();
+    let config = Config {
+        report: Some(directory.path().join("r.json")),
+        summary: Some(directory.path().join("summary")),
+        ..Config::default()
+    };
+    let session = Session::new(&config, Some("pellucid run --seed 0 -- app".into()));
+    session.open().unwrap();
+    let first = session.report(&not_visible(), &context).message.unwrap();
+    assert_eq!(
+        (first.id_name, first.id_number),
+        ("race-not-visible", session::fnv("race-not-visible").cast_signed())
+    );
+    assert!(
+        session.report(&not_visible(), &context).message.is_none(),
+        "the same finding again is only counted"
+    );
+    let unordered = Finding { id: FindingId::RaceUnordered, ..not_visible() };
+    assert!(session.report(&unordered, &context).message.is_some());
+    session.dispatch_checked();
+    session.finish();
+
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    let lines: Vec<serde_json::Value> =
+        read("r.json").lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|l| l["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["run", "finding", "finding", "total"]);
+    assert_eq!(
+        lines[1]["accesses"][1]["source"],
+        serde_json::json!({"file": "shaders/reduce.comp", "line": 12, "column": 18})
+    );
+    assert_eq!(lines[1]["accesses"][1]["returned"], 0);
+    assert_eq!(lines[3]["occurrences"], serde_json::json!([126, 63]));
+    let again: Finding = serde_json::from_value(lines[1]["finding"].clone()).unwrap();
+    assert_eq!(again, not_visible());
+    let summary = read("summary");
+    let last: serde_json::Value = serde_json::from_str(summary.lines().last().unwrap()).unwrap();
+    assert_eq!(session::total_line(&last), "2 findings (2 race), 0 suppressed, seed 0, 1 dispatch checked");
+}
+
+#[test]
+fn a_suppressed_finding_is_silent_and_counted_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = directory.path().join("rules");
+    std::fs::write(&rules, "race:reduce.comp:12\n").unwrap();
+    let config = Config { suppressions: Some(rules), ..Config::default() };
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatches = [DispatchContext {
+        number: 3,
+        shader: &shader,
+        pipeline: "",
+        labels: &[],
+        queue: "queue 0",
+        objects: &[],
+    }];
+    let session = Session::new(&config, Some(String::new()));
+    session.open().unwrap();
+    assert_eq!(session.report(&not_visible(), &Context { dispatches: &dispatches }), Verdict::default());
+    assert_eq!(session.findings(), 0);
+}
+
+#[test]
+fn the_hash_is_fnv_1a() {
+    assert_eq!(session::fnv(""), 0x811c_9dc5);
+    assert_eq!(session::fnv("a"), 0xe40c_292c);
+    assert_eq!(session::fnv("foobar"), 0xbf9c_f968);
+}

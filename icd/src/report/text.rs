@@ -1,0 +1,148 @@
+//! A finding as people read it: the shape of rustc's diagnostics, without colour, the same bytes every time.
+
+use super::context::{Context, DispatchContext, base_name};
+use super::source::{Excerpt, excerpt};
+use super::words;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Renderer, Snippet};
+use pellucid_memory::finding::{AccessKind, Finding};
+use pellucid_shader_interp::ir::SiteInfo;
+
+/// What a finding says beneath its source lines, in the order in which it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Places, what was right, what is missing, values.
+    pub notes: Vec<String>,
+    /// The smallest fix.
+    pub help: Vec<String>,
+}
+
+/// Collects what is to be said about a finding.
+pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
+    let mut out = Notes::default();
+    let Some(dispatch) = context.primary(finding) else { return out };
+    out.notes.extend(places(finding, context));
+    out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
+    out.notes.extend(finding.missing.iter().map(|m| words::missing(m, dispatch)));
+    for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {
+        let values: Vec<String> = access.admissible.iter().map(|v| words::value(*v)).collect();
+        out.notes.push(format!("the model allows ({}) to return {}", index + 1, values.join(", ")));
+    }
+    if words::Dialect::of(dispatch.shader) == words::Dialect::Glsl || !dispatch.shader.vulkan_memory_model {
+        out.notes.push(
+            "the shader declares the GLSL450 memory model: judged as lowered to the Vulkan memory model"
+                .to_owned(),
+        );
+    }
+    out.help = words::fix(&finding.fix, dispatch);
+    out
+}
+
+fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
+    let told: Vec<(String, String)> = finding
+        .accesses
+        .iter()
+        .filter(|a| a.place.size > 0)
+        .filter_map(|a| Some((context.of(a)?.place(a), words::bytes(a))))
+        .collect();
+    match told.as_slice() {
+        [] => Vec::new(),
+        [(place, bytes)] => vec![format!("in {place}: {bytes}")],
+        [first, rest @ ..] if rest.iter().all(|r| r == first) => {
+            vec![format!("both in {}: {}", first.0, first.1)]
+        }
+        all => all
+            .iter()
+            .enumerate()
+            .map(|(i, (place, bytes))| format!("({}) in {place}: {bytes}", i + 1))
+            .collect(),
+    }
+}
+
+/// One annotated stretch of source or SPIR-V.
+struct Shown {
+    path: String,
+    text: String,
+    first_line: usize,
+    span: std::ops::Range<usize>,
+    label: String,
+    primary: bool,
+}
+
+fn shown(index: usize, finding: &Finding, context: &Context<'_>) -> Option<Shown> {
+    let access = &finding.accesses[index];
+    let dispatch = context.of(access)?;
+    let site = dispatch.site(access.site)?;
+    let label = words::access(index, finding, context);
+    let primary = index + 1 == finding.accesses.len();
+    let write = !matches!(access.kind, AccessKind::Read);
+    Some(match excerpt(dispatch.shader, site, write) {
+        Some(Excerpt { name, text, span, .. }) => {
+            Shown { path: base_name(&name).to_owned(), text, first_line: 1, span, label, primary }
+        }
+        None => {
+            let text = site.instruction.clone();
+            let span = 0..text.len();
+            Shown {
+                path: listing(dispatch, site),
+                text,
+                first_line: site.word as usize,
+                span,
+                label,
+                primary,
+            }
+        }
+    })
+}
+
+/// The heading of an instruction without source text: its file and line if it has them, else the entry point.
+fn listing(dispatch: &DispatchContext<'_>, site: &SiteInfo) -> String {
+    match site.source.and_then(|p| Some((dispatch.shader.files.get(p.file as usize)?, p.line))) {
+        Some((file, line)) => format!("{} line {line}, SPIR-V word", base_name(&file.name)),
+        None => format!("{}, SPIR-V word", dispatch.shader.name),
+    }
+}
+
+/// The diagnostic, ending in a line feed. `replay` is the command that shows it again.
+pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String {
+    let shown: Vec<Shown> =
+        (0..finding.accesses.len()).rev().filter_map(|i| shown(i, finding, context)).collect();
+    let Notes { notes, help } = notes(finding, context);
+    let mut elements: Vec<Element<'_>> = Vec::new();
+    let mut done = vec![false; shown.len()];
+    for i in 0..shown.len() {
+        if done[i] {
+            continue;
+        }
+        let same = |j: usize| {
+            (shown[j].path == shown[i].path)
+                && shown[j].text == shown[i].text
+                && shown[j].first_line == shown[i].first_line
+        };
+        let group: Vec<usize> = (i..shown.len()).filter(|j| !done[*j] && same(*j)).collect();
+        let mut snippet = Snippet::<Annotation<'_>>::source(shown[i].text.as_str())
+            .line_start(shown[i].first_line)
+            .path(shown[i].path.as_str())
+            .fold(true);
+        for j in group {
+            done[j] = true;
+            let kind = if shown[j].primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            snippet = snippet.annotation(kind.span(shown[j].span.clone()).label(shown[j].label.as_str()));
+        }
+        elements.push(snippet.into());
+    }
+    if shown.is_empty() {
+        elements.extend(
+            (0..finding.accesses.len())
+                .map(|i| Level::NOTE.message(words::access(i, finding, context)).into()),
+        );
+    }
+    elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n).into()));
+    elements.extend(help.into_iter().map(|h| Level::HELP.message(h).into()));
+    elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
+    let group = Level::ERROR.primary_title(words::title(finding.id)).id(finding.id.name()).elements(elements);
+    let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
+    let mut text = renderer.render(&[group]);
+    text.push('\n');
+    text
+}

@@ -1,0 +1,438 @@
+//! What accesses, facts, gaps and edits are called: in the terms of the GLSL memory scope extension, of plain GLSL, or of SPIR-V.
+
+use super::context::{Context, DispatchContext};
+use pellucid_memory::access::{AtomicOp, Site};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing};
+use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_shader_interp::ir::{Shader, SourceLanguage};
+use std::collections::BTreeMap;
+
+/// Whose words a finding is told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// GLSL with `#pragma use_vulkan_memory_model` (GL_KHR_memory_scope_semantics).
+    ScopedGlsl,
+    /// GLSL whose module declares the GLSL450 memory model.
+    Glsl,
+    /// Anything else.
+    Spirv,
+}
+
+impl Dialect {
+    /// The dialect of a shader.
+    pub fn of(shader: &Shader) -> Dialect {
+        match (shader.language, shader.vulkan_memory_model) {
+            (SourceLanguage::Glsl, true) => Dialect::ScopedGlsl,
+            (SourceLanguage::Glsl, false) => Dialect::Glsl,
+            _ => Dialect::Spirv,
+        }
+    }
+
+    fn scope(self, scope: Scope) -> &'static str {
+        match (self, scope) {
+            (Dialect::Spirv, Scope::Invocation) => "Invocation",
+            (Dialect::Spirv, Scope::Subgroup) => "Subgroup",
+            (Dialect::Spirv, Scope::Workgroup) => "Workgroup",
+            (Dialect::Spirv, Scope::QueueFamily) => "QueueFamily",
+            (Dialect::Spirv, Scope::Device) => "Device",
+            (_, Scope::Invocation) => "gl_ScopeInvocation",
+            (_, Scope::Subgroup) => "gl_ScopeSubgroup",
+            (_, Scope::Workgroup) => "gl_ScopeWorkgroup",
+            (_, Scope::QueueFamily) => "gl_ScopeQueueFamily",
+            (_, Scope::Device) => "gl_ScopeDevice",
+        }
+    }
+
+    fn flag(self, flag: Flag) -> &'static str {
+        match (self, flag) {
+            (Dialect::Spirv, Flag::Acquire) => "Acquire",
+            (Dialect::Spirv, Flag::Release) => "Release",
+            (Dialect::Spirv, Flag::MakeAvailable) => "MakeAvailable",
+            (Dialect::Spirv, Flag::MakeVisible) => "MakeVisible",
+            (_, Flag::Acquire) => "gl_SemanticsAcquire",
+            (_, Flag::Release) => "gl_SemanticsRelease",
+            (_, Flag::MakeAvailable) => "gl_SemanticsMakeAvailable",
+            (_, Flag::MakeVisible) => "gl_SemanticsMakeVisible",
+        }
+    }
+
+    fn classes(self, classes: StorageClasses) -> String {
+        let names = [
+            (StorageClasses::UNIFORM, "UniformMemory", "gl_StorageSemanticsBuffer"),
+            (StorageClasses::WORKGROUP, "WorkgroupMemory", "gl_StorageSemanticsShared"),
+            (StorageClasses::IMAGE, "ImageMemory", "gl_StorageSemanticsImage"),
+            (StorageClasses::OUTPUT, "OutputMemory", "gl_StorageSemanticsOutput"),
+        ];
+        let chosen = names.iter().filter(|(class, ..)| classes.contains(*class));
+        join(chosen.map(|(_, spirv, glsl)| if self == Dialect::Spirv { *spirv } else { *glsl }), " | ")
+    }
+}
+
+/// A bit of memory semantics that an edit adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Flag {
+    Acquire,
+    Release,
+    MakeAvailable,
+    MakeVisible,
+}
+
+/// The first line of a finding.
+pub fn title(id: FindingId) -> &'static str {
+    use FindingId::*;
+    match id {
+        RaceUnordered => "two accesses race: nothing makes one happen before the other",
+        RacePrivate => "a private access races with another invocation's",
+        RaceNotAvailable => "a write is not made available to the access that follows it",
+        RaceNotVisible => "a read may miss a write that happens before it",
+        RaceScope => "two accesses race: the scope of the synchronisation is too narrow",
+        RaceStorageClass => "two accesses race: the synchronisation does not cover their storage class",
+        RaceReference => "one location is reached through two references",
+        RaceMixedScopeAtomics => "two atomics race: they are not in each other's scope",
+        HazardReadAfterWrite => {
+            "a command reads what an earlier command wrote, and no dependency makes it visible"
+        }
+        HazardWriteAfterRead => "a command writes what an earlier command may still read",
+        HazardWriteAfterWrite => {
+            "a command writes what an earlier command wrote, and no dependency orders them"
+        }
+        HazardReadRacingWrite => "a read races with a write on another queue",
+        HazardWriteRacingRead => "a write races with a read on another queue",
+        HazardWriteRacingWrite => "two writes on different queues race",
+        HazardLayoutTransition => "an image layout transition is not ordered with an access",
+        HostNotFlushed => "the device reads bytes that the host wrote and never flushed",
+        HostNotInvalidated => "the host reads bytes that the device wrote and the host never invalidated",
+        HostNoBarrier => "the host reads device writes with no dependency to the host",
+        HostInFlight => "the host accesses memory that the device is using",
+        UninitialisedRead => "a read of memory that nothing has written",
+        OutOfBounds => "an access outside the bounds of its object",
+        FreedInUse => "an object is destroyed while the device uses it",
+        BarrierDivergence => "a barrier is not reached by all invocations of its scope",
+        Livelock => "no invocation can make progress",
+    }
+}
+
+/// The family that totals count a finding under: `race`, `hazard`, `host`, or the id itself.
+pub fn family(id: FindingId) -> &'static str {
+    match id.name().split_once('-') {
+        Some(("race", _)) => "race",
+        Some(("hazard", _)) => "hazard",
+        Some(("host", _)) => "host",
+        _ => id.name(),
+    }
+}
+
+/// A scope in prose.
+pub fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Invocation => "invocation",
+        Scope::Subgroup => "subgroup",
+        Scope::Workgroup => "workgroup",
+        Scope::QueueFamily => "queue family",
+        Scope::Device => "device",
+    }
+}
+
+/// Storage classes in prose.
+pub fn class_name(classes: StorageClasses) -> String {
+    let names = [
+        (StorageClasses::UNIFORM, "buffer"),
+        (StorageClasses::WORKGROUP, "shared"),
+        (StorageClasses::IMAGE, "image"),
+        (StorageClasses::OUTPUT, "output"),
+    ];
+    join(names.iter().filter(|(class, _)| classes.contains(*class)).map(|(_, name)| *name), " and ")
+}
+
+/// A value of unknown type: decimal while small, else its bits.
+pub fn value(bits: u64) -> String {
+    if bits < 1_000_000 { bits.to_string() } else { format!("{bits:#x}") }
+}
+
+/// Who made an access and what it did, such as `(2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17`.
+pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String {
+    let access = &finding.accesses[index];
+    let by = access.by;
+    let verb = match (access.kind, access.atomic) {
+        (AccessKind::Read, None) => "read".to_owned(),
+        (AccessKind::Write, None) => "written".to_owned(),
+        (AccessKind::Read, Some(scope)) => format!("read atomically at {} scope", scope_name(scope)),
+        (AccessKind::Write, Some(scope)) => format!("written atomically at {} scope", scope_name(scope)),
+        (AccessKind::ReadModifyWrite(op), scope) => {
+            let at = scope.map(|s| format!(" at {} scope", scope_name(s))).unwrap_or_default();
+            format!("updated by atomic {}{at}", operation(op))
+        }
+    };
+    let verb = if finding.id == FindingId::BarrierDivergence { "reached".to_owned() } else { verb };
+    let mut who = format!("invocation {} (subgroup {})", by.local_index, by.subgroup);
+    let first = finding.accesses[0].by;
+    if index > 0 && first.dispatch == by.dispatch && first.workgroup == by.workgroup {
+        who.push_str(" of the same workgroup");
+    } else {
+        let [x, y, z] = by.workgroup;
+        who.push_str(&format!(" of workgroup ({x},{y},{z})"));
+        if index == 0 || first.dispatch != by.dispatch {
+            let title = context.of(access).map(DispatchContext::title);
+            who.push_str(&format!(", {}", title.unwrap_or_else(|| format!("dispatch {}", by.dispatch))));
+        }
+    }
+    let number = if finding.accesses.len() > 1 { format!("({}) ", index + 1) } else { String::new() };
+    let got = match (access.returned, access.newest) {
+        (Some(got), Some(newest)) if got != newest => {
+            format!(": got {} (stale), newest is {}", value(got), value(newest))
+        }
+        (Some(got), _) if matches!(access.kind, AccessKind::Read) => format!(": got {}", value(got)),
+        _ => String::new(),
+    };
+    format!("{number}{verb} by {who}{got}")
+}
+
+fn operation(op: AtomicOp) -> &'static str {
+    match op {
+        AtomicOp::Exchange => "exchange",
+        AtomicOp::CompareExchange => "compare-exchange",
+        AtomicOp::IAdd | AtomicOp::FAdd => "add",
+        AtomicOp::ISub => "subtract",
+        AtomicOp::SMin | AtomicOp::UMin | AtomicOp::FMin => "min",
+        AtomicOp::SMax | AtomicOp::UMax | AtomicOp::FMax => "max",
+        AtomicOp::And => "and",
+        AtomicOp::Or => "or",
+        AtomicOp::Xor => "xor",
+    }
+}
+
+/// The bytes that an access reached, in prose.
+pub fn bytes(access: &AccessInfo) -> String {
+    let place = &access.place;
+    format!("{} bytes at offset {}", place.size, place.offset)
+}
+
+/// A fact, as a note.
+pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
+    match fact {
+        Fact::HappensBefore(sites) if sites.is_empty() => {
+            "(1) happens before (2) in program order".to_owned()
+        }
+        Fact::HappensBefore(sites) => {
+            let mut path: Vec<String> = sites.iter().map(|s| at(*s, dispatch)).collect();
+            path.dedup();
+            format!("(1) happens before (2): {}", path.join(", then "))
+        }
+        Fact::MadeAvailable(site, scope) => {
+            format!("(1) is made available at {} scope by {}", scope_name(*scope), at(*site, dispatch))
+        }
+        Fact::MadeVisible(site, scope) => {
+            format!(
+                "memory is made visible to (2) at {} scope by {}",
+                scope_name(*scope),
+                at(*site, dispatch)
+            )
+        }
+        Fact::SameReference => "both accesses go through the same reference".to_owned(),
+        Fact::BothAtomic => "both accesses are atomic".to_owned(),
+        Fact::ClosestPair(release, acquire) => format!(
+            "the closest release and acquire, which do not synchronise: {} and {}",
+            at(*release, dispatch),
+            at(*acquire, dispatch)
+        ),
+    }
+}
+
+/// A synchronising instruction with its place: `OpControlBarrier at reduce.comp:33`, or what GLSL calls it.
+fn at(site: Site, dispatch: &DispatchContext<'_>) -> String {
+    let Some(info) = dispatch.site(site) else { return dispatch.location(site) };
+    let opcode =
+        info.instruction.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or("instruction");
+    if info.source.is_none() {
+        return dispatch.location(site);
+    }
+    let name = match (Dialect::of(dispatch.shader), opcode) {
+        (Dialect::Spirv, _) => opcode,
+        (Dialect::ScopedGlsl, "OpControlBarrier") => "controlBarrier",
+        (Dialect::Glsl, "OpControlBarrier") => "barrier",
+        (_, "OpMemoryBarrier") => "memoryBarrier",
+        (_, "OpAtomicLoad") => "atomicLoad",
+        (_, "OpAtomicStore") => "atomicStore",
+        (_, "OpAtomicIAdd" | "OpAtomicFAddEXT") => "atomicAdd",
+        (_, "OpAtomicExchange") => "atomicExchange",
+        (_, "OpAtomicCompareExchange") => "atomicCompSwap",
+        _ => opcode,
+    };
+    format!("{name} at {}", dispatch.location(site))
+}
+
+/// What is missing, as a note.
+pub fn missing(missing: &Missing, dispatch: &DispatchContext<'_>) -> String {
+    let dialect = Dialect::of(dispatch.shader);
+    match missing {
+        Missing::HappensBefore => "missing: a happens-before path between (1) and (2)".to_owned(),
+        Missing::NonPrivate(site) => {
+            format!("missing: the access at {} is private, so no synchronisation covers it", dispatch.location(*site))
+        }
+        Missing::Availability(scope) => {
+            format!("missing: an availability operation for (1) at {} scope or wider", scope_name(*scope))
+        }
+        Missing::Visibility(scope) => {
+            format!("missing: a visibility operation for (2) at {} scope or wider", scope_name(*scope))
+        }
+        Missing::WiderScope(site, scope) => {
+            format!("missing: {} does not reach both invocations; it takes {} scope", at(*site, dispatch), scope_name(*scope))
+        }
+        Missing::StorageClass(site, classes) => format!(
+            "missing: the semantics of {} do not name {} memory ({})",
+            at(*site, dispatch),
+            class_name(*classes),
+            dialect.classes(*classes)
+        ),
+        Missing::CommonReference => {
+            "missing: a common reference; through two references only a dependency of the device domain makes a write visible".to_owned()
+        }
+        Missing::MutualScope => "missing: a scope in which both atomics are mutually ordered".to_owned(),
+    }
+}
+
+/// What one synchronising instruction has to gain.
+#[derive(Default)]
+struct Gain {
+    flags: Vec<Flag>,
+    classes: StorageClasses,
+    scope: Option<Scope>,
+}
+
+/// The smallest fix, one sentence per edited instruction.
+pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
+    let dialect = Dialect::of(dispatch.shader);
+    let mut gains: BTreeMap<Site, Gain> = BTreeMap::new();
+    let mut sentences = Vec::new();
+    for edit in edits {
+        match edit {
+            Edit::MakeAvailable(site) => gains.entry(*site).or_default().flags.push(Flag::MakeAvailable),
+            Edit::MakeVisible(site) => gains.entry(*site).or_default().flags.push(Flag::MakeVisible),
+            Edit::Acquire(site) => gains.entry(*site).or_default().flags.push(Flag::Acquire),
+            Edit::Release(site) => gains.entry(*site).or_default().flags.push(Flag::Release),
+            Edit::Widen(site, scope) => gains.entry(*site).or_default().scope = Some(*scope),
+            Edit::AddClasses(site, classes) => gains.entry(*site).or_default().classes |= *classes,
+            other => {
+                let sentence = access_edit(other, dialect, dispatch);
+                if !sentences.contains(&sentence) {
+                    sentences.push(sentence);
+                }
+            }
+        }
+    }
+    let mut all: Vec<String> =
+        gains.into_iter().map(|(site, gain)| gained(site, gain, dialect, dispatch)).collect();
+    all.append(&mut sentences);
+    all
+}
+
+fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
+    gain.flags.sort();
+    gain.flags.dedup();
+    let mut parts = Vec::new();
+    if !gain.flags.is_empty() {
+        let flags = join(gain.flags.iter().map(|f| dialect.flag(*f)), " | ");
+        parts.push(format!("add {flags} to the semantics"));
+    }
+    if !gain.classes.is_empty() {
+        let what = if dialect == Dialect::Spirv { "semantics" } else { "storage semantics" };
+        parts.push(match dialect {
+            Dialect::Glsl => format!("use a barrier that covers {} memory as well", class_name(gain.classes)),
+            _ => format!("add {} to the {what}", dialect.classes(gain.classes)),
+        });
+    }
+    if let Some(scope) = gain.scope {
+        parts.push(match dialect {
+            Dialect::Glsl => {
+                format!("use a memory barrier of {} scope, such as memoryBarrier()", scope_name(scope))
+            }
+            _ => format!("widen the scope to {}", dialect.scope(scope)),
+        });
+    }
+    format!("{}: {}", at(site, dispatch), parts.join(", "))
+}
+
+fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
+    let name = |site: Site| match dispatch.site(site).map(|i| i.variable.as_str()).filter(|v| !v.is_empty()) {
+        Some(variable) => format!("`{variable}`"),
+        None => "the variable".to_owned(),
+    };
+    match (edit, dialect) {
+        (Edit::NonPrivate(site), Dialect::Spirv) => {
+            format!("add NonPrivatePointer to the access at {}", dispatch.location(*site))
+        }
+        (Edit::NonPrivate(site), Dialect::ScopedGlsl) => {
+            format!("declare {} nonprivate, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (Edit::AvailableAccess(site, scope), Dialect::Spirv) => format!(
+            "add MakePointerAvailable | NonPrivatePointer with scope {} to the store at {}",
+            dialect.scope(*scope),
+            dispatch.location(*site)
+        ),
+        (Edit::VisibleAccess(site, scope), Dialect::Spirv) => format!(
+            "add MakePointerVisible | NonPrivatePointer with scope {} to the load at {}",
+            dialect.scope(*scope),
+            dispatch.location(*site)
+        ),
+        (Edit::AvailableAccess(site, scope) | Edit::VisibleAccess(site, scope), Dialect::ScopedGlsl) => {
+            let qualifier = match scope {
+                Scope::Invocation | Scope::Subgroup => "subgroupcoherent",
+                Scope::Workgroup => "workgroupcoherent",
+                Scope::QueueFamily => "queuefamilycoherent",
+                Scope::Device => "devicecoherent",
+            };
+            format!("declare {} {qualifier}, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (
+            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
+            Dialect::Glsl,
+        ) => {
+            format!("declare {} coherent, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (Edit::InsertBarrier(first, second, classes), _) => {
+            let barrier = match (dialect, *classes == StorageClasses::WORKGROUP) {
+                (Dialect::Spirv, _) => format!(
+                    "OpControlBarrier Workgroup Workgroup AcquireRelease | {} | MakeAvailable | MakeVisible",
+                    dialect.classes(*classes)
+                ),
+                (Dialect::Glsl, true) => "barrier();".to_owned(),
+                (Dialect::Glsl, false) => "memoryBarrierBuffer(); barrier();".to_owned(),
+                (Dialect::ScopedGlsl, _) => format!(
+                    "controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
+                    dialect.classes(*classes)
+                ),
+            };
+            let (a, b) = (dispatch.location(*first), dispatch.location(*second));
+            if a == b {
+                format!("put `{barrier}` between one execution of {a} and the next")
+            } else {
+                format!("put `{barrier}` between {a} and {b}")
+            }
+        }
+        (Edit::MakeAtomic(site, scope), Dialect::ScopedGlsl) => {
+            format!("make the access at {} atomic, at {}", dispatch.location(*site), dialect.scope(*scope))
+        }
+        (Edit::MakeAtomic(site, scope), _) => {
+            format!("make the access at {} atomic, at {} scope", dispatch.location(*site), scope_name(*scope))
+        }
+        (Edit::OneReference(a, b), _) if dispatch.location(*a) == dispatch.location(*b) => {
+            format!("reach the location through one descriptor or variable at {}", dispatch.location(*a))
+        }
+        (Edit::OneReference(a, b), _) => format!(
+            "reach the location through one descriptor or variable at {} and at {}",
+            dispatch.location(*a),
+            dispatch.location(*b)
+        ),
+        (
+            Edit::MakeAvailable(site) | Edit::MakeVisible(site) | Edit::Acquire(site) | Edit::Release(site),
+            _,
+        )
+        | (Edit::Widen(site, _) | Edit::AddClasses(site, _), _) => {
+            format!("change the semantics of {}", at(*site, dispatch))
+        }
+    }
+}
+
+fn join<'a>(words: impl Iterator<Item = &'a str>, separator: &str) -> String {
+    words.collect::<Vec<_>>().join(separator)
+}
