@@ -16,8 +16,38 @@ macro_rules! float_to_integer {
 }
 
 float_to_integer! {
-    f32_to_u32: f32 => u32, f32_to_i32: f32 => i32, f32_to_u64: f32 => u64, f32_to_i64: f32 => i64,
+    f32_to_u64: f32 => u64, f32_to_i64: f32 => i64,
     f64_to_u32: f64 => u32, f64_to_i32: f64 => i32, f64_to_u64: f64 => u64, f64_to_i64: f64 => i64,
+}
+
+/// Truncated, for |x| <= 2^31 but 2^31 itself, which saturates to the largest float below; NaN gives 0.
+#[inline(always)]
+fn truncate_to_i32(x: f32) -> i32 {
+    const LEAST: f32 = -2_147_483_648.0;
+    const GREATEST: f32 = 2_147_483_520.0;
+    let x = if x > GREATEST { GREATEST } else { x };
+    let x = if x < LEAST { LEAST } else { x };
+    let x = if x.is_nan() { 0.0 } else { x };
+    // SAFETY: x is a number and, truncated, an i32. (`x as i32` does not become vector code.)
+    unsafe { x.to_int_unchecked() }
+}
+
+/// Truncated and saturated; NaN gives 0.
+#[inline(always)]
+pub fn f32_to_i32(x: f32) -> i32 {
+    let inside = truncate_to_i32(x);
+    if x >= 2_147_483_648.0 { i32::MAX } else { inside }
+}
+
+/// Truncated and saturated; NaN gives 0.
+#[inline(always)]
+pub fn f32_to_u32(x: f32) -> u32 {
+    const HALF: f32 = 2_147_483_648.0;
+    let upper = x >= HALF;
+    let x = if x < 0.0 { 0.0 } else { x };
+    let low = truncate_to_i32(if upper { x - HALF } else { x }) as u32;
+    let inside = low.wrapping_add(if upper { 1 << 31 } else { 0 });
+    if x >= 4_294_967_296.0 { u32::MAX } else { inside }
 }
 
 macro_rules! integer_to_float {

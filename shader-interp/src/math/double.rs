@@ -12,7 +12,7 @@ pub fn sqrt(x: f64) -> f64 {
     canonical(x.sqrt())
 }
 
-/// 1 / sqrt(x), within 1 ULP.
+/// 1 / sqrt(x), within 1.5 ULP.
 #[inline(always)]
 pub fn inverse_sqrt(x: f64) -> f64 {
     canonical(1.0 / x.sqrt())

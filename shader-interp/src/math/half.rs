@@ -105,7 +105,7 @@ pub fn modf(h: u32) -> (u32, u32) {
     (from_f32(fraction), from_f32(whole))
 }
 
-/// a b + c, rounded once.
+/// a b + c: the product is exact, the sum of double precision.
 #[inline(always)]
 pub fn fma(a: u32, b: u32, c: u32) -> u32 {
     from_f64(double::fma(to_f64(a), to_f64(b), to_f64(c)))

@@ -16,47 +16,68 @@ pub fn sign_extend<const WIDTH: u32>(x: u32) -> i32 {
 /// Unsigned quotient; 0 if b is 0.
 #[inline(always)]
 pub fn u_div(a: u32, b: u32) -> u32 {
-    if b == 0 { 0 } else { a / b }
+    // Processors divide vectors of doubles only. The rounded quotient never reaches an integer above the exact one: it would have to be
+    // closer than 1 / (a + b), relatively.
+    const INTEGERS: f64 = 4_503_599_627_370_496.0;
+    let exact = a as f64 / (if b == 0 { 1 } else { b }) as f64;
+    let shifted = exact + INTEGERS;
+    let up = shifted - INTEGERS > exact;
+    let quotient = (shifted.to_bits() as u32).wrapping_sub(up as u32);
+    if b == 0 { 0 } else { quotient }
 }
 
 /// Unsigned remainder; 0 if b is 0.
 #[inline(always)]
 pub fn u_mod(a: u32, b: u32) -> u32 {
-    if b == 0 { 0 } else { a % b }
+    let r = a.wrapping_sub(u_div(a, b).wrapping_mul(b));
+    if b == 0 { 0 } else { r }
+}
+
+/// Truncated quotient of 32-bit integers; 0 if b is 0.
+#[inline(always)]
+fn signed_quotient(a: i32, b: i32) -> i32 {
+    let magnitude = u_div(a.unsigned_abs(), b.unsigned_abs()) as i32;
+    if (a ^ b) < 0 { magnitude.wrapping_neg() } else { magnitude }
+}
+
+/// Its remainder; 0 if b is 0.
+#[inline(always)]
+fn signed_remainder(a: i32, b: i32) -> i32 {
+    let r = a.wrapping_sub(signed_quotient(a, b).wrapping_mul(b));
+    if b == 0 { 0 } else { r }
 }
 
 /// Signed quotient, truncated.
 #[inline(always)]
 pub fn s_div<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    let (a, b) = (sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b));
-    (if b == 0 { 0 } else { a.wrapping_div(b) }) as u32 & ones::<WIDTH>()
+    signed_quotient(sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b)) as u32 & ones::<WIDTH>()
 }
 
 /// OpSRem: the remainder's sign is a's.
 #[inline(always)]
 pub fn s_rem<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    let (a, b) = (sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b));
-    (if b == 0 { 0 } else { a.wrapping_rem(b) }) as u32 & ones::<WIDTH>()
+    signed_remainder(sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b)) as u32 & ones::<WIDTH>()
 }
 
 /// OpSMod: the remainder's sign is b's.
 #[inline(always)]
 pub fn s_mod<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    let (a, b) = (sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b));
-    let r = if b == 0 { 0 } else { a.wrapping_rem(b) };
-    (if r != 0 && (r ^ b) < 0 { r.wrapping_add(b) } else { r }) as u32 & ones::<WIDTH>()
+    let b = sign_extend::<WIDTH>(b);
+    let r = signed_remainder(sign_extend::<WIDTH>(a), b);
+    let differs = (r != 0) & ((r ^ b) < 0);
+    (if differs { r.wrapping_add(b) } else { r }) as u32 & ones::<WIDTH>()
 }
 
 /// Unsigned quotient; 0 if b is 0.
 #[inline(always)]
 pub fn u_div_64(a: u64, b: u64) -> u64 {
-    if b == 0 { 0 } else { a / b }
+    a.checked_div(b).unwrap_or(0)
 }
 
 /// Unsigned remainder; 0 if b is 0.
 #[inline(always)]
 pub fn u_mod_64(a: u64, b: u64) -> u64 {
-    if b == 0 { 0 } else { a % b }
+    a.checked_rem(b).unwrap_or(0)
 }
 
 /// Signed quotient, truncated.

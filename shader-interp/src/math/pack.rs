@@ -1,18 +1,19 @@
 //! Packing of small floats into words (GLSL.std.450 Pack* and Unpack*). Component 0 is in the least significant bits.
 
+use crate::math::convert::{f32_to_i32, f32_to_u32};
 use crate::math::half;
 use crate::math::single::{f_clamp, round_even};
 
 /// c in [0, 1] to an integer in [0, scale]; NaN gives 0.
 #[inline(always)]
 pub(super) fn to_unorm(c: f32, scale: f32) -> u32 {
-    round_even(f_clamp(c, 0.0, 1.0) * scale) as u32
+    f32_to_u32(round_even(f_clamp(c, 0.0, 1.0) * scale))
 }
 
 /// c in [-1, 1] to an integer in [-scale, scale]; NaN gives -scale.
 #[inline(always)]
 pub(super) fn to_snorm(c: f32, scale: f32) -> i32 {
-    round_even(f_clamp(c, -1.0, 1.0) * scale) as i32
+    f32_to_i32(round_even(f_clamp(c, -1.0, 1.0) * scale))
 }
 
 /// An integer in [0, scale] to [0, 1].

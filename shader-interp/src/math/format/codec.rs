@@ -125,8 +125,7 @@ impl FormatInfo {
             return [to_shared_exponent([number(0), number(1), number(2)]), 0, 0, 0];
         }
         let mut words = [0; 4];
-        for k in 0..4 {
-            let f = self.fields[k];
+        for (k, f) in self.fields.into_iter().enumerate() {
             if f.width == 0 {
                 continue;
             }

@@ -114,7 +114,7 @@ pub fn pow(x: f32, y: f32) -> f32 {
     canonical(if (y == 0.0) & (x >= 0.0) { 1.0 } else { power })
 }
 
-/// 1 / sqrt(x), within 1 ULP (2 are allowed).
+/// 1 / sqrt(x), within 1.5 ULP (2 are allowed).
 #[inline(always)]
 pub fn inverse_sqrt(x: f32) -> f32 {
     canonical(1.0 / x.sqrt())

@@ -12,9 +12,8 @@ fn reduce(x: f32) -> (f64, u64) {
     const MIDDLE: f64 = f64::from_bits(0x3e51_10b4_6000_0000);
     const LOW: f64 = f64::from_bits(0x3c91_a626_3314_5c07);
     const LIMIT: f32 = 134_217_728.0;
-    // Infinities and NaN make NaN.
-    let out_of_range = if x.abs() > LIMIT { x - x } else { x };
-    let x = out_of_range as f64;
+    // Infinities make NaN.
+    let x = if x.abs() > LIMIT { x * 0.0 } else { x } as f64;
     let (n, word) = round_to_word(x * FRAC_2_PI);
     (((x - n * HIGH) - n * MIDDLE) - n * LOW, word)
 }
