@@ -696,7 +696,7 @@ fn advance_values(pick: &mut [usize], values: &[Vec<i64>]) -> bool {
 }
 
 /// The events in an order that an acyclic relation allows.
-fn topological<R: Row>(relation: &Matrix<R>) -> Vec<u32> {
+pub(super) fn topological<R: Row>(relation: &Matrix<R>) -> Vec<u32> {
     let before = relation.inverse();
     let mut placed = R::default();
     let mut order = Vec::new();

@@ -1,8 +1,11 @@
 //! Litmus tests: small concurrent programs with a question about the executions that the memory model allows.
+pub mod assertion;
 pub mod axioms;
 mod barrier;
 pub mod herd;
+pub mod khronos;
 mod path;
+pub mod predicate;
 pub mod program;
 mod skeleton;
 mod syntax;

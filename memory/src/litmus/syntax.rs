@@ -44,9 +44,9 @@ impl<'a> Scanner<'a> {
         Scanner { file, rest: text.chars(), position: Position { line: 1, column: 1 } }
     }
 
-    /// A scanner of one line of a file.
-    pub fn line(file: &'a str, text: &'a str, line: u32) -> Scanner<'a> {
-        Scanner { file, rest: text.chars(), position: Position { line, column: 1 } }
+    /// A scanner of a part of a file that starts at `position`.
+    pub fn at(file: &'a str, text: &'a str, position: Position) -> Scanner<'a> {
+        Scanner { file, rest: text.chars(), position }
     }
 
     pub fn position(&self) -> Position {
@@ -189,6 +189,16 @@ impl<'a> Tokens<'a> {
             };
             tokens.push(Token { text: text.to_owned(), kind, position });
         }
+    }
+
+    /// Where the stream stands, for [`Tokens::reset`].
+    pub fn mark(&self) -> usize {
+        self.next
+    }
+
+    /// Goes back to a mark.
+    pub fn reset(&mut self, mark: usize) {
+        self.next = mark;
     }
 
     pub fn peek(&self) -> &Token {

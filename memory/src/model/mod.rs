@@ -27,6 +27,7 @@
 //!
 //! Choices where the text is silent are options of [`ModelOptions`], each documented there.
 
+pub(crate) mod alloy;
 mod event;
 mod execution;
 mod judgement;
