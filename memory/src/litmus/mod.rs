@@ -7,6 +7,7 @@ pub mod khronos;
 mod path;
 pub mod predicate;
 pub mod program;
+pub mod progress;
 mod skeleton;
 mod syntax;
 pub mod text;
