@@ -1,0 +1,315 @@
+//! What one agent knows: horizons per storage-class mask, and synchronisation that is not yet taken in.
+//!
+//! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so agents of one workgroup that
+//! passed the same barrier have equal facts and share one copy.
+
+use super::horizon::{Horizon, Time};
+use super::topology::{AgentId, Level};
+use crate::access::Site;
+use crate::scope::StorageClasses;
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Storage class index 0 to 3, instance level 0 to 3, and the level of a write's own per-instruction availability, -1 to 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u8);
+
+impl Key {
+    pub(super) fn new(class: u8, level: Level, own: i8) -> Key {
+        Key(class << 5 | level << 3 | (own + 1) as u8)
+    }
+
+    /// For what does not depend on the write's own availability.
+    pub(super) fn any(class: u8, level: Level) -> Key {
+        Key::new(class, level, -1)
+    }
+
+    pub(super) fn class(self) -> u8 {
+        self.0 >> 5
+    }
+
+    pub(super) fn level(self) -> Level {
+        self.0 >> 3 & 3
+    }
+
+    pub(super) fn with_own(self, own: i8) -> Key {
+        Key::new(self.class(), self.level(), own)
+    }
+}
+
+/// Horizons by key; absent keys are empty horizons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Keyed(SmallVec<[(Key, Horizon); 4]>);
+
+impl Keyed {
+    pub(super) fn get(&self, key: Key) -> Option<&Horizon> {
+        self.0.iter().find(|(k, _)| *k == key).map(|(_, horizon)| horizon)
+    }
+
+    fn slot(&mut self, key: Key) -> &mut Horizon {
+        let index = self.0.partition_point(|(k, _)| *k < key);
+        if self.0.get(index).is_none_or(|(k, _)| *k != key) {
+            self.0.insert(index, (key, Horizon::default()));
+        }
+        &mut self.0[index].1
+    }
+
+    pub(super) fn join(&mut self, key: Key, horizon: &Horizon) {
+        if !horizon.is_empty() {
+            self.slot(key).join(horizon);
+        }
+    }
+
+    pub(super) fn join_range(&mut self, key: Key, agents: Range<AgentId>, time: Time) {
+        if time != 0 && !agents.is_empty() {
+            self.slot(key).join_range(agents, time);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Key, &Horizon)> {
+        self.0.iter().map(|(key, horizon)| (*key, horizon))
+    }
+}
+
+/// Times of the agent itself by key; absent keys are 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct OwnTimes(SmallVec<[(Key, Time); 4]>);
+
+impl OwnTimes {
+    pub(super) fn get(&self, key: Key) -> Time {
+        self.0.iter().find(|(k, _)| *k == key).map_or(0, |(_, time)| *time)
+    }
+
+    pub(super) fn raise(&mut self, key: Key, time: Time) {
+        if time == 0 {
+            return;
+        }
+        let index = self.0.partition_point(|(k, _)| *k < key);
+        match self.0.get_mut(index) {
+            Some((k, known)) if *k == key => *known = time.max(*known),
+            _ => self.0.insert(index, (key, time)),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Key, Time)> {
+        self.0.iter().copied()
+    }
+}
+
+/// What is known through chains of happens-before whose operations all have one set of storage classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct MaskFacts {
+    /// K: operations that inter-thread-happen-before the next member operation.
+    pub before: Horizon,
+    /// H: non-private writes available in this agent's instance of the key's level, through an operation that happens before.
+    pub available: Keyed,
+    /// I: writes that visibility chains imported into this agent's instance of the key's level.
+    pub imported: Keyed,
+    /// P: writes of others that this agent itself made available.
+    pub made_available: Keyed,
+    /// P of its own writes.
+    pub own_available: OwnTimes,
+    /// X: writes that this agent itself made visible in its instance of the key's level.
+    pub exported: Keyed,
+    /// X of its own writes.
+    pub own_exported: OwnTimes,
+}
+
+/// All that an agent knows. Missing masks read as the smallest larger mask that there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    pub(super) masks: SmallVec<[MaskFacts; 1]>,
+    /// P and X whatever the mask.
+    pub(super) made_available: Keyed,
+    pub(super) own_available: OwnTimes,
+    pub(super) exported: Keyed,
+    pub(super) own_exported: OwnTimes,
+    /// V: what past visibility operations of this agent made visible to it, by class and the write's own level.
+    pub(super) visible: Keyed,
+}
+
+/// What a release publishes: the facts of the agents that released together, at that moment.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// Level of the memory scope.
+    pub(super) level: Level,
+    /// Storage classes of the semantics.
+    pub(super) classes: StorageClasses,
+    /// Who.
+    pub(super) agents: Agents,
+    /// Their time: everything up to it is covered.
+    pub(super) time: Time,
+    pub(super) facts: Arc<Facts>,
+    /// The releasing instruction.
+    pub(super) site: Site,
+}
+
+impl Release {
+    /// The instruction that releases.
+    pub fn site(&self) -> Site {
+        self.site
+    }
+
+    /// Whether this one says everything that `other` does.
+    pub(super) fn replaces(&self, other: &Release) -> bool {
+        self.level == other.level
+            && self.classes == other.classes
+            && self.agents == other.agents
+            && self.time >= other.time
+    }
+}
+
+/// A set of agents, as ascending ranges.
+pub(super) type Agents = SmallVec<[(AgentId, AgentId); 1]>;
+
+/// The members of a set within a range.
+pub(super) fn intersect(agents: &Agents, range: &Range<AgentId>) -> Agents {
+    agents
+        .iter()
+        .map(|(first, end)| ((*first).max(range.start), (*end).min(range.end)))
+        .filter(|(first, end)| first < end)
+        .collect()
+}
+
+/// Adds a range that is not before the last one.
+pub(super) fn extend(agents: &mut Agents, first: AgentId, end: AgentId) {
+    match agents.last_mut() {
+        Some(last) if last.1 == first => last.1 = end,
+        _ => agents.push((first, end)),
+    }
+}
+
+/// The releases that head the release sequences of one atomic write, newest first: a list that shares its tail with its predecessor's.
+#[derive(Clone, Debug, Default)]
+pub struct Heads(pub(super) Option<Arc<HeadNode>>);
+
+/// One link of [`Heads`].
+#[derive(Debug)]
+pub(super) struct HeadNode {
+    pub release: Release,
+    pub rest: Heads,
+    pub length: u32,
+}
+
+impl Heads {
+    /// Whether no release precedes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn push(&mut self, release: Release) {
+        let rest = Heads(self.0.take());
+        let length = 1 + rest.0.as_ref().map_or(0, |node| node.length);
+        self.0 = Some(Arc::new(HeadNode { release, rest, length }));
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Release> {
+        let mut node = self.0.as_deref();
+        std::iter::from_fn(move || {
+            let current = node?;
+            node = current.rest.0.as_deref();
+            Some(&current.release)
+        })
+    }
+
+    /// The sites of the releases, at most `limit`.
+    pub fn sites(&self, limit: usize) -> Vec<Site> {
+        self.iter().take(limit).map(Release::site).collect()
+    }
+
+    fn ends_with(&self, other: &Heads) -> bool {
+        let Some(theirs) = &other.0 else { return true };
+        let mut node = self.0.as_ref();
+        while let Some(current) = node {
+            if Arc::ptr_eq(current, theirs) {
+                return true;
+            }
+            if current.length <= theirs.length {
+                return false;
+            }
+            node = current.rest.0.as_ref();
+        }
+        false
+    }
+}
+
+impl Drop for HeadNode {
+    // A release sequence may have millions of links: free them without recursion.
+    fn drop(&mut self) {
+        let mut next = self.rest.0.take();
+        while let Some(node) = next {
+            match Arc::try_unwrap(node) {
+                Ok(mut node) => next = node.rest.0.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+/// Synchronisation that an agent has started and not taken in.
+#[derive(Clone, Debug, Default)]
+pub struct Pending {
+    /// Release fences, for the atomic writes and control barriers that follow; one per (level, classes).
+    pub(super) fences: SmallVec<[Release; 2]>,
+    /// Heads that atomic reads have met, with the atomic's class, for the acquire fences that follow.
+    pub(super) heads: Vec<(StorageClasses, Heads)>,
+    /// Releases that control barriers delivered.
+    pub(super) barriers: Vec<Release>,
+}
+
+impl Pending {
+    pub(super) fn fence(&mut self, release: Release) {
+        self.fences.retain(|fence| !(fence.level == release.level && fence.classes == release.classes));
+        self.fences.push(release);
+    }
+
+    pub(super) fn read(&mut self, class: StorageClasses, heads: &Heads) {
+        if heads.is_empty() || self.heads.iter().any(|(c, known)| *c == class && known.ends_with(heads)) {
+            return;
+        }
+        self.heads.retain(|(c, known)| !(*c == class && heads.ends_with(known)));
+        self.heads.push((class, heads.clone()));
+    }
+
+    pub(super) fn delivered(&mut self, release: &Release) {
+        if self.barriers.iter().any(|known| known.replaces(release)) {
+            return;
+        }
+        self.barriers.retain(|known| !release.replaces(known));
+        self.barriers.push(release.clone());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fences.is_empty() && self.heads.is_empty() && self.barriers.is_empty()
+    }
+}
+
+impl Pending {
+    /// Whether the two say the same, by the identity of what they share.
+    pub(super) fn same(&self, other: &Pending) -> bool {
+        let releases =
+            |a: &[Release], b: &[Release]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b));
+        releases(&self.fences, &other.fences)
+            && releases(&self.barriers, &other.barriers)
+            && self.heads.len() == other.heads.len()
+            && self.heads.iter().zip(&other.heads).all(|((c, a), (d, b))| {
+                c == d
+                    && match (&a.0, &b.0) {
+                        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                        (None, None) => true,
+                        _ => false,
+                    }
+            })
+    }
+}
+
+impl Release {
+    fn same(&self, other: &Release) -> bool {
+        self.level == other.level
+            && self.classes == other.classes
+            && self.agents == other.agents
+            && self.time == other.time
+            && Arc::ptr_eq(&self.facts, &other.facts)
+    }
+}

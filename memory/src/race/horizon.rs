@@ -1,0 +1,213 @@
+//! Horizons: up to which time each agent is known, as shared interval maps.
+
+use super::topology::AgentId;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A point in an agent's program: it advances at releases, availability and visibility operations and at barriers. 0 is before everything.
+pub type Time = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    first: AgentId,
+    end: AgentId,
+    time: Time,
+}
+
+/// For every agent the time up to which something is known about it; 0 where nothing is.
+///
+/// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a horizon is a sorted list of spans of
+/// agents. Copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct Horizon(Option<Arc<Vec<Span>>>);
+
+impl PartialEq for Horizon {
+    fn eq(&self, other: &Horizon) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Horizon {
+    /// Whether nothing is known.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Up to when `agent` is known.
+    #[inline]
+    pub fn get(&self, agent: AgentId) -> Time {
+        let Some(spans) = &self.0 else { return 0 };
+        if let [only] = spans[..] {
+            return if only.first <= agent && agent < only.end { only.time } else { 0 };
+        }
+        let after = spans.partition_point(|span| span.first <= agent);
+        match spans[..after].last() {
+            Some(span) if agent < span.end => span.time,
+            _ => 0,
+        }
+    }
+
+    /// Takes in what `other` knows.
+    pub fn join(&mut self, other: &Horizon) {
+        let Some(theirs) = &other.0 else { return };
+        let Some(ours) = &self.0 else {
+            self.0 = Some(theirs.clone());
+            return;
+        };
+        if Arc::ptr_eq(ours, theirs) || covers(ours, theirs) {
+            return;
+        }
+        let merged = merge(ours, theirs);
+        self.0 = Some(if merged == **theirs { theirs.clone() } else { Arc::new(merged) });
+    }
+
+    /// Takes in that all of `agents` are known up to `time`.
+    pub fn join_range(&mut self, agents: Range<AgentId>, time: Time) {
+        if time == 0 || agents.is_empty() {
+            return;
+        }
+        let span = [Span { first: agents.start, end: agents.end, time }];
+        match &self.0 {
+            None => self.0 = Some(Arc::new(span.to_vec())),
+            Some(ours) if covers(ours, &span) => {}
+            Some(ours) => self.0 = Some(Arc::new(merge(ours, &span))),
+        }
+    }
+
+    /// What is known about `agents` only.
+    #[must_use]
+    pub fn within(&self, agents: &Range<AgentId>) -> Horizon {
+        let Some(spans) = &self.0 else { return Horizon(None) };
+        if spans.iter().all(|span| agents.start <= span.first && span.end <= agents.end) {
+            return self.clone();
+        }
+        let from = spans.partition_point(|span| span.end <= agents.start);
+        let kept: Vec<Span> = spans[from..]
+            .iter()
+            .take_while(|span| span.first < agents.end)
+            .map(|span| Span {
+                first: span.first.max(agents.start),
+                end: span.end.min(agents.end),
+                time: span.time,
+            })
+            .collect();
+        Horizon(if kept.is_empty() { None } else { Some(Arc::new(kept)) })
+    }
+
+    /// Whether everything that `other` knows is known here.
+    pub fn includes(&self, other: &Horizon) -> bool {
+        match (&self.0, &other.0) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || covers(ours, theirs),
+        }
+    }
+}
+
+fn covers(ours: &[Span], theirs: &[Span]) -> bool {
+    let Some(first) = theirs.first() else { return true };
+    let mut index = ours.partition_point(|span| span.end <= first.first);
+    for span in theirs {
+        let mut from = span.first;
+        while from < span.end {
+            while index < ours.len() && ours[index].end <= from {
+                index += 1;
+            }
+            match ours.get(index) {
+                Some(own) if own.first <= from && own.time >= span.time => from = own.end,
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+fn push(spans: &mut Vec<Span>, first: AgentId, end: AgentId, time: Time) {
+    if time == 0 || first >= end {
+        return;
+    }
+    match spans.last_mut() {
+        Some(last) if last.end == first && last.time == time => last.end = end,
+        _ => spans.push(Span { first, end, time }),
+    }
+}
+
+fn merge(a: &[Span], b: &[Span]) -> Vec<Span> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    let mut at = 0;
+    while i < a.len() || j < b.len() {
+        let x = a.get(i);
+        let y = b.get(j);
+        let time = |span: Option<&Span>| span.filter(|span| span.first <= at).map_or(0, |span| span.time);
+        let edge = |span: Option<&Span>| {
+            span.map_or(AgentId::MAX, |span| if span.first > at { span.first } else { span.end })
+        };
+        let next = edge(x).min(edge(y));
+        push(&mut merged, at, next, time(x).max(time(y)));
+        at = next;
+        if x.is_some_and(|span| span.end <= at) {
+            i += 1;
+        }
+        if y.is_some_and(|span| span.end <= at) {
+            j += 1;
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small deterministic generator.
+    fn next(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *state >> 33
+    }
+
+    #[test]
+    fn spans_behave_like_a_table_of_maxima() {
+        let mut state = 7;
+        for _ in 0..2000 {
+            let mut table = [[0u32; 40]; 2];
+            let mut horizons = [Horizon::default(), Horizon::default()];
+            for _ in 0..6 {
+                let which = (next(&mut state) % 2) as usize;
+                let first = (next(&mut state) % 38) as u32;
+                let end = first + 1 + (next(&mut state) % (40 - u64::from(first) - 1).max(1)) as u32;
+                let time = (next(&mut state) % 4) as u32;
+                horizons[which].join_range(first..end, time);
+                for slot in &mut table[which][first as usize..end as usize] {
+                    *slot = time.max(*slot);
+                }
+            }
+            let [a, b] = &horizons;
+            let includes = (0..40).all(|i| table[0][i] >= table[1][i]);
+            assert_eq!(a.includes(b), includes);
+            let mut joined = a.clone();
+            joined.join(b);
+            let cut = joined.within(&(5..20));
+            for i in 0..40 {
+                assert_eq!(a.get(i as u32), table[0][i]);
+                let both = table[0][i].max(table[1][i]);
+                assert_eq!(joined.get(i as u32), both);
+                assert_eq!(cut.get(i as u32), if (5..20).contains(&i) { both } else { 0 });
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_with_equal_times_are_one_span() {
+        let mut horizon = Horizon::default();
+        for agent in 0..64 {
+            horizon.join_range(agent..agent + 1, 3);
+        }
+        assert_eq!(horizon.0.as_ref().unwrap().len(), 1);
+    }
+}

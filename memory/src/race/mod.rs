@@ -1,0 +1,38 @@
+//! The online race detector: for each access, while it happens, which earlier accesses to its locations are location-ordered before it.
+//!
+//! It never claims an order that the axioms ([`crate::model`]) do not give. It misses two rare ones, so a pair that it calls unordered is
+//! judged once more by the axioms, on a slice of the execution, before anything depends on it.
+//!
+//! # How
+//!
+//! Each agent carries [`Facts`]: per set of storage classes (mask) the operations that inter-thread-happen-before its next one (K), the
+//! writes that are available in its scope instances through operations that happen before (H), what visibility chains imported (I), what
+//! the agent itself made available (P) and visible (V, and exported: X). A release publishes a copy of the facts; an acquire joins it,
+//! for the masks within both semantics. Times advance only at releases, availability and visibility operations and barriers: accesses
+//! between two of them are alike.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `topology` | which agents share a scope instance: ranges of agent numbers |
+//! | `horizon` | agent to time, as spans of agents |
+//! | `facts` | what one agent knows; releases and what is pending |
+//! | `agents` | fences, barriers and atomics as changes of facts |
+//! | `order` | the rules for one pair of accesses |
+//! | `online` | the detector over complete records |
+
+mod agents;
+mod facts;
+mod horizon;
+mod online;
+mod order;
+mod topology;
+
+#[cfg(test)]
+mod tests;
+
+pub use agents::{Agents, Operation};
+pub use facts::{Facts, Heads, Release};
+pub use horizon::{Horizon, Time};
+pub use online::{AccessId, Observed, Online};
+pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};
+pub use topology::{AgentId, LEVELS, Level, Topology};
