@@ -72,7 +72,7 @@ fn specification_chains<R: Row>(
                 group |= R::bit(w);
             }
         }
-        left &= !group;
+        left &= !(group | R::bit(representative));
         let targets = at & program.non_private & program.device;
         let available = program.including_available(class, at);
         let visible = program.including_visible(class, at);
