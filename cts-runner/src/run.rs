@@ -177,35 +177,37 @@ impl Shared<'_> {
         let mut pending: Vec<&str> = names.to_vec();
         let mut barren = 0;
         while !pending.is_empty() && !self.stopped() {
-            let mut ended = BTreeSet::new();
+            let mut open: BTreeSet<&str> = pending.iter().copied().collect();
             let (outcome, strangers) = self.run_process(&pending, &mut |case| {
-                if pending.contains(&case.name.as_str()) && ended.insert(case.name.clone()) {
+                if open.remove(case.name.as_str()) {
                     self.barren.store(0, Ordering::Relaxed);
                     result(of_ended(case));
                 }
             })?;
+            let note = |text: String| drop(out.send(Ok(News::Note(text))));
             for name in strangers {
-                let _ = out
-                    .send(Ok(News::Note(format!("the suite ran a case that it was not asked for: {name}"))));
+                note(format!("the suite ran a case that it was not asked for: {name}"));
             }
-            pending.retain(|name| !ended.contains(*name));
-            let in_flight =
-                outcome.in_flight.as_ref().and_then(|(name, time)| Some((find(&pending, name)?, *time)));
-            if let Some((name, time)) = in_flight {
+            let progress = open.len() < pending.len();
+            pending.retain(|name| open.contains(name));
+            if let Some((name, time)) = &outcome.in_flight
+                && let Some(name) = find(&pending, name)
+            {
                 self.barren.store(0, Ordering::Relaxed);
+                barren = 0;
                 pending.retain(|pending| *pending != name);
-                result(of_lost(name, time, &outcome));
-                barren = 0;
-            } else if !ended.is_empty() {
-                if outcome.ending != Ending::Exited(0) && (pending.is_empty() || outcome.done) {
-                    let text = format!("after its last case, {}", outcome.ending.describe());
-                    let _ = out.send(Ok(News::Note(text)));
-                } else if outcome.ending != Ending::Exited(0) {
-                    let text = format!("between two cases, {}", outcome.ending.describe());
-                    let _ = out.send(Ok(News::Note(text)));
+                result(of_lost(name, *time, &outcome));
+            } else if outcome.done {
+                // An exit status of the suite's own is no news: it is 1 where a case failed.
+                if !matches!(outcome.ending, Ending::Exited(_)) {
+                    note(format!("after its last case, {}", outcome.ending.describe()));
                 }
+                missing(&mut pending, result);
+            } else if progress {
+                let place = if pending.is_empty() { "after its last case" } else { "between two cases" };
+                note(format!("{place}, {}", outcome.ending.describe()));
                 barren = 0;
-            } else if !pending.is_empty() {
+            } else {
                 // No case was even begun. Once may be chance; twice is the first case, or the driver.
                 barren += 1;
                 if barren >= 2 {
@@ -225,15 +227,7 @@ impl Shared<'_> {
         result: &mut dyn FnMut(CaseResult),
     ) -> Result<(), Error> {
         if outcome.ending == Ending::Exited(0) {
-            for name in pending.drain(..) {
-                result(CaseResult {
-                    name: name.to_string(),
-                    status: Status::Missing,
-                    micros: 0,
-                    tries: 1,
-                    message: "the suite's binary ended well without running it".to_string(),
-                });
-            }
+            missing(pending, result);
             return Ok(());
         }
         let ending = outcome.ending.describe();
@@ -279,6 +273,19 @@ impl Shared<'_> {
             files.remove();
         }
         Ok((outcome, strangers))
+    }
+}
+
+/// The suite says that it is through, and did not run these.
+fn missing(pending: &mut Vec<&str>, result: &mut dyn FnMut(CaseResult)) {
+    for name in pending.drain(..) {
+        result(CaseResult {
+            name: name.to_string(),
+            status: Status::Missing,
+            micros: 0,
+            tries: 1,
+            message: "the suite's binary ended well without running it".to_string(),
+        });
     }
 }
 

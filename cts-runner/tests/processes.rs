@@ -36,6 +36,8 @@ fn every_status_is_read() {
     assert_eq!(bench.statuses("results"), expected);
     assert!(bench.counts("begun.txt").values().all(|count| *count == 1));
     assert_eq!(bench.message("results", "unheard_of.1"), "Splendid (?)");
+    // The suite exits with 1 where a case failed: not worth a word.
+    assert!(!bench.read("results/summary.txt").contains("the process"));
 }
 
 #[test]

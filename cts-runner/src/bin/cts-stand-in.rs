@@ -64,12 +64,14 @@ fn main() -> io::Result<()> {
     }
     writeln!(out, "dEQP Core stand-in (0x00000000) starting..\n  target implementation = 'Stand-in'")?;
     let list = fs::read_to_string(arguments.list_file.unwrap_or_default())?;
+    let mut failed = false;
     for name in list.lines() {
         if component(name, 2) != "unknown" {
-            run(name, &mut out, &mut log)?;
+            failed |= run(name, &mut out, &mut log)?;
         }
     }
-    writeln!(out, "\nDONE!\n\nTest run totals:\n  Passed:        0/0 (0.0%)")
+    writeln!(out, "\nDONE!\n\nTest run totals:\n  Passed:        0/0 (0.0%)")?;
+    exit(i32::from(failed))
 }
 
 #[derive(Default)]
@@ -110,7 +112,8 @@ fn component(name: &str, index: usize) -> &str {
     name.split('.').nth(index).unwrap_or_default()
 }
 
-fn run(name: &str, out: &mut impl Write, log: &mut impl Write) -> io::Result<()> {
+/// Whether the case failed: as the suite, the process then exits with 1 when it is through.
+fn run(name: &str, out: &mut impl Write, log: &mut impl Write) -> io::Result<bool> {
     writeln!(out, "\nTest case '{name}'..")?;
     writeln!(log, "\n#beginTestCaseResult {name}\n<TestCaseResult/>")?;
     let state = std::env::var_os("STAND_IN_STATE").map(PathBuf::from);
@@ -162,7 +165,7 @@ fn run(name: &str, out: &mut impl Write, log: &mut impl Write) -> io::Result<()>
     match component(name, 2) {
         "crash_behind" => abort(),
         "abort_session" => exit(1),
-        _ => Ok(()),
+        _ => Ok(status == "Fail"),
     }
 }
 
