@@ -6,25 +6,25 @@ use crate::math::single::{f_clamp, round_even};
 
 /// c in [0, 1] to an integer in [0, scale]; NaN gives 0.
 #[inline(always)]
-pub(super) fn to_unorm(c: f32, scale: f32) -> u32 {
+pub(crate) fn to_unorm(c: f32, scale: f32) -> u32 {
     f32_to_u32(round_even(f_clamp(c, 0.0, 1.0) * scale))
 }
 
 /// c in [-1, 1] to an integer in [-scale, scale]; NaN gives -scale.
 #[inline(always)]
-pub(super) fn to_snorm(c: f32, scale: f32) -> i32 {
+pub(crate) fn to_snorm(c: f32, scale: f32) -> i32 {
     f32_to_i32(round_even(f_clamp(c, -1.0, 1.0) * scale))
 }
 
 /// An integer in [0, scale] to [0, 1].
 #[inline(always)]
-pub(super) fn from_unorm(x: u32, scale: f32) -> f32 {
+pub(crate) fn from_unorm(x: u32, scale: f32) -> f32 {
     x as f32 / scale
 }
 
 /// An integer in [-scale - 1, scale] to [-1, 1].
 #[inline(always)]
-pub(super) fn from_snorm(x: i32, scale: f32) -> f32 {
+pub(crate) fn from_snorm(x: i32, scale: f32) -> f32 {
     let c = x as f32 / scale;
     if c < -1.0 { -1.0 } else { c }
 }

@@ -1,0 +1,214 @@
+//! Where texels lie: integer coordinates to byte offsets.
+
+use crate::interface::ImageView;
+use crate::ir::ImageDim;
+use crate::math::format::FormatInfo;
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView};
+
+/// The texels that a descriptor reaches.
+#[derive(Clone, Debug)]
+pub(super) struct Texels<'a> {
+    /// Their format.
+    pub info: &'static FormatInfo,
+    /// All their bytes.
+    pub memory: MemoryView,
+    /// Layers; 1 if the image is not arrayed, six for each cube.
+    pub layers: u32,
+    /// Where components come from: 1 zero, 2 one, 3 to 6 red to alpha.
+    pub swizzle: [u8; 4],
+    /// How coordinates are to be understood.
+    shape: Shape,
+    /// The view, unless it is a texel buffer.
+    view: Option<&'a ImageView>,
+    /// Texels at level 0.
+    extent: [u32; 3],
+}
+
+/// Which coordinates there are.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// 1 to 3.
+    axes: usize,
+    /// A layer follows (cube: the face or six times the cube and the face).
+    layer: bool,
+    /// A sample follows.
+    sample: bool,
+}
+
+/// Byte offsets, and the lanes whose texels exist.
+#[derive(Clone, Debug)]
+pub(super) struct Addresses {
+    pub offset: Lanes,
+    pub inside: Mask,
+}
+
+/// An offset that no view reaches: lanes that are out of bounds are shown to a modelled memory system with it.
+const NOWHERE: u32 = 0xffff_ff00;
+
+impl Addresses {
+    /// What the memory system gets to see: in the plain mode only lanes that are inside, in the modelled mode all lanes of `mask`, those
+    /// outside with an offset that is out of bounds.
+    pub fn visible<M: MemorySystem>(&self, mask: Mask) -> (Lanes, Mask) {
+        let outside = mask & !self.inside;
+        if !M::MODELLED || outside == 0 {
+            return (self.offset, mask & self.inside);
+        }
+        let mut offset = self.offset;
+        for (lane, offset) in offset.0.iter_mut().enumerate() {
+            if (outside >> lane) & 1 == 1 {
+                *offset = NOWHERE;
+            }
+        }
+        (offset, mask)
+    }
+}
+
+impl<'a> Texels<'a> {
+    /// A texel buffer of `count` texels.
+    pub fn of_buffer(info: &'static FormatInfo, memory: &MemoryView, count: u32) -> Texels<'a> {
+        let whole = memory.size / info.texel_bytes as u64;
+        Texels {
+            info,
+            memory: *memory,
+            layers: 1,
+            swizzle: [3, 4, 5, 6],
+            shape: Shape { axes: 1, layer: false, sample: false },
+            view: None,
+            extent: [count.min(whole.min(u32::MAX as u64) as u32), 1, 1],
+        }
+    }
+
+    /// An image through a view, as an instruction with this dimensionality sees it.
+    pub fn of_image(
+        info: &'static FormatInfo,
+        view: &'a ImageView,
+        dim: ImageDim,
+        arrayed: bool,
+        multisampled: bool,
+    ) -> Texels<'a> {
+        let axes = match dim {
+            ImageDim::D1 | ImageDim::Buffer => 1,
+            ImageDim::D2 | ImageDim::Cube => 2,
+            ImageDim::D3 => 3,
+        };
+        Texels {
+            info,
+            memory: view.memory,
+            layers: if arrayed || dim == ImageDim::Cube { view.layers } else { 1 },
+            swizzle: view.swizzle,
+            shape: Shape { axes, layer: arrayed || dim == ImageDim::Cube, sample: multisampled },
+            view: Some(view),
+            extent: view.extent,
+        }
+    }
+
+    /// Mip levels.
+    pub fn levels(&self) -> u32 {
+        self.view.map_or(1, |view| view.levels.clamp(1, 16))
+    }
+
+    /// Samples of a texel.
+    pub fn samples(&self) -> u32 {
+        self.view.map_or(1, |view| view.samples.max(1))
+    }
+
+    /// Texels of a level along each axis.
+    pub fn extent(&self, level: u32) -> [u32; 3] {
+        self.extent.map(|size| (size >> level.min(31)).max(1.min(size)))
+    }
+
+    /// Coordinates, layer and sample: what precedes the other arguments of a storage image instruction.
+    pub fn storage_coordinates(&self) -> usize {
+        self.shape.axes + self.shape.layer as usize + self.shape.sample as usize
+    }
+
+    /// Addresses of OpImageRead, OpImageWrite and OpImageTexelPointer: coordinates, layer, sample.
+    pub fn storage(&self, arguments: &[&Lanes]) -> Addresses {
+        let coordinates = self.shape.axes + self.shape.layer as usize;
+        self.level_0(arguments, self.shape.sample.then(|| arguments.get(coordinates)).flatten().copied())
+    }
+
+    /// Addresses of OpImageFetch: coordinates, layer, then sample or level, if there is one.
+    pub fn fetch(&self, arguments: &[&Lanes]) -> Addresses {
+        let coordinates = self.shape.axes + self.shape.layer as usize;
+        let last = arguments.get(coordinates).copied();
+        if self.shape.sample {
+            return self.level_0(arguments, last);
+        }
+        match last {
+            Some(lod) if lod.0.iter().any(|&level| level != 0) => self.levelled(arguments, lod),
+            _ => self.level_0(arguments, None),
+        }
+    }
+
+    /// Addresses at level 0.
+    fn level_0(&self, arguments: &[&Lanes], sample: Option<&Lanes>) -> Addresses {
+        let bytes = self.info.texel_bytes as u32;
+        let samples = self.samples();
+        let (row, slice, layer) = self
+            .view
+            .map_or((0, 0, 0), |view| (view.level_row_pitch[0], view.level_slice_pitch[0], view.layer_pitch));
+        let start = self.view.map_or(0, |view| view.level_offsets[0]);
+        let mut offset = Lanes([start; LANES]);
+        let mut inside = Lanes([u32::MAX; LANES]);
+        let mut axis = |coordinate: &Lanes, size: u32, pitch: u32| {
+            for lane in 0..LANES {
+                let c = coordinate.0[lane];
+                inside.0[lane] &= if c < size { u32::MAX } else { 0 };
+                offset.0[lane] = offset.0[lane].wrapping_add(c.wrapping_mul(pitch));
+            }
+        };
+        let pitches = [bytes.wrapping_mul(samples), row, slice];
+        for k in 0..self.shape.axes {
+            axis(arguments[k], self.extent[k], pitches[k]);
+        }
+        if self.shape.layer {
+            axis(arguments[self.shape.axes], self.layers, layer);
+        }
+        if let Some(sample) = sample {
+            axis(sample, samples, bytes);
+        }
+        Addresses { offset, inside: to_mask(&inside) }
+    }
+
+    /// Addresses where each lane has a level of its own.
+    fn levelled(&self, arguments: &[&Lanes], lod: &Lanes) -> Addresses {
+        let mut offset = Lanes::ZERO;
+        let mut inside = Lanes::ZERO;
+        for lane in 0..LANES {
+            let mut texel = [0; 3];
+            for k in 0..self.shape.axes {
+                texel[k] = arguments[k].0[lane];
+            }
+            let layer = if self.shape.layer { arguments[self.shape.axes].0[lane] } else { 0 };
+            if let Some(at) = self.texel_offset(lod.0[lane], texel, layer) {
+                offset.0[lane] = at;
+                inside.0[lane] = u32::MAX;
+            }
+        }
+        Addresses { offset, inside: to_mask(&inside) }
+    }
+
+    /// The byte offset of one texel's first sample, if it exists.
+    pub fn texel_offset(&self, level: u32, texel: [u32; 3], layer: u32) -> Option<u32> {
+        let extent = self.extent(level);
+        let exists = (0..3).all(|k| texel[k] < extent[k]) && layer < self.layers && level < self.levels();
+        if !exists {
+            return None;
+        }
+        let x = texel[0].wrapping_mul(self.info.texel_bytes as u32 * self.samples());
+        Some(self.view.map_or(x, |view| {
+            let k = level as usize;
+            view.level_offsets[k]
+                .wrapping_add(x)
+                .wrapping_add(texel[1].wrapping_mul(view.level_row_pitch[k]))
+                .wrapping_add(texel[2].wrapping_mul(view.level_slice_pitch[k]))
+                .wrapping_add(layer.wrapping_mul(view.layer_pitch))
+        }))
+    }
+}
+
+/// The lanes whose words are all ones; the others are zero.
+fn to_mask(lanes: &Lanes) -> Mask {
+    (0..LANES).fold(0, |mask, lane| mask | (lanes.0[lane] & (1 << lane)))
+}
