@@ -19,5 +19,7 @@ pub mod heap;
 pub mod litmus;
 pub mod model;
 pub mod race;
+pub mod plain;
+pub mod raw;
 pub mod scope;
 pub mod system;
