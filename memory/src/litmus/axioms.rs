@@ -38,6 +38,9 @@ impl Default for Limits {
 pub enum Goal<'a> {
     /// A terminated execution whose final state satisfies (true) or violates (false) the condition.
     State(&'a Condition, bool),
+    /// A terminated execution whose final state satisfies the condition and in which no read takes its value from a write that, by program
+    /// order and reads-from, comes after it.
+    StateInOrder(&'a Condition),
     /// Any execution with a data race, terminated or not.
     Race,
     /// All final states of terminated executions.
@@ -366,6 +369,7 @@ impl<R: Row> Search<'_, '_, R> {
         }
         match self.context.goal {
             Goal::State(condition, wanted) => condition.evaluate(&value) == Some(!wanted),
+            Goal::StateInOrder(condition) => condition.evaluate(&value) == Some(false),
             _ => false,
         }
     }
@@ -617,6 +621,13 @@ impl<R: Row> Search<'_, '_, R> {
             }
             Goal::State(condition, wanted) => {
                 if condition.evaluate(&value) != Some(*wanted) {
+                    return ControlFlow::Continue(());
+                }
+            }
+            Goal::StateInOrder(condition) => {
+                let mut order = self.model.program_order.clone();
+                order.unite(&candidate.reads_from[0]);
+                if condition.evaluate(&value) != Some(true) || !order.acyclic() {
                     return ControlFlow::Continue(());
                 }
             }

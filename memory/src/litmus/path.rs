@@ -51,7 +51,6 @@ pub(super) enum End {
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub steps: Vec<Step>,
-    pub reads: usize,
     pub end: End,
     pub registers: Vec<ExpressionId>,
 }
@@ -160,7 +159,7 @@ impl Explorer<'_> {
         if self.paths.paths.len() >= MAX_PATHS {
             return Err(TooManyPaths);
         }
-        self.paths.paths.push(Path { steps: walk.steps, reads: walk.reads, end, registers: walk.registers });
+        self.paths.paths.push(Path { steps: walk.steps, end, registers: walk.registers });
         Ok(())
     }
 

@@ -18,9 +18,6 @@ pub trait Row:
     + BitOrAssign
     + Not<Output = Self>
 {
-    /// How many events the row can hold.
-    const CAPACITY: usize;
-
     /// The set of one event.
     fn bit(index: usize) -> Self;
 
@@ -63,8 +60,6 @@ impl<R: Row> Iterator for Members<R> {
 }
 
 impl Row for u64 {
-    const CAPACITY: usize = 64;
-
     #[inline]
     fn bit(index: usize) -> u64 {
         1 << index
@@ -158,8 +153,6 @@ impl<const N: usize> Not for Wide<N> {
 }
 
 impl<const N: usize> Row for Wide<N> {
-    const CAPACITY: usize = 64 * N;
-
     #[inline]
     fn bit(index: usize) -> Wide<N> {
         let mut row = Wide::default();

@@ -1,0 +1,592 @@
+//! `--by machine`: explores what the modelled memory can do at run time, schedule by schedule.
+//!
+//! Every location has a history of the values written to it; an entry's place in it is its position. One instruction executes at a time:
+//!
+//! - a load may take any entry whose position is not before that of an access that is location-ordered before the load, judged *after*
+//!   the acquire effect of reading that entry (an access's position: a write's own, a read's that of the entry it took);
+//! - a store enters behind every access that is location-ordered before it, at the end or, as another agent may see it earlier than
+//!   writes that executed before, further in front;
+//! - a read-modify-write enters right behind the entry that it takes, unless another one already did.
+//!
+//! The positions are an order in which location-ordered, reads-from, from-reads and scoped modification order all agree, so whatever the
+//! machine does the axioms allow: that is the property that tests hold against [`super::axioms`]. What it does not do: instructions
+//! execute in program order, so load buffering (a load that takes what a later store of its own thread leads to) and values out of thin
+//! air are never seen.
+//!
+//! Two schedules that lead to the same execution graph are one: states are remembered by their reads-from and histories, not by the
+//! order in which they were reached.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use crate::model::{Event, Execution, Judgement, ModelOptions};
+
+use super::axioms::{Found, Goal, Limits};
+use super::path::liveness;
+use super::program::{Access, Condition, Instruction, Operand, Program, Term, Update};
+use super::skeleton::{access_event, barrier_event, fixed_event};
+use super::witness::{self, Witness};
+
+/// Explores the program.
+pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
+    let mut machine = Machine {
+        program,
+        options,
+        limits,
+        goal,
+        observables: program.observables(),
+        live: program.threads.iter().map(|thread| liveness(&thread.code, thread.registers.len())).collect(),
+        seen: HashSet::default(),
+        found: Found { complete: true, ..Found::default() },
+    };
+    let mut state = State {
+        threads: program
+            .threads
+            .iter()
+            .map(|thread| ThreadState {
+                pc: 0,
+                registers: thread.initial.clone(),
+                events: 0,
+                waiting: None,
+                parked: false,
+                jumps: Vec::new(),
+                visits: Vec::new(),
+                barriers: Vec::new(),
+            })
+            .collect(),
+        events: Vec::new(),
+        histories: vec![Vec::new(); program.initial.len()],
+        arrivals: Vec::new(),
+        instances: 0,
+    };
+    for thread in 0..program.threads.len() {
+        machine.run_local(&mut state, thread);
+    }
+    let _ = machine.explore(&state);
+    machine.found
+}
+
+/// Where a read took its value: `None` is the initial value.
+type Source = Option<usize>;
+
+#[derive(Clone, Debug)]
+struct Done {
+    event: Event,
+    thread: usize,
+    pc: usize,
+    /// The place of the event in its thread.
+    index: usize,
+    source: Option<Source>,
+    read: Option<i64>,
+    written: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct ThreadState {
+    pc: usize,
+    registers: Vec<i64>,
+    events: usize,
+    /// The barrier at which the thread waits.
+    waiting: Option<BarrierKey>,
+    /// Repeats an iteration without effect, or reached the bound of a loop.
+    parked: bool,
+    jumps: Vec<(usize, usize)>,
+    visits: Vec<(usize, usize, Vec<i64>)>,
+    barriers: Vec<(String, usize)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BarrierKey {
+    workgroup: usize,
+    instance: String,
+    occurrence: usize,
+    resource: Option<i64>,
+}
+
+/// A barrier that was released, or the arrivals at a quorum barrier.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    key: BarrierKey,
+    number: u32,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    threads: Vec<ThreadState>,
+    events: Vec<Done>,
+    /// Per location: the writes (event numbers) in the order of their positions.
+    histories: Vec<Vec<usize>>,
+    /// Released quorum barriers.
+    arrivals: Vec<Arrivals>,
+    instances: u32,
+}
+
+struct Machine<'a> {
+    program: &'a Program,
+    options: &'a ModelOptions,
+    limits: &'a Limits,
+    goal: &'a Goal<'a>,
+    observables: Vec<Term>,
+    live: Vec<Vec<Vec<bool>>>,
+    seen: HashSet<Vec<u32>, rustc_hash::FxBuildHasher>,
+    found: Found,
+}
+
+impl State {
+    fn ended(&self, program: &Program, thread: usize) -> bool {
+        self.threads[thread].pc >= program.threads[thread].code.len()
+    }
+
+    /// What tells execution graphs apart, whatever order they were built in.
+    fn key(&self) -> Vec<u32> {
+        let name = |event: usize| {
+            let done = &self.events[event];
+            (done.thread as u32) << 16 | done.index as u32
+        };
+        let mut key = Vec::new();
+        for (index, thread) in self.threads.iter().enumerate() {
+            key.extend([u32::MAX, thread.pc as u32, thread.events as u32]);
+            key.push(u32::from(thread.parked) | u32::from(thread.waiting.is_some()) << 1);
+            for event in self.events.iter().filter(|done| done.thread == index) {
+                if let Some(source) = event.source {
+                    key.push(source.map_or(u32::MAX - 1, name));
+                }
+                if let Some(barrier) = event.event.barrier {
+                    key.push(u32::from(barrier.arrives));
+                }
+            }
+        }
+        for history in &self.histories {
+            key.push(u32::MAX);
+            key.extend(history.iter().map(|event| name(*event)));
+        }
+        key
+    }
+
+    fn execution(&self, program: &Program) -> Execution {
+        let mut execution = Execution::new();
+        for done in &self.events {
+            execution.push(done.event.clone());
+        }
+        for (number, done) in self.events.iter().enumerate() {
+            if let Some(Some(write)) = done.source {
+                execution.reads_from(write as u32, number as u32);
+            }
+        }
+        for (first, second) in &program.system_synchronizes {
+            for (a, from) in self.events.iter().enumerate() {
+                for (b, to) in self.events.iter().enumerate() {
+                    if from.thread == *first && to.thread == *second {
+                        execution.system_synchronizes(a as u32, b as u32);
+                    }
+                }
+            }
+        }
+        execution.modification_order(self.histories.iter().flatten().map(|event| *event as u32).collect());
+        execution
+    }
+
+    /// The first position that the newest event may take: behind every access that is location-ordered before it.
+    fn floor(&self, judgement: &Judgement, location: usize) -> usize {
+        let last = self.events.len() - 1;
+        let history = &self.histories[location];
+        let after =
+            |write: usize| history.iter().position(|event| *event == write).map_or(0, |place| place + 1);
+        let mut floor = 0;
+        for (number, done) in self.events.iter().enumerate().take(last) {
+            let here = done.event.locations.is_some_and(|set| set.first as usize == location);
+            if !here || !judgement.location_ordered(number as u32, last as u32) {
+                continue;
+            }
+            let position =
+                if done.event.write { after(number) } else { done.source.flatten().map_or(0, after) };
+            floor = floor.max(position);
+        }
+        floor
+    }
+}
+
+fn value(operand: Operand, registers: &[i64]) -> i64 {
+    match operand {
+        Operand::Constant(value) => value,
+        Operand::Register(register) => registers[register],
+    }
+}
+
+impl Machine<'_> {
+    fn explore(&mut self, state: &State) -> ControlFlow<()> {
+        if !self.seen.insert(state.key()) {
+            return ControlFlow::Continue(());
+        }
+        if self.found.judged >= self.limits.candidates {
+            self.found.complete = false;
+            return ControlFlow::Break(());
+        }
+        let mut moved = false;
+        for thread in 0..state.threads.len() {
+            let waits = self.program.system_synchronizes.iter().any(|(first, second)| {
+                *second == thread
+                    && *first != thread
+                    && !state.ended(self.program, *first)
+                    && !state.threads[*first].parked
+            });
+            let own = &state.threads[thread];
+            if state.ended(self.program, thread) || own.waiting.is_some() || own.parked || waits {
+                continue;
+            }
+            moved = true;
+            self.step(state, thread)?;
+        }
+        if moved { ControlFlow::Continue(()) } else { self.finish(state) }
+    }
+
+    /// One instruction of a thread, in every way that memory allows.
+    fn step(&mut self, state: &State, thread: usize) -> ControlFlow<()> {
+        let program = self.program;
+        let pc = state.threads[thread].pc;
+        match &program.threads[thread].code[pc] {
+            Instruction::Store(access, operand) => {
+                let written = value(*operand, &state.threads[thread].registers);
+                self.store(state, thread, access, written)
+            }
+            Instruction::Load(access, register) => self.load(state, thread, access, *register, None),
+            Instruction::ReadModifyWrite(access, register, update, operand) => {
+                let operand = value(*operand, &state.threads[thread].registers);
+                self.load(state, thread, access, *register, Some((*update, operand)))
+            }
+            Instruction::ControlBarrier { .. } => {
+                let mut next = state.clone();
+                self.arrive(&mut next, thread);
+                self.explore(&next)
+            }
+            _ => {
+                let mut next = state.clone();
+                if let Some(event) = fixed_event(program, thread, pc) {
+                    next.push(thread, event);
+                    next.threads[thread].pc += 1;
+                }
+                self.run_local(&mut next, thread);
+                self.explore(&next)
+            }
+        }
+    }
+
+    fn judge(&mut self, state: &State) -> Option<Judgement> {
+        self.found.judged += 1;
+        let judged = state.execution(self.program).judge(self.options);
+        if judged.is_err() {
+            self.found.complete = false;
+        }
+        judged.ok()
+    }
+
+    fn store(&mut self, state: &State, thread: usize, access: &Access, written: i64) -> ControlFlow<()> {
+        let location = self.program.variables[access.variable].location as usize;
+        let mut next = state.clone();
+        let number = next.push(thread, access_event(self.program, thread, access, false, true));
+        next.events[number].written = Some(written);
+        next.threads[thread].pc += 1;
+        let end = next.histories[location].len();
+        let mut floor = end;
+        if end > 0 {
+            let Some(judgement) = self.judge(&next) else { return ControlFlow::Continue(()) };
+            floor = next.floor(&judgement, location);
+        }
+        for position in floor..=end {
+            // Not between a write and the read-modify-write that took it.
+            let split = next.histories[location].get(position).is_some_and(|behind| {
+                let taken = next.events[*behind].source;
+                taken.is_some_and(|source| {
+                    source == position.checked_sub(1).map(|before| next.histories[location][before])
+                })
+            });
+            if split {
+                continue;
+            }
+            let mut placed = next.clone();
+            placed.histories[location].insert(position, number);
+            self.run_local(&mut placed, thread);
+            self.explore(&placed)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A load, or with `update` a read-modify-write.
+    fn load(
+        &mut self,
+        state: &State,
+        thread: usize,
+        access: &Access,
+        register: usize,
+        update: Option<(Update, i64)>,
+    ) -> ControlFlow<()> {
+        let location = self.program.variables[access.variable].location as usize;
+        let history = &state.histories[location];
+        for taken in 0..=history.len() {
+            let source: Source = taken.checked_sub(1).map(|place| history[place]);
+            let mut next = state.clone();
+            let number =
+                next.push(thread, access_event(self.program, thread, access, true, update.is_some()));
+            let old = match source {
+                Some(write) => next.events[write].written.unwrap_or(0),
+                None => self.program.initial[location],
+            };
+            next.events[number].source = Some(source);
+            next.events[number].read = Some(old);
+            if update.is_some() {
+                // Another read-modify-write may stand right behind the entry already.
+                if history.get(taken).is_some_and(|behind| state.events[*behind].source == Some(source)) {
+                    continue;
+                }
+            }
+            if !history.is_empty() {
+                let Some(judgement) = self.judge(&next) else { return ControlFlow::Continue(()) };
+                if taken < next.floor(&judgement, location) {
+                    continue;
+                }
+            }
+            if let Some((update, operand)) = update {
+                let new = match update {
+                    Update::Exchange => operand,
+                    Update::Apply(operation) => operation.apply(old, operand),
+                };
+                next.events[number].written = Some(new);
+                next.histories[location].insert(taken, number);
+            }
+            next.threads[thread].registers[register] = old;
+            next.threads[thread].pc += 1;
+            self.run_local(&mut next, thread);
+            self.explore(&next)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A thread arrives at a control barrier; the last one needed releases it.
+    fn arrive(&mut self, state: &mut State, thread: usize) {
+        let program = self.program;
+        let pc = state.threads[thread].pc;
+        let Instruction::ControlBarrier { instance, resource, quorum, .. } =
+            &program.threads[thread].code[pc]
+        else {
+            return;
+        };
+        let own = &mut state.threads[thread];
+        let occurrence = match own.barriers.iter_mut().find(|(known, _)| known == instance) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                own.barriers.push((instance.clone(), 0));
+                0
+            }
+        };
+        let resource = resource.map(|operand| value(operand, &own.registers));
+        let quorum = quorum.map(|operand| value(operand, &own.registers));
+        let count = program.threads.len();
+        let workgroup = (0..count).find(|other| program.same_instance(thread, *other, 1)).unwrap_or(thread);
+        let key = BarrierKey { workgroup, instance: instance.clone(), occurrence, resource };
+        if let Some(open) = state.arrivals.iter().find(|arrivals| arrivals.key == key) {
+            let number = open.number;
+            self.pass(state, thread, number, false);
+            return;
+        }
+        state.threads[thread].waiting = Some(key.clone());
+        let waiting: Vec<usize> =
+            (0..count).filter(|other| state.threads[*other].waiting.as_ref() == Some(&key)).collect();
+        let released = match quorum {
+            Some(quorum) => waiting.len() as i64 >= quorum,
+            None => (0..count)
+                .filter(|other| program.same_instance(thread, *other, 1) && names(program, *other, &key))
+                .all(|other| waiting.contains(&other)),
+        };
+        if released {
+            let number = state.instances;
+            state.instances += 1;
+            if quorum.is_some() {
+                state.arrivals.push(Arrivals { key, number });
+            }
+            for member in waiting {
+                state.threads[member].waiting = None;
+                self.pass(state, member, number, true);
+            }
+        }
+    }
+
+    fn pass(&mut self, state: &mut State, thread: usize, number: u32, arrives: bool) {
+        let pc = state.threads[thread].pc;
+        if let Some(event) = barrier_event(self.program, thread, pc, number, arrives) {
+            state.push(thread, event);
+        }
+        state.threads[thread].pc += 1;
+        self.run_local(state, thread);
+    }
+
+    /// Runs what no other thread can see, judging backward jumps.
+    fn run_local(&mut self, state: &mut State, thread: usize) {
+        let code = &self.program.threads[thread].code;
+        loop {
+            let events = state.threads[thread].events;
+            let effect_since = |state: &State, since: usize| {
+                let mut own = state.events.iter().filter(|done| done.thread == thread && done.index >= since);
+                own.any(|done| done.event.write || done.event.barrier.is_some())
+            };
+            let own = &mut state.threads[thread];
+            let pc = own.pc;
+            let target = match code.get(pc) {
+                Some(Instruction::Local(register, operation, a, b)) => {
+                    own.registers[*register] =
+                        operation.apply(value(*a, &own.registers), value(*b, &own.registers));
+                    own.pc += 1;
+                    continue;
+                }
+                Some(Instruction::Label(_)) => {
+                    own.visits.retain(|(known, ..)| *known != pc);
+                    let registers = own.registers.clone();
+                    own.visits.push((pc, events, registers));
+                    own.pc += 1;
+                    continue;
+                }
+                Some(Instruction::Goto(target)) => *target,
+                Some(Instruction::Branch(comparison, a, b, target)) => {
+                    if !comparison.holds(value(*a, &own.registers), value(*b, &own.registers)) {
+                        own.pc += 1;
+                        continue;
+                    }
+                    *target
+                }
+                _ => return,
+            };
+            own.pc = target;
+            if target > pc {
+                continue;
+            }
+            let live = &self.live[thread][target];
+            let visit = own.visits.iter().find(|(known, ..)| *known == target).cloned();
+            own.jumps.retain(|(known, _)| *known >= pc || *known < target);
+            let taken = match own.jumps.iter_mut().find(|(known, _)| *known == pc) {
+                Some((_, taken)) => {
+                    *taken += 1;
+                    *taken
+                }
+                None => {
+                    own.jumps.push((pc, 1));
+                    1
+                }
+            };
+            let idle = visit.is_some_and(|(_, since, registers)| {
+                let own = &state.threads[thread].registers;
+                let same =
+                    registers.iter().zip(own).zip(live).all(|((before, now), live)| !live || before == now);
+                same && !effect_since(state, since)
+            });
+            if idle || taken >= self.limits.unroll {
+                state.threads[thread].parked = true;
+                return;
+            }
+        }
+    }
+
+    /// Nothing can move.
+    fn finish(&mut self, state: &State) -> ControlFlow<()> {
+        let terminated =
+            (0..state.threads.len()).all(|t| state.ended(self.program, t) && !state.threads[t].parked);
+        if !terminated && !matches!(self.goal, Goal::Race) {
+            return ControlFlow::Continue(());
+        }
+        let term = |term: Term| match term {
+            Term::Constant(value) => Some(value),
+            Term::Register(thread, register) => Some(state.threads[thread].registers[register]),
+            Term::Memory(location) => Some(match state.histories[location as usize].last() {
+                Some(write) => state.events[*write].written.unwrap_or(0),
+                None => self.program.initial[location as usize],
+            }),
+        };
+        let holds = |condition: &Condition| condition.evaluate(&term) == Some(true);
+        if self.program.filter.as_ref().is_some_and(|filter| !holds(filter)) {
+            return ControlFlow::Continue(());
+        }
+        let values: Vec<i64> = self.observables.iter().map(|of| term(*of).unwrap_or(0)).collect();
+        match self.goal {
+            Goal::Outcomes => {
+                self.found.outcomes.insert(values);
+                return ControlFlow::Continue(());
+            }
+            Goal::State(condition, wanted) => {
+                if holds(condition) != *wanted {
+                    return ControlFlow::Continue(());
+                }
+            }
+            Goal::StateInOrder(condition) => {
+                if !holds(condition) {
+                    return ControlFlow::Continue(());
+                }
+            }
+            Goal::Race => {}
+        }
+        let Some(judgement) = self.judge(state) else { return ControlFlow::Continue(()) };
+        let races = judgement.races();
+        if matches!(self.goal, Goal::Race) && races.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let labels = state
+            .events
+            .iter()
+            .map(|done| {
+                let mut label = witness::label(self.program, done.thread, done.pc);
+                label.read = done.read;
+                label.written = done.written;
+                label
+            })
+            .collect();
+        let mut reads_from = Vec::new();
+        for (number, done) in state.events.iter().enumerate() {
+            if let Some(source) = done.source {
+                reads_from.push((source.map(|write| write as u32), number as u32));
+            }
+        }
+        let order = judgement.relation(crate::model::RelationName::ScopedModificationOrder);
+        let modification = order
+            .pairs()
+            .filter(|(a, b)| {
+                !(0..order.events() as u32).any(|c| order.contains(*a, c) && order.contains(c, *b))
+            })
+            .collect();
+        self.found.witness = Some(Witness {
+            execution: state.execution(self.program),
+            options: *self.options,
+            labels,
+            reads_from,
+            modification,
+            races,
+            names: self.observables.iter().map(|of| self.program.term_name(*of)).collect(),
+            state: self.observables.iter().copied().zip(values).collect(),
+        });
+        ControlFlow::Break(())
+    }
+}
+
+impl State {
+    fn push(&mut self, thread: usize, event: Event) -> usize {
+        let own = &mut self.threads[thread];
+        let (pc, index) = (own.pc, own.events);
+        own.events += 1;
+        self.events.push(Done { event, thread, pc, index, source: None, read: None, written: None });
+        self.events.len() - 1
+    }
+}
+
+/// Whether the code of a thread names this barrier.
+fn names(program: &Program, thread: usize, key: &BarrierKey) -> bool {
+    program.threads[thread].code.iter().any(|instruction| match instruction {
+        Instruction::ControlBarrier { instance, resource, .. } => {
+            let same = match (resource, key.resource) {
+                (None, None) => true,
+                (Some(Operand::Constant(value)), Some(wanted)) => *value == wanted,
+                _ => false,
+            };
+            same && *instance == key.instance
+        }
+        _ => false,
+    })
+}
