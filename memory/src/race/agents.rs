@@ -97,7 +97,7 @@ pub struct Agents {
     topology: Topology,
     chains: bool,
     masks: SmallVec<[StorageClasses; 4]>,
-    smaller: SmallVec<[Option<u8>; 4]>,
+    larger: SmallVec<[Option<u8>; 4]>,
     own_levels: [u8; 4],
     per_block: u32,
     blocks: Vec<Option<Box<[State]>>>,
@@ -119,7 +119,7 @@ impl Agents {
             topology,
             chains,
             masks: SmallVec::new(),
-            smaller: SmallVec::new(),
+            larger: SmallVec::new(),
             own_levels: [0; 4],
             per_block,
             blocks: vec![None; count.div_ceil(per_block) as usize],
@@ -201,8 +201,9 @@ impl Agents {
         &self.masks
     }
 
-    /// Begins to track the semantics `classes` and its intersections with those known.
-    pub(super) fn note_semantics(&mut self, classes: StorageClasses) {
+    /// Begins to track the semantics `classes` and its intersections with those known. Every operation does so; semantics that are declared
+    /// before anything is executed are tracked without loss.
+    pub fn note_semantics(&mut self, classes: StorageClasses) {
         if classes.is_empty() || self.masks.contains(&classes) {
             return;
         }
@@ -214,7 +215,8 @@ impl Agents {
             }
         }
         for mask in added {
-            // Until now every operation of a larger mask was one of the smallest larger mask: its facts are the new mask's facts.
+            // Until now every operation of a larger mask was one of the smallest larger mask: what happens before by it happens before by
+            // the new mask. Availability does not carry over: an atomic may be a member of the larger one by its class alone.
             let smallest = known
                 .iter()
                 .enumerate()
@@ -222,23 +224,29 @@ impl Agents {
                 .min_by_key(|(_, larger)| larger.bits().count_ones())
                 .map(|(index, _)| index as u8);
             self.masks.push(mask);
-            self.smaller.push(smallest);
+            self.larger.push(smallest);
         }
     }
 
     /// The facts of the mask with this index.
     #[inline]
-    pub(super) fn mask_facts<'f>(&self, facts: &'f Facts, mut index: usize) -> Option<&'f MaskFacts> {
+    pub(super) fn mask_facts<'f>(&self, facts: &'f Facts, index: usize) -> Option<&'f MaskFacts> {
+        facts.masks.get(index)
+    }
+
+    /// What happens before by the mask with this index.
+    #[inline]
+    pub(super) fn before<'f>(&self, facts: &'f Facts, mut index: usize) -> Option<&'f Horizon> {
         while index >= facts.masks.len() {
-            index = self.smaller[index]? as usize;
+            index = self.larger[index]? as usize;
         }
-        Some(&facts.masks[index])
+        Some(&facts.masks[index].before)
     }
 
     fn mask_facts_mut<'f>(&self, facts: &'f mut Facts, index: usize) -> &'f mut MaskFacts {
         while facts.masks.len() <= index {
-            let next = self.mask_facts(facts, facts.masks.len()).cloned().unwrap_or_default();
-            facts.masks.push(next);
+            let before = self.before(facts, facts.masks.len()).cloned().unwrap_or_default();
+            facts.masks.push(MaskFacts { before, ..MaskFacts::default() });
         }
         &mut facts.masks[index]
     }
@@ -259,10 +267,13 @@ impl Agents {
             if !operation.member(*mask) {
                 continue;
             }
-            let Some(known) = self.mask_facts(facts, index) else { continue };
-            if own >= level as i8 && mask.contains(class_of(class)) {
-                horizon.join(&known.before);
+            if own >= level as i8
+                && mask.contains(class_of(class))
+                && let Some(before) = self.before(facts, index)
+            {
+                horizon.join(before);
             }
+            let Some(known) = self.mask_facts(facts, index) else { continue };
             if let Some(available) = known.available.get(key) {
                 horizon.join(available);
             }
@@ -410,8 +421,10 @@ impl Agents {
             for (first, end) in &publishers {
                 ours.before.join_range(*first..*end, release.time);
             }
+            if let Some(before) = self.before(&release.facts, index) {
+                ours.before.join(before);
+            }
             let Some(theirs) = theirs else { continue };
-            ours.before.join(&theirs.before);
             let join = |into: &mut Keyed, from: &Keyed| {
                 for (key, horizon) in from.iter().filter(|(key, _)| shares(*key)) {
                     into.join(key, horizon);

@@ -116,7 +116,7 @@ pub(super) struct MaskFacts {
     pub own_exported: OwnTimes,
 }
 
-/// All that an agent knows. Missing masks read as the smallest larger mask that there is.
+/// All that an agent knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub(super) masks: SmallVec<[MaskFacts; 1]>,

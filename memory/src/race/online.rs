@@ -6,6 +6,7 @@ use super::facts::{Facts, Heads};
 use super::order::{Kind, Later, Order, Record, Surroundings};
 use super::topology::{AgentId, Level, Topology};
 use crate::model::{LocationSet, ReadModifyWrite};
+use crate::scope::StorageClasses;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,12 +56,13 @@ struct Around<'a> {
 impl Surroundings for Around<'_> {
     fn later_available_write(&self, write: &Record, holds: &mut dyn FnMut(&Record, &Kind) -> bool) -> bool {
         let reference = self.entries[self.write].kind.reference;
-        self.here.iter().map(|id| &self.entries[*id]).any(|other| {
+        // By their order in the execution: times are too coarse to tell which of two writes of one agent is the later one.
+        let mut later = self.here.iter().filter(|id| **id >= self.write).map(|id| &self.entries[*id]);
+        later.any(|other| {
             other.record.agent == write.agent
                 && other.kind.write
                 && other.kind.available
                 && other.kind.reference == reference
-                && other.record.time >= write.time
                 && holds(&other.record, &other.kind)
         })
     }
@@ -83,6 +85,12 @@ impl Online {
             entries: Vec::new(),
             at: BTreeMap::new(),
         }
+    }
+
+    /// Says that operations with these semantics will occur. Semantics that first occur while the execution runs may lose availability
+    /// (never the other way round).
+    pub fn declare(&mut self, classes: StorageClasses) {
+        self.agents.note_semantics(classes);
     }
 
     /// A memory barrier by each of `members` (ascending; they need not be all of an instance).

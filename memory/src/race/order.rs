@@ -157,8 +157,8 @@ impl Order<'_> {
                 && operation.member(*mask)
                 && self
                     .agents
-                    .mask_facts(later.facts, index)
-                    .is_some_and(|known| known.before.get(earlier.agent) >= earlier.time)
+                    .before(later.facts, index)
+                    .is_some_and(|before| before.get(earlier.agent) >= earlier.time)
         })
     }
 
