@@ -35,6 +35,18 @@ struct Shape {
     sample: bool,
 }
 
+/// How the texels of one level lie.
+pub(super) struct LevelLayout {
+    /// Texels along each axis.
+    pub extent: [u32; 3],
+    /// Byte offset of the first texel.
+    pub start: u32,
+    /// Bytes from texel to texel along each axis.
+    pub pitch: [u32; 3],
+    /// Bytes from layer to layer.
+    pub layer_pitch: u32,
+}
+
 /// Byte offsets, and the lanes whose texels exist.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
@@ -187,6 +199,23 @@ impl<'a> Texels<'a> {
             }
         }
         Addresses { offset, inside: to_mask(&inside) }
+    }
+
+    /// How the texels of one level lie; of the last level, if there is no such level.
+    pub fn level(&self, level: u32) -> LevelLayout {
+        let level = level.min(self.levels() - 1);
+        let extent = self.extent(level);
+        let step = self.info.texel_bytes as u32 * self.samples();
+        let Some(view) = self.view else {
+            return LevelLayout { extent, start: 0, pitch: [step, 0, 0], layer_pitch: 0 };
+        };
+        let k = level as usize;
+        LevelLayout {
+            extent,
+            start: view.level_offsets[k],
+            pitch: [step, view.level_row_pitch[k], view.level_slice_pitch[k]],
+            layer_pitch: view.layer_pitch,
+        }
     }
 
     /// The byte offset of one texel's first sample, if it exists.

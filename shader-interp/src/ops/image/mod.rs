@@ -8,6 +8,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod address;
+mod cube;
 mod sample;
 #[cfg(test)]
 mod tests;

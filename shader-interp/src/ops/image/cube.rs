@@ -1,0 +1,77 @@
+//! Cube maps: from directions to faces, and from face to face.
+
+use crate::math::convert::f32_to_i32;
+use crate::math::single::floor;
+
+/// *Cube Map Face Selection* and *Cube Map Coordinate Transformation*: the face that a direction hits, and where, in [0, 1].
+pub(super) fn select_face(r: [f32; 3]) -> (u32, [f32; 2]) {
+    let [x, y, z] = r;
+    let a = r.map(f32::abs);
+    let (face, s, t, major) = if a[2] >= a[0] && a[2] >= a[1] {
+        if z >= 0.0 { (4, x, -y, a[2]) } else { (5, -x, -y, a[2]) }
+    } else if a[1] >= a[0] {
+        if y >= 0.0 { (2, x, z, a[1]) } else { (3, x, -z, a[1]) }
+    } else if x >= 0.0 {
+        (0, -z, -y, a[0])
+    } else {
+        (1, z, -y, a[0])
+    };
+    (face, [0.5 * (s / major) + 0.5, 0.5 * (t / major) + 0.5])
+}
+
+/// The direction of point (s, t) of a face, in [-1, 1] inside the face.
+pub(super) fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
+    match face {
+        0 => [1.0, -t, -s],
+        1 => [-1.0, -t, s],
+        2 => [s, 1.0, t],
+        3 => [s, -1.0, -t],
+        4 => [s, -t, 1.0],
+        _ => [-s, -t, -1.0],
+    }
+}
+
+/// The face and texel that adjoin texel (x, y), one step beyond the edge of `face`: the direction of its middle, were the face larger,
+/// hits that texel.
+pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, u32, u32) {
+    let along = |c: i32| ((2 * c as i64 + 1) as f32) / size as f32 - 1.0;
+    let (face, place) = select_face(direction(face, along(x), along(y)));
+    let [x, y] = place.map(|c| f32_to_i32(floor(c * size as f32)).clamp(0, size - 1) as u32);
+    (face, x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texels_across_an_edge_are_neighbours_in_space() {
+        for size in [1, 2, 3, 8, 64, 4096] {
+            // The middle of a texel on the surface of the cube.
+            let middle = |face: u32, x: i32, y: i32| {
+                let along = |c: i32| (2 * c + 1) as f32 / size as f32 - 1.0;
+                direction(face, along(x), along(y))
+            };
+            for face in 0..6 {
+                for k in (0..size).step_by(1 + size as usize / 50) {
+                    for (beyond, inside) in [
+                        ([-1, k], [0, k]),
+                        ([size, k], [size - 1, k]),
+                        ([k, -1], [k, 0]),
+                        ([k, size], [k, size - 1]),
+                    ] {
+                        let (other, x, y) = across_edge(face, beyond[0], beyond[1], size);
+                        assert_ne!(other, face);
+                        let (a, b) = (middle(face, inside[0], inside[1]), middle(other, x as i32, y as i32));
+                        let distance = (0..3).map(|k| (a[k] - b[k]).abs()).sum::<f32>();
+                        // Half a texel along each of two axes.
+                        assert!(
+                            distance <= 2.001 / size as f32,
+                            "{face} {beyond:?} -> {other} {x} {y} of {size}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
