@@ -1,0 +1,366 @@
+//! Subgroup operations (SPIR-V 3.49.23 *Non-Uniform Instructions*) as functions of whole registers.
+//!
+//! Only active lanes take part; what inactive lanes of a result hold is arbitrary. Reductions combine lanes as a butterfly, nearest neighbours
+//! first, whatever the host: floating-point results have the same bits everywhere. Scans go in lane order.
+
+use crate::ir::{GroupFold, GroupKind, Scalar};
+use crate::math::{half, single};
+use pellucid_memory::system::{LANES, Lanes, Mask};
+
+#[inline(always)]
+fn active(mask: Mask, lane: usize) -> bool {
+    mask >> lane & 1 != 0
+}
+
+/// The value that changes nothing when it is folded in.
+fn identity(fold: GroupFold, scalar: Scalar) -> u64 {
+    use GroupFold::*;
+    let bits = 8 * scalar.bytes();
+    let ones = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    match (fold, scalar) {
+        (IAdd | Or | Xor | UMax | LogicalOr | LogicalXor, _) => 0,
+        (IMul, _) => 1,
+        (And | UMin, _) => ones,
+        (LogicalAnd, _) => 1,
+        (SMin, _) => ones >> 1,
+        (SMax, _) => (ones >> 1) + 1,
+        // Negative zero: adding it keeps the sign of a zero.
+        (FAdd, Scalar::F16) => 0x8000,
+        (FAdd, Scalar::F64) => 1 << 63,
+        (FAdd, _) => 0x8000_0000,
+        (FMul, Scalar::F16) => 0x3c00,
+        (FMul, Scalar::F64) => 1f64.to_bits(),
+        (FMul, _) => u64::from(1f32.to_bits()),
+        (FMin, Scalar::F16) => 0x7c00,
+        (FMin, Scalar::F64) => f64::INFINITY.to_bits(),
+        (FMin, _) => u64::from(f32::INFINITY.to_bits()),
+        (FMax, Scalar::F16) => 0xfc00,
+        (FMax, Scalar::F64) => f64::NEG_INFINITY.to_bits(),
+        (FMax, _) => u64::from(f32::NEG_INFINITY.to_bits()),
+    }
+}
+
+/// One step of a fold on values of 64 bits or fewer, zero-extended.
+#[inline(always)]
+fn combine(fold: GroupFold, scalar: Scalar, a: u64, b: u64) -> u64 {
+    use GroupFold::*;
+    let bits = 8 * scalar.bytes().max(4 * u32::from(scalar == Scalar::Bool));
+    let ones = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    let signed = |x: u64| ((x << (64 - bits)) as i64) >> (64 - bits);
+    let float = |f32op: fn(f32, f32) -> f32, f64op: fn(f64, f64) -> f64| match scalar {
+        Scalar::F64 => f64op(f64::from_bits(a), f64::from_bits(b)).to_bits(),
+        Scalar::F16 => u64::from(half::from_f32(f32op(half::to_f32(a as u32), half::to_f32(b as u32)))),
+        _ => u64::from(f32op(f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits()),
+    };
+    let value = match fold {
+        IAdd => a.wrapping_add(b),
+        IMul => a.wrapping_mul(b),
+        And | LogicalAnd => a & b,
+        Or | LogicalOr => a | b,
+        Xor | LogicalXor => a ^ b,
+        UMin => a.min(b),
+        UMax => a.max(b),
+        SMin => signed(a).min(signed(b)) as u64,
+        SMax => signed(a).max(signed(b)) as u64,
+        FAdd => float(|a, b| a + b, |a, b| a + b),
+        FMul => float(|a, b| a * b, |a, b| a * b),
+        FMin => float(single::n_min, f64::min),
+        FMax => float(single::n_max, f64::max),
+    };
+    value & ones
+}
+
+fn gather(value: &[Lanes], lane: usize) -> u64 {
+    let low = u64::from(value[0].0[lane]);
+    value.get(1).map_or(low, |high| low | u64::from(high.0[lane]) << 32)
+}
+
+fn scatter(out: &mut [Lanes], lane: usize, value: u64) {
+    out[0].0[lane] = value as u32;
+    if let Some(high) = out.get_mut(1) {
+        high.0[lane] = (value >> 32) as u32;
+    }
+}
+
+/// A group operation on values of type `scalar`: `value` and `out` have one register, or two for 64-bit types.
+pub fn fold(
+    fold: GroupFold,
+    kind: GroupKind,
+    scalar: Scalar,
+    value: &[Lanes],
+    mask: Mask,
+    out: &mut [Lanes],
+) {
+    let cluster = match kind {
+        GroupKind::Reduce => LANES as u32,
+        GroupKind::Clustered(size) => size,
+        GroupKind::InclusiveScan | GroupKind::ExclusiveScan => {
+            let mut sum = identity(fold, scalar);
+            for lane in (0..LANES).filter(|&l| active(mask, l)) {
+                let next = combine(fold, scalar, sum, gather(value, lane));
+                scatter(out, lane, if kind == GroupKind::InclusiveScan { next } else { sum });
+                sum = next;
+            }
+            return;
+        }
+    };
+    match (fold, scalar) {
+        (GroupFold::FAdd, Scalar::F32) => {
+            out[0] = butterfly(&value[0], mask, cluster, 0x8000_0000, |a, b| {
+                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
+            });
+        }
+        (GroupFold::IAdd, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, u32::wrapping_add),
+        (GroupFold::UMax, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, u32::max),
+        (GroupFold::UMin, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, u32::MAX, u32::min),
+        (GroupFold::And, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, u32::MAX, |a, b| a & b),
+        (GroupFold::Or, Scalar::I32) => out[0] = butterfly(&value[0], mask, cluster, 0, |a, b| a | b),
+        _ => {
+            let neutral = identity(fold, scalar);
+            let mut now: [u64; LANES] =
+                std::array::from_fn(|l| if active(mask, l) { gather(value, l) } else { neutral });
+            let mut distance = 1;
+            while distance < cluster as usize {
+                now = std::array::from_fn(|l| {
+                    let (low, high) = (l & !distance, l | distance);
+                    combine(fold, scalar, now[low], now[high])
+                });
+                distance *= 2;
+            }
+            for (lane, value) in now.into_iter().enumerate() {
+                scatter(out, lane, value);
+            }
+        }
+    }
+}
+
+/// Folds within clusters of a power of two of lanes; every lane gets its cluster's result.
+#[inline(always)]
+fn butterfly(value: &Lanes, mask: Mask, cluster: u32, neutral: u32, f: impl Fn(u32, u32) -> u32) -> Lanes {
+    let mut now = Lanes(std::array::from_fn(|l| if active(mask, l) { value.0[l] } else { neutral }));
+    let mut distance = 1;
+    while distance < cluster as usize {
+        // The lower lane comes first, so that all lanes of a cluster compute the same bits.
+        now = Lanes(std::array::from_fn(|l| f(now.0[l & !distance], now.0[l | distance])));
+        distance *= 2;
+    }
+    now
+}
+
+/// A group operation on booleans.
+pub fn fold_mask(fold: GroupFold, kind: GroupKind, value: Mask, mask: Mask) -> Mask {
+    let lanes = Lanes(std::array::from_fn(|l| value >> l & 1));
+    let mut out = [Lanes::ZERO];
+    self::fold(fold, kind, Scalar::Bool, &[lanes], mask, &mut out);
+    (0..LANES).fold(0, |m, l| m | (out[0].0[l] & 1) << l)
+}
+
+/// OpGroupNonUniformAllEqual: whether the active lanes hold equal bits.
+pub fn all_equal(value: &[Lanes], mask: Mask) -> bool {
+    let first = mask.trailing_zeros() as usize % LANES;
+    (0..LANES).all(|l| !active(mask, l) || value.iter().all(|v| v.0[l] == v.0[first]))
+}
+
+/// OpGroupNonUniformAllEqual on 32-bit (or narrower, converted) floats: zeros of both signs are equal, a NaN is not equal to itself.
+pub fn all_equal_float(value: &Lanes, mask: Mask) -> bool {
+    let first = f32::from_bits(value.0[mask.trailing_zeros() as usize % LANES]);
+    (0..LANES).all(|l| !active(mask, l) || f32::from_bits(value.0[l]) == first)
+}
+
+/// OpGroupNonUniformBallotBitCount: bits of the first `size` lanes of each lane's ballot (only the first component can hold any).
+pub fn ballot_bit_count(kind: GroupKind, ballot: &Lanes, size: u32) -> Lanes {
+    let all = lanes_below(size);
+    Lanes(std::array::from_fn(|l| {
+        let counted = match kind {
+            GroupKind::InclusiveScan => all & lanes_below(l as u32 + 1),
+            GroupKind::ExclusiveScan => all & lanes_below(l as u32),
+            _ => all,
+        };
+        (ballot.0[l] & counted).count_ones()
+    }))
+}
+
+/// A mask of the lanes below `lane`.
+pub fn lanes_below(lane: u32) -> Mask {
+    if lane >= LANES as u32 { Mask::MAX } else { (1 << lane) - 1 }
+}
+
+/// OpGroupNonUniformBallotFindLSB and FindMSB; no bit gives the undefined value 0xffffffff.
+pub fn ballot_find(ballot: &Lanes, size: u32, most: bool) -> Lanes {
+    Lanes(ballot.0.map(|b| {
+        let b = b & lanes_below(size);
+        if b == 0 {
+            u32::MAX
+        } else if most {
+            31 - b.leading_zeros()
+        } else {
+            b.trailing_zeros()
+        }
+    }))
+}
+
+/// Each lane takes the value of lane `index`; an index past the register gives zero.
+pub fn shuffle(value: &Lanes, index: &Lanes) -> Lanes {
+    Lanes(std::array::from_fn(|l| value.0.get(index.0[l] as usize).copied().unwrap_or(0)))
+}
+
+/// OpGroupNonUniformShuffleXor.
+pub fn shuffle_xor(value: &Lanes, bits: &Lanes) -> Lanes {
+    shuffle(value, &Lanes(std::array::from_fn(|l| l as u32 ^ bits.0[l])))
+}
+
+/// OpGroupNonUniformShuffleUp.
+pub fn shuffle_up(value: &Lanes, delta: &Lanes) -> Lanes {
+    shuffle(value, &Lanes(std::array::from_fn(|l| (l as u32).wrapping_sub(delta.0[l]))))
+}
+
+/// OpGroupNonUniformShuffleDown.
+pub fn shuffle_down(value: &Lanes, delta: &Lanes) -> Lanes {
+    shuffle(value, &Lanes(std::array::from_fn(|l| (l as u32).wrapping_add(delta.0[l]))))
+}
+
+/// OpGroupNonUniformRotateKHR in clusters of `cluster` lanes, a power of two.
+pub fn rotate(value: &Lanes, delta: &Lanes, cluster: u32) -> Lanes {
+    let within = cluster.wrapping_sub(1);
+    let index = |l: usize| (l as u32 & !within) | ((l as u32).wrapping_add(delta.0[l]) & within);
+    shuffle(value, &Lanes(std::array::from_fn(index)))
+}
+
+/// OpGroupNonUniformQuadBroadcast.
+pub fn quad_broadcast(value: &Lanes, index: &Lanes) -> Lanes {
+    shuffle(value, &Lanes(std::array::from_fn(|l| (l as u32 & !3) | (index.0[l] & 3))))
+}
+
+/// OpGroupNonUniformQuadSwap: 0 horizontal, 1 vertical, 2 diagonal.
+pub fn quad_swap(value: &Lanes, direction: u32) -> Lanes {
+    shuffle_xor(value, &Lanes([direction.wrapping_add(1) & 3; LANES]))
+}
+
+/// OpGroupNonUniformBroadcastFirst.
+pub fn broadcast_first(value: &Lanes, mask: Mask) -> Lanes {
+    Lanes([value.0[mask.trailing_zeros() as usize % LANES]; LANES])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iota() -> Lanes {
+        Lanes(std::array::from_fn(|l| l as u32 + 1))
+    }
+
+    fn run(f: GroupFold, kind: GroupKind, scalar: Scalar, value: Lanes, mask: Mask) -> Lanes {
+        let mut out = [Lanes::ZERO];
+        fold(f, kind, scalar, &[value], mask, &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn reductions_see_active_lanes_only() {
+        let mask = 0b1011_0110;
+        let expected: u32 = (0..8).filter(|l| mask >> l & 1 != 0).map(|l| l + 1).sum();
+        let out = run(GroupFold::IAdd, GroupKind::Reduce, Scalar::I32, iota(), mask);
+        assert!((0..8).filter(|l| mask >> l & 1 != 0).all(|l| out.0[l] == expected));
+        let out = run(
+            GroupFold::SMin,
+            GroupKind::Reduce,
+            Scalar::I32,
+            Lanes(iota().0.map(|x| 3u32.wrapping_sub(x))),
+            mask,
+        );
+        assert_eq!(out.0[1] as i32, 3 - 8);
+        let out = run(GroupFold::SMax, GroupKind::Reduce, Scalar::I8, Lanes([0x80; LANES]), mask);
+        assert_eq!(out.0[1], 0x80);
+    }
+
+    #[test]
+    fn every_fold_has_its_identity() {
+        use GroupFold::*;
+        for f in [IAdd, IMul, SMin, UMin, SMax, UMax, And, Or, Xor] {
+            for scalar in [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64] {
+                for x in [0u64, 1, 0x7f, 0x80, 0xff] {
+                    assert_eq!(combine(f, scalar, identity(f, scalar), x), x, "{f:?} {scalar:?}");
+                }
+            }
+        }
+        for f in [FAdd, FMul, FMin, FMax] {
+            for x in [0.0f32, -0.0, 1.5, -7.25, f32::INFINITY, f32::NEG_INFINITY] {
+                let bits = u64::from(x.to_bits());
+                assert_eq!(combine(f, Scalar::F32, identity(f, Scalar::F32), bits), bits, "{f:?} {x}");
+                let bits = f64::from(x).to_bits();
+                assert_eq!(combine(f, Scalar::F64, identity(f, Scalar::F64), bits), bits, "{f:?} {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn scans_go_in_lane_order_over_active_lanes() {
+        let mask = 0xf0f0_f0f1;
+        let inclusive = run(GroupFold::IAdd, GroupKind::InclusiveScan, Scalar::I32, iota(), mask);
+        let exclusive = run(GroupFold::IAdd, GroupKind::ExclusiveScan, Scalar::I32, iota(), mask);
+        let mut sum = 0;
+        for l in (0..LANES).filter(|&l| active(mask, l)) {
+            assert_eq!(exclusive.0[l], sum);
+            sum += l as u32 + 1;
+            assert_eq!(inclusive.0[l], sum);
+        }
+    }
+
+    #[test]
+    fn clusters_stay_apart() {
+        let out = run(GroupFold::UMax, GroupKind::Clustered(4), Scalar::I32, iota(), Mask::MAX);
+        assert!((0..LANES).all(|l| out.0[l] == (l as u32 / 4 + 1) * 4));
+        let out = run(
+            GroupFold::FAdd,
+            GroupKind::Clustered(2),
+            Scalar::F32,
+            Lanes(iota().0.map(|x| (x as f32).to_bits())),
+            1,
+        );
+        assert_eq!(f32::from_bits(out.0[0]), 1.0);
+    }
+
+    #[test]
+    fn booleans_fold_as_masks() {
+        assert_eq!(fold_mask(GroupFold::LogicalAnd, GroupKind::Reduce, 0b0110, 0b0110) & 0b0110, 0b0110);
+        assert_eq!(fold_mask(GroupFold::LogicalAnd, GroupKind::Reduce, 0b0100, 0b0110) & 0b0110, 0);
+        assert_eq!(fold_mask(GroupFold::LogicalXor, GroupKind::InclusiveScan, 0b111, 0b111) & 0b111, 0b101);
+    }
+
+    #[test]
+    fn lanes_move_where_they_are_told() {
+        let v = iota();
+        assert_eq!(shuffle_xor(&v, &Lanes([1; LANES])).0[..4], [2, 1, 4, 3]);
+        assert_eq!(shuffle_up(&v, &Lanes([2; LANES])).0[2..4], [1, 2]);
+        assert_eq!(shuffle_down(&v, &Lanes([2; LANES])).0[..2], [3, 4]);
+        assert_eq!(shuffle_down(&v, &Lanes([2; LANES])).0[31], 0);
+        assert_eq!(rotate(&v, &Lanes([1; LANES]), 4).0[..5], [2, 3, 4, 1, 6]);
+        assert_eq!(quad_swap(&v, 0).0[..4], [2, 1, 4, 3]);
+        assert_eq!(quad_swap(&v, 1).0[..4], [3, 4, 1, 2]);
+        assert_eq!(quad_swap(&v, 2).0[..4], [4, 3, 2, 1]);
+        assert_eq!(quad_broadcast(&v, &Lanes([3; LANES])).0[..5], [4, 4, 4, 4, 8]);
+        assert_eq!(broadcast_first(&v, 0b1000).0[7], 4);
+    }
+
+    #[test]
+    fn ballots_are_counted_and_searched_within_the_subgroup() {
+        let b = Lanes([0xff00_00f0; LANES]);
+        assert_eq!(ballot_bit_count(GroupKind::Reduce, &b, 32).0[0], 12);
+        assert_eq!(ballot_bit_count(GroupKind::Reduce, &b, 8).0[0], 4);
+        assert_eq!(ballot_bit_count(GroupKind::InclusiveScan, &b, 32).0[4], 1);
+        assert_eq!(ballot_bit_count(GroupKind::ExclusiveScan, &b, 32).0[4], 0);
+        assert_eq!(ballot_find(&b, 32, false).0[0], 4);
+        assert_eq!(ballot_find(&b, 32, true).0[0], 31);
+        assert_eq!(ballot_find(&b, 16, true).0[0], 7);
+    }
+
+    #[test]
+    fn equality_of_floats_is_not_equality_of_bits() {
+        let mut v = Lanes([0; LANES]);
+        v.0[1] = 0x8000_0000;
+        assert!(!all_equal(&[v], 0b11));
+        assert!(all_equal_float(&v, 0b11));
+        assert!(!all_equal_float(&Lanes([0x7fc0_0000; LANES]), 0b1));
+        assert!(all_equal(&[v], 0b101));
+    }
+}
