@@ -39,7 +39,7 @@ pub enum Goal<'a> {
     /// A terminated execution whose final state satisfies (true) or violates (false) the condition.
     State(&'a Condition, bool),
     /// A terminated execution whose final state satisfies the condition and in which no read takes its value from a write that, by program
-    /// order and reads-from, comes after it.
+    /// order, reads-from and system-synchronizes-with, comes after it.
     StateInOrder(&'a Condition),
     /// Any execution with a data race, terminated or not.
     Race,
@@ -627,6 +627,7 @@ impl<R: Row> Search<'_, '_, R> {
             Goal::StateInOrder(condition) => {
                 let mut order = self.model.program_order.clone();
                 order.unite(&candidate.reads_from[0]);
+                order.unite(&self.model.system_synchronizes);
                 if condition.evaluate(&value) != Some(true) || !order.acyclic() {
                     return ControlFlow::Continue(());
                 }

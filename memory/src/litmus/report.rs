@@ -16,6 +16,7 @@
 //! | `race_free` | `holds`, `witness` (a racy execution) |
 //! | `terminates` | for the progress model asked for: `progress`, `holds`, `running`, `blocked`, `stopped` (thread names) |
 //! | `assertions` | of a `.test` file: `line`, `text`, `holds`, `witness` |
+//! | `example` | some consistent execution, if relations were asked for and no answer has a witness |
 //!
 //! A witness is one execution: `events` (`id`, `thread`, `instruction`, `read`, `written`), `reads_from` (`write`, null for the initial
 //! value, and `read`), `scoped_modification_order` (immediate pairs), `races` (pairs), `state`, and `relations`: for each relation asked
@@ -64,6 +65,9 @@ pub struct Report {
     /// Assertions of a `.test` file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assertions: Vec<AnswerReport>,
+    /// Some consistent execution, where relations were asked for and no answer rests on an execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<WitnessReport>,
 }
 
 /// One answer.
@@ -163,6 +167,7 @@ impl Report {
             race_free: None,
             terminates: None,
             assertions: Vec::new(),
+            example: None,
         };
         match test {
             Test::Khronos(khronos) => {
@@ -223,6 +228,10 @@ impl Report {
                     });
                 }
             }
+        }
+        if !wanted.relations.is_empty() && report.witnesses().next().is_none() {
+            let example = super::run::example(test, settings)?;
+            report.example = example.map(|witness| WitnessReport::new(&witness, &wanted.relations));
         }
         Ok(report)
     }
@@ -293,6 +302,10 @@ impl Report {
         }
         if let Some(witness) = self.question.as_ref().and_then(|question| question.witness.as_ref()) {
             let _ = writeln!(text, "witness of the question:");
+            text.push_str(&witness.text("  "));
+        }
+        if let Some(witness) = &self.example {
+            let _ = writeln!(text, "an execution:");
             text.push_str(&witness.text("  "));
         }
         let _ = writeln!(text, "complete: {}", self.complete);

@@ -226,6 +226,28 @@ pub fn outcomes(program: &super::program::Program, settings: &Settings) -> Found
     }
 }
 
+/// Some consistent execution of a test (of a program: a terminated one), if there is one.
+pub fn example(test: &Test, settings: &Settings) -> Result<Option<Witness>, RunError> {
+    let options = settings.options(test);
+    match test {
+        Test::Khronos(khronos) => {
+            let assertion = khronos::Assertion {
+                line: 0,
+                text: String::new(),
+                satisfiable: true,
+                chains: options.chains,
+                predicate: super::predicate::Predicate::Consistent,
+            };
+            Ok(assertion::decide(khronos, &assertion, &options)?.witness)
+        }
+        Test::Herd(program) => {
+            let (zero, equal) = (super::program::Term::Constant(0), super::program::Comparison::Equal);
+            let always = super::program::Condition::Compare(equal, zero, zero);
+            Ok(axioms::search(program, &options, &settings.limits, &Goal::State(&always, true)).witness)
+        }
+    }
+}
+
 /// Why a test cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {

@@ -1,0 +1,221 @@
+//! `pellucid litmus`: memory-model tests, one at a time or a directory against its expectations.
+//!
+//! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with `--expect`, prints one line for
+//! each answer, `file property model expected got ms`, and a total; the exit status is 0 when all is as expected and 1 otherwise.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use pellucid_memory::litmus::expect::{self, Checked};
+use pellucid_memory::litmus::random::{self, Comparisons};
+use pellucid_memory::litmus::report::{Report, Wanted};
+use pellucid_memory::litmus::run::{self, By, Property, Settings};
+use pellucid_memory::litmus::{axioms::Limits, progress::ProgressModel};
+use pellucid_memory::model::{ChainRule, ModelOptions, ReadModifyWrite, RelationName};
+
+/// Exit status for a usage error.
+const USAGE: u8 = 2;
+
+/// Decide litmus tests: outcomes, data races, termination
+#[derive(clap::Args, Debug)]
+pub struct LitmusArgs {
+    /// Tests (.litmus, .test) or directories of them
+    #[arg(value_name = "FILE|DIR", required_unless_present = "fuzz")]
+    paths: Vec<PathBuf>,
+    /// Whether the implementation has availability and visibility chains
+    #[arg(long, default_value = "chains", value_parser = ["chains", "no-chains", "nochains"])]
+    model: String,
+    /// Who decides: the axioms, the machine (store histories and schedules) or the driver
+    #[arg(long, default_value = "axioms", value_parser = |name: &str| name.parse::<By>())]
+    by: By,
+    /// Decide termination under this progress model: fair, obe, lobe, hsa, hsa-obe
+    #[arg(long, value_name = "MODEL", value_parser = |name: &str| name.parse::<ProgressModel>())]
+    progress: Option<ProgressModel>,
+    /// Check against a CSV file with the columns file,property,model,expected
+    #[arg(long, value_name = "CSV")]
+    expect: Option<PathBuf>,
+    /// How a single test's report is printed; dot is Graphviz
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "dot"])]
+    format: String,
+    /// Print this relation of each execution shown, by the specification's name (repeatable)
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| name.parse::<RelationName>())]
+    relation: Vec<RelationName>,
+    /// On what a link of an availability or visibility chain is conditioned
+    #[arg(long, default_value = "specification", value_parser = ["specification", "alloy"])]
+    chain_rule: String,
+    /// How a read-modify-write is ordered [default: literal in .test files, halves in .litmus files]
+    #[arg(long, value_parser = ["halves", "literal"])]
+    read_modify_write: Option<String>,
+    /// How often a loop body is entered
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    unroll: u32,
+    /// How many partial executions a search judges before it gives up
+    #[arg(long, default_value_t = Limits::default().candidates)]
+    max_candidates: u64,
+    /// Tests decided at the same time [default: all processors]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Compare the machine with the axioms on this many random programs
+    #[arg(long, value_name = "N", conflicts_with_all = ["expect", "paths"])]
+    fuzz: Option<u64>,
+    /// The seed of the first random program
+    #[arg(long, default_value_t = 1, requires = "fuzz")]
+    seed: u64,
+    /// Events of a random program
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=14), requires = "fuzz")]
+    events: u32,
+}
+
+impl LitmusArgs {
+    fn settings(&self) -> Settings {
+        let options = ModelOptions {
+            chains: self.model == "chains",
+            chain_rule: if self.chain_rule == "alloy" { ChainRule::Alloy } else { ChainRule::Specification },
+            ..ModelOptions::default()
+        };
+        let read_modify_write = self.read_modify_write.as_deref().map(|name| match name {
+            "literal" => ReadModifyWrite::Literal,
+            _ => ReadModifyWrite::ByHalves,
+        });
+        let limits = Limits { unroll: self.unroll as usize, candidates: self.max_candidates };
+        Settings { options, read_modify_write, limits, by: self.by }
+    }
+
+    fn workers(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+    }
+}
+
+/// Runs the command.
+#[must_use]
+pub fn run(args: &LitmusArgs) -> ExitCode {
+    if let Some(programs) = args.fuzz {
+        return fuzz(args, programs);
+    }
+    if args.by == By::Vulkan {
+        eprintln!("pellucid: not implemented in Pellucid: litmus --by vulkan");
+        return ExitCode::from(USAGE);
+    }
+    match args.paths.as_slice() {
+        [file] if args.expect.is_none() && file.is_file() => single(args, file),
+        _ => directory(args),
+    }
+}
+
+fn fail(message: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("pellucid: {message}");
+    ExitCode::from(USAGE)
+}
+
+fn single(args: &LitmusArgs, file: &Path) -> ExitCode {
+    let test = match run::load(file) {
+        Ok(test) => test,
+        Err(error) => return fail(&error),
+    };
+    let wanted = Wanted { progress: args.progress, relations: args.relation.clone() };
+    let report = match Report::new(&file.display().to_string(), &test, &args.settings(), &wanted) {
+        Ok(report) => report,
+        Err(error) => return fail(&format!("{}: {error}", file.display())),
+    };
+    match args.format.as_str() {
+        "json" => match serde_json::to_string_pretty(&report) {
+            Ok(json) => println!("{json}"),
+            Err(error) => return fail(&error),
+        },
+        "dot" => print!("{}", report.graph()),
+        _ => print!("{}", report.text()),
+    }
+    if report.as_asserted() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn directory(args: &LitmusArgs) -> ExitCode {
+    let start = Instant::now();
+    let mut files = Vec::new();
+    for path in &args.paths {
+        match expect::tests_below(path) {
+            Ok(found) => files.extend(found),
+            Err(error) => return fail(&error),
+        }
+    }
+    let settings = args.settings();
+    let mut rows = Vec::new();
+    if let Some(csv) = &args.expect {
+        let name = csv.display().to_string();
+        let text = match std::fs::read_to_string(csv) {
+            Ok(text) => text,
+            Err(error) => return fail(&format!("{name}: {error}")),
+        };
+        let directory = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        match expect::expectations(&name, &text, directory, &files) {
+            Ok(found) => rows = found,
+            Err(error) => return fail(&error),
+        }
+    }
+    for row in &rows {
+        if !files.contains(&row.file) {
+            files.push(row.file.clone());
+        }
+    }
+    let tests = expect::load_all(&files);
+    let mut open = Vec::new();
+    if args.expect.is_none() {
+        open.extend([Property::Outcome, Property::RaceFree]);
+        open.extend(args.progress.map(Property::Terminates));
+    }
+    let own: Vec<PathBuf> = if args.expect.is_some() {
+        files.iter().filter(|file| file.extension().is_some_and(|end| end == "test")).cloned().collect()
+    } else {
+        files.clone()
+    };
+    // The machine runs programs; the assertions of .test files are about executions and stay with the axioms.
+    rows.extend(expect::own_expectations(&own, &tests, &open, settings.options.chains));
+    let checked = expect::check(&rows, &tests, &settings, args.workers());
+    let mut wrong = 0;
+    for line in &checked {
+        wrong += usize::from(!line.as_expected());
+        println!("{}{}", line.line(), if line.as_expected() { "" } else { " UNEXPECTED" });
+    }
+    let time = start.elapsed().as_secs_f64();
+    let decided = checked.iter().filter(|line: &&Checked| line.got.is_ok()).count();
+    println!(
+        "pellucid: {} answers from {} files, {decided} decided, {wrong} not as expected, {time:.2} s",
+        checked.len(),
+        tests.len(),
+    );
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn fuzz(args: &LitmusArgs, programs: u64) -> ExitCode {
+    let settings = args.settings();
+    let limits = Limits { candidates: args.max_candidates.min(200_000), ..settings.limits };
+    let workers = args.workers() as u64;
+    let start = Instant::now();
+    let batch = |worker: u64| {
+        let mut all = Comparisons::default();
+        for seed in (args.seed..args.seed.saturating_add(programs)).filter(|seed| seed % workers == worker) {
+            // Both models, in turn.
+            let chains = settings.options.chains && seed % 4 != 0;
+            let options = ModelOptions { chains, ..settings.options };
+            all.merge(random::compare(seed, args.events as usize, &options, &limits));
+        }
+        all
+    };
+    let mut all = Comparisons::default();
+    std::thread::scope(|scope| {
+        let batch = &batch;
+        let spawned: Vec<_> = (0..workers).map(|worker| scope.spawn(move || batch(worker))).collect();
+        for worker in spawned {
+            if let Ok(found) = worker.join() {
+                all.merge(found);
+            }
+        }
+    });
+    all.forbidden.sort();
+    for (seed, outcome) in &all.forbidden {
+        println!("FORBIDDEN outcome {outcome:?} reached by the machine: seed {seed}");
+        println!("{}", pellucid_memory::litmus::text::program(&random::program(*seed, args.events as usize)));
+    }
+    println!("pellucid: {}, {:.1} s", all.line(), start.elapsed().as_secs_f64());
+    if all.forbidden.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
