@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! The `pellucid` command; see the library of this package.
+
+fn main() -> std::process::ExitCode {
+    pellucid::main()
+}

@@ -101,7 +101,7 @@ pub struct Config {
     pub queues: Queues,
     /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for no limit.
     pub watchdog: u64,
-    /// `summary`: a file to which the driver appends its totals, one JSON object a line; whoever reads it prints the total line.
+    /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads them prints the total line.
     pub summary: Option<PathBuf>,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
     pub command: Option<String>,
@@ -368,9 +368,9 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "summary",
         kind: Kind::Internal,
-        value: "FILE",
+        value: "FOLDER",
         default: "none",
-        help: "file to which the driver appends its totals; set by `pellucid run`",
+        help: "folder in which each process keeps its totals; set by `pellucid run`",
         set: |c, v| path(&mut c.summary, v),
     },
     OptionSpec {
@@ -378,7 +378,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         kind: Kind::Internal,
         value: "TEXT",
         default: "none",
-        help: "the command that a replay line repeats; set by `pellucid run`",
+        help: "the command that a replay line repeats; set by `pellucid run` and `pellucid exec`",
         set: |c, v| put(&mut c.command, Some(Some(v.to_owned()))),
     },
 ];

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -79,6 +80,7 @@ struct State {
     traps: u64,
     suppressions: Suppressions,
     report: Option<File>,
+    summary: Option<File>,
     finished: bool,
 }
 
@@ -121,7 +123,7 @@ const REPLAYED: [&str; 9] = [
 ];
 
 fn replay_line(config: &Config) -> String {
-    let mut line = format!("pellucid run --seed {}", config.seed);
+    let mut line = format!("--seed {}", config.seed);
     for name in REPLAYED {
         match config.given.get(name) {
             Some(value) if name == "no-chains" => {
@@ -135,7 +137,10 @@ fn replay_line(config: &Config) -> String {
         let words: Vec<String> = std::env::args_os().map(|a| quote(&a.to_string_lossy())).collect();
         words.join(" ")
     });
-    format!("{line} -- {command}")
+    match command.strip_prefix("pellucid exec ") {
+        Some(arguments) => format!("pellucid exec {line} {arguments}"),
+        None => format!("pellucid run {line} -- {command}"),
+    }
 }
 
 /// A word as a shell reads it.
@@ -171,6 +176,12 @@ impl Session {
             let rules = std::fs::read_to_string(path).map_err(file)?;
             state.suppressions = Suppressions::parse(&rules)
                 .map_err(|message| ReportError::Suppressions { path: path.clone(), message })?;
+        }
+        if let Some(folder) = &self.config.summary {
+            let path = folder.join(std::process::id().to_string());
+            let file = |error| ReportError::File { option: "summary", path: path.clone(), error };
+            state.summary = Some(File::create(&path).map_err(file)?);
+            self.summarise(&mut state, false);
         }
         if let Some(path) = &self.config.report {
             // Under `pellucid run` several processes may share the file, which the command has emptied.
@@ -226,7 +237,7 @@ impl Session {
                 self.config.max_reports
             ));
         }
-        self.summarise(&state, false);
+        self.summarise(&mut state, false);
         let objects: Vec<Object> = context
             .dispatches
             .iter()
@@ -262,7 +273,7 @@ impl Session {
             &json!({ "type": "trap", "message": trap.to_string(), "text": rendered }),
         );
         print(&format!("{rendered}\n"));
-        self.summarise(&state, false);
+        self.summarise(&mut state, false);
         let message = Message {
             id_name: "device-lost",
             id_number: fnv("device-lost").cast_signed(),
@@ -283,7 +294,9 @@ impl Session {
 
     /// Counts a dispatch that was checked.
     pub fn dispatch_checked(&self) {
-        self.state().dispatches += 1;
+        let mut state = self.state();
+        state.dispatches += 1;
+        self.summarise(&mut state, false);
     }
 
     /// Distinct findings so far.
@@ -307,11 +320,13 @@ impl Session {
         })
     }
 
-    fn summarise(&self, state: &State, ended: bool) {
-        if let Some(path) = &self.config.summary {
-            let line = format!("{}\n", self.totals(state, ended));
-            let file = OpenOptions::new().append(true).create(true).open(path);
-            let _ = file.and_then(|mut f| f.write_all(line.as_bytes()));
+    /// Keeps the file that `pellucid run` reads up to date: one JSON object, padded so that a shorter one hides a longer one.
+    fn summarise(&self, state: &mut State, ended: bool) {
+        let totals = self.totals(state, ended);
+        if let Some(file) = &mut state.summary {
+            let line = format!("{:<1023}\n", totals.to_string());
+            // Whoever reads it prints fewer dispatches than there were; the application is not to fail for that.
+            let _ = file.write_all_at(line.as_bytes(), 0);
         }
     }
 
@@ -333,7 +348,7 @@ impl Session {
             object.insert("occurrences".into(), json!(counts.values().collect::<Vec<_>>()));
         }
         write_line(&mut state.report, &total);
-        self.summarise(&state, true);
+        self.summarise(&mut state, true);
         let under_run = self.config.summary.is_some();
         if !under_run && (self.config.mode != Mode::Run || state.traps > 0) {
             say(&total_line(&total));

@@ -86,9 +86,11 @@ fn single_word(line: &str, word: &str) -> Option<usize> {
         return None;
     }
     let bytes = line.as_bytes();
-    let mut found = line.match_indices(word).map(|(at, _)| at).filter(|at| {
-        !(*at > 0 && word_byte(bytes[at - 1])) && !bytes.get(at + word.len()).is_some_and(|b| word_byte(*b))
-    });
+    let joined = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|b| word_byte(*b));
+    let mut found = line
+        .match_indices(word)
+        .map(|(at, _)| at)
+        .filter(|at| !joined(at.checked_sub(1)) && !joined(Some(at + word.len())));
     match (found.next(), found.next()) {
         (Some(only), None) => Some(only),
         _ => None,

@@ -1,0 +1,225 @@
+//! The command line: what may be written, and who does it.
+
+use crate::exec::ExecArgs;
+use crate::options::{self, DriverOptions};
+use crate::run::{self, Job};
+use crate::{demo, exec, install, report};
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::ops::Range;
+use std::process::ExitCode;
+use vulkan_pellucid::report::session::quote;
+
+/// A software Vulkan device that you can see through.
+#[derive(Parser)]
+#[command(name = "pellucid", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a program on the driver, in check mode unless told otherwise
+    Run(RunArgs),
+    /// Run one shader without a host program
+    Exec(ExecCommand),
+    /// Run a program as a report's finding was found
+    Replay(Rest),
+    /// Run a shader under every schedule
+    Explore(Rest),
+    /// Show a report file as text, SARIF or HTML
+    Report(report::ReportArgs),
+    /// Put the driver's manifest where the Vulkan loader looks for it
+    Install(SystemArgs),
+    /// Remove what install put there
+    Uninstall(SystemArgs),
+    /// Print the exports that point the Vulkan loader at the driver
+    Env,
+    /// Show a bug, its finding, its fix and the clean run after it
+    Demo,
+    /// Print help, for everything or for one command; `help options` lists all options
+    Help(HelpArgs),
+    /// One shader in this process
+    #[command(name = "exec-here", hide = true)]
+    ExecHere(ExecArgs),
+}
+
+#[derive(clap::Args)]
+struct RunArgs {
+    #[command(flatten)]
+    options: DriverOptions,
+    /// Run once for each seed of A..B, in parallel, and name the failing ones
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
+    seeds: Option<Range<u64>>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+#[derive(clap::Args)]
+struct ExecCommand {
+    #[command(flatten)]
+    options: DriverOptions,
+    #[command(flatten)]
+    exec: ExecArgs,
+}
+
+#[derive(clap::Args)]
+struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _rest: Vec<OsString>,
+}
+
+#[derive(clap::Args)]
+struct SystemArgs {
+    /// For all users: /etc/vulkan/icd.d
+    #[arg(long)]
+    system: bool,
+}
+
+#[derive(clap::Args)]
+struct HelpArgs {
+    /// A command, or `options`
+    topic: Option<String>,
+}
+
+fn seed_range(text: &str) -> Result<Range<u64>, String> {
+    let range = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    range
+        .filter(|r: &Range<u64>| !r.is_empty())
+        .ok_or_else(|| format!("\"{text}\" is not A..B with A below B"))
+}
+
+/// The exit status of a usage error, as clap's.
+const USAGE: u8 = 2;
+
+/// Parses the command line and does what it says.
+pub fn main() -> ExitCode {
+    match dispatch(Cli::parse().command) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("pellucid: {error:#}");
+            ExitCode::from(error.downcast_ref::<Usage>().map_or(1, |_| USAGE))
+        }
+    }
+}
+
+/// An error that is the caller's.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+struct Usage(anyhow::Error);
+
+fn usage<T>(result: anyhow::Result<T>) -> anyhow::Result<T> {
+    result.map_err(|error| Usage(error).into())
+}
+
+fn dispatch(command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Run(mut arguments) => {
+            usage(arguments.options.resolve())?;
+            let job = Job { options: arguments.options, command: arguments.program, shown: None };
+            match arguments.seeds {
+                Some(seeds) => run::seeds(&job, seeds),
+                None => finish(&job),
+            }
+        }
+        Command::Exec(mut arguments) => {
+            usage(arguments.options.resolve())?;
+            usage(exec::check(&arguments.exec))?;
+            finish(&exec_job(arguments.options)?)
+        }
+        Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
+        Command::Replay(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: replay"))),
+        Command::Explore(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: explore"))),
+        Command::Report(arguments) => report::run(&arguments).map(|()| 0),
+        Command::Install(arguments) => install::install(arguments.system).map(|()| 0),
+        Command::Uninstall(arguments) => install::uninstall(arguments.system).map(|()| 0),
+        Command::Env => install::env().map(|()| 0),
+        Command::Demo => demo::run(),
+        Command::Help(arguments) => usage(help(arguments.topic.as_deref())).map(|()| 0),
+    }
+}
+
+fn finish(job: &Job) -> anyhow::Result<u8> {
+    let outcome = run::one(job)?;
+    if outcome.total["processes"].as_u64() != Some(0) || outcome.status == 0 {
+        eprintln!("{}", run::total(&outcome));
+    }
+    Ok(outcome.status)
+}
+
+/// This executable as the program, with the arguments of `exec` and without the driver's options, which go by the environment.
+fn exec_job(options: DriverOptions) -> anyhow::Result<Job> {
+    let arguments = without_options(std::env::args_os().skip_while(|a| a != "exec").skip(1), &options);
+    let mut command = vec![std::env::current_exe()?.into_os_string(), OsString::from("exec-here")];
+    let words: Vec<String> = arguments.iter().map(|a| quote(&a.to_string_lossy())).collect();
+    command.extend(arguments);
+    Ok(Job { options, command, shown: Some(format!("pellucid exec {}", words.join(" "))) })
+}
+
+fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOptions) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy().into_owned();
+        let name = text.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or(flag));
+        let spec = name.and_then(vulkan_pellucid::config::find);
+        match spec.filter(|spec| options.variables.contains_key(&spec.variable())) {
+            Some(spec) if spec.kind == vulkan_pellucid::config::Kind::Value && !text.contains('=') => {
+                drop(arguments.next())
+            }
+            Some(_) => {}
+            None => kept.push(argument),
+        }
+    }
+    kept
+}
+
+fn help(topic: Option<&str>) -> anyhow::Result<()> {
+    let mut command = Cli::command();
+    match topic {
+        None => command.print_help()?,
+        Some("options") => print!("{}", options::table()),
+        Some(name) => match command.find_subcommand_mut(name) {
+            Some(subcommand) => subcommand.print_help()?,
+            None => anyhow::bail!("no command \"{name}\"; see pellucid help, or pellucid help options"),
+        },
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seeds_are_a_range() {
+        assert_eq!(seed_range("0..64").unwrap(), 0..64);
+        assert!(seed_range("3..3").is_err() && seed_range("3").is_err() && seed_range("a..b").is_err());
+    }
+
+    #[test]
+    fn everything_after_the_program_is_its_own() {
+        let cli = Cli::try_parse_from(["pellucid", "run", "--seed", "3", "--", "app", "--seed", "9", "-x"])
+            .unwrap();
+        let Command::Run(run) = cli.command else { panic!("run") };
+        assert_eq!(run.program, ["app", "--seed", "9", "-x"]);
+        assert_eq!(run.options.variables["PELLUCID_SEED"], "3");
+    }
+
+    #[test]
+    fn options_of_the_driver_are_not_passed_on_to_the_program_itself() {
+        let words = ["a.spv", "--seed", "3", "--groups", "1", "--no-chains", "--values=stale"];
+        let mut options = DriverOptions::default();
+        for (name, value) in [("seed", "3"), ("no-chains", "1"), ("values", "stale")] {
+            options.set(name, value);
+        }
+        assert_eq!(without_options(words.iter().map(OsString::from), &options), ["a.spv", "--groups", "1"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! One shader from the command line, without a host program of the user's.
+//!
+//! `pellucid exec` starts itself again as the program to run, so that options, findings, totals and exit status are those of `pellucid
+//! run`.
+
+use crate::host::buffers::{self, ElementType};
+use crate::host::{self, Contents, HostError, Program};
+use anyhow::{Context as _, bail};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What to execute.
+#[derive(Args, Clone, Debug)]
+pub struct ExecArgs {
+    /// A SPIR-V binary
+    pub file: PathBuf,
+    /// Entry point
+    #[arg(long, default_value = "main")]
+    pub entry: String,
+    /// Workgroups: X, X,Y or X,Y,Z
+    #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
+    pub groups: [u32; 3],
+    /// A specialization constant: an integer (0x for bits), a float with a point, or true or false
+    #[arg(long, value_name = "ID=VALUE")]
+    pub spec: Vec<String>,
+    /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding
+    #[arg(long, value_name = "SET:BINDING=TYPExCOUNT[=FILL]|alias:SET:BINDING")]
+    pub buffer: Vec<String>,
+    /// Push constants
+    #[arg(long, value_name = "OFFSET=TYPE:v0,v1,...")]
+    pub push: Vec<String>,
+    /// Print a buffer afterwards
+    #[arg(long, value_name = "SET:BINDING", value_parser = place)]
+    pub dump: Vec<(u32, u32)>,
+    /// Dispatch so often, with a barrier in between
+    #[arg(long, default_value_t = 1)]
+    pub repeat: u32,
+    /// The Vulkan library to use instead of this driver: a driver, or a loader
+    #[arg(long, hide = true)]
+    pub library: Option<PathBuf>,
+}
+
+fn groups(text: &str) -> Result<[u32; 3], String> {
+    let mut out = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("at most three numbers".to_owned());
+    }
+    for (slot, part) in out.iter_mut().zip(parts) {
+        *slot = part.parse().map_err(|_| format!("\"{part}\" is no number of workgroups"))?;
+    }
+    Ok(out)
+}
+
+fn place(text: &str) -> Result<(u32, u32), String> {
+    let parsed =
+        text.split_once(':').and_then(|(set, binding)| Some((set.parse().ok()?, binding.parse().ok()?)));
+    parsed.ok_or_else(|| format!("\"{text}\" is not SET:BINDING"))
+}
+
+/// The words of a SPIR-V file, in either byte order.
+///
+/// # Errors
+/// The file cannot be read, or is no SPIR-V binary.
+pub fn read_spirv(path: &Path) -> anyhow::Result<Vec<u32>> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
+        bytes.chunks_exact(4).map(|c| convert([c[0], c[1], c[2], c[3]])).collect()
+    };
+    match bytes.get(..4) {
+        Some([0x03, 0x02, 0x23, 0x07]) => return Ok(words(u32::from_le_bytes)),
+        Some([0x07, 0x23, 0x02, 0x03]) => return Ok(words(u32::from_be_bytes)),
+        _ => {}
+    }
+    if bytes.is_ascii() && bytes.windows(2).any(|two| two == b"Op") {
+        bail!(
+            "{}: not implemented in Pellucid: SPIR-V text assembly; assemble it first, such as with spirv-as",
+            path.display()
+        );
+    }
+    bail!("{}: not a SPIR-V module: it does not begin with the magic number 0x07230203", path.display())
+}
+
+/// The bytes of a specialization constant.
+fn specialization(value: &str) -> anyhow::Result<Vec<u8>> {
+    let kind = match value {
+        "true" => return Ok(vec![1, 0, 0, 0]),
+        "false" => return Ok(vec![0; 4]),
+        _ if value.contains('.') => ElementType::F32,
+        _ if value.starts_with('-') => ElementType::I32,
+        _ => ElementType::U32,
+    };
+    kind.encode(value).map_err(anyhow::Error::msg)
+}
+
+/// The types of the buffers, for printing them.
+type Types = BTreeMap<(u32, u32), ElementType>;
+
+fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
+    let mut program = Program {
+        words: read_spirv(&arguments.file)?,
+        entry: arguments.entry.clone(),
+        groups: arguments.groups,
+        repeat: arguments.repeat,
+        ..Program::default()
+    };
+    let mut types = BTreeMap::new();
+    for text in &arguments.spec {
+        let (id, value) = text.split_once('=').with_context(|| format!("--spec {text}: not ID=VALUE"))?;
+        let id: u32 = id.parse().with_context(|| format!("--spec {text}: \"{id}\" is no number"))?;
+        program.specialization.insert(id, specialization(value).with_context(|| format!("--spec {text}"))?);
+    }
+    for text in &arguments.buffer {
+        let (at, contents) =
+            text.split_once('=').with_context(|| format!("--buffer {text}: not SET:BINDING=..."))?;
+        let at = place(at).map_err(|error| anyhow::anyhow!("--buffer {text}: {error}"))?;
+        let contents = match contents.strip_prefix("alias:") {
+            Some(of) => {
+                let (set, binding) =
+                    place(of).map_err(|error| anyhow::anyhow!("--buffer {text}: {error}"))?;
+                Contents::Alias { set, binding }
+            }
+            None => {
+                let (kind, bytes) =
+                    buffers::parse(contents).map_err(|error| anyhow::anyhow!("--buffer {text}: {error}"))?;
+                types.insert(at, kind);
+                Contents::Bytes(bytes)
+            }
+        };
+        if program.buffers.insert(at, contents).is_some() {
+            bail!("--buffer {text}: {}:{} is given twice", at.0, at.1);
+        }
+    }
+    for text in &arguments.push {
+        push(&mut program.push_constants, text).with_context(|| format!("--push {text}"))?;
+    }
+    if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {
+        bail!("--dump {set}:{binding}: no --buffer of that set and binding");
+    }
+    Ok((program, types))
+}
+
+fn push(bytes: &mut Vec<u8>, text: &str) -> anyhow::Result<()> {
+    let (offset, values) = text.split_once('=').context("not OFFSET=TYPE:v0,v1,...")?;
+    let offset: usize = offset.parse().context("the offset is no number")?;
+    let (kind, values) = values.split_once(':').context("not OFFSET=TYPE:v0,v1,...")?;
+    let kind = ElementType::parse(kind).map_err(anyhow::Error::msg)?;
+    let mut encoded = Vec::new();
+    for value in values.split(',') {
+        encoded.extend(kind.encode(value).map_err(anyhow::Error::msg)?);
+    }
+    let end = (offset + encoded.len()).next_multiple_of(4);
+    if end > 65536 {
+        bail!("the offset is too large");
+    }
+    bytes.resize(bytes.len().max(end), 0);
+    bytes[offset..offset + encoded.len()].copy_from_slice(&encoded);
+    Ok(())
+}
+
+/// Checks the arguments, and that the file is SPIR-V, without running anything.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check(arguments: &ExecArgs) -> anyhow::Result<()> {
+    program(arguments).map(drop)
+}
+
+/// Runs the shader in this process and prints what was asked for.
+///
+/// # Errors
+/// The arguments are wrong, or the program does not run.
+pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
+    let (program, types) = program(arguments)?;
+    let library = match &arguments.library {
+        Some(library) => library.clone(),
+        None => host::library()?,
+    };
+    let buffers = match host::run(&library, &program) {
+        Ok(buffers) => buffers,
+        Err(error @ HostError::Vulkan { .. }) => bail!("{}: {error}", arguments.file.display()),
+        Err(error) => bail!("{error}"),
+    };
+    for at in &arguments.dump {
+        println!("{}:{}", at.0, at.1);
+        print!("{}", types[at].dump(&buffers[at]));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_places_are_read() {
+        assert_eq!(groups("4").unwrap(), [4, 1, 1]);
+        assert_eq!(groups("4,2,3").unwrap(), [4, 2, 3]);
+        assert!(groups("1,2,3,4").is_err() && groups("x").is_err());
+        assert_eq!(place("1:2").unwrap(), (1, 2));
+        assert!(place("1").is_err());
+    }
+
+    #[test]
+    fn push_constants_are_laid_out_by_offset() {
+        let mut bytes = Vec::new();
+        push(&mut bytes, "4=u32:7").unwrap();
+        push(&mut bytes, "0=u16:1,2").unwrap();
+        assert_eq!(bytes, [1, 0, 2, 0, 7, 0, 0, 0]);
+        assert!(push(&mut bytes, "4=u32").is_err());
+    }
+
+    #[test]
+    fn specialization_values_have_the_type_that_they_look_like() {
+        assert_eq!(specialization("3").unwrap(), 3u32.to_le_bytes());
+        assert_eq!(specialization("-3").unwrap(), (-3i32).to_le_bytes());
+        assert_eq!(specialization("1.5").unwrap(), 1.5f32.to_le_bytes());
+        assert_eq!(specialization("true").unwrap(), 1u32.to_le_bytes());
+        assert!(specialization("abc").is_err());
+    }
+}

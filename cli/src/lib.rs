@@ -1,0 +1,29 @@
+//! The `pellucid` command: runs programs on the driver, checks them, and shows what was found.
+//!
+//! - [`options`]: the options of the driver as flags, made of its one table;
+//! - [`driver`]: where the driver's library is, and the manifest that leads the Vulkan loader to it;
+//! - [`mod@run`]: a program on the driver, its totals and its exit status; many seeds;
+//! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers, one dispatch;
+//! - [`exec`]: that program from the command line;
+//! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
+//! - [`report`]: report files as text, SARIF and HTML;
+//! - [`litmus`]: memory-model tests by the axioms and on the machine;
+//! - [`install`]: the manifest where the loader looks for it.
+//!
+//! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1 where Pellucid itself failed.
+//!
+//! This crate is a command: it prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod command;
+pub mod demo;
+pub mod driver;
+pub mod exec;
+pub mod host;
+pub mod install;
+pub mod litmus;
+pub mod options;
+pub mod report;
+pub mod run;
+
+pub use command::main;

@@ -1,0 +1,139 @@
+//! Report files, as `--report` writes them, in other forms.
+
+mod html;
+mod sarif;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use vulkan_pellucid::report::json::SCHEMA;
+use vulkan_pellucid::report::session::total_line;
+
+/// What to show, and how.
+#[derive(Args)]
+pub struct ReportArgs {
+    /// A file that --report wrote
+    file: PathBuf,
+    /// The form
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Sarif,
+    Html,
+}
+
+/// The lines of a report file.
+pub struct Report {
+    lines: Vec<Value>,
+}
+
+impl Report {
+    fn read(path: &Path) -> anyhow::Result<Report> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Report::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Report> {
+        let mut lines = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let value: Value = serde_json::from_str(line).with_context(|| format!("line {}", index + 1))?;
+            if value["type"] == "run" && value["schema"] != SCHEMA {
+                bail!("line {}: schema {}; this version reads {SCHEMA}", index + 1, value["schema"]);
+            }
+            lines.push(value);
+        }
+        if lines.first().is_none_or(|first| first["type"] != "run") {
+            bail!("not a report: the first line is not a run");
+        }
+        Ok(Report { lines })
+    }
+
+    fn of_type<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.lines.iter().filter(move |line| line["type"] == kind)
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for line in &self.lines {
+            match line["type"].as_str() {
+                Some("finding" | "trap") => {
+                    out.push_str(&format!("{}\n", line["text"].as_str().unwrap_or_default()))
+                }
+                Some("not-implemented") => {
+                    out.push_str(&format!("pellucid: {}\n\n", line["message"].as_str().unwrap_or_default()));
+                }
+                Some("total") => out.push_str(&format!("pellucid: {}\n", total_line(line))),
+                _ => {}
+            }
+        }
+        out
+    }
+}
+
+/// `pellucid report`.
+///
+/// # Errors
+/// The file cannot be read or is no report.
+pub fn run(arguments: &ReportArgs) -> anyhow::Result<()> {
+    let report = Report::read(&arguments.file)?;
+    match arguments.format {
+        Format::Text => print!("{}", report.text()),
+        Format::Sarif => println!("{}", serde_json::to_string_pretty(&sarif::render(&report))?),
+        Format::Html => print!("{}", html::render(&report)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    const LINES: &str = r#"{"type":"run","schema":1,"pellucid":"0.1.0","seed":0,"options":{},"replay":"pellucid run --seed 0 -- app"}
+{"type":"finding","id":"race-not-visible","number":1,"title":"a read may miss a write that happens before it","help":["add <it>"],"notes":[],"replay":"pellucid run --seed 0 -- app","text":"error[race-not-visible]: ...\n","accesses":[{"label":"(1) written","source":{"file":"a.comp","line":6,"column":5}},{"label":"(2) read","source":{"file":"a.comp","line":12,"column":18}}]}
+{"type":"total","findings":1,"families":{"race":1},"suppressed":0,"seed":0,"dispatches":1,"traps":0}
+"#;
+
+    #[test]
+    fn text_is_what_the_run_printed() {
+        expect![[r#"
+            error[race-not-visible]: ...
+
+            pellucid: 1 finding (1 race), 0 suppressed, seed 0, 1 dispatch checked
+        "#]]
+        .assert_eq(&Report::parse(LINES).unwrap().text());
+    }
+
+    #[test]
+    fn sarif_has_a_rule_a_location_and_a_related_location() {
+        let sarif = sarif::render(&Report::parse(LINES).unwrap());
+        let run = &sarif["runs"][0];
+        assert_eq!(sarif["version"], "2.1.0");
+        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "race-not-visible");
+        let result = &run["results"][0];
+        assert_eq!(result["ruleId"], "race-not-visible");
+        assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
+        assert_eq!(result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 6);
+    }
+
+    #[test]
+    fn html_escapes_what_it_shows() {
+        let html = html::render(&Report::parse(LINES).unwrap());
+        assert!(html.starts_with("<!DOCTYPE html>"));
+        assert!(
+            html.contains("race-not-visible") && html.contains("add &lt;it&gt;") && !html.contains("<it>")
+        );
+    }
+
+    #[test]
+    fn what_is_no_report_is_refused() {
+        assert!(Report::parse("{}").is_err());
+        assert!(Report::parse("not json").is_err());
+        assert!(Report::parse(r#"{"type":"run","schema":99}"#).is_err());
+    }
+}

@@ -1,0 +1,57 @@
+//! SARIF 2.1.0, which code hosts and editors show beside the source.
+
+use super::Report;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn location(access: &Value) -> Option<Value> {
+    let source = access.get("source").filter(|s| s.is_object())?;
+    let mut region = json!({ "startLine": source["line"] });
+    if source["column"].as_u64().is_some_and(|column| column > 0) {
+        region["startColumn"] = source["column"].clone();
+    }
+    Some(json!({
+        "physicalLocation": { "artifactLocation": { "uri": source["file"] }, "region": region },
+        "message": { "text": access["label"] },
+    }))
+}
+
+/// The log.
+pub fn render(report: &Report) -> Value {
+    let mut rules: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut results = Vec::new();
+    for finding in report.of_type("finding") {
+        let text = |key: &str| finding[key].as_str().unwrap_or_default();
+        rules.insert(text("id"), text("title"));
+        let mut locations: Vec<Value> =
+            finding["accesses"].as_array().into_iter().flatten().filter_map(location).collect();
+        let primary: Vec<Value> = locations.pop().into_iter().collect();
+        let help: Vec<&str> =
+            finding["help"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let message = if help.is_empty() {
+            text("title").to_owned()
+        } else {
+            format!("{}. Fix: {}.", text("title"), help.join("; "))
+        };
+        results.push(json!({
+            "ruleId": text("id"),
+            "level": "error",
+            "message": { "text": message },
+            "locations": primary,
+            "relatedLocations": locations,
+            "properties": { "replay": finding["replay"], "notes": finding["notes"] },
+        }));
+    }
+    let rules: Vec<Value> = rules
+        .into_iter()
+        .map(|(id, title)| json!({ "id": id, "shortDescription": { "text": title } }))
+        .collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "Pellucid", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "results": results,
+        }],
+    })
+}

@@ -1,0 +1,224 @@
+//! A program on the driver: its environment, the totals of its processes, its exit status; and the same for many seeds.
+
+use crate::driver;
+use crate::options::DriverOptions;
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vulkan_pellucid::report::session::{quote, total_line};
+
+/// The status of a program that ended well but had findings.
+pub const FINDINGS: u8 = 66;
+
+/// A program and the options to run it with.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Options given as flags.
+    pub options: DriverOptions,
+    /// The program and its arguments.
+    pub command: Vec<std::ffi::OsString>,
+    /// What a replay line shows for the command; the command itself where there is none.
+    pub shown: Option<String>,
+}
+
+/// What became of a program.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The status to exit with.
+    pub status: u8,
+    /// The sum of its processes' totals.
+    pub total: Value,
+}
+
+/// Everything of a started job that has to live until it has ended.
+struct Prepared {
+    command: Command,
+    folder: tempfile::TempDir,
+    exitcode: u8,
+    seed: u64,
+}
+
+fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
+    let mut options = job.options.clone();
+    if let Some(seed) = seed {
+        options.set("seed", seed.to_string());
+    }
+    let config = options.resolve()?;
+    let folder = tempfile::tempdir().context("a temporary folder")?;
+    let manifest = driver::write_manifest(folder.path())?;
+    let totals = folder.path().join("totals");
+    std::fs::create_dir(&totals)?;
+    let Some((program, arguments)) = job.command.split_first() else { bail!("no program to run") };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(&options.variables);
+    command
+        .env("VK_ICD_FILENAMES", &manifest)
+        .env("VK_DRIVER_FILES", &manifest)
+        .env("PELLUCID_SUMMARY", &totals);
+    let shown = job.shown.clone().unwrap_or_else(|| {
+        let words: Vec<String> = job.command.iter().map(|w| quote(&w.to_string_lossy())).collect();
+        words.join(" ")
+    });
+    command.env("PELLUCID_COMMAND", shown);
+    if let Some(report) = &config.report {
+        let report = report_path(report, seed);
+        std::fs::write(&report, "").with_context(|| report.display().to_string())?;
+        command.env("PELLUCID_REPORT", report.canonicalize()?);
+    }
+    if let Some(rules) = &config.suppressions {
+        let rules = rules.canonicalize().with_context(|| rules.display().to_string())?;
+        command.env("PELLUCID_SUPPRESSIONS", rules);
+    }
+    Ok(Prepared { command, folder, exitcode: config.exitcode.unwrap_or(FINDINGS), seed: config.seed })
+}
+
+/// `report.json`, or `report.7.json` where many seeds run.
+fn report_path(path: &Path, seed: Option<u64>) -> PathBuf {
+    match (seed, path.extension()) {
+        (None, _) => path.to_owned(),
+        (Some(seed), Some(extension)) => {
+            path.with_extension(format!("{seed}.{}", extension.to_string_lossy()))
+        }
+        (Some(seed), None) => path.with_extension(seed.to_string()),
+    }
+}
+
+impl Prepared {
+    fn outcome(&self, status: ExitStatus) -> anyhow::Result<Outcome> {
+        let total = self.total()?;
+        let findings = total["findings"].as_u64().unwrap_or(0);
+        let status = match exit_code(status) {
+            0 if findings > 0 => self.exitcode,
+            code => code,
+        };
+        Ok(Outcome { status, total })
+    }
+
+    /// Adds up what the processes wrote.
+    fn total(&self) -> anyhow::Result<Value> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut families: BTreeMap<String, u64> = BTreeMap::new();
+        let mut processes = 0;
+        for entry in std::fs::read_dir(self.folder.path().join("totals"))? {
+            let text = std::fs::read_to_string(entry?.path())?;
+            let Ok(one) = serde_json::from_str::<Value>(&text) else { continue };
+            processes += 1;
+            for key in ["findings", "suppressed", "dispatches", "traps", "not_implemented"] {
+                *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
+            }
+            for (family, count) in one["families"].as_object().into_iter().flatten() {
+                *families.entry(family.clone()).or_default() += count.as_u64().unwrap_or(0);
+            }
+        }
+        let mut total = json!({ "families": families, "seed": self.seed, "processes": processes });
+        for (key, count) in counts {
+            total[key] = count.into();
+        }
+        Ok(total)
+    }
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code.clamp(0, 255) as u8,
+        (None, Some(signal)) => (128 + signal).clamp(0, 255) as u8,
+        (None, None) => 1,
+    }
+}
+
+/// Runs a program, its streams being ours.
+///
+/// # Errors
+/// It cannot be started.
+pub fn one(job: &Job) -> anyhow::Result<Outcome> {
+    let mut prepared = prepare(job, None)?;
+    let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    let status = prepared.command.status().with_context(|| format!("cannot start {name}"))?;
+    prepared.outcome(status)
+}
+
+/// The total line of an outcome.
+pub fn total(outcome: &Outcome) -> String {
+    let mut line = format!("pellucid: {}", total_line(&outcome.total));
+    if outcome.total["processes"].as_u64() == Some(0) {
+        line.push_str(" (the program did not use this driver)");
+    }
+    line
+}
+
+/// Runs a program once for each seed, as many at a time as there are cores, and prints what the failing ones printed, by ascending seed.
+/// The status is that of the first failing seed.
+///
+/// # Errors
+/// It cannot be started.
+pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
+    let all: Vec<u64> = seeds.clone().collect();
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<u64, anyhow::Result<(Output, Outcome)>>> = Mutex::new(BTreeMap::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(all.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(seed) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let result = with_seed(job, *seed);
+                    if let Ok(mut results) = results.lock() {
+                        results.insert(*seed, result);
+                    }
+                }
+            });
+        }
+    });
+    let mut failing = Vec::new();
+    let mut status = 0;
+    let results = results.into_inner().map_err(|_| anyhow::anyhow!("a worker failed"))?;
+    for (seed, result) in results {
+        let (output, outcome) = result?;
+        if outcome.status == 0 {
+            continue;
+        }
+        println!("FAILING SEED: {seed}");
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        eprintln!("{}", total(&outcome));
+        status = if status == 0 { outcome.status } else { status };
+        failing.push(seed.to_string());
+    }
+    let count = all.len();
+    if failing.is_empty() {
+        eprintln!("pellucid: seeds {}..{}: all {count} clean", seeds.start, seeds.end);
+    } else {
+        eprintln!(
+            "pellucid: seeds {}..{}: {} of {count} failing: {}",
+            seeds.start,
+            seeds.end,
+            failing.len(),
+            failing.join(", ")
+        );
+    }
+    Ok(status)
+}
+
+fn with_seed(job: &Job, seed: u64) -> anyhow::Result<(Output, Outcome)> {
+    let mut prepared = prepare(job, Some(seed))?;
+    let output = prepared.command.stdin(Stdio::null()).output().context("cannot start the program")?;
+    let outcome = prepared.outcome(output.status)?;
+    Ok((output, outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn report_files_of_many_seeds_have_names_of_their_own() {
+        assert_eq!(report_path(Path::new("a/r.json"), None), Path::new("a/r.json"));
+        assert_eq!(report_path(Path::new("a/r.json"), Some(7)), Path::new("a/r.7.json"));
+        assert_eq!(report_path(Path::new("report"), Some(7)), Path::new("report.7"));
+    }
+}
