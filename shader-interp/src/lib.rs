@@ -12,6 +12,8 @@ pub mod exec;
 pub mod interface;
 pub mod ir;
 pub mod math;
+mod pass;
+pub mod spirv;
 
 pub use code::Program;
 pub use error::CompileError;

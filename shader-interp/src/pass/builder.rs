@@ -1,0 +1,325 @@
+//! Builds the tree of nodes: the current region, interned constants, and pure operations that fold, or repeat an earlier one of a surrounding
+//! region, as they are written.
+
+use super::fold;
+use crate::CompileError;
+use crate::ir::{Alu, BuiltIn, Conversion, Label, Node, Op, OpKind, Region, Scalar, Value};
+use pellucid_memory::access::Site;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// Values that may be created before the shader is refused: inlining can multiply code without bound.
+const MAX_VALUES: usize = 8_000_000;
+
+/// The state of the output while it is written.
+#[derive(Default)]
+pub(crate) struct Builder {
+    /// Types of all values.
+    pub values: Vec<Scalar>,
+    /// The bits of constants.
+    pub constants: Vec<Option<u64>>,
+    /// Constants, undefined values and built-in variables, at the head of the shader.
+    pub prologue: Region,
+    /// Fold floating-point arithmetic.
+    pub fold_floats: bool,
+    interned: FxHashMap<(Scalar, u64), Value>,
+    undefined: FxHashMap<Scalar, Value>,
+    built_ins: FxHashMap<BuiltIn, Value>,
+    region: Region,
+    stack: Vec<(Region, usize)>,
+    labels: u32,
+    /// Pure operations that are in scope.
+    known: FxHashMap<Key, [Value; 2]>,
+    scope: Vec<Key>,
+}
+
+/// A pure operation, its first result's type and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    kind: Pure,
+    result: Scalar,
+    arguments: SmallVec<[Value; 4]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pure {
+    Alu(Alu),
+    Convert(Conversion),
+    Pack,
+    Unpack,
+}
+
+impl Builder {
+    /// A value of the type.
+    pub fn fresh(&mut self, scalar: Scalar) -> Value {
+        let value = Value(self.values.len() as u32);
+        self.values.push(scalar);
+        self.constants.push(None);
+        value
+    }
+
+    /// A label.
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    /// Refuses shaders that grow without bound.
+    pub fn check_size(&self) -> Result<(), CompileError> {
+        if self.values.len() > MAX_VALUES {
+            return Err(CompileError::Limit(format!("more than {MAX_VALUES} values after inlining")));
+        }
+        Ok(())
+    }
+
+    /// Starts a nested region.
+    pub fn open(&mut self) {
+        self.stack.push((std::mem::take(&mut self.region), self.scope.len()));
+    }
+
+    /// Ends the nested region and gives it.
+    pub fn close(&mut self) -> Region {
+        let (outer, scope) = self.stack.pop().unwrap_or_default();
+        for key in self.scope.drain(scope..) {
+            self.known.remove(&key);
+        }
+        std::mem::replace(&mut self.region, outer)
+    }
+
+    /// The outermost region, which starts again empty.
+    pub fn take(&mut self) -> Region {
+        self.known.clear();
+        self.scope.clear();
+        std::mem::take(&mut self.region)
+    }
+
+    /// Removes and gives the last node of the current region.
+    pub fn pop(&mut self) -> Option<Node> {
+        self.region.pop()
+    }
+
+    /// The last node of the current region.
+    pub fn last(&self) -> Option<&Node> {
+        self.region.last()
+    }
+
+    /// A pure operation: an earlier one in scope, or a new one.
+    fn pure(&mut self, kind: Pure, op: OpKind, results: &[Scalar], arguments: &[Value]) -> [Value; 2] {
+        let key = Key { kind, result: results[0], arguments: SmallVec::from_slice(arguments) };
+        if let Some(&values) = self.known.get(&key) {
+            return values;
+        }
+        let defined = self.op(op, results, arguments, Site(0));
+        let values = [defined[0], *defined.get(1).unwrap_or(&defined[0])];
+        self.known.insert(key.clone(), values);
+        self.scope.push(key);
+        values
+    }
+
+    /// I64 or F64 from two I32.
+    pub fn pack(&mut self, words: [Value; 2], to: Scalar) -> Value {
+        if let (Some(low), Some(high)) = (self.constant_bits(words[0]), self.constant_bits(words[1])) {
+            return self.constant(to, low | high << 32);
+        }
+        self.pure(Pure::Pack, OpKind::Pack64, &[to], &words)[0]
+    }
+
+    /// Two I32 from I64 or F64.
+    pub fn unpack(&mut self, value: Value) -> [Value; 2] {
+        if let Some(bits) = self.constant_bits(value) {
+            return [self.constant(Scalar::I32, bits), self.constant(Scalar::I32, bits >> 32)];
+        }
+        self.pure(Pure::Unpack, OpKind::Unpack64, &[Scalar::I32, Scalar::I32], &[value])
+    }
+
+    /// Appends a node.
+    pub fn push(&mut self, node: Node) {
+        self.region.push(node);
+    }
+
+    /// Type of a value.
+    pub fn scalar(&self, value: Value) -> Scalar {
+        self.values[value.0 as usize]
+    }
+
+    /// Bits of a constant.
+    pub fn constant_bits(&self, value: Value) -> Option<u64> {
+        self.constants[value.0 as usize]
+    }
+
+    /// The constant of these bits.
+    pub fn constant(&mut self, scalar: Scalar, bits: u64) -> Value {
+        let bits = bits & fold::mask(fold::width(scalar));
+        if let Some(&value) = self.interned.get(&(scalar, bits)) {
+            return value;
+        }
+        let value = self.fresh(scalar);
+        self.constants[value.0 as usize] = Some(bits);
+        self.interned.insert((scalar, bits), value);
+        self.prologue.push(node(OpKind::Constant(bits), smallvec![value], SmallVec::new(), Site(0)));
+        value
+    }
+
+    /// An I32 constant.
+    pub fn int(&mut self, value: u32) -> Value {
+        self.constant(Scalar::I32, u64::from(value))
+    }
+
+    /// An F32, F64 or F16 constant, rounded from `value`.
+    pub fn float(&mut self, scalar: Scalar, value: f64) -> Value {
+        let bits = match scalar {
+            Scalar::F64 => value.to_bits(),
+            Scalar::F16 => u64::from(half_bits(value)),
+            _ => u64::from((value as f32).to_bits()),
+        };
+        self.constant(scalar, bits)
+    }
+
+    /// The undefined value of a type.
+    pub fn undefined(&mut self, scalar: Scalar) -> Value {
+        if let Some(&value) = self.undefined.get(&scalar) {
+            return value;
+        }
+        let value = self.fresh(scalar);
+        self.undefined.insert(scalar, value);
+        self.prologue.push(node(OpKind::Undef, smallvec![value], SmallVec::new(), Site(0)));
+        value
+    }
+
+    /// A built-in variable's component.
+    pub fn built_in(&mut self, which: BuiltIn) -> Value {
+        if let Some(&value) = self.built_ins.get(&which) {
+            return value;
+        }
+        let value = self.fresh(Scalar::I32);
+        self.built_ins.insert(which, value);
+        self.prologue.push(node(OpKind::BuiltIn(which), smallvec![value], SmallVec::new(), Site(0)));
+        value
+    }
+
+    /// Appends an operation without folding.
+    pub fn op(
+        &mut self,
+        kind: OpKind,
+        results: &[Scalar],
+        arguments: &[Value],
+        site: Site,
+    ) -> SmallVec<[Value; 4]> {
+        let defined: SmallVec<[Value; 4]> = results.iter().map(|&scalar| self.fresh(scalar)).collect();
+        let node = node(kind, SmallVec::from_slice(&defined), SmallVec::from_slice(arguments), site);
+        self.region.push(node);
+        defined
+    }
+
+    /// An operation with one result.
+    pub fn one(&mut self, kind: OpKind, result: Scalar, arguments: &[Value], site: Site) -> Value {
+        let value = self.fresh(result);
+        self.region.push(node(kind, smallvec![value], SmallVec::from_slice(arguments), site));
+        value
+    }
+
+    /// Arithmetic with one result of type `result`.
+    pub fn alu(&mut self, op: Alu, result: Scalar, arguments: &[Value]) -> Value {
+        if let Some(bits) = self.folded(op, arguments) {
+            return self.constant(result, bits[0]);
+        }
+        if let Some(value) = self.identity(op, arguments) {
+            return value;
+        }
+        self.pure(Pure::Alu(op), OpKind::Alu(op), &[result], arguments)[0]
+    }
+
+    /// Arithmetic with two results.
+    pub fn alu2(&mut self, op: Alu, results: [Scalar; 2], arguments: &[Value]) -> [Value; 2] {
+        if let Some(bits) = self.folded(op, arguments)
+            && bits.len() == 2
+        {
+            return [self.constant(results[0], bits[0]), self.constant(results[1], bits[1])];
+        }
+        self.pure(Pure::Alu(op), OpKind::Alu(op), &results, arguments)
+    }
+
+    fn folded(&self, op: Alu, arguments: &[Value]) -> Option<fold::Bits> {
+        let bits: Option<SmallVec<[u64; 4]>> =
+            arguments.iter().map(|&value| self.constant_bits(value)).collect();
+        let of = if op == Alu::Select { 1 } else { 0 };
+        fold::alu(op, self.scalar(*arguments.get(of)?), &bits?, self.fold_floats)
+    }
+
+    /// Operations that give one of their arguments.
+    fn identity(&mut self, op: Alu, a: &[Value]) -> Option<Value> {
+        let second = a.get(1).and_then(|&value| self.constant_bits(value));
+        let first = a.first().and_then(|&value| self.constant_bits(value));
+        match op {
+            Alu::IAdd | Alu::Or | Alu::Xor if first == Some(0) => Some(a[1]),
+            Alu::IAdd | Alu::ISub | Alu::Or | Alu::Xor | Alu::ShiftLeft | Alu::ShiftRightLogical
+                if second == Some(0) =>
+            {
+                Some(a[0])
+            }
+            Alu::IMul if second == Some(1) => Some(a[0]),
+            Alu::IMul if first == Some(1) => Some(a[1]),
+            Alu::Select if a[1] == a[2] => Some(a[1]),
+            Alu::Select => first.map(|bits| if bits != 0 { a[1] } else { a[2] }),
+            _ => None,
+        }
+    }
+
+    /// A conversion to `result`.
+    pub fn convert(&mut self, op: Conversion, result: Scalar, value: Value) -> Value {
+        let from = self.scalar(value);
+        if from == result && !matches!(op, Conversion::FConvertRtz) {
+            return value;
+        }
+        if let Some(bits) = self.constant_bits(value).and_then(|bits| fold::convert(op, from, result, bits)) {
+            return self.constant(result, bits);
+        }
+        self.pure(Pure::Convert(op), OpKind::Convert(op), &[result], &[value])[0]
+    }
+
+    /// `Select` between values of one type.
+    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        let scalar = self.scalar(yes);
+        self.alu(Alu::Select, scalar, &[condition, yes, no])
+    }
+
+    /// `a + b` on integers.
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        let scalar = self.scalar(a);
+        self.alu(Alu::IAdd, scalar, &[a, b])
+    }
+
+    /// `a * factor` on integers.
+    pub fn scale(&mut self, a: Value, factor: u64) -> Value {
+        let scalar = self.scalar(a);
+        if factor.is_power_of_two() {
+            let amount = self.int(factor.trailing_zeros());
+            return self.alu(Alu::ShiftLeft, scalar, &[a, amount]);
+        }
+        let factor = self.constant(scalar, factor);
+        self.alu(Alu::IMul, scalar, &[a, factor])
+    }
+}
+
+/// A node that holds an operation.
+pub(crate) fn node(
+    kind: OpKind,
+    results: SmallVec<[Value; 2]>,
+    arguments: SmallVec<[Value; 4]>,
+    site: Site,
+) -> Node {
+    Node::Op(Op { kind, results, arguments, site })
+}
+
+/// The f16 bits of a value that f16 represents exactly, as the constants of the front end are, or the nearest toward zero.
+fn half_bits(value: f64) -> u16 {
+    let bits = value.to_bits();
+    let sign = ((bits >> 63) as u16) << 15;
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+    let fraction = ((bits >> 42) & 0x3ff) as u16;
+    match exponent {
+        ..=-15 => sign,
+        -14..=15 => sign | (((exponent + 15) as u16) << 10) | fraction,
+        _ => sign | 0x7c00,
+    }
+}

@@ -1,0 +1,420 @@
+//! Loads, stores and copies, with memory operands (SPIR-V 3.26 *Memory Operands*).
+//!
+//! A module without the Vulkan memory model is given the accesses that an upgrade to it would give: `Coherent` means NonPrivatePointer with
+//! availability and visibility at QueueFamily scope, Workgroup memory has them at Workgroup scope, and `Volatile` is kept.
+
+use super::lowerer::{Def, Lowerer};
+use super::pointer::{Base, Pointer};
+use super::types::{Layout, Leaf, Type};
+use super::words::Instruction;
+use crate::CompileError;
+use crate::ir::{Alu, Conversion, OpKind, Scalar, Value};
+use pellucid_memory::access::{Access, Site};
+use pellucid_memory::scope::{Scope, StorageClasses};
+use smallvec::SmallVec;
+use spirv::{Decoration, Op, StorageClass};
+
+/// Components of one load or store.
+const MAX_COMPONENTS: usize = 16;
+
+/// Memory operands of one access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MemoryOperands {
+    /// NonPrivatePointer, or implied.
+    pub non_private: bool,
+    /// Volatile.
+    pub volatile: bool,
+    /// MakePointerAvailable.
+    pub available: Option<Scope>,
+    /// MakePointerVisible.
+    pub visible: Option<Scope>,
+}
+
+/// A run of leaves: the first one's byte offset, its type, and the places of its components in the value.
+struct Run {
+    offset: u32,
+    scalar: Scalar,
+    flat: SmallVec<[u32; 16]>,
+}
+
+fn runs(mut leaves: Vec<Leaf>) -> Vec<Run> {
+    leaves.sort_by_key(|leaf| leaf.offset);
+    let mut runs: Vec<Run> = Vec::new();
+    for leaf in leaves {
+        let size = bytes(leaf.scalar);
+        match runs.last_mut() {
+            Some(run)
+                if run.scalar == leaf.scalar
+                    && run.flat.len() < MAX_COMPONENTS
+                    && run.offset.wrapping_add(size * run.flat.len() as u32) == leaf.offset =>
+            {
+                run.flat.push(leaf.flat);
+            }
+            _ => {
+                let flat = SmallVec::from_slice(&[leaf.flat]);
+                runs.push(Run { offset: leaf.offset, scalar: leaf.scalar, flat });
+            }
+        }
+    }
+    runs
+}
+
+/// Bytes in memory; Bool is kept as 4.
+fn bytes(scalar: Scalar) -> u32 {
+    if scalar == Scalar::Bool { 4 } else { scalar.bytes() }
+}
+
+impl Lowerer<'_> {
+    /// A scope id, in the terms of the model.
+    pub fn scope(&self, id: u32) -> Result<Scope, CompileError> {
+        Ok(match self.constant_u32(id)? {
+            1 if self.module.vulkan_memory_model => Scope::Device,
+            // Without the Vulkan memory model, Device is lowered to QueueFamily.
+            1 | 5 => Scope::QueueFamily,
+            2 => Scope::Workgroup,
+            3 => Scope::Subgroup,
+            4 => Scope::Invocation,
+            other => return Err(CompileError::NotImplemented(format!("scope {other}"))),
+        })
+    }
+
+    /// Memory operands from word `at` on, and the index of the word after them.
+    pub fn memory_operands(
+        &self,
+        i: &Instruction<'_>,
+        at: usize,
+    ) -> Result<(MemoryOperands, usize), CompileError> {
+        let mut operands = MemoryOperands::default();
+        let Some(&mask) = i.rest(at).first() else { return Ok((operands, at)) };
+        let mut next = at + 1;
+        if mask & !0x3f != 0 {
+            return Err(i.refuse(&format!("with memory operands {mask:#x}")));
+        }
+        operands.volatile = mask & 1 != 0;
+        if mask & 2 != 0 {
+            i.word(next)?;
+            next += 1;
+        }
+        if mask & 8 != 0 {
+            operands.available = Some(self.scope(i.id(next)?)?);
+            next += 1;
+        }
+        if mask & 0x10 != 0 {
+            operands.visible = Some(self.scope(i.id(next)?)?);
+            next += 1;
+        }
+        operands.non_private = mask & 0x20 != 0 || mask & 0x18 != 0;
+        Ok((operands, next))
+    }
+
+    /// How a plain access goes.
+    fn access(
+        &self,
+        pointer: &Pointer,
+        operands: MemoryOperands,
+        scalar: Scalar,
+        components: usize,
+        write: bool,
+    ) -> Access {
+        let mut access = Access::plain(pointer.class(), bytes(scalar) as u8, components as u8);
+        access.non_private = operands.non_private;
+        access.volatile = operands.volatile;
+        if write {
+            access.available = operands.available;
+        } else {
+            access.visible = operands.visible;
+        }
+        if !self.module.vulkan_memory_model {
+            let scope = match pointer.base {
+                Base::Workgroup(_) => Some(Scope::Workgroup),
+                Base::Buffer { .. } | Base::Physical(_) if pointer.coherent || pointer.volatile => {
+                    Some(Scope::QueueFamily)
+                }
+                _ => None,
+            };
+            if scope.is_some() {
+                access.non_private = true;
+                if write {
+                    access.available = scope;
+                } else {
+                    access.visible = scope;
+                }
+            }
+            access.volatile |= pointer.volatile && !matches!(pointer.base, Base::Workgroup(_));
+        }
+        access
+    }
+
+    fn leaves(&self, pointee: u32, layout: Layout) -> Result<Vec<Leaf>, CompileError> {
+        self.check_flat(pointee)?;
+        let mut leaves = Vec::new();
+        self.types.leaves(pointee, layout, 0, &mut leaves)?;
+        Ok(leaves)
+    }
+
+    /// Loads the pointee, scalars in the value's order.
+    pub fn load(
+        &mut self,
+        pointer: &Pointer,
+        operands: MemoryOperands,
+        site: Site,
+    ) -> Result<Vec<Value>, CompileError> {
+        if let Base::Input(number) = pointer.base {
+            return self.load_built_in(number, pointer);
+        }
+        if pointer.descriptor_array {
+            return Err(CompileError::NotImplemented("load of an array of descriptors".into()));
+        }
+        let leaves = self.leaves(pointer.pointee, pointer.layout)?;
+        let mut values = vec![Value(u32::MAX); leaves.len()];
+        for run in runs(leaves) {
+            let Some(place) = pointer.place(run.offset) else {
+                return Err(CompileError::Invalid("load through a pointer to an opaque object".into()));
+            };
+            let access = self.access(pointer, operands, run.scalar, run.flat.len(), false);
+            // Booleans are words in memory that invocations share; promotion does the same for those of private memory.
+            let word = run.scalar == Scalar::Bool && !matches!(pointer.base, Base::Private(_));
+            let stored = if word { Scalar::I32 } else { run.scalar };
+            let results: SmallVec<[Scalar; 16]> = run.flat.iter().map(|_| stored).collect();
+            let loaded = self.b.op(OpKind::Load { place, access }, &results, &[], site);
+            for (&flat, &value) in run.flat.iter().zip(&loaded) {
+                values[flat as usize] = if word {
+                    let zero = self.b.int(0);
+                    self.b.alu(Alu::INotEqual, Scalar::Bool, &[value, zero])
+                } else {
+                    value
+                };
+            }
+        }
+        Ok(values)
+    }
+
+    /// Stores scalars to the pointee.
+    pub fn store(
+        &mut self,
+        pointer: &Pointer,
+        values: &[Value],
+        operands: MemoryOperands,
+        site: Site,
+    ) -> Result<(), CompileError> {
+        let leaves = self.leaves(pointer.pointee, pointer.layout)?;
+        if leaves.len() != values.len() || pointer.descriptor_array {
+            return Err(CompileError::Invalid("store of a value of another type than the pointee's".into()));
+        }
+        self.written(pointer);
+        for run in runs(leaves) {
+            let Some(place) = pointer.place(run.offset) else {
+                return Err(CompileError::Invalid(
+                    "store through a pointer to an object that is read only".into(),
+                ));
+            };
+            let access = self.access(pointer, operands, run.scalar, run.flat.len(), true);
+            let word = run.scalar == Scalar::Bool && !matches!(pointer.base, Base::Private(_));
+            let mut stored: SmallVec<[Value; 16]> = SmallVec::new();
+            for &flat in &run.flat {
+                let value = values[flat as usize];
+                if self.b.scalar(value) != run.scalar {
+                    return Err(CompileError::Invalid(
+                        "store of a value of another type than the pointee's".into(),
+                    ));
+                }
+                stored.push(if word {
+                    self.b.convert(Conversion::BoolToInt, Scalar::I32, value)
+                } else {
+                    value
+                });
+            }
+            self.b.op(OpKind::Store { place, access }, &[], &stored, site);
+        }
+        Ok(())
+    }
+
+    /// Notes that the shader writes through a descriptor.
+    pub fn written(&mut self, pointer: &Pointer) {
+        if let Base::Buffer { binding, .. } | Base::Resource { binding, .. } = pointer.base {
+            self.bindings[binding as usize].written = true;
+        }
+    }
+
+    /// OpLoad.
+    pub fn op_load(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let pointer = self.pointer(i.id(3)?)?;
+        if let Base::Resource { .. } = pointer.base {
+            return self.load_handle(i, &pointer);
+        }
+        let (operands, _) = self.memory_operands(i, 4)?;
+        let site = self.site(i, pointer.variable);
+        let values = self.load(&pointer, operands, site)?;
+        self.set(i, &values)
+    }
+
+    /// OpStore.
+    pub fn op_store(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let pointer = self.pointer(i.id(1)?)?;
+        let values = self.operand(i, 2)?;
+        let (operands, _) = self.memory_operands(i, 3)?;
+        let site = self.site(i, pointer.variable);
+        self.store(&pointer, &values, operands, site)
+    }
+
+    /// OpCopyMemory and OpCopyMemorySized. A second group of memory operands is for the source.
+    pub fn op_copy_memory(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let sized = i.op == Op::CopyMemorySized;
+        let mut target = self.pointer(i.id(1)?)?;
+        let mut source = self.pointer(i.id(2)?)?;
+        let first = if sized { 4 } else { 3 };
+        let (to, next) = self.memory_operands(i, first)?;
+        let from = if i.len() > next { self.memory_operands(i, next)?.0 } else { to };
+        if sized {
+            let bytes = self.constant_u32(i.id(3)?)?;
+            let whole =
+                |lowerer: &Self, p: &Pointer| lowerer.types.size(p.pointee, p.layout).ok() == Some(bytes);
+            if !whole(self, &target) || !whole(self, &source) {
+                return Err(i.refuse("of a part of an object"));
+            }
+        }
+        let site = self.site(i, target.variable);
+        let from_site = self.site(i, source.variable);
+        self.copy(&mut target, &mut source, to, from, site, from_site)
+    }
+
+    /// Copies part by part while the value is too large to be in registers at once.
+    fn copy(
+        &mut self,
+        target: &mut Pointer,
+        source: &mut Pointer,
+        to: MemoryOperands,
+        from: MemoryOperands,
+        site: Site,
+        from_site: Site,
+    ) -> Result<(), CompileError> {
+        self.b.check_size()?;
+        let info = self.types.get(source.pointee)?;
+        if info.flat <= 64 || !matches!(info.kind, Type::Array { .. } | Type::Struct { .. }) {
+            let values = self.load(source, from, from_site)?;
+            return self.store(target, &values, to, site);
+        }
+        if info.flat > 1 << 20 {
+            return Err(CompileError::Limit(format!("copy of {} scalars", info.flat)));
+        }
+        for k in 0..self.types.parts(source.pointee)? {
+            let (mut t, mut s) = (*target, *source);
+            for pointer in [&mut t, &mut s] {
+                let (ty, offset, layout) = self.types.part(pointer.pointee, pointer.layout, k)?;
+                pointer.advance(&mut self.b, offset);
+                (pointer.pointee, pointer.layout) = (ty, layout);
+            }
+            self.copy(&mut t, &mut s, to, from, site, from_site)?;
+        }
+        Ok(())
+    }
+
+    /// OpVariable in a function.
+    pub fn op_variable(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        if i.word(3)? != StorageClass::Function as u32 {
+            return Err(i.invalid("in a function is not of class Function"));
+        }
+        let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind else {
+            return Err(i.invalid("is not of pointer type"));
+        };
+        let owner = self.calls.last().map(|&(_, label)| label);
+        let id = i.id(2)?;
+        let object = self.private_object(id, pointee, owner)?;
+        let pointer = self.private_pointer(id, object, pointee);
+        self.define_pointer(id, pointer);
+        if i.len() > 4 {
+            let values = self.operand(i, 4)?;
+            self.store(&pointer, &values, MemoryOperands::default(), Site(0))?;
+        }
+        Ok(())
+    }
+
+    /// A pointer to a whole private object.
+    pub fn private_pointer(&self, variable: u32, object: u32, pointee: u32) -> Pointer {
+        Pointer {
+            base: Base::Private(object),
+            descriptor_array: false,
+            offset: None,
+            immediate: self.objects[object as usize].offset,
+            pointee,
+            layout: Layout::default(),
+            variable,
+            coherent: false,
+            volatile: false,
+        }
+    }
+
+    /// OpArrayLength: how many whole elements the descriptor's range holds after the array's offset.
+    pub fn op_array_length(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let pointer = self.pointer(i.id(3)?)?;
+        let Base::Buffer { binding, element } = pointer.base else {
+            return Err(i.refuse("of an array that is in no buffer descriptor"));
+        };
+        let (ty, offset, layout) = self.types.part(pointer.pointee, pointer.layout, i.word(4)?)?;
+        let stride = self.types.stride(ty, layout)?;
+        if stride == 0 {
+            return Err(i.invalid("of an array without ArrayStride"));
+        }
+        let site = self.site(i, pointer.variable);
+        let size = self.b.one(OpKind::BufferSize { binding, element }, Scalar::I32, &[], site);
+        let offset = self.b.int(offset);
+        let rest = self.b.alu(Alu::ISub, Scalar::I32, &[size, offset]);
+        let short = self.b.alu(Alu::ULess, Scalar::Bool, &[size, offset]);
+        let zero = self.b.int(0);
+        let rest = self.b.select(short, zero, rest);
+        let count = if stride.is_power_of_two() {
+            let amount = self.b.int(stride.trailing_zeros());
+            self.b.alu(Alu::ShiftRightLogical, Scalar::I32, &[rest, amount])
+        } else {
+            let stride = self.b.int(stride);
+            self.b.alu(Alu::UDiv, Scalar::I32, &[rest, stride])
+        };
+        self.set(i, &[count])
+    }
+
+    /// Copies a definition to another id, as OpCopyObject and calls do; decorations of the new id count too.
+    pub fn alias(&mut self, from: u32, to: u32) -> Result<(), CompileError> {
+        if let Ok(pointer) = self.logical_pointer(from) {
+            let mut pointer = pointer;
+            pointer.coherent |= self.module.decorations.has(to, Decoration::Coherent);
+            pointer.volatile |= self.module.decorations.has(to, Decoration::Volatile);
+            self.define_pointer(to, pointer);
+            return Ok(());
+        }
+        match self.defs[from as usize] {
+            Def::None => Err(CompileError::Invalid(format!("id {from} is used before it is defined"))),
+            def => {
+                let (a, b) = (self.type_of(from)?, self.type_of(to)?);
+                if a != b && self.types.get(a)?.flat != self.types.get(b)?.flat {
+                    return Err(CompileError::Invalid(format!("ids {from} and {to} have different types")));
+                }
+                self.defs[to as usize] = def;
+                Ok(())
+            }
+        }
+    }
+
+    /// The pointer that an id is, if it is one that is no mere address.
+    fn logical_pointer(&mut self, id: u32) -> Result<Pointer, CompileError> {
+        match self.defs.get(id as usize) {
+            Some(Def::Pointer(_) | Def::None) => self.pointer(id),
+            _ => Err(CompileError::Invalid(format!("id {id} is no pointer"))),
+        }
+    }
+}
+
+/// Storage classes named by semantics bits (SPIR-V 3.25).
+pub(crate) fn storage_classes(bits: u32) -> StorageClasses {
+    let mut classes = StorageClasses::empty();
+    for (bit, class) in [
+        (0x40, StorageClasses::UNIFORM),
+        (0x100, StorageClasses::WORKGROUP),
+        (0x800, StorageClasses::IMAGE),
+        (0x1000, StorageClasses::OUTPUT),
+    ] {
+        if bits & bit != 0 {
+            classes |= class;
+        }
+    }
+    classes
+}

@@ -1,0 +1,113 @@
+//! The SPIR-V front end: a module's words become a [`Shader`], specialized and inlined.
+//!
+//! **Guarantees**: whatever the words are, [`lower`] returns; a shader that it returns satisfies [`crate::pass`]'s verifier. Opcodes, capabilities and
+//! operands that are not handled are refused by name. Memory operations come out in program order, one for each run of
+//! scalars of one type that lie side by side.
+//!
+//! **Order of work**: [`module`] scans the words once and finds ids, decorations and functions; types, constants and variables are taken up in
+//! order ([`types`], [`constant`]); the entry point's function is written as a tree ([`cfg`], [`structure`]), calls inlined ([`function`]), instructions by
+//! family; then the passes promote private variables to values and clean up.
+
+mod arithmetic;
+mod capability;
+mod cfg;
+mod choose;
+mod composite;
+mod constant;
+mod convert;
+mod decorate;
+mod function;
+mod glsl;
+mod image;
+mod lowerer;
+mod memory;
+mod module;
+mod pointer;
+mod site;
+mod structure;
+mod subgroup;
+mod synchronise;
+mod types;
+mod words;
+
+use crate::CompileError;
+use crate::interface::CompileOptions;
+use crate::ir::{PrivateObject, Region, Shader};
+use crate::pass;
+use crate::pass::builder::Builder;
+use lowerer::{Def, Lowerer};
+use module::Module;
+use rustc_hash::FxHashMap;
+use site::Sites;
+use types::Types;
+
+/// Lowers the compute entry point that `options` name.
+///
+/// # Errors
+/// [`CompileError::Invalid`] for words that break a rule that execution depends on, [`CompileError::NoEntryPoint`],
+/// [`CompileError::NotImplemented`] with the name of what is not handled, [`CompileError::Limit`] for shaders that grow too large.
+pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileError> {
+    let module = Module::read(words, &options.entry_point)?;
+    let bound = module.stream.bound;
+    let functions = module.functions.len();
+    let sites = Sites::new(&module);
+    let mut lowerer = Lowerer {
+        types: Types::new(bound),
+        b: Builder::default(),
+        defs: vec![Def::None; bound as usize],
+        arena: Vec::new(),
+        pointers: Vec::new(),
+        handles: Vec::new(),
+        texels: Vec::new(),
+        bindings: Vec::new(),
+        binding_of: FxHashMap::default(),
+        workgroup: Vec::new(),
+        workgroup_bytes: 0,
+        objects: Vec::new(),
+        private_bytes: 0,
+        push_constant_bytes: 0,
+        sites,
+        cfgs: vec![None; functions],
+        calls: Vec::new(),
+        expected_returns: Vec::new(),
+        depth: 0,
+        local_size: [1, 1, 1],
+        float_controls: Default::default(),
+        workgroup_size: None,
+        module,
+        options,
+    };
+    lowerer.globals()?;
+    lowerer.execution_modes()?;
+    let body = lowerer.entry()?;
+    finish(lowerer, body)
+}
+
+fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError> {
+    let name_of = |variable| site::variable_name(&lowerer.module, variable);
+    let objects = lowerer
+        .objects
+        .iter()
+        .map(|object| PrivateObject { offset: object.offset, size: object.size, name: name_of(object.variable) })
+        .collect();
+    let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
+    let (sites, files) = lowerer.sites.finish(&lowerer.module);
+    let shader = Shader {
+        name: lowerer.options.entry_point.clone(),
+        values: Vec::new(),
+        body,
+        bindings: lowerer.bindings,
+        workgroup: lowerer.workgroup,
+        workgroup_bytes: lowerer.workgroup_bytes,
+        private: objects,
+        private_bytes: lowerer.private_bytes,
+        push_constant_bytes: lowerer.push_constant_bytes,
+        local_size: lowerer.local_size,
+        vulkan_memory_model: lowerer.module.vulkan_memory_model,
+        sites,
+        files,
+        language: lowerer.module.language,
+        float_controls: lowerer.float_controls,
+    };
+    pass::run(shader, std::mem::take(&mut lowerer.b), &owners)
+}

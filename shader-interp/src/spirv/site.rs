@@ -1,0 +1,157 @@
+//! Sites: where instructions come from, for findings. They are collected as numbers and turned to text once, at the end.
+
+use super::module::Module;
+use super::words::Instruction;
+use crate::ir::{SiteInfo, SourceFile, SourcePosition};
+use pellucid_memory::access::Site;
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+#[derive(Clone, Copy)]
+struct Raw {
+    word: u32,
+    variable: u32,
+    function: u32,
+    source: Option<SourcePosition>,
+}
+
+/// The table under construction. Site 0 is none.
+pub(crate) struct Sites {
+    raw: Vec<Raw>,
+    known: FxHashMap<(u32, u32), Site>,
+    /// File, line and column that hold for the next instruction.
+    pub line: Option<SourcePosition>,
+    files: Vec<SourceFile>,
+    file_of: FxHashMap<u32, u32>,
+    by_name: FxHashMap<u32, u32>,
+}
+
+impl Sites {
+    /// A table with site 0 and the files that OpSource names.
+    pub fn new(module: &Module<'_>) -> Sites {
+        let mut sites = Sites {
+            raw: vec![Raw { word: 0, variable: 0, function: 0, source: None }],
+            known: FxHashMap::default(),
+            line: None,
+            files: Vec::new(),
+            file_of: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+        };
+        for (file, text) in &module.sources {
+            let index = sites.file(module, *file);
+            if text.is_some() {
+                sites.files[index as usize].text.clone_from(text);
+            }
+        }
+        sites
+    }
+
+    /// The file of an OpString id.
+    pub fn file(&mut self, module: &Module<'_>, string: u32) -> u32 {
+        *self.by_name.entry(string).or_insert_with(|| {
+            let name = module.string(string).unwrap_or_default();
+            self.files.push(SourceFile { name, text: None });
+            self.files.len() as u32 - 1
+        })
+    }
+
+    /// Takes up DebugSource (NonSemantic.Shader.DebugInfo.100, 35): file name and, if there, text.
+    pub fn debug_source(&mut self, module: &Module<'_>, id: u32, file: u32, text: Option<u32>) {
+        let index = self.file(module, file);
+        if let Some(text) = text.and_then(|text| module.string(text)) {
+            self.files[index as usize].text = Some(text);
+        }
+        self.file_of.insert(id, index);
+    }
+
+    /// DebugSourceContinued (102): more text for the last source.
+    pub fn debug_source_continued(&mut self, module: &Module<'_>, text: u32) {
+        if let (Some(SourceFile { text: Some(known), .. }), Some(more)) =
+            (self.files.last_mut(), module.string(text))
+        {
+            known.push_str(&more);
+        }
+    }
+
+    /// The file index of a DebugSource id.
+    pub fn debug_file(&self, source: u32) -> Option<u32> {
+        self.file_of.get(&source).copied()
+    }
+
+    /// The site of an instruction; inlined copies share it.
+    pub fn get(&mut self, i: &Instruction<'_>, variable: u32, function: u32) -> Site {
+        if let Some(&site) = self.known.get(&(i.word, variable)) {
+            return site;
+        }
+        let site = Site(self.raw.len() as u32);
+        self.raw.push(Raw { word: i.word, variable, function, source: self.line });
+        self.known.insert((i.word, variable), site);
+        site
+    }
+
+    /// Text for all sites, and the files.
+    pub fn finish(self, module: &Module<'_>) -> (Vec<SiteInfo>, Vec<SourceFile>) {
+        let infos = self.raw.iter().map(|raw| info(module, raw)).collect();
+        (infos, self.files)
+    }
+}
+
+fn info(module: &Module<'_>, raw: &Raw) -> SiteInfo {
+    if raw.word == 0 {
+        return SiteInfo::default();
+    }
+    SiteInfo {
+        instruction: module.stream.at(raw.word).map(|i| text(module, &i)).unwrap_or_default(),
+        word: raw.word,
+        source: raw.source,
+        function: plain_name(&module.name(raw.function)),
+        variable: variable_name(module, raw.variable),
+    }
+}
+
+/// A variable's name, or that of its block type when it has none.
+pub(crate) fn variable_name(module: &Module<'_>, variable: u32) -> String {
+    let name = module.name(variable);
+    if !name.is_empty() || variable == 0 {
+        return name;
+    }
+    let mut ty = module.result_type.get(variable as usize).copied().unwrap_or(0);
+    for _ in 0..3 {
+        let Some(&word) = module.defined.get(ty as usize) else { break };
+        let Ok(i) = module.stream.at(word) else { break };
+        match i.op {
+            spirv::Op::TypePointer => ty = i.word(3).unwrap_or(0),
+            spirv::Op::TypeArray | spirv::Op::TypeRuntimeArray => ty = i.word(2).unwrap_or(0),
+            _ => break,
+        }
+    }
+    module.name(ty)
+}
+
+/// A function's name without the signature that glslang appends.
+fn plain_name(name: &str) -> String {
+    name.split('(').next().unwrap_or("").to_owned()
+}
+
+/// `%12 = OpLoad %6 %11`: ids and literals as numbers.
+fn text(module: &Module<'_>, i: &Instruction<'_>) -> String {
+    let mut out = String::new();
+    let skip = match i.result() {
+        Ok((ty, Some(result))) => {
+            let _ = write!(out, "%{result} = ");
+            if ty.is_some() { 2 } else { 1 }
+        }
+        _ => 0,
+    };
+    let _ = write!(out, "Op{:?}", i.op);
+    if skip == 2
+        && let Ok(ty) = i.word(1)
+    {
+        let _ = write!(out, " %{ty}");
+    }
+    for &word in i.rest(1 + skip) {
+        let is_id = module.defined.get(word as usize).is_some_and(|&at| at != 0);
+        let _ = if is_id { write!(out, " %{word}") } else { write!(out, " {word}") };
+    }
+    out
+}

@@ -1,0 +1,511 @@
+//! The type table, and where the scalars of a value lie in memory.
+//!
+//! A value is the list of its scalars in depth-first order (matrices column by column). In memory, blocks are laid out by their decorations
+//! (*explicit*: Offset, ArrayStride, MatrixStride, RowMajor), everything else tightly by scalar alignment (*natural*, Bool as 4 bytes).
+
+use super::decorate::Decorations;
+use super::words::Instruction;
+use crate::CompileError;
+use crate::ir::Scalar;
+use spirv::{Decoration, StorageClass};
+use std::rc::Rc;
+
+/// A member of a structure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    /// Type id.
+    pub ty: u32,
+    /// Offset decoration.
+    pub offset: Option<u32>,
+    /// Offset in the natural layout.
+    pub natural: u32,
+    /// MatrixStride.
+    pub matrix_stride: u32,
+    /// RowMajor.
+    pub row_major: bool,
+    /// Coherent.
+    pub coherent: bool,
+    /// Volatile.
+    pub volatile: bool,
+}
+
+/// OpTypeImage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageType {
+    /// Sampled type id.
+    pub sampled_type: u32,
+    /// Dim, as its number.
+    pub dim: u32,
+    /// Arrayed.
+    pub arrayed: bool,
+    /// Multisampled.
+    pub multisampled: bool,
+    /// 1 with a sampler, 2 storage.
+    pub sampled: u32,
+    /// Image format, as its number.
+    pub format: u32,
+}
+
+/// What a type is.
+#[derive(Clone, Debug)]
+pub(crate) enum Type {
+    /// OpTypeVoid.
+    Void,
+    /// OpTypeBool, OpTypeInt or OpTypeFloat; signed matters for integers.
+    Scalar {
+        /// Which.
+        scalar: Scalar,
+        /// Signedness.
+        signed: bool,
+    },
+    /// OpTypeVector.
+    Vector {
+        /// Component type.
+        component: u32,
+        /// Components.
+        count: u32,
+    },
+    /// OpTypeMatrix.
+    Matrix {
+        /// Column type.
+        column: u32,
+        /// Columns.
+        count: u32,
+    },
+    /// OpTypeArray; OpTypeRuntimeArray has length 0.
+    Array {
+        /// Element type.
+        element: u32,
+        /// Elements.
+        length: u32,
+        /// ArrayStride decoration.
+        stride: Option<u32>,
+    },
+    /// OpTypeStruct.
+    Struct {
+        /// Members.
+        members: Rc<[Member]>,
+    },
+    /// OpTypePointer.
+    Pointer {
+        /// Storage class.
+        class: StorageClass,
+        /// Pointee type id (not yet defined for forward pointers).
+        pointee: u32,
+        /// ArrayStride decoration.
+        stride: Option<u32>,
+    },
+    /// OpTypeImage.
+    Image(ImageType),
+    /// OpTypeSampler.
+    Sampler,
+    /// OpTypeSampledImage.
+    SampledImage {
+        /// Image type id.
+        image: u32,
+    },
+    /// OpTypeFunction.
+    Function,
+}
+
+/// A type with what is asked of it often.
+#[derive(Clone, Debug)]
+pub(crate) struct TypeInfo {
+    /// What it is.
+    pub kind: Type,
+    /// Scalars of a value (saturating; 0 if there are none).
+    pub flat: u32,
+    /// The type of all scalars, if they have one type.
+    pub scalar: Option<Scalar>,
+    /// Bytes in the natural layout.
+    pub size: u32,
+    /// Alignment in the natural layout.
+    pub align: u32,
+}
+
+/// How the pointee of a pointer lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Layout {
+    /// By decorations.
+    pub explicit: bool,
+    /// MatrixStride that the pointee's matrices have.
+    pub matrix_stride: u32,
+    /// RowMajor.
+    pub row_major: bool,
+    /// Bytes between the components of a vector that is a column of a row-major matrix, else 0.
+    pub component_stride: u32,
+}
+
+/// A scalar of a value in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    /// Byte offset.
+    pub offset: u32,
+    /// Its type.
+    pub scalar: Scalar,
+    /// Its place in the value.
+    pub flat: u32,
+}
+
+/// All types by id.
+#[derive(Default)]
+pub(crate) struct Types {
+    index: Vec<u32>,
+    infos: Vec<TypeInfo>,
+}
+
+impl Types {
+    /// An empty table for ids below `bound`.
+    pub fn new(bound: u32) -> Types {
+        Types { index: vec![u32::MAX; bound as usize], infos: Vec::new() }
+    }
+
+    /// The type of an id.
+    pub fn get(&self, id: u32) -> Result<&TypeInfo, CompileError> {
+        self.index
+            .get(id as usize)
+            .and_then(|&index| self.infos.get(index as usize))
+            .ok_or_else(|| CompileError::Invalid(format!("id {id} is no type")))
+    }
+
+    /// True if the id is a type.
+    pub fn contains(&self, id: u32) -> bool {
+        self.index.get(id as usize).is_some_and(|&index| index != u32::MAX)
+    }
+
+    fn insert(&mut self, id: u32, kind: Type, flat: u32, scalar: Option<Scalar>, size: u32, align: u32) {
+        self.index[id as usize] = self.infos.len() as u32;
+        self.infos.push(TypeInfo { kind, flat, scalar, size, align });
+    }
+
+    /// The scalar type of a scalar or of a vector's or matrix's components.
+    pub fn scalar(&self, id: u32) -> Result<Scalar, CompileError> {
+        self.get(id)?
+            .scalar
+            .ok_or_else(|| CompileError::Invalid(format!("type {id} is not a scalar, vector or matrix")))
+    }
+
+    /// True for a signed integer type, or a vector of them.
+    pub fn signed(&self, id: u32) -> bool {
+        match self.get(id).map(|info| &info.kind) {
+            Ok(Type::Scalar { signed, .. }) => *signed,
+            Ok(Type::Vector { component, .. }) => self.signed(*component),
+            _ => false,
+        }
+    }
+
+    /// Defines the type of an OpType* instruction. `length` reads the value of an array's length constant.
+    pub fn define(
+        &mut self,
+        i: &Instruction<'_>,
+        decorations: &Decorations,
+        length: impl Fn(u32) -> Result<u32, CompileError>,
+    ) -> Result<(), CompileError> {
+        use spirv::Op;
+        let id = i.id(1)?;
+        let simple = |scalar: Scalar, signed: bool| (Type::Scalar { scalar, signed }, scalar);
+        match i.op {
+            Op::TypeVoid => self.insert(id, Type::Void, 0, None, 0, 1),
+            Op::TypeBool => {
+                let (kind, scalar) = simple(Scalar::Bool, false);
+                self.insert(id, kind, 1, Some(scalar), 4, 4);
+            }
+            Op::TypeInt | Op::TypeFloat => {
+                let scalar = match (i.op, i.word(2)?) {
+                    (Op::TypeInt, 8) => Scalar::I8,
+                    (Op::TypeInt, 16) => Scalar::I16,
+                    (Op::TypeInt, 32) => Scalar::I32,
+                    (Op::TypeInt, 64) => Scalar::I64,
+                    (Op::TypeFloat, 16) if i.len() == 3 => Scalar::F16,
+                    (Op::TypeFloat, 32) => Scalar::F32,
+                    (Op::TypeFloat, 64) => Scalar::F64,
+                    (_, width) => return Err(i.refuse(&format!("of width {width} or of another encoding"))),
+                };
+                let signed = i.op == Op::TypeInt && i.word(3)? == 1;
+                let (kind, scalar) = simple(scalar, signed);
+                self.insert(id, kind, 1, Some(scalar), scalar.bytes(), scalar.bytes());
+            }
+            Op::TypeVector | Op::TypeMatrix => {
+                let (part, count) = (i.id(2)?, i.word(3)?);
+                let info = self.get(part)?;
+                let fits = match info.kind {
+                    Type::Scalar { .. } => i.op == Op::TypeVector,
+                    Type::Vector { .. } => i.op == Op::TypeMatrix,
+                    _ => false,
+                };
+                if !fits || !(2..=4).contains(&count) {
+                    return Err(i.invalid("is no vector or matrix"));
+                }
+                let (flat, scalar, size, align) =
+                    (info.flat * count, info.scalar, info.size * count, info.align);
+                let kind = if i.op == Op::TypeVector {
+                    Type::Vector { component: part, count }
+                } else {
+                    Type::Matrix { column: part, count }
+                };
+                self.insert(id, kind, flat, scalar, size, align);
+            }
+            Op::TypeArray | Op::TypeRuntimeArray => {
+                let element = i.id(2)?;
+                let length = if i.op == Op::TypeArray { length(i.id(3)?)? } else { 0 };
+                if i.op == Op::TypeArray && length == 0 {
+                    return Err(i.invalid("has no elements"));
+                }
+                let info = self.get(element)?;
+                let (flat, scalar) = (info.flat.saturating_mul(length), info.scalar);
+                let (size, align) = (info.size.saturating_mul(length), info.align);
+                let stride = decorations.of(id, Decoration::ArrayStride);
+                self.insert(id, Type::Array { element, length, stride }, flat, scalar, size, align);
+            }
+            Op::TypeStruct => self.structure(i, decorations)?,
+            Op::TypePointer => {
+                let class = StorageClass::from_u32(i.word(2)?)
+                    .ok_or_else(|| i.refuse(&format!("storage class {}", i.rest(2)[0])))?;
+                let stride = decorations.of(id, Decoration::ArrayStride);
+                let physical = class == StorageClass::PhysicalStorageBuffer;
+                let kind = Type::Pointer { class, pointee: i.id(3)?, stride };
+                if physical {
+                    self.insert(id, kind, 1, Some(Scalar::I64), 8, 8);
+                } else {
+                    self.insert(id, kind, 0, None, 0, 1);
+                }
+            }
+            Op::TypeForwardPointer => {
+                let kind =
+                    Type::Pointer { class: StorageClass::PhysicalStorageBuffer, pointee: 0, stride: None };
+                if i.word(2)? != StorageClass::PhysicalStorageBuffer as u32 {
+                    return Err(i.refuse("of a logical pointer"));
+                }
+                self.insert(id, kind, 1, Some(Scalar::I64), 8, 8);
+            }
+            Op::TypeImage => {
+                let image = ImageType {
+                    sampled_type: i.id(2)?,
+                    dim: i.word(3)?,
+                    arrayed: i.word(5)? == 1,
+                    multisampled: i.word(6)? == 1,
+                    sampled: i.word(7)?,
+                    format: i.word(8)?,
+                };
+                self.insert(id, Type::Image(image), 0, None, 0, 1);
+            }
+            Op::TypeSampler => self.insert(id, Type::Sampler, 0, None, 0, 1),
+            Op::TypeSampledImage => self.insert(id, Type::SampledImage { image: i.id(2)? }, 0, None, 0, 1),
+            Op::TypeFunction => self.insert(id, Type::Function, 0, None, 0, 1),
+            _ => return Err(i.refuse("")),
+        }
+        Ok(())
+    }
+
+    fn structure(&mut self, i: &Instruction<'_>, decorations: &Decorations) -> Result<(), CompileError> {
+        let id = i.id(1)?;
+        let (mut flat, mut size, mut align) = (0u32, 0u32, 1u32);
+        let mut scalar = None;
+        let mut members = Vec::with_capacity(i.len() - 2);
+        for (k, &ty) in i.rest(2).iter().enumerate() {
+            let member = k as u32;
+            let info = self.get(ty)?;
+            let natural = size.checked_next_multiple_of(info.align.max(1)).unwrap_or(u32::MAX);
+            scalar = if k == 0 || scalar == info.scalar { info.scalar } else { None };
+            flat = flat.saturating_add(info.flat);
+            size = natural.saturating_add(info.size);
+            align = align.max(info.align);
+            members.push(Member {
+                ty,
+                offset: decorations.of_member(id, member, Decoration::Offset),
+                natural,
+                matrix_stride: decorations.of_member(id, member, Decoration::MatrixStride).unwrap_or(0),
+                row_major: decorations.of_member(id, member, Decoration::RowMajor).is_some(),
+                coherent: decorations.of_member(id, member, Decoration::Coherent).is_some(),
+                volatile: decorations.of_member(id, member, Decoration::Volatile).is_some(),
+            });
+        }
+        let size = size.checked_next_multiple_of(align).unwrap_or(u32::MAX);
+        self.insert(id, Type::Struct { members: members.into() }, flat, scalar, size, align);
+        Ok(())
+    }
+
+    /// Bytes of a value in memory. A runtime array counts as empty.
+    pub fn size(&self, id: u32, layout: Layout) -> Result<u32, CompileError> {
+        let info = self.get(id)?;
+        if !layout.explicit {
+            return Ok(info.size);
+        }
+        Ok(match &info.kind {
+            Type::Matrix { column, count } if layout.matrix_stride != 0 => {
+                let rows = self.get(*column)?.flat;
+                layout.matrix_stride.saturating_mul(if layout.row_major { rows } else { *count })
+            }
+            Type::Array { length, .. } => self.stride(id, layout)?.saturating_mul(*length),
+            Type::Struct { members } => {
+                let mut size = 0;
+                for member in members.iter() {
+                    let inner = self.member_layout(member, layout);
+                    let offset = member.offset.unwrap_or(member.natural);
+                    size = size.max(offset.saturating_add(self.size(member.ty, inner)?));
+                }
+                size
+            }
+            _ => info.size,
+        })
+    }
+
+    /// Bytes from one element of an array to the next.
+    pub fn stride(&self, id: u32, layout: Layout) -> Result<u32, CompileError> {
+        match &self.get(id)?.kind {
+            Type::Array { stride: Some(stride), .. } if layout.explicit => Ok(*stride),
+            Type::Array { element, .. } => self.size(*element, layout),
+            _ => Err(CompileError::Invalid(format!("type {id} is no array"))),
+        }
+    }
+
+    /// The layout of a member.
+    pub fn member_layout(&self, member: &Member, layout: Layout) -> Layout {
+        Layout {
+            explicit: layout.explicit,
+            matrix_stride: member.matrix_stride,
+            row_major: member.row_major,
+            component_stride: 0,
+        }
+    }
+
+    /// Part `index` of a composite: its type, byte offset and layout.
+    pub fn part(&self, id: u32, layout: Layout, index: u32) -> Result<(u32, u32, Layout), CompileError> {
+        let outside = || CompileError::Invalid(format!("index {index} into type {id}"));
+        match &self.get(id)?.kind {
+            Type::Struct { members } => {
+                let member = members.get(index as usize).ok_or_else(outside)?;
+                let offset =
+                    if layout.explicit { member.offset.unwrap_or(member.natural) } else { member.natural };
+                Ok((member.ty, offset, self.member_layout(member, layout)))
+            }
+            _ => {
+                let (ty, stride, inner) = self.element(id, layout)?;
+                Ok((ty, stride.wrapping_mul(index), inner))
+            }
+        }
+    }
+
+    /// The element type of a vector, matrix or array, the bytes from one element to the next, and the elements' layout.
+    pub fn element(&self, id: u32, layout: Layout) -> Result<(u32, u32, Layout), CompileError> {
+        match &self.get(id)?.kind {
+            Type::Vector { component, .. } => {
+                let tight = self.get(*component)?.size;
+                let stride = if layout.component_stride != 0 { layout.component_stride } else { tight };
+                Ok((*component, stride, Layout { explicit: layout.explicit, ..Layout::default() }))
+            }
+            Type::Matrix { column, .. } => {
+                let info = self.get(*column)?;
+                let component = info.scalar.map_or(4, Scalar::bytes);
+                let inner = Layout { explicit: layout.explicit, ..Layout::default() };
+                Ok(match (layout.explicit && layout.matrix_stride != 0, layout.row_major) {
+                    (true, true) => {
+                        (*column, component, Layout { component_stride: layout.matrix_stride, ..inner })
+                    }
+                    (true, false) => (*column, layout.matrix_stride, inner),
+                    (false, _) => (*column, info.size, inner),
+                })
+            }
+            Type::Array { element, .. } => Ok((*element, self.stride(id, layout)?, layout)),
+            _ => Err(CompileError::Invalid(format!("type {id} has no elements"))),
+        }
+    }
+
+    /// Number of parts that a composite value has.
+    pub fn parts(&self, id: u32) -> Result<u32, CompileError> {
+        Ok(match &self.get(id)?.kind {
+            Type::Vector { count, .. } | Type::Matrix { count, .. } => *count,
+            Type::Array { length, .. } => *length,
+            Type::Struct { members } => members.len() as u32,
+            _ => return Err(CompileError::Invalid(format!("type {id} is no composite"))),
+        })
+    }
+
+    /// The type of part `index` of a composite value and where its scalars begin.
+    pub fn part_of_value(&self, id: u32, index: u32) -> Result<(u32, u32), CompileError> {
+        let outside = || CompileError::Invalid(format!("index {index} into type {id}"));
+        if index >= self.parts(id)? {
+            return Err(outside());
+        }
+        match &self.get(id)?.kind {
+            Type::Struct { members } => {
+                let mut flat = 0;
+                for member in &members[..index as usize] {
+                    flat += self.get(member.ty)?.flat;
+                }
+                Ok((members[index as usize].ty, flat))
+            }
+            Type::Vector { component: part, .. }
+            | Type::Matrix { column: part, .. }
+            | Type::Array { element: part, .. } => Ok((*part, self.get(*part)?.flat * index)),
+            _ => Err(outside()),
+        }
+    }
+
+    /// The types of a value's scalars, in order.
+    pub fn scalars(&self, id: u32, out: &mut Vec<Scalar>) -> Result<(), CompileError> {
+        let info = self.get(id)?;
+        if let Some(scalar) = info.scalar {
+            out.extend(std::iter::repeat_n(scalar, info.flat as usize));
+            return Ok(());
+        }
+        match &info.kind {
+            Type::Array { element, length, .. } => {
+                for _ in 0..*length {
+                    self.scalars(*element, out)?;
+                }
+            }
+            Type::Struct { members } => {
+                for member in members.iter() {
+                    self.scalars(member.ty, out)?;
+                }
+            }
+            _ => return Err(CompileError::NotImplemented(format!("values of type {:?}", info.kind))),
+        }
+        Ok(())
+    }
+
+    /// Where the scalars of a value lie, from byte `offset` on.
+    pub fn leaves(
+        &self,
+        id: u32,
+        layout: Layout,
+        offset: u32,
+        out: &mut Vec<Leaf>,
+    ) -> Result<(), CompileError> {
+        let info = self.get(id)?;
+        let (count, stride) = match &info.kind {
+            Type::Scalar { scalar, .. } => {
+                out.push(Leaf { offset, scalar: *scalar, flat: out.len() as u32 });
+                return Ok(());
+            }
+            Type::Pointer { .. } if info.flat == 1 => {
+                out.push(Leaf { offset, scalar: Scalar::I64, flat: out.len() as u32 });
+                return Ok(());
+            }
+            Type::Struct { members } => {
+                for member in members.iter() {
+                    let at = if layout.explicit {
+                        member.offset.unwrap_or(member.natural)
+                    } else {
+                        member.natural
+                    };
+                    let inner = self.member_layout(member, layout);
+                    self.leaves(member.ty, inner, offset.wrapping_add(at), out)?;
+                }
+                return Ok(());
+            }
+            Type::Vector { .. } | Type::Matrix { .. } | Type::Array { .. } => {
+                (self.parts(id)?, self.element(id, layout)?)
+            }
+            _ => {
+                return Err(CompileError::NotImplemented(format!("values of type {:?} in memory", info.kind)));
+            }
+        };
+        let (element, stride, inner) = stride;
+        for k in 0..count {
+            self.leaves(element, inner, offset.wrapping_add(stride.wrapping_mul(k)), out)?;
+        }
+        Ok(())
+    }
+}
