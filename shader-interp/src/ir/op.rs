@@ -328,6 +328,19 @@ pub struct ImageOperand {
     pub signed: bool,
     /// `vkFormat`-independent SPIR-V Image Format as its number; 0 is Unknown.
     pub format: u32,
+    /// What a sampling instruction does besides filtering.
+    pub sampling: ImageSampling,
+}
+
+/// Variants of [`OpKind::ImageSample`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageSampling {
+    /// OpImageGather and OpImageDrefGather: this component (0 to 3) of four texels of the base level. The lod argument is there and unused.
+    pub gather: Option<u8>,
+    /// OpImage*Dref*: compare the texels' depth with a reference value. Without `gather` all four results are the same.
+    pub reference: bool,
+    /// Integer offsets: 0 none, 1 one for each axis (Offset, ConstOffset), 4 one for each axis of each texel of a gather (ConstOffsets).
+    pub offsets: u8,
 }
 
 /// What an operation does.
@@ -477,7 +490,8 @@ pub enum OpKind {
         /// How.
         access: Access,
     },
-    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), lod (F32) to 4 texel components.
+    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), the reference value (F32) if
+    /// [`ImageSampling::reference`], lod (F32), offsets (I32) as [`ImageSampling::offsets`] says, to 4 texel components.
     ImageSample {
         /// Which image and sampler.
         image: ImageOperand,

@@ -9,6 +9,7 @@
 
 mod address;
 mod cube;
+mod footprint;
 mod sample;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ mod sampling;
 
 use super::ImageInstruction;
 use crate::interface::{Descriptor, ImageView, Resources, Sampler};
-use crate::ir::{ImageDim, ImageOperand, Op, OpKind, Scalar, Value};
+use crate::ir::{ImageDim, ImageOperand, ImageSampling, Op, OpKind, Scalar, Value};
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::agent::SubgroupIdentity;
@@ -206,6 +206,7 @@ fn operand(dim: ImageDim, arrayed: bool, texel: Scalar) -> ImageOperand {
         texel,
         signed: false,
         format: 0,
+        sampling: ImageSampling::default(),
     }
 }
 

@@ -238,3 +238,62 @@ fn separate_samplers_and_integers() {
     assert_eq!(out[0].0[..5].iter().map(|&x| x as i32).collect::<Vec<_>>(), [1, 2, 3, -56, 7]);
     assert_eq!([out[1].0[4], out[3].0[4]], [0, 1], "the format has red only");
 }
+
+/// Results of a sampling variant on red in all four components, for one lane.
+fn variant(
+    (memory, view): &mut (Bytes<false>, ImageView),
+    sampler: Sampler,
+    sampling: ImageSampling,
+    floats: &[f32],
+    offsets: &[i32],
+) -> [f32; 4] {
+    let image = ImageOperand { sampling, ..operand(ImageDim::D2, false, Scalar::F32) };
+    let sample = instruction(OpKind::ImageSample { image, access: ACCESS }, 4);
+    let mut arguments: Vec<Lanes> = floats.iter().map(|argument| lanes(|_| argument.to_bits())).collect();
+    arguments.extend(offsets.iter().map(|&offset| lanes(|_| offset as u32)));
+    let out = run(&sample, memory, &one(Descriptor::ImageSampler(*view, sampler)), 1 << 3, &arguments);
+    std::array::from_fn(|k| f32::from_bits(out[k].0[3]))
+}
+
+#[test]
+fn offsets_move_by_texels() {
+    let texels: Vec<f32> = (0..16).map(|texel| texel as f32).collect();
+    let mut image = float_image([4, 4, 1], 1, 1, &texels);
+    let moved = ImageSampling { offsets: 1, ..ImageSampling::default() };
+    let at = [0.375, 0.375, 0.0];
+    assert_eq!(variant(&mut image, NEAREST, moved, &at, &[0, 0])[0], 5.0);
+    assert_eq!(variant(&mut image, NEAREST, moved, &at, &[1, 2])[0], 14.0);
+    assert_eq!(variant(&mut image, NEAREST, moved, &at, &[-2, 0])[0], 7.0, "repeated");
+    let at = [0.5, 0.375, 0.0];
+    assert_eq!(variant(&mut image, LINEAR, moved, &at, &[0, 1])[0], 9.5);
+}
+
+#[test]
+fn gathers_take_four_texels() {
+    let texels: Vec<f32> = (0..16).map(|texel| texel as f32).collect();
+    let mut image = float_image([4, 4, 1], 1, 1, &texels);
+    let gather = ImageSampling { gather: Some(0), ..ImageSampling::default() };
+    let at = [0.5, 0.5, 0.0];
+    assert_eq!(variant(&mut image, NEAREST, gather, &at, &[]), [9.0, 10.0, 6.0, 5.0]);
+    let alpha = ImageSampling { gather: Some(3), ..gather };
+    assert_eq!(variant(&mut image, NEAREST, alpha, &at, &[]), [1.0; 4]);
+    let moved = ImageSampling { offsets: 1, ..gather };
+    assert_eq!(variant(&mut image, NEAREST, moved, &at, &[1, 0]), [10.0, 11.0, 7.0, 6.0]);
+    let each = ImageSampling { offsets: 4, ..gather };
+    assert_eq!(variant(&mut image, NEAREST, each, &at, &[0, 0, 1, 1, -1, 0, 0, 2]), [5.0, 10.0, 4.0, 13.0]);
+}
+
+#[test]
+fn depths_are_compared_before_filtering() {
+    let mut image = float_image([2, 2, 1], 1, 1, &[0.1, 0.4, 0.6, 0.9]);
+    let reference = ImageSampling { reference: true, ..ImageSampling::default() };
+    let clamp = |compare| Sampler { compare: Some(compare), address: [2; 3], ..LINEAR };
+    // The reference is less than three of four texels.
+    assert_eq!(variant(&mut image, clamp(1), reference, &[0.5, 0.5, 0.3, 0.0], &[]), [0.75; 4]);
+    assert_eq!(variant(&mut image, clamp(4), reference, &[0.5, 0.5, 0.3, 0.0], &[]), [0.25; 4]);
+    assert_eq!(variant(&mut image, clamp(3), reference, &[0.25, 0.25, 0.1, 0.0], &[]), [1.0; 4]);
+    assert_eq!(variant(&mut image, clamp(7), reference, &[0.5, 0.5, 9.0, 0.0], &[]), [1.0; 4]);
+    assert_eq!(variant(&mut image, clamp(0), reference, &[0.5, 0.5, 0.0, 0.0], &[]), [0.0; 4]);
+    let gather = ImageSampling { gather: Some(0), ..reference };
+    assert_eq!(variant(&mut image, clamp(1), gather, &[0.5, 0.5, 0.5, 0.0], &[]), [1.0, 1.0, 0.0, 0.0]);
+}

@@ -1,0 +1,264 @@
+//! From sampling coordinates to texels: layer and face selection, scaling to a level, wrapping, bounds.
+
+use super::ImageInstruction;
+use super::address::Texels;
+use super::cube;
+use crate::interface::Sampler;
+use crate::math::convert::f32_to_i32;
+use crate::math::integer::s_mod;
+use crate::math::single::{floor, n_clamp, round_even};
+use pellucid_memory::system::{LANES, Lanes, Mask};
+
+/// All bits set in a lane: yes.
+pub(super) const YES: u32 = u32::MAX;
+
+/// A float for each lane.
+pub(super) type Floats = [f32; LANES];
+
+/// A sampling instruction at work, for lanes that share image and sampler.
+pub(super) struct Sampling<'a> {
+    pub instruction: &'a ImageInstruction,
+    pub texels: &'a Texels<'a>,
+    pub sampler: &'a Sampler,
+    /// Coordinates that are filtered over.
+    pub axes: usize,
+    pub is_cube: bool,
+    /// [`YES`] in active lanes.
+    pub active: Lanes,
+}
+
+/// Coordinates before they are scaled to a level.
+pub(super) struct Position {
+    /// In [0, 1] over the image, or in texels.
+    coordinates: [Floats; 3],
+    /// Layer, with the face of a cube.
+    layer: Lanes,
+}
+
+/// Texels of one level around the positions of all lanes.
+pub(super) struct Footprint {
+    /// Texels of the level along each axis.
+    size: [Lanes; 3],
+    /// Byte offset of the layer's first texel at the level.
+    start: Lanes,
+    /// Bytes from texel to texel along each axis.
+    pitch: [Lanes; 3],
+    /// Lowest texel coordinates.
+    pub base: [Lanes; 3],
+    /// Weights of the texels after them.
+    pub fraction: [Floats; 3],
+    /// Level and layer.
+    level: Lanes,
+    layer: Lanes,
+}
+
+/// Along each axis the lower and the upper texel of a footprint: byte offset, and [`YES`] if it exists.
+pub(super) struct Steps([[(Lanes, Lanes); 2]; 3]);
+
+impl Sampling<'_> {
+    /// Coordinates without the layer.
+    pub fn coordinates(&self) -> usize {
+        if self.is_cube { 3 } else { self.axes }
+    }
+
+    /// Coordinates with the layer: the number of the argument that follows.
+    pub fn after_coordinates(&self) -> usize {
+        self.coordinates() + self.instruction.image.arrayed as usize
+    }
+
+    /// Array layer selection and cube map face selection.
+    pub fn position(&self, arguments: &[&Lanes]) -> Position {
+        let argument = |k: usize| arguments.get(k).map_or([0.0; LANES], |lanes| lanes.0.map(f32::from_bits));
+        let mut coordinates = [[0.0; LANES]; 3];
+        for (k, to) in coordinates.iter_mut().enumerate().take(self.coordinates()) {
+            *to = argument(k);
+        }
+        let mut layer = Lanes::ZERO;
+        let faces = if self.is_cube { 6 } else { 1 };
+        if self.instruction.image.arrayed {
+            let last = (self.texels.layers / faces).saturating_sub(1);
+            let wanted = argument(self.coordinates());
+            for lane in 0..LANES {
+                let whole = f32_to_i32(round_even(wanted[lane])).max(0) as u32;
+                layer.0[lane] = whole.min(last) * faces;
+            }
+        }
+        if self.is_cube {
+            for lane in 0..LANES {
+                let direction = coordinates.map(|axis| axis[lane]);
+                let (face, [s, t]) = cube::select_face(direction);
+                layer.0[lane] += face;
+                (coordinates[0][lane], coordinates[1][lane]) = (s, t);
+            }
+        }
+        Position { coordinates, layer }
+    }
+
+    /// *(s,t,r,q,a) to (u,v,w,a) Transformation* and *(u,v,w,a) to (i,j,k,l,n) Transformation* at a level of each lane. `offset` has the
+    /// integer offsets of the instruction, one register for each axis, or none.
+    pub fn footprint(
+        &self,
+        position: &Position,
+        level: &Lanes,
+        linear: &Lanes,
+        offset: &[&Lanes],
+    ) -> Footprint {
+        let mut footprint = Footprint {
+            size: [Lanes([1; LANES]); 3],
+            start: Lanes::ZERO,
+            pitch: [Lanes::ZERO; 3],
+            base: [Lanes::ZERO; 3],
+            fraction: [[0.0; LANES]; 3],
+            level: *level,
+            layer: position.layer,
+        };
+        self.lay_out(&mut footprint);
+        for k in 0..self.axes {
+            let size = &footprint.size[k].0;
+            let unnormalized = self.sampler.unnormalized;
+            let scale = if unnormalized { [1.0; LANES] } else { size.map(|size| size as i32 as f32) };
+            let base = &mut footprint.base[k];
+            let fraction = &mut footprint.fraction[k];
+            for lane in 0..LANES {
+                let shift = if linear.0[lane] != 0 { 0.5 } else { 0.0 };
+                let u = position.coordinates[k][lane] * scale[lane] - shift;
+                let whole = floor(u);
+                base.0[lane] = f32_to_i32(whole) as u32;
+                // Infinite coordinates have no fraction.
+                let rest = n_clamp(u - whole, 0.0, 1.0);
+                fraction[lane] = if linear.0[lane] != 0 { rest } else { 0.0 };
+            }
+            if let Some(offset) = offset.get(k) {
+                for lane in 0..LANES {
+                    base.0[lane] = base.0[lane].wrapping_add(offset.0[lane]);
+                }
+            }
+        }
+        footprint
+    }
+
+    /// Sizes, pitches and starts of the levels of a footprint. Most often all lanes have one level.
+    fn lay_out(&self, footprint: &mut Footprint) {
+        let mut left = Mask::MAX;
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let alike = super::same_as(Some(&footprint.level), first);
+            left &= !alike;
+            let layout = self.texels.level(footprint.level.0[first]);
+            if alike == Mask::MAX {
+                footprint.size = layout.extent.map(|size| Lanes([size; LANES]));
+                footprint.pitch = layout.pitch.map(|pitch| Lanes([pitch; LANES]));
+                for lane in 0..LANES {
+                    let layer = footprint.layer.0[lane].wrapping_mul(layout.layer_pitch);
+                    footprint.start.0[lane] = layout.start.wrapping_add(layer);
+                }
+                return;
+            }
+            for lane in (0..LANES).filter(|lane| (alike >> lane) & 1 == 1) {
+                for k in 0..3 {
+                    footprint.size[k].0[lane] = layout.extent[k];
+                    footprint.pitch[k].0[lane] = layout.pitch[k];
+                }
+                let layer = footprint.layer.0[lane].wrapping_mul(layout.layer_pitch);
+                footprint.start.0[lane] = layout.start.wrapping_add(layer);
+            }
+        }
+    }
+
+    /// Wraps the coordinates of a footprint; of its lowest texels only, if `single`.
+    pub fn steps(&self, footprint: &Footprint, single: bool) -> Steps {
+        let mut steps = [[(Lanes::ZERO, Lanes([YES; LANES])); 2]; 3];
+        for k in 0..self.axes {
+            // Cubes ignore the address mode.
+            let mode = if self.is_cube { 2 } else { self.sampler.address[k] };
+            for upper in 0..if single { 1 } else { 2 } {
+                let (base, size, pitch) = (&footprint.base[k], &footprint.size[k], &footprint.pitch[k]);
+                steps[k][upper] = wrap(mode, base, upper as u32, size, pitch);
+            }
+        }
+        Steps(steps)
+    }
+
+    /// Byte offsets of texel `tap` of a footprint (bit `k`: the upper one along axis `k`), and [`YES`] in lanes where it is not the border.
+    pub fn place(&self, footprint: &Footprint, steps: &Steps, tap: usize) -> (Lanes, Lanes) {
+        let mut offset = footprint.start;
+        let mut exists = Lanes([YES; LANES]);
+        for (k, steps) in steps.0.iter().enumerate().take(self.axes) {
+            let (step, inside) = &steps[(tap >> k) & 1];
+            for lane in 0..LANES {
+                offset.0[lane] = offset.0[lane].wrapping_add(step.0[lane]);
+                exists.0[lane] &= inside.0[lane];
+            }
+        }
+        (offset, exists)
+    }
+
+    /// *Cube Map Edge Handling*: a texel beyond a corner of the cube does not exist; it is the average of the other three.
+    pub fn spread_corners(&self, footprint: &Footprint, weights: &mut [[f64; LANES]; 8]) {
+        for lane in 0..LANES {
+            let size = footprint.size[0].0[lane];
+            for tap in 0..4 {
+                let [x, y] = tap_coordinates(footprint, tap, lane);
+                // Negative coordinates are large ones.
+                if x >= size && y >= size {
+                    let third = weights[tap][lane] / 3.0;
+                    for (other, weights) in weights.iter_mut().enumerate().take(4) {
+                        weights[lane] = if other == tap { 0.0 } else { weights[lane] + third };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves the texels of a linear footprint that lie beyond an edge of their face to the face next to it.
+    pub fn cross_edges(&self, footprint: &Footprint, tap: usize, offset: &mut Lanes) {
+        for lane in (0..LANES).filter(|&lane| self.active.0[lane] != 0) {
+            let size = footprint.size[0].0[lane];
+            let [x, y] = tap_coordinates(footprint, tap, lane);
+            if x >= size || y >= size {
+                let layer = footprint.layer.0[lane];
+                let (face, x, y) = cube::across_edge(layer % 6, x as i32, y as i32, size as i32);
+                let place =
+                    self.texels.texel_offset(footprint.level.0[lane], [x, y, 0], layer - layer % 6 + face);
+                offset.0[lane] = place.unwrap_or(0);
+            }
+        }
+    }
+}
+
+/// The first two coordinates of texel `tap` of a lane's footprint.
+fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
+    [0, 1].map(|k| footprint.base[k].0[lane].wrapping_add((tap >> k) as u32 & 1))
+}
+
+/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: its byte offset, and [`YES`] if it is not the border.
+/// `mode` is a VkSamplerAddressMode.
+fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes, pitch: &Lanes) -> (Lanes, Lanes) {
+    let mut offset = Lanes::ZERO;
+    let mut inside = Lanes([YES; LANES]);
+    let mut each = |f: &dyn Fn(i32, i32) -> i32| {
+        for lane in 0..LANES {
+            let i = base.0[lane].wrapping_add(step) as i32;
+            let wrapped = f(i, size.0[lane] as i32) as u32;
+            offset.0[lane] = wrapped.wrapping_mul(pitch.0[lane]);
+        }
+    };
+    let mirror = |n: i32| if n >= 0 { n } else { -1 - n };
+    match mode {
+        0 => each(&|i, size| s_mod::<32>(i as u32, size as u32) as i32),
+        1 => each(&|i, size| {
+            let turn = s_mod::<32>(i as u32, 2 * size as u32) as i32;
+            (size - 1) - mirror(turn - size)
+        }),
+        2 => each(&|i, size| i.min(size - 1).max(0)),
+        3 => {
+            for lane in 0..LANES {
+                let i = base.0[lane].wrapping_add(step);
+                inside.0[lane] = if i < size.0[lane] { YES } else { 0 };
+                offset.0[lane] = i.wrapping_mul(pitch.0[lane]);
+            }
+        }
+        _ => each(&|i, size| mirror(i).min(size - 1)),
+    }
+    (offset, inside)
+}
