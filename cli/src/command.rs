@@ -1,6 +1,7 @@
 //! The command line: what may be written, and who does it.
 
 use crate::exec::ExecArgs;
+use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
 use crate::run::{self, Job};
 use crate::{demo, exec, install, report};
@@ -28,6 +29,8 @@ enum Command {
     Replay(Rest),
     /// Run a shader under every schedule
     Explore(Rest),
+    /// Decide memory-model litmus tests
+    Litmus(LitmusArgs),
     /// Show a report file as text, SARIF or HTML
     Report(report::ReportArgs),
     /// Put the driver's manifest where the Vulkan loader looks for it
@@ -97,7 +100,7 @@ const USAGE: u8 = 2;
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
     match dispatch(Cli::parse().command) {
-        Ok(status) => ExitCode::from(status),
+        Ok(status) => status,
         Err(error) => {
             eprintln!("pellucid: {error:#}");
             ExitCode::from(error.downcast_ref::<Usage>().map_or(1, |_| USAGE))
@@ -114,8 +117,9 @@ fn usage<T>(result: anyhow::Result<T>) -> anyhow::Result<T> {
     result.map_err(|error| Usage(error).into())
 }
 
-fn dispatch(command: Command) -> anyhow::Result<u8> {
-    match command {
+fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    let status = match command {
+        Command::Litmus(arguments) => return Ok(litmus::run(&arguments)),
         Command::Run(mut arguments) => {
             usage(arguments.options.resolve())?;
             let job = Job { options: arguments.options, command: arguments.program, shown: None };
@@ -138,7 +142,8 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Env => install::env().map(|()| 0),
         Command::Demo => demo::run(),
         Command::Help(arguments) => usage(help(arguments.topic.as_deref())).map(|()| 0),
-    }
+    };
+    status.map(ExitCode::from)
 }
 
 fn finish(job: &Job) -> anyhow::Result<u8> {

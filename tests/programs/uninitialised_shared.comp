@@ -1,0 +1,20 @@
+// Only half of the shared array is written before all of it is read.
+// exec: --groups 1 --buffer 0:0=u32x64
+// finds: uninitialised-read
+// names: table
+#version 450
+
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0, std430) writeonly buffer Output { uint results[]; };
+
+shared uint table[64];
+
+void main() {
+    uint me = gl_LocalInvocationIndex;
+#ifndef FIXED
+    if (me < 32u)
+#endif
+        table[me] = me;
+    barrier();
+    results[me] = table[63u - me];
+}
