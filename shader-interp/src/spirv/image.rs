@@ -5,7 +5,7 @@ use super::pointer::{Base, Pointer};
 use super::types::{ImageType, Type};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Conversion, ImageDim, ImageOperand, OpKind, Scalar, Value};
+use crate::ir::{Alu, Conversion, ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use pellucid_memory::access::Access;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
@@ -17,6 +17,8 @@ struct Operands {
     bias: Option<u32>,
     lod: Option<u32>,
     offset: Option<u32>,
+    /// One offset for each texel of a gather.
+    offsets: Option<u32>,
     sample: Option<u32>,
     available: Option<Scope>,
     visible: Option<Scope>,
@@ -36,6 +38,11 @@ pub(crate) fn is_image(op: Op) -> bool {
             | ImageWrite
             | ImageFetch
             | ImageSampleExplicitLod
+            | ImageSampleDrefExplicitLod
+            | ImageSampleProjExplicitLod
+            | ImageSampleProjDrefExplicitLod
+            | ImageGather
+            | ImageDrefGather
             | ImageQuerySize
             | ImageQuerySizeLod
             | ImageQueryLevels
@@ -116,6 +123,7 @@ impl Lowerer<'_> {
             texel,
             signed,
             format,
+            sampling: ImageSampling::default(),
         })
     }
 
@@ -143,7 +151,12 @@ impl Lowerer<'_> {
             Op::ImageRead => self.image_read(i),
             Op::ImageWrite => self.image_write(i),
             Op::ImageFetch => self.image_fetch(i),
-            Op::ImageSampleExplicitLod => self.image_sample(i),
+            Op::ImageSampleExplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+            | Op::ImageGather
+            | Op::ImageDrefGather => self.image_sample(i),
             Op::ImageQuerySize | Op::ImageQuerySizeLod => {
                 let handle = self.handle(i, 3)?;
                 let lod = i.op == Op::ImageQuerySizeLod;
@@ -235,10 +248,10 @@ impl Lowerer<'_> {
             next += 1;
             i.id(next - 1)
         };
-        // Bias, Lod, ConstOffset, Sample, texel availability and visibility, SignExtend, ZeroExtend, Nontemporal.
-        if mask & !(0x1 | 0x2 | 0x8 | 0x10 | 0x40 | 0x100 | 0x200 | 0x400 | 0x800 | 0x1000 | 0x2000 | 0x4000)
-            != 0
-        {
+        // All but Grad, MinLod and what other extensions have: Bias, Lod, ConstOffset, Offset, ConstOffsets, Sample, texel availability
+        // and visibility, SignExtend, ZeroExtend, Nontemporal.
+        const KNOWN: u32 = 0x7f7b;
+        if mask & !KNOWN != 0 {
             return Err(i.refuse(&format!("with image operands {mask:#x}")));
         }
         if mask & 0x1 != 0 {
@@ -252,6 +265,9 @@ impl Lowerer<'_> {
         }
         if mask & 0x10 != 0 {
             operands.offset = Some(take()?);
+        }
+        if mask & 0x20 != 0 {
+            operands.offsets = Some(take()?);
         }
         if mask & 0x40 != 0 {
             operands.sample = Some(take()?);
@@ -390,16 +406,60 @@ impl Lowerer<'_> {
         self.set_texel(i, &handle.image, &texel)
     }
 
+    /// Sampling with an explicit level and gathering, with or without depth comparison and projection.
     fn image_sample(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let handle = self.handle(i, 3)?;
-        let operands = self.image_operands(i, 5)?;
-        if operands.offset.is_some() || operands.bias.is_some() || operands.sample.is_some() {
-            return Err(i.refuse("with an offset, bias or sample"));
+        let mut handle = self.handle(i, 3)?;
+        let gather = matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
+        let projected = matches!(i.op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod);
+        let reference = matches!(
+            i.op,
+            Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather
+        );
+        let operands = self.image_operands(i, if reference || gather { 6 } else { 5 })?;
+        if operands.bias.is_some() || operands.sample.is_some() {
+            return Err(i.refuse("with a bias or sample"));
         }
         let mut arguments = self.coordinates(i, 4, &handle.image, Scalar::F32)?;
-        let lod = operands.lod.ok_or_else(|| i.refuse("with gradients"))?;
-        let lod = self.value(lod)?;
-        arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
+        // Projection: the component after the coordinates divides them and the reference value.
+        let divisor = if projected {
+            let divisor =
+                *self.operand(i, 4)?.get(arguments.len()).ok_or_else(|| i.invalid("has no divisor"))?;
+            for coordinate in &mut arguments {
+                *coordinate = self.b.alu(Alu::FDiv, Scalar::F32, &[*coordinate, divisor]);
+            }
+            Some(divisor)
+        } else {
+            None
+        };
+        let sampling = &mut handle.image.sampling;
+        sampling.reference = reference;
+        if reference {
+            sampling.gather = gather.then_some(0);
+            let value = self.scalar_operand(i, 5)?;
+            arguments.push(match divisor {
+                Some(divisor) => self.b.alu(Alu::FDiv, Scalar::F32, &[value, divisor]),
+                None => value,
+            });
+        } else if gather {
+            let component = self.int_operand(i, 5)?;
+            let component =
+                self.b.constant_bits(component).ok_or_else(|| i.refuse("with a variable component"))?;
+            handle.image.sampling.gather = Some(component.min(3) as u8);
+        }
+        if gather {
+            arguments.push(self.b.float(Scalar::F32, 0.0));
+        } else {
+            let lod = operands.lod.ok_or_else(|| i.refuse("with gradients"))?;
+            let lod = self.value(lod)?;
+            arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
+        }
+        for (id, count) in [(operands.offset, 1), (operands.offsets, 4)] {
+            let Some(id) = id else { continue };
+            handle.image.sampling.offsets = count;
+            for offset in self.values(id)? {
+                arguments.push(self.to_int(offset));
+            }
+        }
         let access = self.image_access(&handle, &operands, false);
         let site = self.site(i, handle.variable);
         let kind = OpKind::ImageSample { image: handle.image, access };
