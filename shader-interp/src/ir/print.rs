@@ -267,6 +267,16 @@ fn image_access(f: &mut Formatter<'_>, name: &str, image: &ImageOperand, access:
     let arrayed = if image.arrayed { " arrayed" } else { "" };
     let samples = if image.multisampled { " multisampled" } else { "" };
     write!(f, " {:?}{arrayed}{samples} {:?} format {}", image.dim, image.texel, image.format)?;
+    let sampling = image.sampling;
+    if let Some(component) = sampling.gather {
+        write!(f, " gather {component}")?;
+    }
+    if sampling.reference {
+        write!(f, " compare")?;
+    }
+    if sampling.offsets > 0 {
+        write!(f, " offsets {}", sampling.offsets)?;
+    }
     manner(f, access)?;
     f.write_char(' ')
 }

@@ -51,8 +51,13 @@ pub struct ImageInstruction {
 impl ImageInstruction {
     /// The instruction of an image operation; `None` for other operations.
     pub fn new(op: &Op) -> Option<ImageInstruction> {
+        ImageInstruction::of_kind(&op.kind, op.site, op.results.len())
+    }
+
+    /// The same from its parts: `results` is the number of values that the operation defines.
+    pub fn of_kind(kind: &OpKind, site: Site, results: usize) -> Option<ImageInstruction> {
         let query = Access::plain(StorageClasses::IMAGE, 4, 1);
-        let (operation, image, access) = match op.kind {
+        let (operation, image, access) = match *kind {
             OpKind::ImageRead { image, access } => (Operation::Read, image, access),
             OpKind::ImageWrite { image, access } => (Operation::Write, image, access),
             OpKind::ImageAtomic { op, image, access } => (Operation::Atomic(op), image, access),
@@ -65,16 +70,13 @@ impl ImageInstruction {
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
-        let word_count = if image.texel == Scalar::I64 { 2 } else { 1 };
-        let result_words = match operation {
-            Operation::Read | Operation::Fetch | Operation::Sample => 4 * word_count,
-            Operation::Atomic(_) | Operation::AtomicLoad => word_count,
-            Operation::Write | Operation::AtomicStore => 0,
-            Operation::QuerySize { .. } | Operation::QueryLevels | Operation::QuerySamples => {
-                op.results.len()
-            }
-        };
-        Some(ImageInstruction { operation, image, access, site: op.site, result_words })
+        let is_query = matches!(
+            operation,
+            Operation::QuerySize { .. } | Operation::QueryLevels | Operation::QuerySamples
+        );
+        let wide = image.texel == Scalar::I64 && !is_query;
+        let result_words = results * if wide { 2 } else { 1 };
+        Some(ImageInstruction { operation, image, access, site, result_words })
     }
 
     /// 32-bit words of all results together, at most 8.
@@ -176,12 +178,21 @@ impl ImageInstruction {
                 let access = self.atomic_access(&texels)?;
                 let addresses = texels.storage(arguments);
                 let (offset, inside) = addresses.visible::<M>(mask);
-                out.fill(Lanes::ZERO);
-                if inside == 0 {
-                    return Ok(());
+                let mut words = [Lanes::ZERO; 2];
+                if inside != 0 {
+                    let count = texel::word_count(texels.info);
+                    memory.load(
+                        self.site,
+                        view(&texels.memory, &offset),
+                        inside,
+                        &access,
+                        &mut words[..count],
+                    )?;
+                    clear_outside(&mut words, addresses.inside);
                 }
-                memory.load(self.site, view(&texels.memory, &offset), inside, &access, out)?;
-                clear_outside(out, addresses.inside);
+                for (to, from) in out.iter_mut().zip(words) {
+                    *to = from;
+                }
                 Ok(())
             }
             Operation::AtomicStore => {
