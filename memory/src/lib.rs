@@ -12,10 +12,12 @@
 
 pub mod access;
 pub mod agent;
+pub mod checked;
 pub mod commands;
 pub mod device;
 pub mod finding;
 pub mod heap;
+pub mod history;
 pub mod litmus;
 pub mod model;
 pub mod race;

@@ -191,6 +191,12 @@ impl Agents {
         self.own_levels[class_index(class) as usize] |= 1 << (own + 1);
     }
 
+    /// Says that writes of this kind occur; needed before the first of them.
+    #[inline]
+    pub fn note_write_of(&mut self, kind: &super::order::Kind) {
+        self.note_write(kind.class, kind.own());
+    }
+
     fn own_levels(&self, class: u8) -> impl Iterator<Item = i8> + use<> {
         let levels = self.own_levels[class as usize];
         (-1..4).filter(move |own| levels >> (own + 1) & 1 != 0)

@@ -19,12 +19,14 @@
 //! | `agents` | fences, barriers and atomics as changes of facts |
 //! | `order` | the rules for one pair of accesses |
 //! | `online` | the detector over complete records |
+//! | `shadow` | what dispatches remember of each word |
 
 mod agents;
 mod facts;
 mod horizon;
 mod online;
 mod order;
+mod shadow;
 mod topology;
 
 #[cfg(test)]
@@ -35,4 +37,5 @@ pub use facts::{Facts, Heads, Release};
 pub use horizon::{Horizon, Time};
 pub use online::{AccessId, Observed, Online};
 pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};
+pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, Shadow};
 pub use topology::{AgentId, LEVELS, Level, Topology};

@@ -191,6 +191,17 @@ impl Order<'_> {
         by_mask || around.later_available_write(write, &mut |record, own| covers(record, own))
     }
 
+    /// Whether the write is available in some instance that both agents share, by an operation that happens before the later access.
+    pub fn available(
+        &self,
+        write: &Record,
+        kind: &Kind,
+        around: &dyn Surroundings,
+        later: &Later<'_>,
+    ) -> bool {
+        self.write_before_write(write, kind, around, later)
+    }
+
     /// Write-after-write.
     fn write_before_write(
         &self,

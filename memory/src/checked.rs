@@ -1,0 +1,643 @@
+//! The modelled memory system: what shaders access is the Vulkan memory model, and what the model does not order is found.
+//!
+//! It guarantees, for one order of execution: a race is reported only if the axioms confirm it on the retained part of the execution; a
+//! load that the program orders after the newest write returns that write; other loads return, deterministically for a seed, a value that
+//! a device may return ([`crate::history`]). Lanes access in ascending order. Accesses of earlier dispatches are ordered before those of
+//! later ones: what happens between commands is judged elsewhere ([`crate::commands`]).
+
+mod core;
+mod kinds;
+mod report;
+
+use self::core::{Core, Where, Who, class_indices};
+use self::kinds::{Does, Kinds};
+use self::report::{Numbering, Report};
+use crate::access::{Access, AtomicOp, Reference, Site};
+use crate::agent::SubgroupIdentity;
+use crate::finding::Finding;
+use crate::history::ValuePolicy;
+use crate::model::ReadModifyWrite;
+use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Time, Topology};
+use crate::raw;
+use crate::scope::{Scope, Semantics, StorageClasses};
+use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering;
+
+/// The reference of accesses through physical storage buffer addresses: one for all.
+const PHYSICAL: Reference = Reference(u32::MAX - 1);
+
+/// How to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Which values unsynchronised loads return.
+    pub values: ValuePolicy,
+    /// Decides where the policy leaves a choice.
+    pub seed: u64,
+    /// How often an agent may read the same old value before it gets a newer one.
+    pub stale_budget: u32,
+    /// `vulkanMemoryModelAvailabilityVisibilityChains`.
+    pub chains: bool,
+    /// Different findings that are kept.
+    pub max_findings: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
+            values: ValuePolicy::Stale,
+            seed: 0,
+            stale_budget: 16,
+            chains: true,
+            max_findings: 256,
+        }
+    }
+}
+
+/// One dispatch, as the detector needs it.
+#[derive(Clone, Debug, Default)]
+pub struct DispatchInfo {
+    /// Its number, for findings.
+    pub number: u32,
+    /// `WorkgroupId` of the first workgroup.
+    pub base: [u32; 3],
+    /// Workgroups per dimension.
+    pub groups: [u32; 3],
+    /// Invocations of one workgroup, at least 1.
+    pub workgroup_size: u32,
+    /// Invocations of one subgroup, at least 1.
+    pub subgroup_size: u32,
+    /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is noticed when it is executed,
+    /// with less precision.
+    pub semantics: Vec<StorageClasses>,
+    /// Live buffers with device addresses, sorted by address, not overlapping.
+    pub addresses: Vec<MemoryView>,
+}
+
+/// A workgroup that is running.
+struct Group {
+    storage: Vec<u64>,
+    size: u64,
+    zeroed: bool,
+    cells: Vec<Cell>,
+    arrived: Vec<AgentId>,
+    arrival: Option<Operation>,
+    full: [Time; 4],
+}
+
+impl Group {
+    fn view(&mut self, reference: Reference) -> MemoryView {
+        MemoryView { host: self.storage.as_mut_ptr().cast(), address: 0, size: self.size, reference }
+    }
+}
+
+/// Memory under the model; see the module's page.
+pub struct CheckedMemory {
+    options: CheckOptions,
+    core: Core,
+    shadow: Shadow,
+    groups: FxHashMap<u32, Box<Group>>,
+    current: u32,
+    first_lane: AgentId,
+    workgroup_size: u32,
+    addresses: Vec<MemoryView>,
+}
+
+fn no_agents(chains: bool) -> Agents {
+    Agents::new(Topology::Dispatch { workgroup: 1, subgroup: 1, agents: 0 }, chains)
+}
+
+impl CheckedMemory {
+    /// Memory in which no dispatch runs.
+    pub fn new(options: CheckOptions) -> CheckedMemory {
+        CheckedMemory {
+            options,
+            core: Core {
+                agents: no_agents(options.chains),
+                kinds: Kinds::new(),
+                histories: Histories::default(),
+                report: Report::new(options.max_findings),
+                values: options.values,
+                stale_budget: options.stale_budget.max(1),
+                seed: options.seed,
+                read_modify_write: ReadModifyWrite::ByHalves,
+                first_agent: 0,
+                group_agents: 1,
+                full: [0; 4],
+                draws: 0,
+            },
+            shadow: Shadow::default(),
+            groups: FxHashMap::default(),
+            current: 0,
+            first_lane: 0,
+            workgroup_size: 1,
+            addresses: Vec::new(),
+        }
+    }
+
+    /// A dispatch begins. Everything that was accessed before is ordered before it.
+    pub fn begin_dispatch(&mut self, info: DispatchInfo) {
+        let workgroup = info.workgroup_size.max(1);
+        let groups = info.groups.iter().fold(1u32, |all, n| all.saturating_mul(*n));
+        let agents = groups.saturating_mul(workgroup);
+        let subgroup = info.subgroup_size.max(1);
+        self.workgroup_size = workgroup;
+        self.core.agents =
+            Agents::new(Topology::Dispatch { workgroup, subgroup, agents }, self.options.chains);
+        for classes in &info.semantics {
+            self.core.agents.note_semantics(*classes);
+        }
+        self.core.kinds = Kinds::new();
+        self.core.histories.clear();
+        self.core.group_agents = workgroup;
+        self.core.draws = 0;
+        self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
+        self.core.report.numbering =
+            Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
+        self.shadow.forget();
+        self.groups.clear();
+        self.addresses = info.addresses;
+    }
+
+    /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was found.
+    pub fn end_dispatch(&mut self) -> Vec<Finding> {
+        self.core.agents = no_agents(self.options.chains);
+        self.core.histories.clear();
+        self.groups.clear();
+        self.shadow.shrink();
+        self.core.report.take()
+    }
+
+    /// Bytes of host memory that the shadow of device memory takes now.
+    pub fn shadow_bytes(&self) -> usize {
+        self.shadow.bytes()
+    }
+
+    fn resolve(&self, address: u64, size: u64) -> Option<MemoryView> {
+        let after = self.addresses.partition_point(|view| view.address <= address);
+        let view = self.addresses[after.checked_sub(1)?];
+        let into = address - view.address;
+        (into < view.size && view.size - into >= size).then_some(view)
+    }
+
+    /// Calls `each` for every active lane with its agent's first byte: the view and the offset into it.
+    fn lanes(
+        &mut self,
+        at: Site,
+        pointers: &Pointers<'_>,
+        mask: Mask,
+        bytes: u64,
+        mut each: impl FnMut(&mut Lane<'_>),
+    ) -> Result<(), Trap> {
+        let first_lane = self.first_lane;
+        let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
+        match pointers {
+            Pointers::View { view, offset, immediate } => {
+                let mut lane = Lane {
+                    core: &mut self.core,
+                    cells: Cells::Device(&mut self.shadow),
+                    view: **view,
+                    offset: 0,
+                    lane: 0,
+                    agent: 0,
+                    undefined: false,
+                };
+                for index in lanes {
+                    lane.lane = index;
+                    lane.agent = first_lane + index as u32;
+                    lane.offset = u64::from(offset.0[index].wrapping_add(*immediate));
+                    each(&mut lane);
+                }
+            }
+            Pointers::Workgroup { offset, immediate, reference } => {
+                let Some(group) = self.groups.get_mut(&self.current) else { return Ok(()) };
+                let view = group.view(*reference);
+                let undefined = !group.zeroed;
+                let mut lane = Lane {
+                    core: &mut self.core,
+                    cells: Cells::Workgroup(&mut group.cells),
+                    view,
+                    offset: 0,
+                    lane: 0,
+                    agent: 0,
+                    undefined,
+                };
+                for index in lanes {
+                    lane.lane = index;
+                    lane.agent = first_lane + index as u32;
+                    lane.offset = u64::from(offset.0[index].wrapping_add(*immediate));
+                    each(&mut lane);
+                }
+            }
+            Pointers::Physical { low, high, immediate } => {
+                for index in lanes {
+                    let address = (u64::from(low.0[index]) | u64::from(high.0[index]) << 32)
+                        .wrapping_add(u64::from(*immediate));
+                    let Some(view) = self.resolve(address, bytes) else {
+                        return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
+                    };
+                    let mut lane = Lane {
+                        core: &mut self.core,
+                        cells: Cells::Device(&mut self.shadow),
+                        view: MemoryView { reference: PHYSICAL, ..view },
+                        offset: address - view.address,
+                        lane: index,
+                        agent: first_lane + index as u32,
+                        undefined: false,
+                    };
+                    each(&mut lane);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn members(&self, mask: Mask) -> smallvec::SmallVec<[AgentId; 32]> {
+        (0..LANES as u32).filter(|lane| mask >> lane & 1 != 0).map(|lane| self.first_lane + lane).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+enum Cells<'a> {
+    Device(&'a mut Shadow),
+    Workgroup(&'a mut Vec<Cell>),
+}
+
+impl Cells<'_> {
+    #[inline(always)]
+    fn cell(&mut self, word: u64) -> &mut Cell {
+        match self {
+            Cells::Device(shadow) => shadow.cell(word),
+            Cells::Workgroup(cells) => {
+                let last = cells.len() - 1;
+                &mut cells[(word as usize).min(last)]
+            }
+        }
+    }
+}
+
+/// One lane of one instruction.
+struct Lane<'a> {
+    core: &'a mut Core,
+    cells: Cells<'a>,
+    view: MemoryView,
+    offset: u64,
+    lane: usize,
+    agent: AgentId,
+    undefined: bool,
+}
+
+/// One word that a component touches: the word, its bytes, and where the component's bits are in the word (left shift; negative: right).
+struct Piece {
+    word: u64,
+    bytes: u8,
+    shift: i32,
+}
+
+impl Piece {
+    /// Bits of the component, placed in the word.
+    fn place(&self, value: u64) -> u32 {
+        if self.shift >= 0 { (value << self.shift) as u32 } else { (value >> -self.shift) as u32 }
+    }
+
+    /// Bits of the word, placed in the component.
+    fn lift(&self, word: u32) -> u64 {
+        let mask = (0..4).filter(|b| self.bytes >> b & 1 != 0).fold(0u32, |bits, b| bits | 0xff << (8 * b));
+        let word = u64::from(word & mask);
+        if self.shift >= 0 { word >> self.shift } else { word << -self.shift }
+    }
+}
+
+/// The words of a component of `size` bytes at `address`.
+fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
+    let end = address + u64::from(size);
+    (address / 4..end.div_ceil(4)).map(move |word| {
+        let base = word * 4;
+        let from = address.max(base) - base;
+        let to = end.min(base + 4) - base;
+        Piece {
+            word,
+            bytes: ((1u32 << to) - (1 << from)) as u8,
+            shift: (address as i64 - base as i64) as i32 * 8,
+        }
+    })
+}
+
+impl Lane<'_> {
+    /// Component `k`: its offset and place, or nothing (and a finding) if it is out of bounds.
+    #[inline(always)]
+    fn component(&mut self, access: &Access, kind: u32, k: usize) -> Option<Where> {
+        let size = u64::from(access.size);
+        let offset = self.offset + k as u64 * size;
+        let place = Where {
+            address: self.view.address.wrapping_add(offset),
+            offset,
+            size: size as u32,
+            undefined: self.undefined,
+        };
+        if offset + size <= self.view.size {
+            return Some(place);
+        }
+        let who = Who { agent: self.agent, kind };
+        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place);
+        None
+    }
+
+    #[inline(always)]
+    fn read(&mut self, access: &Access, kind: u32, k: usize) -> u64 {
+        let Some(place) = self.component(access, kind, k) else { return 0 };
+        let who = Who { agent: self.agent, kind };
+        let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        if access.size == 4 && place.address % 4 == 0 {
+            let cell = self.cells.cell(place.address / 4);
+            return u64::from(self.core.read(cell, who, 15, newest as u32, &place));
+        }
+        let mut value = 0;
+        for piece in pieces(place.address, access.size) {
+            let cell = self.cells.cell(piece.word);
+            let word = self.core.read(cell, who, piece.bytes, piece.place(newest), &place);
+            value |= piece.lift(word);
+        }
+        value
+    }
+
+    #[inline(always)]
+    fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &Heads) {
+        let Some(place) = self.component(access, kind, k) else { return };
+        let who = Who { agent: self.agent, kind };
+        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        self.write_over(access, who, &place, old, value, heads);
+    }
+
+    #[inline(always)]
+    fn write_over(&mut self, access: &Access, who: Who, place: &Where, old: u64, value: u64, heads: &Heads) {
+        if access.size == 4 && place.address % 4 == 0 {
+            let cell = self.cells.cell(place.address / 4);
+            self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
+        } else {
+            for piece in pieces(place.address, access.size) {
+                let cell = self.cells.cell(piece.word);
+                let (old, new) = (piece.place(old), piece.place(value));
+                self.core.write(cell, who, piece.bytes, old, new, heads.clone(), place);
+            }
+        }
+        raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
+    }
+
+    /// An atomic load.
+    fn atomic_read(&mut self, access: &Access, kind: u32) -> u64 {
+        let operation = self.core.kinds.get(kind).operation();
+        self.core.agents.begin_atomic(self.agent, &operation);
+        let value = self.read(access, kind, 0);
+        self.core.agents.end_atomic(self.agent, &operation);
+        value
+    }
+
+    /// An atomic store.
+    fn atomic_write(&mut self, access: &Access, kind: u32, value: u64) {
+        let Some(place) = self.component(access, kind, 0) else { return };
+        let who = Who { agent: self.agent, kind };
+        let operation = self.core.kinds.get(kind).operation();
+        self.core.agents.begin_atomic(self.agent, &operation);
+        self.core.agents.make_available_before(self.agent, &operation);
+        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let piece = pieces(place.address, access.size).next();
+        let heads = match piece {
+            Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
+            None => Heads::default(),
+        };
+        self.write_over(access, who, &place, old, value, &heads);
+        self.core.agents.end_atomic(self.agent, &operation);
+    }
+
+    /// A read-modify-write; returns the original value.
+    fn modify(
+        &mut self,
+        access: &Access,
+        kinds: (u32, u32),
+        op: AtomicOp,
+        value: u64,
+        comparator: u64,
+    ) -> u64 {
+        let Some(place) = self.component(access, kinds.0, 0) else { return 0 };
+        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let all = if access.size == 8 { u64::MAX } else { (1 << (8 * u32::from(access.size))) - 1 };
+        let fails = op == AtomicOp::CompareExchange && old & all != comparator & all;
+        let who = Who { agent: self.agent, kind: if fails { kinds.1 } else { kinds.0 } };
+        let operation = self.core.kinds.get(who.kind).operation();
+        self.core.agents.begin_atomic(self.agent, &operation);
+        if let Some(piece) = pieces(place.address, access.size).next() {
+            self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes);
+        }
+        if fails {
+            let values = std::mem::replace(&mut self.core.values, ValuePolicy::Latest);
+            self.read(access, who.kind, 0);
+            self.core.values = values;
+        } else {
+            self.core.agents.make_available_before(self.agent, &operation);
+            let heads = match pieces(place.address, access.size).next() {
+                Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
+                None => Heads::default(),
+            };
+            let new = raw::apply(op, access.size, old, value, comparator);
+            self.write_over(access, who, &place, old, new, &heads);
+        }
+        self.core.agents.end_atomic(self.agent, &operation);
+        old
+    }
+}
+
+#[inline(always)]
+fn put(out: &mut [Lanes], k: usize, size: u8, lane: usize, value: u64) {
+    if size == 8 {
+        out[2 * k].0[lane] = value as u32;
+        out[2 * k + 1].0[lane] = (value >> 32) as u32;
+    } else {
+        out[k].0[lane] = value as u32;
+    }
+}
+
+#[inline(always)]
+fn get(value: &[Lanes], k: usize, size: u8, lane: usize) -> u64 {
+    if size == 8 {
+        u64::from(value[2 * k].0[lane]) | u64::from(value[2 * k + 1].0[lane]) << 32
+    } else {
+        u64::from(value[k].0[lane])
+    }
+}
+
+fn reference(pointers: &Pointers<'_>) -> Reference {
+    match pointers {
+        Pointers::View { view, .. } => view.reference,
+        Pointers::Workgroup { reference, .. } => *reference,
+        Pointers::Physical { .. } => PHYSICAL,
+    }
+}
+
+impl MemorySystem for CheckedMemory {
+    const MODELLED: bool = true;
+
+    fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
+        self.current = identity.workgroup;
+        self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
+        self.first_lane = self.core.first_agent + identity.first_local_index;
+        self.core.full = self.groups.get(&identity.workgroup).map_or([0; 4], |group| group.full);
+    }
+
+    fn load(
+        &mut self,
+        at: Site,
+        from: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        let kind = self.core.kinds.number(at, access, reference(&from), Does::Read);
+        let bytes = u64::from(access.size) * u64::from(access.components);
+        let (size, components) = (access.size, access.components as usize);
+        self.lanes(at, &from, mask, bytes, |lane| {
+            if access.atomic.is_some() {
+                let value = lane.atomic_read(access, kind);
+                put(out, 0, size, lane.lane, value);
+            } else {
+                for k in 0..components {
+                    let value = lane.read(access, kind, k);
+                    put(out, k, size, lane.lane, value);
+                }
+            }
+        })
+    }
+
+    fn store(
+        &mut self,
+        at: Site,
+        to: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+    ) -> Result<(), Trap> {
+        let kind = self.core.kinds.number(at, access, reference(&to), Does::Write);
+        self.core.note(kind);
+        let bytes = u64::from(access.size) * u64::from(access.components);
+        let (size, components) = (access.size, access.components as usize);
+        let none = Heads::default();
+        self.lanes(at, &to, mask, bytes, |lane| {
+            if access.atomic.is_some() {
+                lane.atomic_write(access, kind, get(value, 0, size, lane.lane));
+            } else {
+                for k in 0..components {
+                    lane.write(access, kind, k, get(value, k, size, lane.lane), &none);
+                }
+            }
+        })
+    }
+
+    fn read_modify_write(
+        &mut self,
+        at: Site,
+        op: AtomicOp,
+        to: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+        comparator: Option<&[Lanes]>,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        let through = reference(&to);
+        let modify = self.core.kinds.number(at, access, through, Does::Modify);
+        let fail = if op == AtomicOp::CompareExchange {
+            self.core.kinds.number(at, access, through, Does::Fail)
+        } else {
+            modify
+        };
+        self.core.report.operations.insert(at, op);
+        self.core.note(modify);
+        let size = access.size;
+        self.lanes(at, &to, mask, u64::from(size), |lane| {
+            let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
+            let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
+            put(out, 0, size, lane.lane, old);
+        })
+    }
+
+    fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
+        let members = self.members(mask);
+        self.core.agents.fence(&members, &operation(at, scope, semantics));
+    }
+
+    fn barrier_arrive(
+        &mut self,
+        at: Site,
+        mask: Mask,
+        execution: Scope,
+        memory: Scope,
+        semantics: &Semantics,
+    ) {
+        let members = self.members(mask);
+        let operation = operation(at, memory, semantics);
+        if execution == Scope::Workgroup {
+            if let Some(group) = self.groups.get_mut(&self.current) {
+                group.arrived.extend(members);
+                group.arrival.get_or_insert(operation);
+            }
+        } else if let Some(level) = execution.level() {
+            self.core.agents.barrier(&members, level as u8, &operation);
+        }
+    }
+
+    fn barrier_complete(&mut self, workgroup: u32) {
+        let Some(group) = self.groups.get_mut(&workgroup) else { return };
+        let Some(operation) = group.arrival.take() else { return };
+        let mut members = std::mem::take(&mut group.arrived);
+        members.sort_unstable();
+        members.dedup();
+        let all = members.len() == self.workgroup_size as usize;
+        let time = members.iter().map(|agent| self.core.agents.time(*agent)).max().unwrap_or(0);
+        self.core.agents.barrier(&members, 1, &operation);
+        let semantics = &operation.semantics;
+        let whole =
+            semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
+        if all && whole && operation.level >= Some(1) {
+            for class in class_indices(semantics.classes) {
+                group.full[class] = time;
+            }
+            if workgroup == self.current {
+                self.core.full = group.full;
+            }
+        }
+    }
+
+    fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {
+        self.core.agents.open(workgroup);
+        let group = Group {
+            storage: vec![0; (bytes as usize).div_ceil(8).max(1)],
+            size: u64::from(bytes),
+            zeroed,
+            cells: vec![Cell::EMPTY; (bytes as usize).div_ceil(4).max(1)],
+            arrived: Vec::new(),
+            arrival: None,
+            full: [0; 4],
+        };
+        self.groups.insert(workgroup, Box::new(group));
+    }
+
+    fn workgroup_end(&mut self, workgroup: u32) {
+        self.core.agents.close(workgroup);
+        if let Some(group) = self.groups.remove(&workgroup) {
+            for cell in group.cells.iter().filter(|cell| cell.history != 0) {
+                self.core.histories.remove(cell.history);
+            }
+        }
+    }
+}
+
+fn operation(at: Site, scope: Scope, semantics: &Semantics) -> Operation {
+    Operation {
+        site: at,
+        class: StorageClasses::empty(),
+        level: scope.level().map(|level| level as u8),
+        semantics: *semantics,
+    }
+}

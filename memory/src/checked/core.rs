@@ -1,0 +1,358 @@
+//! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
+
+use super::kinds::Kinds;
+use super::report::{Report, Sighting};
+use crate::history::{History, Load, ValuePolicy};
+use crate::model::ReadModifyWrite;
+use crate::race::{
+    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Record, Time,
+};
+use crate::scope::StorageClasses;
+use std::sync::Arc;
+
+/// Where an access goes, for findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Where {
+    /// Device address, or offset into workgroup memory, of the whole component.
+    pub address: u64,
+    /// Offset into the view.
+    pub offset: u64,
+    /// Bytes of the component.
+    pub size: u32,
+    /// For a read: bytes that nothing wrote are undefined.
+    pub undefined: bool,
+}
+
+/// Who accesses and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Who {
+    pub agent: AgentId,
+    pub kind: u32,
+}
+
+/// Everything but the bytes and the cells.
+pub(super) struct Core {
+    pub agents: Agents,
+    pub kinds: Kinds,
+    pub histories: Histories,
+    pub report: Report,
+    pub values: ValuePolicy,
+    pub stale_budget: u32,
+    pub seed: u64,
+    pub read_modify_write: ReadModifyWrite,
+    /// The first agent of the entered workgroup, and how many there are.
+    pub first_agent: AgentId,
+    pub group_agents: u32,
+    /// Per class: all non-private accesses of the entered workgroup up to this time are ordered before everything its agents do now,
+    /// through the same reference.
+    pub full: [Time; 4],
+    /// Loads of history so far.
+    pub draws: u64,
+}
+
+pub(super) fn mix(values: &[u64]) -> u64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for value in values {
+        state = (state ^ value).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state ^= state >> 29;
+        state = state.wrapping_mul(0x94d0_49bb_1331_11eb);
+        state ^= state >> 32;
+    }
+    state
+}
+
+impl Core {
+    fn order(&self) -> Order<'_> {
+        Order { agents: &self.agents, read_modify_write: self.read_modify_write }
+    }
+
+    pub fn record(&self, who: Who) -> Record {
+        Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind }
+    }
+
+    /// The usual orders, decided by a few comparisons: the same agent, or the same workgroup with a barrier in between that makes
+    /// everything of the class available and visible.
+    #[inline(always)]
+    fn quick(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
+        let earlier_kind = self.kinds.get(earlier.kind);
+        if earlier_kind.reference != kind.reference {
+            return false;
+        }
+        if earlier.agent == who.agent {
+            return true;
+        }
+        earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
+            && earlier.time <= self.full[(kind.class.bits().trailing_zeros() & 3) as usize]
+            && earlier_kind.non_private
+            && kind.non_private
+    }
+
+    /// Whether an earlier access to the same bytes is ordered before, or mutually ordered with, an access by someone who knows `facts`.
+    fn fine(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
+        self.quick(earlier, who, kind) || {
+            let earlier_kind = self.kinds.get(earlier.kind);
+            let later = Later { agent: who.agent, facts, kind };
+            let order = self.order();
+            order.mutual(earlier, earlier_kind, who.agent, kind)
+                || order.ordered(earlier, earlier_kind, &Nothing, &later)
+        }
+    }
+
+    /// A plain or atomic load of some bytes of a word, whose bits are `newest` in memory. For an atomic, the acquire effect happens here.
+    #[inline(always)]
+    pub fn read(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
+        let kind = self.kinds.get(who.kind);
+        if cell.history == 0 && !kind.atomic && (cell.write.kind == 0 || self.quick(&cell.write, who, kind)) {
+            cell.read(self.record(who), bytes);
+            if place.undefined && cell.write.kind == 0 {
+                self.report.undefined(who, self.kinds.get(who.kind), place);
+            }
+            return newest;
+        }
+        self.read_with_care(cell, who, bytes, newest, place)
+    }
+
+    #[inline(never)]
+    fn read_with_care(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
+        let kind = *self.kinds.get(who.kind);
+        let operation = kind.operation();
+        let facts = self.agents.facts(who.agent).clone();
+        if cell.history == 0 {
+            let write = cell.write;
+            let later = Later { agent: who.agent, facts: &facts, kind: &kind };
+            let ordered = write.kind == 0
+                || self.quick(&write, who, &kind)
+                || self.order().ordered(&write, self.kinds.get(write.kind), &Nothing, &later);
+            let mutual =
+                !ordered && self.order().mutual(&write, self.kinds.get(write.kind), who.agent, &kind);
+            if ordered || (mutual && (self.values == ValuePolicy::Latest || place.size > 4)) {
+                cell.read(self.record(who), bytes);
+                if place.undefined && write.kind == 0 {
+                    self.report.undefined(who, &kind, place);
+                }
+                return newest;
+            }
+            self.begin_history(cell, newest);
+        }
+        let Some(history) = self.histories.get(cell.history) else { return newest };
+        let history: &History = history;
+        if place.undefined && history.unwritten(bytes) != 0 {
+            self.report.undefined(who, &kind, place);
+        }
+        self.draws += 1;
+        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+        let mut load = Load {
+            order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+            kinds: self.kinds.list(),
+            agent: who.agent,
+            kind: &kind,
+            bytes,
+            policy: if place.size > 4 && kind.atomic { ValuePolicy::Latest } else { self.values },
+            dice: mix(&[self.seed, u64::from(who.agent), place.address, self.draws]),
+            stale_budget: self.stale_budget,
+            floor: 0,
+        };
+        // Only writes can race with a read; a race that the axioms do not confirm is an order.
+        let later = Later { agent: who.agent, facts: &facts, kind: &kind };
+        let mut racing: Vec<Record> = Vec::new();
+        for entry in history.newest(bytes) {
+            let earlier = self.kinds.get(entry.record.kind);
+            let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
+                || order.ordered(&entry.record, earlier, &Nothing, &later);
+            if !fine {
+                if self.report.confirm(&order, &entry.record, earlier, &later) {
+                    racing.push(entry.record);
+                } else {
+                    load.floor = load.floor.max(entry.position);
+                }
+            }
+        }
+        let heads_of = |index: Option<usize>| match index.map(|index| &history.entries()[index]) {
+            Some(entry)
+                if kind.atomic
+                    && entry.bytes == bytes
+                    && order.mutual(&entry.record, self.kinds.get(entry.record.kind), who.agent, &kind) =>
+            {
+                entry.heads.clone()
+            }
+            _ => Heads::default(),
+        };
+        let loaded = history.load(&load, newest, &mut |index| match index {
+            Some(_) if kind.atomic => self.agents.after_reading(who.agent, &operation, &heads_of(index)),
+            _ => facts.clone(),
+        });
+        let heads = heads_of(loaded.from);
+        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
+        let mut after: Option<Arc<Facts>> = None;
+        if kind.atomic && !heads.is_empty() {
+            after = Some(self.agents.after_reading(who.agent, &operation, &heads));
+        }
+        for earlier in racing {
+            let sighting = Sighting {
+                earlier,
+                earlier_kind: *self.kinds.get(earlier.kind),
+                returned: Some(loaded.value),
+                newest: Some(newest),
+                admissible: &loaded.admissible,
+            };
+            self.report.race(&order, &sighting, &later, place);
+        }
+        if let Some(history) = self.histories.get(cell.history) {
+            history.read(record, bytes, loaded.saw);
+        }
+        if let Some(after) = after {
+            self.agents.read_atomic(who.agent, &operation, &heads, after);
+        }
+        loaded.value
+    }
+
+    fn begin_history(&mut self, cell: &mut Cell, newest: u32) {
+        let mut history = if cell.write.kind == 0 {
+            History::default()
+        } else {
+            History::after(cell.write, cell.before, newest)
+        };
+        let saw = u32::from(cell.write.kind != 0);
+        for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
+            if reader.kind != 0 {
+                history.read(*reader, bytes, saw);
+            }
+        }
+        *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
+    }
+
+    /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.
+    pub fn acquire_newest(&mut self, cell: &Cell, who: Who, bytes: u8) {
+        let kind = *self.kinds.get(who.kind);
+        let Some(entry) = self.histories.get(cell.history).and_then(|history| history.entries().last())
+        else {
+            return;
+        };
+        if entry.bytes != bytes || entry.heads.is_empty() {
+            return;
+        }
+        let (record, heads) = (entry.record, entry.heads.clone());
+        if self.order().mutual(&record, self.kinds.get(record.kind), who.agent, &kind) {
+            let operation = kind.operation();
+            let facts = self.agents.after_reading(who.agent, &operation, &heads);
+            self.agents.read_atomic(who.agent, &operation, &heads, facts);
+        }
+    }
+
+    /// The heads of a new atomic write.
+    pub fn write_heads(&mut self, cell: &Cell, who: Who, bytes: u8) -> Heads {
+        let kind = *self.kinds.get(who.kind);
+        let mut predecessors = Vec::new();
+        if kind.read
+            && let Some(history) = self.histories.get(cell.history)
+        {
+            let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+            predecessors = history.predecessors(&order, self.kinds.list(), who.agent, &kind, bytes);
+        }
+        self.agents.write_heads(who.agent, &kind.operation(), &predecessors)
+    }
+
+    /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` and `new` are the word's bits before
+    /// and after.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub fn write(
+        &mut self,
+        cell: &mut Cell,
+        who: Who,
+        bytes: u8,
+        old: u32,
+        new: u32,
+        heads: Heads,
+        place: &Where,
+    ) {
+        let kind = self.kinds.get(who.kind);
+        let [first, latest] = &cell.readers;
+        if cell.history == 0
+            && bytes == 15
+            && heads.is_empty()
+            && (cell.write.kind == 0 || self.quick(&cell.write, who, kind))
+            && (first.kind == 0 || self.quick(first, who, kind))
+            && (latest.kind == 0 || self.quick(latest, who, kind))
+        {
+            cell.write = self.record(who);
+            cell.before = old;
+            cell.unread();
+            return;
+        }
+        self.write_with_care(cell, who, bytes, old, new, heads, place);
+    }
+
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn write_with_care(
+        &mut self,
+        cell: &mut Cell,
+        who: Who,
+        bytes: u8,
+        old: u32,
+        new: u32,
+        heads: Heads,
+        place: &Where,
+    ) {
+        let kind = *self.kinds.get(who.kind);
+        let facts = self.agents.facts(who.agent).clone();
+        let mut earlier: Vec<Record> = Vec::new();
+        if cell.history == 0 {
+            earlier.push(cell.write);
+            for (reader, reader_bytes) in cell.readers.iter().zip(cell.reader_bytes) {
+                if reader_bytes & bytes != 0 {
+                    earlier.push(*reader);
+                }
+            }
+        } else if let Some(history) = self.histories.get(cell.history) {
+            earlier.extend(history.newest(bytes).map(|entry| entry.record));
+            earlier.extend(history.reads_since(bytes).map(|read| read.record));
+        }
+        let later = Later { agent: who.agent, facts: &facts, kind: &kind };
+        for earlier in earlier {
+            if earlier.kind == 0 || self.fine(&earlier, who, &kind, &facts) {
+                continue;
+            }
+            let earlier_kind = *self.kinds.get(earlier.kind);
+            let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+            if self.report.confirm(&order, &earlier, &earlier_kind, &later) {
+                let sighting =
+                    Sighting { earlier, earlier_kind, returned: None, newest: None, admissible: &[] };
+                self.report.race(&order, &sighting, &later, place);
+            }
+        }
+        let record = self.record(who);
+        if cell.history == 0 && bytes == 15 && heads.is_empty() {
+            cell.write = record;
+            cell.before = old;
+            cell.unread();
+            return;
+        }
+        if cell.history == 0 {
+            self.begin_history(cell, old);
+        }
+        if let Some(history) = self.histories.get(cell.history) {
+            history.write(record, bytes, new, old, heads);
+        }
+    }
+
+    /// Says that a write of this kind happens, for what availability operations have to consider.
+    #[inline]
+    pub fn note(&mut self, kind: u32) {
+        let kind = self.kinds.get(kind);
+        if kind.write && kind.non_private {
+            self.agents.note_write_of(kind);
+        }
+    }
+}
+
+/// Nobody accessed the word before.
+pub(super) fn untouched(cell: &Cell) -> bool {
+    cell.history == 0 && cell.write == NOBODY && cell.readers == [NOBODY; 2]
+}
+
+/// The classes of a semantics that a full barrier covers, as indices.
+pub(super) fn class_indices(classes: StorageClasses) -> impl Iterator<Item = usize> {
+    (0..4).filter(move |index| classes.bits() >> index & 1 != 0)
+}

@@ -1,0 +1,102 @@
+//! The kinds of accesses that a dispatch makes, numbered.
+
+use crate::access::{Access, Reference, Site};
+use crate::race::Kind;
+use crate::scope::{Scope, Semantics};
+use rustc_hash::FxHashMap;
+
+/// What an instruction does with the location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Does {
+    Read,
+    Write,
+    Modify,
+    /// A compare-exchange that fails: a read with the Unequal semantics.
+    Fail,
+}
+
+struct Recent {
+    access: Access,
+    reference: Reference,
+    does: Does,
+    number: u32,
+}
+
+/// Numbers kinds; number 0 is never used.
+pub(super) struct Kinds {
+    list: Vec<Kind>,
+    index: FxHashMap<Kind, u32>,
+    /// The last kind of each site.
+    recent: Vec<Option<Recent>>,
+}
+
+impl Kinds {
+    pub fn new() -> Kinds {
+        let nobody = Kind::plain(Site(0), Default::default(), u32::MAX, false);
+        Kinds { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new() }
+    }
+
+    pub fn list(&self) -> &[Kind] {
+        &self.list
+    }
+
+    #[inline]
+    pub fn get(&self, number: u32) -> &Kind {
+        &self.list[number as usize]
+    }
+
+    /// The number of what this instruction does.
+    #[inline]
+    pub fn number(&mut self, at: Site, access: &Access, reference: Reference, does: Does) -> u32 {
+        if let Some(Some(recent)) = self.recent.get(at.0 as usize)
+            && recent.does == does
+            && recent.reference == reference
+            && recent.access == *access
+        {
+            return recent.number;
+        }
+        self.find(at, access, reference, does)
+    }
+
+    #[cold]
+    fn find(&mut self, at: Site, access: &Access, reference: Reference, does: Does) -> u32 {
+        let level = |scope: Option<Scope>| scope.and_then(Scope::level).map(|level| level as u8);
+        let write = matches!(does, Does::Write | Does::Modify);
+        let read = !matches!(does, Does::Write);
+        let mut kind = Kind::plain(at, access.class, reference.0, write);
+        kind.read = read;
+        kind.write = write;
+        kind.non_private = access.non_private;
+        kind.size = access.size;
+        if access.atomic.is_some() {
+            kind.atomic = true;
+            kind.level = level(access.atomic);
+            let semantics = if does == Does::Fail { access.unequal } else { access.semantics };
+            kind.semantics = Semantics {
+                acquire: semantics.acquire && read,
+                release: semantics.release && write,
+                make_available: semantics.make_available && write,
+                make_visible: semantics.make_visible && read,
+                ..semantics
+            };
+        } else {
+            kind.available = write && access.available.is_some();
+            kind.visible = read && access.visible.is_some();
+            kind.level = if write { level(access.available) } else { level(access.visible) };
+        }
+        let kind = kind.normalised();
+        let next = self.list.len() as u32;
+        let number = *self.index.entry(kind).or_insert(next);
+        if number == next {
+            self.list.push(kind);
+        }
+        let slot = at.0 as usize;
+        if slot < 1 << 20 {
+            if self.recent.len() <= slot {
+                self.recent.resize_with(slot + 1, || None);
+            }
+            self.recent[slot] = Some(Recent { access: *access, reference, does, number });
+        }
+        number
+    }
+}

@@ -1,0 +1,459 @@
+//! Planted bugs, each beside its fixed twin, driven lane by lane.
+
+use super::*;
+use crate::finding::FindingId;
+
+const U: StorageClasses = StorageClasses::UNIFORM;
+const W: StorageClasses = StorageClasses::WORKGROUP;
+
+/// A dispatch of two workgroups of 64 invocations in two subgroups, over one buffer of 64 words and 256 bytes of workgroup memory.
+struct Machine {
+    memory: CheckedMemory,
+    words: Vec<u32>,
+    open: Vec<u32>,
+}
+
+/// How a plain access is made.
+#[derive(Clone, Copy)]
+struct How {
+    size: u8,
+    non_private: bool,
+    coherent: Option<Scope>,
+    reference: u32,
+}
+
+const PRIVATE: How = How { size: 4, non_private: false, coherent: None, reference: 0 };
+const SHARED: How = How { size: 4, non_private: true, coherent: None, reference: 0 };
+
+fn coherent(scope: Scope) -> How {
+    How { coherent: Some(scope), ..SHARED }
+}
+
+fn access(how: How, class: StorageClasses, write: bool) -> Access {
+    Access {
+        non_private: how.non_private,
+        available: how.coherent.filter(|_| write),
+        visible: how.coherent.filter(|_| !write),
+        ..Access::plain(class, how.size, 1)
+    }
+}
+
+fn semantics(acquire: bool, release: bool, classes: StorageClasses, make: bool) -> Semantics {
+    Semantics {
+        acquire,
+        release,
+        classes,
+        make_available: make && release,
+        make_visible: make && acquire,
+        volatile: false,
+    }
+}
+
+fn both(classes: StorageClasses) -> Semantics {
+    semantics(true, true, classes, true)
+}
+
+impl Machine {
+    fn new(options: CheckOptions) -> Machine {
+        let mut memory = CheckedMemory::new(options);
+        memory.begin_dispatch(DispatchInfo {
+            number: 7,
+            groups: [2, 1, 1],
+            workgroup_size: 64,
+            subgroup_size: 32,
+            ..DispatchInfo::default()
+        });
+        for group in 0..2 {
+            memory.workgroup_begin(group, 256, false);
+        }
+        Machine { memory, words: vec![0; 64], open: vec![0, 1] }
+    }
+
+    fn stale() -> Machine {
+        Machine::new(CheckOptions::default())
+    }
+
+    fn enter(&mut self, lane: u32) {
+        let (group, local) = (lane / 64, lane % 64);
+        self.memory.enter_subgroup(&SubgroupIdentity {
+            workgroup: group,
+            workgroup_id: [group, 0, 0],
+            subgroup: local / 32,
+            first_local_index: local / 32 * 32,
+            lanes: 32,
+        });
+    }
+
+    fn view(&mut self, reference: u32) -> MemoryView {
+        MemoryView {
+            host: self.words.as_mut_ptr().cast(),
+            address: 0x1000,
+            size: 256,
+            reference: Reference(reference),
+        }
+    }
+
+    fn with<T>(
+        &mut self,
+        lane: u32,
+        class: StorageClasses,
+        byte: u32,
+        reference: u32,
+        act: impl FnOnce(&mut CheckedMemory, Pointers<'_>, Mask) -> T,
+    ) -> T {
+        self.enter(lane);
+        let view = self.view(reference);
+        let offset = Lanes([byte; LANES]);
+        let pointers = if class == W {
+            Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(reference) }
+        } else {
+            Pointers::View { view: &view, offset: &offset, immediate: 0 }
+        };
+        act(&mut self.memory, pointers, 1 << (lane % 32))
+    }
+
+    fn store(&mut self, site: u32, lane: u32, class: StorageClasses, byte: u32, how: How, value: u32) {
+        let access = access(how, class, true);
+        self.with(lane, class, byte, how.reference, |memory, to, mask| {
+            memory.store(Site(site), to, mask, &access, &[Lanes([value; LANES])]).unwrap();
+        });
+    }
+
+    fn load(&mut self, site: u32, lane: u32, class: StorageClasses, byte: u32, how: How) -> u32 {
+        let access = access(how, class, false);
+        self.with(lane, class, byte, how.reference, |memory, from, mask| {
+            let mut out = [Lanes::ZERO];
+            memory.load(Site(site), from, mask, &access, &mut out).unwrap();
+            out[0].0[(lane % 32) as usize]
+        })
+    }
+
+    fn atomic(&self, class: StorageClasses, scope: Scope, semantics: Semantics) -> Access {
+        Access { atomic: Some(scope), semantics, non_private: true, ..Access::plain(class, 4, 1) }
+    }
+
+    fn atomic_store(
+        &mut self,
+        site: u32,
+        lane: u32,
+        class: StorageClasses,
+        byte: u32,
+        scope: Scope,
+        semantics: Semantics,
+        value: u32,
+    ) {
+        let access = self.atomic(class, scope, semantics);
+        self.with(lane, class, byte, 0, |memory, to, mask| {
+            memory.store(Site(site), to, mask, &access, &[Lanes([value; LANES])]).unwrap();
+        });
+    }
+
+    fn atomic_load(
+        &mut self,
+        site: u32,
+        lane: u32,
+        class: StorageClasses,
+        byte: u32,
+        scope: Scope,
+        semantics: Semantics,
+    ) -> u32 {
+        let access = self.atomic(class, scope, semantics);
+        self.with(lane, class, byte, 0, |memory, from, mask| {
+            let mut out = [Lanes::ZERO];
+            memory.load(Site(site), from, mask, &access, &mut out).unwrap();
+            out[0].0[(lane % 32) as usize]
+        })
+    }
+
+    fn add(
+        &mut self,
+        site: u32,
+        lane: u32,
+        class: StorageClasses,
+        byte: u32,
+        scope: Scope,
+        semantics: Semantics,
+        value: u32,
+    ) -> u32 {
+        let access = self.atomic(class, scope, semantics);
+        self.with(lane, class, byte, 0, |memory, to, mask| {
+            let mut out = [Lanes::ZERO];
+            let value = [Lanes([value; LANES])];
+            memory
+                .read_modify_write(Site(site), AtomicOp::IAdd, to, mask, &access, &value, None, &mut out)
+                .unwrap();
+            out[0].0[(lane % 32) as usize]
+        })
+    }
+
+    fn fence(&mut self, site: u32, lane: u32, scope: Scope, semantics: Semantics) {
+        self.enter(lane);
+        self.memory.fence(Site(site), 1 << (lane % 32), scope, &semantics);
+    }
+
+    /// A workgroup barrier by all 64 invocations of `group`.
+    fn barrier(&mut self, site: u32, group: u32, memory: Scope, semantics: Semantics) {
+        for lane in [group * 64, group * 64 + 32] {
+            self.enter(lane);
+            self.memory.barrier_arrive(Site(site), Mask::MAX, Scope::Workgroup, memory, &semantics);
+        }
+        self.memory.barrier_complete(group);
+    }
+
+    fn end(mut self) -> Vec<Finding> {
+        for group in std::mem::take(&mut self.open) {
+            self.memory.workgroup_end(group);
+        }
+        self.memory.end_dispatch()
+    }
+
+    fn ids(self) -> Vec<FindingId> {
+        self.end().into_iter().map(|finding| finding.id).collect()
+    }
+}
+
+/// Data at word 0 and flag at word 1, from invocation 0 of workgroup 0 to invocation 0 of workgroup 1.
+fn message(data: How, release: Semantics, acquire: Semantics, scope: Scope) -> (u32, Vec<Finding>) {
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 0, How { coherent: data.coherent, ..data }, 17);
+    m.atomic_store(2, 0, U, 4, scope, release, 1);
+    let mut spins = 0;
+    while m.atomic_load(3, 64, U, 4, scope, acquire) == 0 && spins < 40 {
+        spins += 1;
+    }
+    let got = m.load(4, 64, U, 0, data);
+    (got, m.end())
+}
+
+fn only(findings: &[Finding]) -> FindingId {
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    findings[0].id
+}
+
+#[test]
+fn message_passing_between_workgroups() {
+    let release = semantics(false, true, U, true);
+    let acquire = semantics(true, false, U, true);
+    let (got, findings) = message(SHARED, release, acquire, Scope::Device);
+    assert_eq!((got, findings.len()), (17, 0), "{findings:#?}");
+    // Per-instruction operations do as well.
+    let bare = |semantics: Semantics| Semantics { make_available: false, make_visible: false, ..semantics };
+    let (got, findings) = message(coherent(Scope::Device), bare(release), bare(acquire), Scope::Device);
+    assert_eq!((got, findings.len()), (17, 0), "{findings:#?}");
+
+    let (got, findings) = message(SHARED, release, bare(acquire), Scope::Device);
+    assert_eq!((got, only(&findings)), (0, FindingId::RaceNotVisible));
+    assert_eq!((findings[0].accesses[1].returned, findings[0].accesses[1].newest), (Some(0), Some(17)));
+    assert_eq!(findings[0].accesses[1].admissible, [0, 17]);
+    assert_eq!(findings[0].accesses[0].by.workgroup, [0, 0, 0]);
+    assert_eq!(findings[0].accesses[1].by.workgroup, [1, 0, 0]);
+    let (got, findings) = message(SHARED, bare(release), acquire, Scope::Device);
+    assert_eq!((got, only(&findings)), (0, FindingId::RaceNotAvailable));
+    let (got, findings) = message(PRIVATE, release, acquire, Scope::Device);
+    assert_eq!((got, only(&findings)), (0, FindingId::RacePrivate));
+    let (_, findings) = message(SHARED, semantics(false, false, U, false), acquire, Scope::Device);
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+    // The atomics are not in each other's scope: they race themselves.
+    let (_, findings) = message(SHARED, release, acquire, Scope::Workgroup);
+    assert!(findings.iter().any(|finding| finding.id == FindingId::RaceMixedScopeAtomics), "{findings:#?}");
+}
+
+#[test]
+fn a_flag_is_read_stale_until_the_budget_is_spent_and_never_goes_back() {
+    let mut m = Machine::new(CheckOptions { stale_budget: 5, ..CheckOptions::default() });
+    let relaxed = Semantics::RELAXED;
+    m.atomic_store(1, 0, U, 4, Scope::Device, relaxed, 1);
+    let seen: Vec<u32> = (0..8).map(|_| m.atomic_load(2, 64, U, 4, Scope::Device, relaxed)).collect();
+    assert_eq!(seen, [0, 0, 0, 0, 0, 0, 1, 1]);
+    assert_eq!(m.ids(), []);
+    let mut m = Machine::new(CheckOptions { values: ValuePolicy::Latest, ..CheckOptions::default() });
+    m.atomic_store(1, 0, U, 4, Scope::Device, relaxed, 1);
+    assert_eq!(m.atomic_load(2, 64, U, 4, Scope::Device, relaxed), 1);
+    for seed in 0..8 {
+        let mut m =
+            Machine::new(CheckOptions { values: ValuePolicy::Seeded, seed, ..CheckOptions::default() });
+        for value in 1..6 {
+            m.atomic_store(1, 0, U, 4, Scope::Device, relaxed, value);
+        }
+        let seen: Vec<u32> = (0..12).map(|_| m.atomic_load(2, 64, U, 4, Scope::Device, relaxed)).collect();
+        assert!(seen.is_sorted(), "{seen:?}");
+    }
+}
+
+/// Invocation 0 writes workgroup memory, `between`, invocation 40 reads it.
+fn through_barrier(how: How, between: impl FnOnce(&mut Machine)) -> (u32, Vec<Finding>) {
+    let mut m = Machine::stale();
+    m.store(1, 0, W, 8, how, 5);
+    between(&mut m);
+    let got = m.load(3, 40, W, 8, how);
+    (got, m.end())
+}
+
+#[test]
+fn workgroup_memory_through_a_barrier() {
+    let (got, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, both(W)));
+    assert_eq!((got, findings.len()), (5, 0), "{findings:#?}");
+    let (got, findings) = through_barrier(SHARED, |_| {});
+    assert_eq!((got, only(&findings)), (0, FindingId::RaceUnordered));
+    let (got, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, both(U)));
+    assert_eq!((got, only(&findings)), (0, FindingId::RaceUnordered));
+    let (_, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, Semantics::RELAXED));
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+    let (_, findings) =
+        through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, semantics(true, true, W, false)));
+    assert_eq!(only(&findings), FindingId::RaceNotAvailable);
+    let (_, findings) = through_barrier(PRIVATE, |m| m.barrier(2, 0, Scope::Workgroup, both(W)));
+    assert_eq!(only(&findings), FindingId::RacePrivate);
+    // Fences around a barrier without semantics do.
+    let (got, findings) = through_barrier(SHARED, |m| {
+        for lane in 0..64 {
+            m.fence(4, lane, Scope::Workgroup, semantics(false, true, W, true));
+        }
+        m.barrier(2, 0, Scope::Workgroup, Semantics::RELAXED);
+        for lane in 0..64 {
+            m.fence(5, lane, Scope::Workgroup, semantics(true, false, W, true));
+        }
+    });
+    assert_eq!((got, findings.len()), (5, 0), "{findings:#?}");
+}
+
+#[test]
+fn subgroup_scope_is_too_narrow_for_a_workgroup() {
+    let (_, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Subgroup, both(W)));
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+}
+
+#[test]
+fn reads_are_overwritten_only_after_a_barrier() {
+    for fixed in [false, true] {
+        let mut m = Machine::stale();
+        m.store(1, 0, W, 8, SHARED, 5);
+        m.barrier(2, 0, Scope::Workgroup, both(W));
+        for lane in 0..64 {
+            assert_eq!(m.load(3, lane, W, 8, SHARED), 5);
+        }
+        if fixed {
+            m.barrier(4, 0, Scope::Workgroup, both(W));
+        }
+        m.store(5, 63, W, 8, SHARED, 6);
+        let ids = m.ids();
+        assert_eq!(ids, if fixed { vec![] } else { vec![FindingId::RaceUnordered] });
+    }
+}
+
+#[test]
+fn writes_of_several_invocations_to_one_word() {
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 0, SHARED, 1);
+    m.store(1, 1, U, 0, SHARED, 2);
+    m.store(1, 64, U, 0, SHARED, 2);
+    let findings = m.end();
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+    assert_eq!(findings[0].count, 2);
+    let mut m = Machine::stale();
+    for lane in [0, 1, 64] {
+        m.add(1, lane, U, 0, Scope::Device, Semantics::RELAXED, 1);
+    }
+    assert_eq!(m.words[0], 3);
+    assert_eq!(m.ids(), []);
+    // One of them is not atomic, or does not reach the other workgroup.
+    let mut m = Machine::stale();
+    m.add(1, 0, U, 0, Scope::Device, Semantics::RELAXED, 1);
+    m.store(2, 64, U, 0, SHARED, 2);
+    assert_eq!(m.ids(), [FindingId::RaceUnordered]);
+    let mut m = Machine::stale();
+    m.add(1, 0, U, 0, Scope::Workgroup, Semantics::RELAXED, 1);
+    m.add(2, 64, U, 0, Scope::Device, Semantics::RELAXED, 1);
+    assert_eq!(m.ids(), [FindingId::RaceMixedScopeAtomics]);
+}
+
+#[test]
+fn two_descriptors_of_one_buffer() {
+    for (second, expected) in [(0, vec![]), (1, vec![FindingId::RaceReference])] {
+        let mut m = Machine::stale();
+        m.store(1, 0, U, 0, SHARED, 3);
+        m.barrier(2, 0, Scope::Device, both(U));
+        m.load(3, 0, U, 0, How { reference: second, ..SHARED });
+        assert_eq!(m.ids(), expected);
+    }
+}
+
+#[test]
+fn bytes_of_one_word_are_separate_locations() {
+    let byte = How { size: 1, ..SHARED };
+    let mut m = Machine::stale();
+    for lane in 0..4 {
+        m.store(1, lane, U, lane, byte, 0x10 + lane);
+    }
+    for lane in 0..4 {
+        assert_eq!(m.load(2, lane, U, lane, byte), 0x10 + lane);
+    }
+    assert_eq!(m.words[0], 0x1312_1110);
+    m.barrier(3, 0, Scope::Workgroup, both(U));
+    assert_eq!(m.load(4, 50, U, 0, SHARED), 0x1312_1110);
+    assert_eq!(m.ids(), []);
+    // A half word over a byte, without and with a barrier.
+    for fixed in [false, true] {
+        let mut m = Machine::stale();
+        m.store(1, 0, U, 1, byte, 0x11);
+        if fixed {
+            m.barrier(2, 0, Scope::Workgroup, both(U));
+        }
+        m.store(3, 1, U, 0, How { size: 2, ..SHARED }, 0x2222);
+        assert_eq!(m.ids(), if fixed { vec![] } else { vec![FindingId::RaceUnordered] });
+    }
+}
+
+#[test]
+fn undefined_and_outside() {
+    let mut m = Machine::stale();
+    m.load(1, 0, W, 12, SHARED);
+    m.load(2, 0, U, 256, SHARED);
+    m.store(3, 0, U, 300, SHARED, 1);
+    let findings = m.end();
+    let ids: Vec<_> = findings.iter().map(|finding| (finding.id, finding.accesses[0].place.offset)).collect();
+    assert_eq!(
+        ids,
+        [(FindingId::UninitialisedRead, 12), (FindingId::OutOfBounds, 256), (FindingId::OutOfBounds, 300)]
+    );
+    let mut m = Machine::stale();
+    m.store(1, 0, W, 12, SHARED, 1);
+    m.load(2, 0, W, 12, SHARED);
+    assert_eq!(m.ids(), []);
+}
+
+#[test]
+fn dispatches_are_apart() {
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 0, SHARED, 9);
+    m.memory.end_dispatch();
+    m.memory.begin_dispatch(DispatchInfo {
+        number: 8,
+        groups: [2, 1, 1],
+        workgroup_size: 64,
+        subgroup_size: 32,
+        ..DispatchInfo::default()
+    });
+    for group in 0..2 {
+        m.memory.workgroup_begin(group, 256, false);
+    }
+    assert_eq!(m.load(2, 64, U, 0, SHARED), 9);
+    assert_eq!(m.ids(), []);
+}
+
+#[test]
+fn available_at_the_workgroup_does_not_reach_another_without_chains() {
+    for chains in [true, false] {
+        let mut m = Machine::new(CheckOptions { chains, ..CheckOptions::default() });
+        m.store(1, 0, U, 0, SHARED, 4);
+        m.barrier(2, 0, Scope::Workgroup, both(U));
+        m.atomic_store(3, 5, U, 4, Scope::Device, semantics(false, true, U, true), 1);
+        while m.atomic_load(4, 64, U, 4, Scope::Device, semantics(true, false, U, true)) == 0 {}
+        let got = m.load(5, 64, U, 0, SHARED);
+        if chains {
+            assert_eq!((got, m.ids()), (4, vec![]));
+        } else {
+            assert_eq!((got, m.ids()), (0, vec![FindingId::RaceNotAvailable]));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Store histories: which values a load may return (Vulkan memory model, *Visible-To* and the consistency of an execution).
+//!
+//! Per location, writes are appended to a history; an entry's position is its index, the initial value comes before all. A load may read
+//! an entry if, after the acquire effect of reading it, no access that is location-ordered before the load has a later position (the
+//! position of a read is that of the write it read). A read-modify-write reads the newest entry. So a load that the program orders after
+//! the newest write has exactly one candidate, whatever the [`ValuePolicy`]; a load that races, or that meets a mutually ordered atomic,
+//! returns, deterministically, a value that a device may return.
+//!
+//! Not generated: load buffering and values out of thin air (execution is in order), and executions in which writes take effect in another
+//! order than they were executed. Histories are bounded: the oldest entries are forgotten first, which leaves fewer stale values.
+
+use crate::race::{Facts, Heads, Kind, Later, Nothing, Order, Record};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Which of the admissible values a load returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValuePolicy {
+    /// The newest: memory looks coherent.
+    Latest,
+    /// The oldest: missing availability and visibility show as old values every time.
+    #[default]
+    Stale,
+    /// Any, by the seed.
+    Seeded,
+}
+
+/// The index of a write to a location; 0 is what was there before the history.
+pub type Position = u32;
+
+const MOST_ENTRIES: usize = 16;
+const MOST_READS: usize = 64;
+
+/// One write to the bytes of a word.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Who and how.
+    pub record: Record,
+    /// Which of the four bytes.
+    pub bytes: u8,
+    /// The word's bits, where `bytes` says so.
+    pub value: u32,
+    /// Where in the history.
+    pub position: Position,
+    /// For an atomic write: the releases that synchronize with an acquire that reads it.
+    pub heads: Heads,
+}
+
+/// One read of the bytes of a word.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Who and how.
+    pub record: Record,
+    /// Which of the four bytes.
+    pub bytes: u8,
+    /// The position that it read.
+    pub saw: Position,
+    /// How many entries there were.
+    pub at: Position,
+    /// How often it has read the same old entry.
+    pub repeats: u32,
+}
+
+/// The history of one aligned word of four bytes.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    before: u32,
+    before_bytes: u8,
+    before_position: Position,
+    entries: Vec<Entry>,
+    reads: Vec<Read>,
+    floor: Position,
+    next: Position,
+}
+
+/// What a load does.
+pub struct Load<'a> {
+    /// The rules.
+    pub order: Order<'a>,
+    /// Kinds by their index.
+    pub kinds: &'a [Kind],
+    /// Who.
+    pub agent: u32,
+    /// How.
+    pub kind: &'a Kind,
+    /// Which bytes.
+    pub bytes: u8,
+    /// Which value to prefer.
+    pub policy: ValuePolicy,
+    /// Decides for [`ValuePolicy::Seeded`].
+    pub dice: u64,
+    /// How often one agent may read the same old entry.
+    pub stale_budget: u32,
+    /// A position that the load is known to be ordered after; 0 if none.
+    pub floor: Position,
+}
+
+/// What a load got.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The word's bits, where the load's bytes are.
+    pub value: u32,
+    /// The position read.
+    pub saw: Position,
+    /// The entry read, if it is one write for all bytes.
+    pub from: Option<usize>,
+    /// All values that were admissible, oldest first, without repetition.
+    pub admissible: Vec<u32>,
+}
+
+fn bits(bytes: u8) -> u32 {
+    (0..4).filter(|b| bytes >> b & 1 != 0).fold(0, |bits, b| bits | 0xff << (8 * b))
+}
+
+impl History {
+    /// The history of a word whose last write, of the whole word, is known, and what was there before it.
+    pub fn after(record: Record, before: u32, value: u32) -> History {
+        let entry = Entry { record, bytes: 15, value, position: 1, heads: Heads::default() };
+        History { before, before_bytes: 15, entries: vec![entry], next: 1, ..History::default() }
+    }
+
+    /// The writes, oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The reads that are remembered.
+    pub fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+
+    /// Bytes of `bytes` that were never written in this history.
+    pub fn unwritten(&self, bytes: u8) -> u8 {
+        bytes & !self.before_bytes
+    }
+
+    /// The newest entry for each of the bytes, without repetition.
+    pub fn newest(&self, bytes: u8) -> impl Iterator<Item = &Entry> {
+        let mut left = bytes;
+        self.entries.iter().rev().filter(move |entry| {
+            let hit = entry.bytes & left != 0;
+            left &= !entry.bytes;
+            hit
+        })
+    }
+
+    /// The reads of some of the bytes since they were last written.
+    pub fn reads_since(&self, bytes: u8) -> impl Iterator<Item = &Read> {
+        self.reads.iter().filter(move |read| {
+            let shared = read.bytes & bytes;
+            shared != 0 && self.newest(shared).all(|entry| entry.position <= read.at)
+        })
+    }
+
+    /// Appends a write. `old` is what the bytes held until now.
+    pub fn write(&mut self, record: Record, bytes: u8, value: u32, old: u32, heads: Heads) {
+        let fresh = bytes & !self.before_bytes & !self.entries.iter().fold(0, |all, entry| all | entry.bytes);
+        self.before = self.before & !bits(fresh) | old & bits(fresh);
+        self.before_bytes |= fresh;
+        if self.entries.len() == MOST_ENTRIES {
+            let oldest = self.entries.remove(0);
+            self.before = self.before & !bits(oldest.bytes) | oldest.value & bits(oldest.bytes);
+            self.before_position = oldest.position;
+        }
+        self.next += 1;
+        self.entries.push(Entry { record, bytes, value, position: self.next, heads });
+    }
+
+    /// Remembers a read. The agent's earlier read of the same kind is replaced.
+    pub fn read(&mut self, record: Record, bytes: u8, saw: Position) {
+        let same = |read: &Read| {
+            read.record.agent == record.agent && read.record.kind == record.kind && read.bytes == bytes
+        };
+        let stale = self.newest(bytes).any(|entry| entry.position > saw);
+        let mut repeats = 0;
+        if let Some(index) = self.reads.iter().position(same) {
+            let earlier = self.reads.remove(index);
+            repeats = if stale && earlier.saw == saw { earlier.repeats + 1 } else { 0 };
+        }
+        if self.reads.len() == MOST_READS {
+            let oldest = self.reads.remove(0);
+            self.floor = self.floor.max(oldest.saw);
+        }
+        self.reads.push(Read { record, bytes, saw, at: self.next, repeats });
+    }
+
+    /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is earlier than `floor[b]`; with the
+    /// highest position read. Bytes that no entry covers keep the bits of `newest`.
+    fn at(&self, bytes: u8, position: Position, floor: &[Position; 4], newest: u32) -> (u32, Position) {
+        let mut value = newest;
+        let mut saw = 0;
+        for (b, floor) in floor.iter().enumerate().filter(|(b, _)| bytes >> b & 1 != 0) {
+            let mask = 0xff << (8 * b);
+            let last = position.max(*floor);
+            let mut covering = self.entries.iter().filter(|entry| entry.bytes >> b & 1 != 0);
+            match covering.clone().rev().find(|entry| entry.position <= last) {
+                Some(entry) => {
+                    value = value & !mask | entry.value & mask;
+                    saw = saw.max(entry.position);
+                }
+                None if covering.next().is_some() => {
+                    value = value & !mask | self.before & mask;
+                    saw = saw.max(self.before_position);
+                }
+                None => {}
+            }
+        }
+        (value, saw)
+    }
+
+    fn floors(&self, load: &Load<'_>, facts: &Facts) -> [Position; 4] {
+        let later = Later { agent: load.agent, facts, kind: load.kind };
+        let ordered =
+            |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &Nothing, &later);
+        let mut floors = [self.floor.max(load.floor); 4];
+        let mut raise = |bytes: u8, position: Position| {
+            for (b, floor) in floors.iter_mut().enumerate() {
+                if bytes & load.bytes & 1 << b != 0 {
+                    *floor = position.max(*floor);
+                }
+            }
+        };
+        for entry in &self.entries {
+            if entry.bytes & load.bytes != 0 && ordered(&entry.record) {
+                raise(entry.bytes, entry.position);
+            }
+        }
+        for read in &self.reads {
+            if read.bytes & load.bytes == 0 {
+                continue;
+            }
+            if ordered(&read.record) {
+                raise(read.bytes, read.saw);
+            }
+            if read.record.agent == load.agent && read.repeats >= load.stale_budget {
+                raise(read.bytes, read.saw + 1);
+            }
+        }
+        floors
+    }
+
+    /// What a load reads. `newest` is the word as memory has it; `facts` gives what the agent knows after reading a write with these heads
+    /// (of the entry with this index).
+    pub fn load(
+        &self,
+        load: &Load<'_>,
+        newest: u32,
+        facts: &mut dyn FnMut(Option<usize>) -> Arc<Facts>,
+    ) -> Loaded {
+        let last = self.entries.len().checked_sub(1);
+        let whole = |entry: &Entry| entry.bytes & load.bytes == load.bytes;
+        let mut cuts: Vec<(Position, Option<usize>)> = vec![(self.before_position, None)];
+        cuts.extend(
+            self.entries
+                .iter()
+                .enumerate()
+                .filter(|(_, e)| e.bytes & load.bytes != 0)
+                .map(|(i, e)| (e.position, Some(i))),
+        );
+        let atomic = load.kind.atomic;
+        // A plain read has no acquire effect: one set of floors serves all candidates.
+        let plain = if atomic { None } else { Some(self.floors(load, &facts(None))) };
+        let mut found: Vec<Loaded> = Vec::new();
+        for (position, index) in &cuts {
+            let from = index.filter(|index| whole(&self.entries[*index]));
+            let floors = match &plain {
+                Some(floors) => *floors,
+                None => self.floors(load, &facts(from)),
+            };
+            let admissible = (0..4).all(|b| load.bytes >> b & 1 == 0 || floors[b] <= *position);
+            if atomic && !admissible && *index != last {
+                continue;
+            }
+            let (value, saw) = self.at(load.bytes, *position, &floors, newest);
+            if found.last().is_none_or(|other| other.saw != saw || other.value != value) {
+                let from = self.entries.iter().position(|entry| entry.position == saw && whole(entry));
+                found.push(Loaded { value, saw, from, admissible: Vec::new() });
+            }
+        }
+        let index = match load.policy {
+            ValuePolicy::Latest => found.len() - 1,
+            ValuePolicy::Stale => 0,
+            ValuePolicy::Seeded => (load.dice % found.len() as u64) as usize,
+        };
+        let mut admissible: Vec<u32> = Vec::new();
+        for candidate in &found {
+            if !admissible.contains(&candidate.value) {
+                admissible.push(candidate.value);
+            }
+        }
+        let mut loaded = found.swap_remove(index);
+        loaded.admissible = admissible;
+        loaded
+    }
+
+    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write of these bytes.
+    pub fn predecessors(
+        &self,
+        order: &Order<'_>,
+        kinds: &[Kind],
+        agent: u32,
+        kind: &Kind,
+        bytes: u8,
+    ) -> Vec<Heads> {
+        let here: Vec<&Entry> = self.entries.iter().filter(|entry| entry.bytes == bytes).collect();
+        let follows = |earlier: &Entry, agent: u32, kind: &Kind| {
+            order.mutual(&earlier.record, &kinds[earlier.record.kind as usize], agent, kind)
+        };
+        if let Some(last) = here.last()
+            && follows(last, agent, kind)
+        {
+            // Atomics of queue family or device scope all share their instance: the last one is the only immediate predecessor.
+            let wide = |kind: &Kind| kind.level >= Some(2);
+            if wide(kind) && here.iter().all(|entry| wide(&kinds[entry.record.kind as usize])) {
+                return vec![last.heads.clone()];
+            }
+        }
+        let later = |a: &Entry, b: &Entry| follows(a, b.record.agent, &kinds[b.record.kind as usize]);
+        let direct: Vec<bool> = here.iter().map(|entry| follows(entry, agent, kind)).collect();
+        let mut before = direct.clone();
+        for index in (0..here.len()).rev() {
+            before[index] |=
+                (index + 1..here.len()).any(|next| before[next] && later(here[index], here[next]));
+        }
+        (0..here.len())
+            .filter(|index| {
+                direct[*index]
+                    && !(index + 1..here.len()).any(|next| before[next] && later(here[*index], here[next]))
+            })
+            .map(|index| here[index].heads.clone())
+            .collect()
+    }
+}
