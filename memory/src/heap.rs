@@ -1,0 +1,220 @@
+//! Heaps: memory files, and who owns which range of them.
+//!
+//! A heap is one memory file, sparse and much larger than the heap's budget; an allocation is a range of it, mapped where it is needed
+//! ([`crate::device`]). A device address is the heap's base plus the offset in the file, so addresses depend on the order of allocations
+//! and on nothing else. Ranges are separated by an unused gap and not handed out again before the rest of the file has been, so that an
+//! address from a freed allocation rarely points into a live one. Pages are committed when first touched, given back when the range is
+//! freed, and zero before their first write.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Alignment of allocations and the gap after each, in bytes.
+pub const GRANULE: u64 = 0x1_0000;
+
+/// Why an allocation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HeapError {
+    /// Over the heap's size: `VK_ERROR_OUT_OF_DEVICE_MEMORY`.
+    #[error("the heap has {left} bytes left, {asked} were asked for")]
+    OutOfMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes of the budget not in use.
+        left: u64,
+    },
+    /// The operating system refused.
+    #[error("cannot {doing}: {error}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// Why not.
+        error: std::io::Error,
+    },
+}
+
+impl HeapError {
+    pub(crate) fn system(doing: &'static str) -> HeapError {
+        HeapError::System { doing, error: std::io::Error::last_os_error() }
+    }
+}
+
+/// One memory heap.
+#[derive(Debug)]
+pub struct Heap {
+    file: OwnedFd,
+    base: u64,
+    size: u64,
+    ranges: Mutex<Ranges>,
+}
+
+#[derive(Debug)]
+struct Ranges {
+    /// Offset to length; neighbours are merged.
+    free: BTreeMap<u64, u64>,
+    cursor: u64,
+    used: u64,
+}
+
+impl Heap {
+    /// A heap of `size` bytes whose device addresses start at `base`.
+    ///
+    /// # Errors
+    /// The operating system gives no memory file.
+    pub fn new(base: u64, size: u64) -> Result<Heap, HeapError> {
+        // SAFETY: the name is a null-terminated string; the call has no other precondition.
+        let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(HeapError::system("create a memory file"));
+        }
+        // SAFETY: the descriptor was just created and belongs to nobody else.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        let span = (size.saturating_mul(16)).next_multiple_of(GRANULE);
+        // SAFETY: plain system call on an owned descriptor.
+        if unsafe { libc::ftruncate(file.as_raw_fd(), span as libc::off_t) } != 0 {
+            return Err(HeapError::system("size a memory file"));
+        }
+        let ranges = Ranges { free: BTreeMap::from([(0, span)]), cursor: 0, used: 0 };
+        Ok(Heap { file, base, size, ranges: Mutex::new(ranges) })
+    }
+
+    fn ranges(&self) -> MutexGuard<'_, Ranges> {
+        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of the heap.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Bytes in use by allocations.
+    pub fn used(&self) -> u64 {
+        self.ranges().used
+    }
+
+    pub(crate) fn address(&self, offset: u64) -> u64 {
+        self.base + offset
+    }
+
+    pub(crate) fn descriptor(&self) -> libc::c_int {
+        self.file.as_raw_fd()
+    }
+
+    /// Takes a range for `size` bytes; its offset in the file.
+    pub(crate) fn take(&self, size: u64) -> Result<u64, HeapError> {
+        let mut ranges = self.ranges();
+        let left = self.size - ranges.used;
+        let out = HeapError::OutOfMemory { asked: size, left };
+        if size > left {
+            return Err(out);
+        }
+        let span = span_of(size);
+        let cursor = ranges.cursor;
+        let found = ranges
+            .free
+            .range(cursor..)
+            .chain(ranges.free.range(..cursor))
+            .find(|(_, length)| **length >= span)
+            .map(|(offset, length)| (*offset, *length));
+        let Some((offset, length)) = found else {
+            return Err(out);
+        };
+        ranges.free.remove(&offset);
+        if length > span {
+            ranges.free.insert(offset + span, length - span);
+        }
+        ranges.cursor = offset + span;
+        ranges.used += size;
+        Ok(offset)
+    }
+
+    /// Gives a range back; its bytes are zero from here on.
+    pub(crate) fn give(&self, offset: u64, size: u64) {
+        let span = span_of(size);
+        // SAFETY: plain system call on an owned descriptor; the range is ours until it is inserted below.
+        unsafe {
+            libc::fallocate(
+                self.descriptor(),
+                libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE,
+                offset as libc::off_t,
+                span as libc::off_t,
+            );
+        }
+        let mut ranges = self.ranges();
+        ranges.used -= size;
+        let (mut offset, mut span) = (offset, span);
+        if let Some((&before, &length)) = ranges.free.range(..offset).next_back()
+            && before + length == offset
+        {
+            ranges.free.remove(&before);
+            (offset, span) = (before, length + span);
+        }
+        if let Some(length) = ranges.free.remove(&(offset + span)) {
+            span += length;
+        }
+        ranges.free.insert(offset, span);
+    }
+
+    /// Bytes of the range that are committed.
+    pub(crate) fn committed(&self, offset: u64, size: u64) -> u64 {
+        let (mut at, end, mut sum) = (offset as libc::off_t, (offset + size) as libc::off_t, 0);
+        while at < end {
+            // SAFETY: plain system calls on an owned descriptor.
+            let data = unsafe { libc::lseek(self.descriptor(), at, libc::SEEK_DATA) };
+            if data < 0 || data >= end {
+                break;
+            }
+            // SAFETY: as above.
+            let hole = unsafe { libc::lseek(self.descriptor(), data, libc::SEEK_HOLE) };
+            let stop = if hole < 0 { end } else { hole.min(end) };
+            sum += (stop - data) as u64;
+            at = stop;
+        }
+        sum
+    }
+}
+
+fn span_of(size: u64) -> u64 {
+    size.next_multiple_of(GRANULE) + GRANULE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_holds_and_comes_back() {
+        let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
+        let a = heap.take(600 << 10).unwrap();
+        assert!(matches!(heap.take(600 << 10), Err(HeapError::OutOfMemory { .. })));
+        assert_eq!(heap.used(), 600 << 10);
+        heap.give(a, 600 << 10);
+        assert_eq!(heap.used(), 0);
+        let b = heap.take(1 << 20).unwrap();
+        assert_ne!(a, b, "freed ranges rest");
+    }
+
+    #[test]
+    fn addresses_depend_on_the_order_alone() {
+        let run = || {
+            let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
+            let a = heap.take(100).unwrap();
+            let b = heap.take(70_000).unwrap();
+            heap.give(a, 100);
+            let c = heap.take(5).unwrap();
+            [a, b, c]
+        };
+        assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn all_ranges_merge_again() {
+        let heap = Heap::new(0, 1 << 20).unwrap();
+        let taken: Vec<u64> = (0..10).map(|i| heap.take(i * 1000 + 1).unwrap()).collect();
+        for i in [3, 1, 2, 9, 0, 4, 8, 6, 5, 7] {
+            heap.give(taken[i], i as u64 * 1000 + 1);
+        }
+        assert_eq!(heap.ranges().free.len(), 1);
+    }
+}
