@@ -1,4 +1,66 @@
-//! The Pellucid Vulkan driver.
+//! The Pellucid Vulkan driver: a compute-only Vulkan 1.3 device on the CPU, whose memory can be the Vulkan memory model itself.
+//!
+//! This page has the exported symbols only. A call goes from [`proc_addr`] (names) to `entry` (one file for each kind of object) under the
+//! guard of [`boundary`]; commands are recorded and replayed by `command` on the threads of `queue`; what the device claims is in
+//! `caps`. The driver holds no semantics of its own: shaders are the interpreter's, memory and findings are the memory crate's.
 
+pub mod boundary;
+mod caps;
+mod command;
 pub mod config;
+mod entry;
+mod ffi;
+mod handle;
+mod loader;
+mod message;
+pub mod proc_addr;
+mod queue;
 pub mod report;
+
+use ash::vk;
+use std::ffi::c_char;
+
+/// The loader asks first which version of the interface to speak.
+///
+/// # Safety
+/// `version` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
+    loader::negotiate(version)
+}
+
+/// The loader's way to all functions.
+///
+/// # Safety
+/// `name` is null or a null-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    loader::instance_function(instance, name)
+}
+
+/// The loader's way to functions on physical devices that it does not know.
+///
+/// # Safety
+/// `name` is null or a null-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
+    _instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    proc_addr::physical_device_function(name)
+}
+
+/// For applications that open the driver without a loader.
+///
+/// # Safety
+/// `name` is null or a null-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vkGetInstanceProcAddr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    loader::instance_function(instance, name)
+}

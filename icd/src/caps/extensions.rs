@@ -1,0 +1,115 @@
+//! Extensions: the names that instance and device list.
+//!
+//! What was promoted into 1.1 to 1.3 and concerns compute is listed by name too, because clients test for names.
+
+use crate::ffi;
+use ash::vk;
+
+/// One extension.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its name.
+    pub name: &'static str,
+    /// Its revision.
+    pub revision: u32,
+}
+
+const fn e(name: &'static str, revision: u32) -> Extension {
+    Extension { name, revision }
+}
+
+/// Instance extensions.
+pub const INSTANCE: &[Extension] = &[
+    e("VK_EXT_debug_utils", 2),
+    e("VK_KHR_device_group_creation", 1),
+    e("VK_KHR_external_fence_capabilities", 1),
+    e("VK_KHR_external_memory_capabilities", 1),
+    e("VK_KHR_external_semaphore_capabilities", 1),
+    e("VK_KHR_get_physical_device_properties2", 2),
+];
+
+/// Device extensions.
+pub const DEVICE: &[Extension] = &[
+    e("VK_EXT_descriptor_indexing", 2),
+    e("VK_EXT_host_query_reset", 1),
+    e("VK_EXT_image_robustness", 1),
+    e("VK_EXT_inline_uniform_block", 1),
+    e("VK_EXT_memory_budget", 1),
+    e("VK_EXT_pipeline_creation_cache_control", 3),
+    e("VK_EXT_pipeline_creation_feedback", 1),
+    e("VK_EXT_private_data", 1),
+    e("VK_EXT_scalar_block_layout", 1),
+    e("VK_EXT_separate_stencil_usage", 1),
+    e("VK_EXT_shader_atomic_float", 1),
+    e("VK_EXT_shader_demote_to_helper_invocation", 1),
+    e("VK_EXT_shader_subgroup_ballot", 1),
+    e("VK_EXT_shader_subgroup_vote", 1),
+    e("VK_EXT_subgroup_size_control", 2),
+    e("VK_EXT_texel_buffer_alignment", 1),
+    e("VK_EXT_tooling_info", 1),
+    e("VK_KHR_16bit_storage", 1),
+    e("VK_KHR_8bit_storage", 1),
+    e("VK_KHR_bind_memory2", 1),
+    e("VK_KHR_buffer_device_address", 1),
+    e("VK_KHR_copy_commands2", 1),
+    e("VK_KHR_dedicated_allocation", 3),
+    e("VK_KHR_descriptor_update_template", 1),
+    e("VK_KHR_device_group", 4),
+    e("VK_KHR_driver_properties", 1),
+    e("VK_KHR_external_fence", 1),
+    e("VK_KHR_external_memory", 1),
+    e("VK_KHR_external_semaphore", 1),
+    e("VK_KHR_format_feature_flags2", 2),
+    e("VK_KHR_get_memory_requirements2", 1),
+    e("VK_KHR_image_format_list", 1),
+    e("VK_KHR_maintenance1", 2),
+    e("VK_KHR_maintenance2", 1),
+    e("VK_KHR_maintenance3", 1),
+    e("VK_KHR_maintenance4", 2),
+    e("VK_KHR_push_descriptor", 2),
+    e("VK_KHR_relaxed_block_layout", 1),
+    e("VK_KHR_sampler_mirror_clamp_to_edge", 3),
+    e("VK_KHR_shader_atomic_int64", 1),
+    e("VK_KHR_shader_float16_int8", 1),
+    e("VK_KHR_shader_float_controls", 4),
+    e("VK_KHR_shader_integer_dot_product", 1),
+    e("VK_KHR_shader_non_semantic_info", 1),
+    e("VK_KHR_shader_subgroup_extended_types", 1),
+    e("VK_KHR_shader_terminate_invocation", 1),
+    e("VK_KHR_spirv_1_4", 1),
+    e("VK_KHR_storage_buffer_storage_class", 1),
+    e("VK_KHR_synchronization2", 1),
+    e("VK_KHR_timeline_semaphore", 2),
+    e("VK_KHR_uniform_buffer_standard_layout", 1),
+    e("VK_KHR_vulkan_memory_model", 3),
+    e("VK_KHR_workgroup_memory_explicit_layout", 1),
+    e("VK_KHR_zero_initialize_workgroup_memory", 1),
+];
+
+/// The properties of a list of extensions.
+pub fn properties(list: &[Extension]) -> Vec<vk::ExtensionProperties> {
+    list.iter()
+        .map(|extension| {
+            let mut out = vk::ExtensionProperties { spec_version: extension.revision, ..Default::default() };
+            ffi::put_string(&mut out.extension_name, extension.name);
+            out
+        })
+        .collect()
+}
+
+/// True if the list has an extension of this name.
+pub fn has(list: &[Extension], name: &str) -> bool {
+    list.iter().any(|e| e.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted_and_without_repetition() {
+        for list in [INSTANCE, DEVICE] {
+            assert!(list.windows(2).all(|w| w[0].name < w[1].name));
+        }
+    }
+}

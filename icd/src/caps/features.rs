@@ -1,0 +1,323 @@
+//! Features.
+
+use crate::ffi;
+use ash::vk;
+use std::ffi::c_void;
+
+/// The features of the core versions.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Vulkan 1.0.
+    pub v10: vk::PhysicalDeviceFeatures,
+    /// Vulkan 1.1.
+    pub v11: vk::PhysicalDeviceVulkan11Features<'static>,
+    /// Vulkan 1.2.
+    pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
+    /// Vulkan 1.3.
+    pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
+}
+
+// SAFETY: the chains of these structures are null, and nothing else in them is a pointer.
+unsafe impl Send for Features {}
+// SAFETY: as for Send.
+unsafe impl Sync for Features {}
+
+/// Sets the named members to true.
+macro_rules! all_true {
+    ($type:ty { $($field:ident),* $(,)? }) => { {
+        let mut features = <$type>::default();
+        $( features.$field = vk::TRUE; )*
+        features
+    } };
+}
+
+impl Features {
+    /// All that the device has; `chains`: availability and visibility chains too.
+    pub fn new(chains: bool) -> Features {
+        let v10 = all_true!(vk::PhysicalDeviceFeatures {
+            robust_buffer_access,
+            image_cube_array,
+            shader_image_gather_extended,
+            shader_storage_image_extended_formats,
+            shader_storage_image_read_without_format,
+            shader_storage_image_write_without_format,
+            shader_uniform_buffer_array_dynamic_indexing,
+            shader_sampled_image_array_dynamic_indexing,
+            shader_storage_buffer_array_dynamic_indexing,
+            shader_storage_image_array_dynamic_indexing,
+            shader_float64,
+            shader_int64,
+            shader_int16,
+        });
+        let v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
+            storage_buffer16_bit_access,
+            uniform_and_storage_buffer16_bit_access,
+            storage_push_constant16,
+            multiview,
+        });
+        let mut v12 = all_true!(vk::PhysicalDeviceVulkan12Features {
+            sampler_mirror_clamp_to_edge,
+            storage_buffer8_bit_access,
+            uniform_and_storage_buffer8_bit_access,
+            storage_push_constant8,
+            shader_buffer_int64_atomics,
+            shader_shared_int64_atomics,
+            shader_float16,
+            shader_int8,
+            descriptor_indexing,
+            shader_uniform_texel_buffer_array_dynamic_indexing,
+            shader_storage_texel_buffer_array_dynamic_indexing,
+            shader_uniform_buffer_array_non_uniform_indexing,
+            shader_sampled_image_array_non_uniform_indexing,
+            shader_storage_buffer_array_non_uniform_indexing,
+            shader_storage_image_array_non_uniform_indexing,
+            shader_uniform_texel_buffer_array_non_uniform_indexing,
+            shader_storage_texel_buffer_array_non_uniform_indexing,
+            descriptor_binding_uniform_buffer_update_after_bind,
+            descriptor_binding_sampled_image_update_after_bind,
+            descriptor_binding_storage_image_update_after_bind,
+            descriptor_binding_storage_buffer_update_after_bind,
+            descriptor_binding_uniform_texel_buffer_update_after_bind,
+            descriptor_binding_storage_texel_buffer_update_after_bind,
+            descriptor_binding_update_unused_while_pending,
+            descriptor_binding_partially_bound,
+            descriptor_binding_variable_descriptor_count,
+            runtime_descriptor_array,
+            scalar_block_layout,
+            imageless_framebuffer,
+            uniform_buffer_standard_layout,
+            shader_subgroup_extended_types,
+            separate_depth_stencil_layouts,
+            host_query_reset,
+            timeline_semaphore,
+            buffer_device_address,
+            vulkan_memory_model,
+            vulkan_memory_model_device_scope,
+            vulkan_memory_model_availability_visibility_chains,
+            subgroup_broadcast_dynamic_id,
+        });
+        v12.vulkan_memory_model_availability_visibility_chains = chains.into();
+        let v13 = all_true!(vk::PhysicalDeviceVulkan13Features {
+            robust_image_access,
+            inline_uniform_block,
+            descriptor_binding_inline_uniform_block_update_after_bind,
+            pipeline_creation_cache_control,
+            private_data,
+            shader_demote_to_helper_invocation,
+            shader_terminate_invocation,
+            subgroup_size_control,
+            compute_full_subgroups,
+            synchronization2,
+            shader_zero_initialize_workgroup_memory,
+            dynamic_rendering,
+            shader_integer_dot_product,
+            maintenance4,
+        });
+        Features { v10, v11, v12, v13 }
+    }
+}
+
+/// One feature structure that may extend VkPhysicalDeviceFeatures2 or VkDeviceCreateInfo.
+pub struct Row {
+    /// Its `sType`.
+    pub kind: vk::StructureType,
+    /// How many VkBool32 members it has.
+    pub count: usize,
+    /// Fills the members of the structure behind the pointer.
+    pub fill: fn(&Features, *mut c_void),
+    /// The values of the members, in order.
+    pub values: fn(&Features) -> Vec<vk::Bool32>,
+}
+
+macro_rules! rows {
+    ($( $type:ident { $($field:ident: $value:expr),* $(,)? } )*) => {
+        &[ $( Row {
+            kind: <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
+            count: [$(stringify!($field)),*].len(),
+            fill: |f, p| {
+                let out = ffi::cast_mut::<vk::$type>(p);
+                $( let value: fn(&Features) -> vk::Bool32 = $value; out.$field = value(f); )*
+            },
+            values: |f| vec![$( { let value: fn(&Features) -> vk::Bool32 = $value; value(f) } ),*],
+        } ),* ]
+    };
+}
+
+/// A row's members, copied from a core version's structure of the same member names.
+macro_rules! copied {
+    ($( $type:ident from $version:ident { $($field:ident),* $(,)? } )*) => {
+        rows! { $( $type { $($field: |f| f.$version.$field),* } )* }
+    };
+}
+
+/// Rows of the core versions and of what was promoted into them.
+const CORE: &[Row] = copied! {
+    PhysicalDeviceVulkan11Features from v11 {
+        storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
+        storage_input_output16, multiview, multiview_geometry_shader, multiview_tessellation_shader,
+        variable_pointers_storage_buffer, variable_pointers, protected_memory, sampler_ycbcr_conversion,
+        shader_draw_parameters,
+    }
+    PhysicalDevice16BitStorageFeatures from v11 {
+        storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
+        storage_input_output16,
+    }
+    PhysicalDeviceMultiviewFeatures from v11 { multiview, multiview_geometry_shader, multiview_tessellation_shader }
+    PhysicalDeviceVariablePointersFeatures from v11 { variable_pointers_storage_buffer, variable_pointers }
+    PhysicalDeviceProtectedMemoryFeatures from v11 { protected_memory }
+    PhysicalDeviceSamplerYcbcrConversionFeatures from v11 { sampler_ycbcr_conversion }
+    PhysicalDeviceShaderDrawParametersFeatures from v11 { shader_draw_parameters }
+    PhysicalDeviceVulkan12Features from v12 {
+        sampler_mirror_clamp_to_edge, draw_indirect_count, storage_buffer8_bit_access,
+        uniform_and_storage_buffer8_bit_access, storage_push_constant8, shader_buffer_int64_atomics,
+        shader_shared_int64_atomics, shader_float16, shader_int8, descriptor_indexing,
+        shader_input_attachment_array_dynamic_indexing, shader_uniform_texel_buffer_array_dynamic_indexing,
+        shader_storage_texel_buffer_array_dynamic_indexing, shader_uniform_buffer_array_non_uniform_indexing,
+        shader_sampled_image_array_non_uniform_indexing, shader_storage_buffer_array_non_uniform_indexing,
+        shader_storage_image_array_non_uniform_indexing, shader_input_attachment_array_non_uniform_indexing,
+        shader_uniform_texel_buffer_array_non_uniform_indexing,
+        shader_storage_texel_buffer_array_non_uniform_indexing,
+        descriptor_binding_uniform_buffer_update_after_bind, descriptor_binding_sampled_image_update_after_bind,
+        descriptor_binding_storage_image_update_after_bind, descriptor_binding_storage_buffer_update_after_bind,
+        descriptor_binding_uniform_texel_buffer_update_after_bind,
+        descriptor_binding_storage_texel_buffer_update_after_bind, descriptor_binding_update_unused_while_pending,
+        descriptor_binding_partially_bound, descriptor_binding_variable_descriptor_count, runtime_descriptor_array,
+        sampler_filter_minmax, scalar_block_layout, imageless_framebuffer, uniform_buffer_standard_layout,
+        shader_subgroup_extended_types, separate_depth_stencil_layouts, host_query_reset, timeline_semaphore,
+        buffer_device_address, buffer_device_address_capture_replay, buffer_device_address_multi_device,
+        vulkan_memory_model, vulkan_memory_model_device_scope, vulkan_memory_model_availability_visibility_chains,
+        shader_output_viewport_index, shader_output_layer, subgroup_broadcast_dynamic_id,
+    }
+    PhysicalDevice8BitStorageFeatures from v12 {
+        storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8,
+    }
+    PhysicalDeviceShaderAtomicInt64Features from v12 { shader_buffer_int64_atomics, shader_shared_int64_atomics }
+    PhysicalDeviceShaderFloat16Int8Features from v12 { shader_float16, shader_int8 }
+    PhysicalDeviceDescriptorIndexingFeatures from v12 {
+        shader_input_attachment_array_dynamic_indexing, shader_uniform_texel_buffer_array_dynamic_indexing,
+        shader_storage_texel_buffer_array_dynamic_indexing, shader_uniform_buffer_array_non_uniform_indexing,
+        shader_sampled_image_array_non_uniform_indexing, shader_storage_buffer_array_non_uniform_indexing,
+        shader_storage_image_array_non_uniform_indexing, shader_input_attachment_array_non_uniform_indexing,
+        shader_uniform_texel_buffer_array_non_uniform_indexing,
+        shader_storage_texel_buffer_array_non_uniform_indexing,
+        descriptor_binding_uniform_buffer_update_after_bind, descriptor_binding_sampled_image_update_after_bind,
+        descriptor_binding_storage_image_update_after_bind, descriptor_binding_storage_buffer_update_after_bind,
+        descriptor_binding_uniform_texel_buffer_update_after_bind,
+        descriptor_binding_storage_texel_buffer_update_after_bind, descriptor_binding_update_unused_while_pending,
+        descriptor_binding_partially_bound, descriptor_binding_variable_descriptor_count, runtime_descriptor_array,
+    }
+    PhysicalDeviceScalarBlockLayoutFeatures from v12 { scalar_block_layout }
+    PhysicalDeviceImagelessFramebufferFeatures from v12 { imageless_framebuffer }
+    PhysicalDeviceUniformBufferStandardLayoutFeatures from v12 { uniform_buffer_standard_layout }
+    PhysicalDeviceShaderSubgroupExtendedTypesFeatures from v12 { shader_subgroup_extended_types }
+    PhysicalDeviceSeparateDepthStencilLayoutsFeatures from v12 { separate_depth_stencil_layouts }
+    PhysicalDeviceHostQueryResetFeatures from v12 { host_query_reset }
+    PhysicalDeviceTimelineSemaphoreFeatures from v12 { timeline_semaphore }
+    PhysicalDeviceBufferDeviceAddressFeatures from v12 {
+        buffer_device_address, buffer_device_address_capture_replay, buffer_device_address_multi_device,
+    }
+    PhysicalDeviceVulkanMemoryModelFeatures from v12 {
+        vulkan_memory_model, vulkan_memory_model_device_scope, vulkan_memory_model_availability_visibility_chains,
+    }
+    PhysicalDeviceVulkan13Features from v13 {
+        robust_image_access, inline_uniform_block, descriptor_binding_inline_uniform_block_update_after_bind,
+        pipeline_creation_cache_control, private_data, shader_demote_to_helper_invocation,
+        shader_terminate_invocation, subgroup_size_control, compute_full_subgroups, synchronization2,
+        texture_compression_astc_hdr, shader_zero_initialize_workgroup_memory, dynamic_rendering,
+        shader_integer_dot_product, maintenance4,
+    }
+    PhysicalDeviceImageRobustnessFeatures from v13 { robust_image_access }
+    PhysicalDeviceInlineUniformBlockFeatures from v13 {
+        inline_uniform_block, descriptor_binding_inline_uniform_block_update_after_bind,
+    }
+    PhysicalDevicePipelineCreationCacheControlFeatures from v13 { pipeline_creation_cache_control }
+    PhysicalDevicePrivateDataFeatures from v13 { private_data }
+    PhysicalDeviceShaderDemoteToHelperInvocationFeatures from v13 { shader_demote_to_helper_invocation }
+    PhysicalDeviceShaderTerminateInvocationFeatures from v13 { shader_terminate_invocation }
+    PhysicalDeviceSubgroupSizeControlFeatures from v13 { subgroup_size_control, compute_full_subgroups }
+    PhysicalDeviceSynchronization2Features from v13 { synchronization2 }
+    PhysicalDeviceTextureCompressionASTCHDRFeatures from v13 { texture_compression_astc_hdr }
+    PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures from v13 { shader_zero_initialize_workgroup_memory }
+    PhysicalDeviceDynamicRenderingFeatures from v13 { dynamic_rendering }
+    PhysicalDeviceShaderIntegerDotProductFeatures from v13 { shader_integer_dot_product }
+    PhysicalDeviceMaintenance4Features from v13 { maintenance4 }
+};
+
+/// Rows of extensions that are in no core version.
+const EXTENSIONS: &[Row] = rows! {
+    PhysicalDeviceShaderAtomicFloatFeaturesEXT {
+        shader_buffer_float32_atomics: |_| vk::TRUE,
+        shader_buffer_float32_atomic_add: |_| vk::TRUE,
+        shader_buffer_float64_atomics: |_| vk::TRUE,
+        shader_buffer_float64_atomic_add: |_| vk::TRUE,
+        shader_shared_float32_atomics: |_| vk::TRUE,
+        shader_shared_float32_atomic_add: |_| vk::TRUE,
+        shader_shared_float64_atomics: |_| vk::TRUE,
+        shader_shared_float64_atomic_add: |_| vk::TRUE,
+        shader_image_float32_atomics: |_| vk::TRUE,
+        shader_image_float32_atomic_add: |_| vk::TRUE,
+        sparse_image_float32_atomics: |_| vk::FALSE,
+        sparse_image_float32_atomic_add: |_| vk::FALSE,
+    }
+    PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
+        workgroup_memory_explicit_layout: |_| vk::TRUE,
+        workgroup_memory_explicit_layout_scalar_block_layout: |_| vk::TRUE,
+        workgroup_memory_explicit_layout8_bit_access: |_| vk::TRUE,
+        workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
+    }
+    PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
+};
+
+/// All rows.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    CORE.iter().chain(EXTENSIONS)
+}
+
+/// The members of VkPhysicalDeviceFeatures, in order.
+pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
+    ffi::slice(std::ptr::from_ref(features).cast(), size_of::<vk::PhysicalDeviceFeatures>() / 4)
+}
+
+/// Fills the known feature structures of an output chain.
+pub fn fill_chain(features: &Features, next: *mut c_void) {
+    for (kind, p) in ffi::chain_mut(next) {
+        if let Some(row) = rows().find(|r| r.kind == kind) {
+            (row.fill)(features, p);
+        }
+    }
+}
+
+/// True if `requested` asks for nothing that `supported` lacks.
+pub fn is_subset(requested: &[vk::Bool32], supported: &[vk::Bool32]) -> bool {
+    requested.iter().zip(supported).all(|(r, s)| *r == vk::FALSE || *s == vk::TRUE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_structure_without_chains_refuses_them() {
+        assert_eq!(Features::new(false).v12.vulkan_memory_model_availability_visibility_chains, vk::FALSE);
+        assert_eq!(Features::new(true).v12.vulkan_memory_model_availability_visibility_chains, vk::TRUE);
+    }
+
+    #[test]
+    fn every_row_lists_every_member() {
+        for (kind, size) in [
+            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, size_of::<vk::PhysicalDeviceVulkan11Features>()),
+            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, size_of::<vk::PhysicalDeviceVulkan12Features>()),
+            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, size_of::<vk::PhysicalDeviceVulkan13Features>()),
+        ] {
+            let row = rows().find(|r| r.kind == kind).unwrap();
+            assert_eq!((16 + row.count * 4).next_multiple_of(8), size);
+            assert_eq!((row.values)(&Features::new(true)).len(), row.count);
+        }
+    }
+
+    #[test]
+    fn requests_are_compared_member_by_member() {
+        assert!(is_subset(&[0, 1], &[1, 1]));
+        assert!(!is_subset(&[0, 1], &[1, 0]));
+    }
+}

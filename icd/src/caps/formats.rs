@@ -1,0 +1,120 @@
+//! Formats: what images and texel buffers of a format can be used for, from the interpreter's table of texel formats.
+
+use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
+use ash::vk;
+use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric};
+
+/// What is known of a format; `None` if the driver does not support it.
+pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
+    format::properties(format.as_raw())
+}
+
+/// VkFormatProperties3.
+pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    let Some(info) = info(format) else { return vk::FormatProperties3::default() };
+    let image = vk::FormatFeatureFlags2::from_raw(u64::from(info.image_features));
+    let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(info.buffer_features));
+    let without_format = |flags: vk::FormatFeatureFlags2, storage: vk::FormatFeatureFlags2| {
+        if flags.contains(storage) {
+            flags
+                | vk::FormatFeatureFlags2::STORAGE_READ_WITHOUT_FORMAT
+                | vk::FormatFeatureFlags2::STORAGE_WRITE_WITHOUT_FORMAT
+        } else {
+            flags
+        }
+    };
+    let image = without_format(image, vk::FormatFeatureFlags2::STORAGE_IMAGE);
+    let buffer = without_format(buffer, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER);
+    vk::FormatProperties3::default()
+        .linear_tiling_features(image)
+        .optimal_tiling_features(image)
+        .buffer_features(buffer)
+}
+
+/// VkFormatProperties.
+pub fn properties(format: vk::Format) -> vk::FormatProperties {
+    let Some(info) = info(format) else { return vk::FormatProperties::default() };
+    let image = vk::FormatFeatureFlags::from_raw(info.image_features);
+    vk::FormatProperties {
+        linear_tiling_features: image,
+        optimal_tiling_features: image,
+        buffer_features: vk::FormatFeatureFlags::from_raw(info.buffer_features),
+    }
+}
+
+/// What is asked of vkGetPhysicalDeviceImageFormatProperties.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageQuery {
+    /// Format.
+    pub format: vk::Format,
+    /// Dimensions.
+    pub image_type: vk::ImageType,
+    /// Tiling.
+    pub tiling: vk::ImageTiling,
+    /// Usage.
+    pub usage: vk::ImageUsageFlags,
+    /// Creation flags.
+    pub flags: vk::ImageCreateFlags,
+}
+
+/// VkImageFormatProperties; `None` is VK_ERROR_FORMAT_NOT_SUPPORTED.
+pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFormatProperties> {
+    use vk::{FormatFeatureFlags as F, ImageCreateFlags as C, ImageUsageFlags as U, SampleCountFlags as S};
+    let info = info(query.format)?;
+    let features = F::from_raw(info.image_features);
+    let refused = C::SPARSE_BINDING
+        | C::SPARSE_RESIDENCY
+        | C::SPARSE_ALIASED
+        | C::PROTECTED
+        | C::DISJOINT
+        | C::SUBSAMPLED_EXT
+        | C::SPLIT_INSTANCE_BIND_REGIONS;
+    if features.is_empty() || query.flags.intersects(refused) {
+        return None;
+    }
+    if !matches!(query.tiling, vk::ImageTiling::OPTIMAL | vk::ImageTiling::LINEAR) {
+        return None;
+    }
+    // With EXTENDED_USAGE the views' formats decide.
+    if !query.flags.contains(C::EXTENDED_USAGE) {
+        let needs = [
+            (U::TRANSFER_SRC, F::TRANSFER_SRC),
+            (U::TRANSFER_DST, F::TRANSFER_DST),
+            (U::SAMPLED, F::SAMPLED_IMAGE),
+            (U::STORAGE, F::STORAGE_IMAGE),
+            (U::COLOR_ATTACHMENT, F::COLOR_ATTACHMENT),
+            (U::DEPTH_STENCIL_ATTACHMENT, F::DEPTH_STENCIL_ATTACHMENT),
+        ];
+        if needs.iter().any(|(usage, feature)| query.usage.contains(*usage) && !features.contains(*feature)) {
+            return None;
+        }
+        if query.usage.contains(U::INPUT_ATTACHMENT)
+            && !features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
+        {
+            return None;
+        }
+    }
+    let linear = query.tiling == vk::ImageTiling::LINEAR;
+    let (width, height, depth) = match query.image_type {
+        vk::ImageType::TYPE_1D => (IMAGE_SIZE, 1, 1),
+        vk::ImageType::TYPE_2D => (IMAGE_SIZE, IMAGE_SIZE, 1),
+        vk::ImageType::TYPE_3D => (IMAGE_SIZE_3D, IMAGE_SIZE_3D, IMAGE_SIZE_3D),
+        _ => return None,
+    };
+    if query.flags.contains(C::CUBE_COMPATIBLE) && query.image_type != vk::ImageType::TYPE_2D {
+        return None;
+    }
+    let multisampled = query.image_type == vk::ImageType::TYPE_2D
+        && !linear
+        && !query.flags.contains(C::CUBE_COMPATIBLE)
+        && !query.usage.contains(U::STORAGE)
+        && features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
+        && info.numeric != Numeric::SharedExponent;
+    Some(vk::ImageFormatProperties {
+        max_extent: vk::Extent3D { width, height, depth },
+        max_mip_levels: if linear { 1 } else { u32::BITS - width.max(height).max(depth).leading_zeros() },
+        max_array_layers: if linear || query.image_type == vk::ImageType::TYPE_3D { 1 } else { IMAGE_LAYERS },
+        sample_counts: if multisampled { S::TYPE_1 | S::TYPE_4 } else { S::TYPE_1 },
+        max_resource_size: max_size,
+    })
+}

@@ -1,0 +1,74 @@
+//! Memory heaps and types (*Device Memory Properties*).
+//!
+//! Two heaps: one device-local, one not. The order of types is the one that the specification asks for: a type comes before every type whose
+//! properties are a strict superset of its own.
+
+use ash::vk::{self, MemoryPropertyFlags as P};
+
+/// The heaps' flags.
+pub const HEAPS: [vk::MemoryHeapFlags; 2] = [vk::MemoryHeapFlags::DEVICE_LOCAL, vk::MemoryHeapFlags::empty()];
+
+/// The device address of the first byte of each heap.
+pub const BASES: [u64; 2] = [0x0001_0000_0000, 0x4001_0000_0000];
+
+/// Types: properties and heap.
+pub const TYPES: [(P, u32); 5] = [
+    (P::DEVICE_LOCAL, 0),
+    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 1),
+    (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 0),
+    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_CACHED.as_raw()), 1),
+    (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::LAZILY_ALLOCATED.as_raw()), 0),
+];
+
+/// `memoryTypeBits` of buffers and ordinary images.
+pub const ORDINARY: u32 = 0b0_1111;
+/// `memoryTypeBits` of images with transient attachment usage.
+pub const TRANSIENT: u32 = 0b1_1111;
+
+/// Bytes of each heap: half of the machine's memory, in whole 64 MiB.
+pub fn heap_size() -> u64 {
+    // SAFETY: these queries have no precondition.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let total = u64::try_from(pages).unwrap_or(0) * u64::try_from(page).unwrap_or(0);
+    (total / 2 / (64 << 20) * (64 << 20)).max(1 << 30)
+}
+
+/// VkPhysicalDeviceMemoryProperties.
+pub fn properties(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
+    let mut out = vk::PhysicalDeviceMemoryProperties {
+        memory_type_count: TYPES.len() as u32,
+        memory_heap_count: HEAPS.len() as u32,
+        ..Default::default()
+    };
+    for (slot, (property_flags, heap_index)) in out.memory_types.iter_mut().zip(TYPES) {
+        *slot = vk::MemoryType { property_flags, heap_index };
+    }
+    for (slot, flags) in out.memory_heaps.iter_mut().zip(HEAPS) {
+        *slot = vk::MemoryHeap { size: heap_size, flags };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_comes_after_a_strict_superset() {
+        for (i, (x, _)) in TYPES.iter().enumerate() {
+            for (y, _) in &TYPES[..i] {
+                assert!(!(y.contains(*x) && y != x), "{y:?} comes before its subset {x:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn device_local_types_sit_on_the_device_local_heap() {
+        for (flags, heap) in TYPES {
+            assert_eq!(
+                flags.contains(P::DEVICE_LOCAL),
+                HEAPS[heap as usize].contains(vk::MemoryHeapFlags::DEVICE_LOCAL)
+            );
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the device says of itself: features, limits, properties, extensions, memory types, formats.
+//!
+//! Guarantees: one place for each claim, and each claim made once: the structures of the core versions are filled here, and the structures of
+//! the extensions that were promoted into them are copied from those. Nothing is claimed that does not work.
+
+pub mod extensions;
+pub mod features;
+pub mod formats;
+pub mod limits;
+pub mod memory;
+pub mod properties;
+
+use crate::config::{Config, Queues};
+use ash::vk;
+use features::Features;
+
+/// Highest version of Vulkan that instance and device support: the patch is that of the headers that the driver was written by.
+pub const API_VERSION: u32 = vk::make_api_version(0, 1, 3, 281);
+/// Queues in the one family.
+pub const QUEUE_COUNT: u32 = 4;
+/// Bytes of shared memory of a workgroup.
+pub const SHARED_MEMORY: u32 = 64 << 10;
+/// Largest pool of update-after-bind descriptors, and of each type of them in a stage or set.
+pub const UPDATE_AFTER_BIND: u32 = 1 << 20;
+/// Largest number of descriptors of one type in a stage or set.
+pub const DESCRIPTORS: u32 = 1 << 16;
+/// `maxPushDescriptors`.
+pub const PUSH_DESCRIPTORS: u32 = 32;
+/// `maxInlineUniformBlockSize`, in bytes.
+pub const INLINE_BLOCK: u32 = 4096;
+/// `maxPushConstantsSize`, in bytes.
+pub const PUSH_CONSTANTS: u32 = 256;
+/// `maxBoundDescriptorSets`.
+pub const BOUND_SETS: u32 = 32;
+/// Alignment of buffers, of their offsets in descriptors, and of images, in bytes.
+pub const ALIGNMENT: u64 = 16;
+/// Memory requirements of buffers and images are aligned to this.
+pub const BIND_ALIGNMENT: u64 = 64;
+
+/// The claims of one physical device, which depend on the configuration.
+#[derive(Debug)]
+pub struct Caps {
+    /// Features.
+    pub features: Features,
+    /// `maxComputeWorkGroupInvocations`.
+    pub workgroup_invocations: u32,
+    /// `subgroupSize`.
+    pub subgroup_size: u32,
+    /// The type shown.
+    pub device_type: vk::PhysicalDeviceType,
+    /// The queue family also shows GRAPHICS.
+    pub pretend_graphics: bool,
+    /// Bytes of each of the two heaps.
+    pub heap_size: u64,
+}
+
+impl Caps {
+    /// The claims under this configuration.
+    pub fn new(config: &Config) -> Caps {
+        Caps {
+            features: Features::new(config.chains),
+            workgroup_invocations: config.max_workgroup_invocations,
+            subgroup_size: config.subgroup_size,
+            device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),
+            pretend_graphics: config.queues == Queues::PretendGraphics,
+            heap_size: memory::heap_size(),
+        }
+    }
+
+    /// The flags of the queue family.
+    pub fn queue_flags(&self) -> vk::QueueFlags {
+        let flags = vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
+        if self.pretend_graphics { flags | vk::QueueFlags::GRAPHICS } else { flags }
+    }
+
+    /// The queue family.
+    pub fn queue_family(&self) -> vk::QueueFamilyProperties {
+        vk::QueueFamilyProperties {
+            queue_flags: self.queue_flags(),
+            queue_count: QUEUE_COUNT,
+            timestamp_valid_bits: 64,
+            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Properties.
+
+use super::{ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, limits};
+use crate::ffi;
+use ash::vk;
+use std::ffi::{c_char, c_void};
+
+/// `deviceName`.
+pub const DEVICE_NAME: &str = "Pellucid";
+/// `driverName`.
+pub const DRIVER_NAME: &str = "Pellucid";
+/// `driverInfo`.
+pub const DRIVER_INFO: &str = concat!("Pellucid ", env!("CARGO_PKG_VERSION"), " (software, Vulkan memory model)");
+
+/// The version of the driver, as VkPhysicalDeviceProperties has it.
+pub fn driver_version() -> u32 {
+    let part = |text: &str| text.parse::<u32>().unwrap_or(0);
+    vk::make_api_version(
+        0,
+        part(env!("CARGO_PKG_VERSION_MAJOR")),
+        part(env!("CARGO_PKG_VERSION_MINOR")),
+        part(env!("CARGO_PKG_VERSION_PATCH")),
+    )
+}
+
+/// A UUID that names the driver's version and `what`.
+pub fn uuid(what: &str) -> [u8; vk::UUID_SIZE] {
+    let mut out = [0; vk::UUID_SIZE];
+    out[..8].copy_from_slice(b"pellucid");
+    out[8..12].copy_from_slice(&driver_version().to_le_bytes());
+    for (slot, byte) in out[12..].iter_mut().zip(what.bytes()) {
+        *slot = byte;
+    }
+    out
+}
+
+fn text<const N: usize>(text: &str) -> [c_char; N] {
+    let mut out = [0; N];
+    ffi::put_string(&mut out, text);
+    out
+}
+
+impl Caps {
+    /// VkPhysicalDeviceProperties.
+    pub fn properties(&self) -> vk::PhysicalDeviceProperties {
+        vk::PhysicalDeviceProperties {
+            api_version: API_VERSION,
+            driver_version: driver_version(),
+            vendor_id: 0,
+            device_id: 0x9e11,
+            device_type: self.device_type,
+            device_name: text(DEVICE_NAME),
+            pipeline_cache_uuid: uuid("pipe"),
+            limits: limits::limits(self),
+            sparse_properties: vk::PhysicalDeviceSparseProperties::default(),
+        }
+    }
+
+    /// Properties of 1.1.
+    pub fn properties11(&self) -> vk::PhysicalDeviceVulkan11Properties<'static> {
+        use vk::SubgroupFeatureFlags as S;
+        vk::PhysicalDeviceVulkan11Properties {
+            device_uuid: uuid("dev"),
+            driver_uuid: uuid("drv"),
+            subgroup_size: self.subgroup_size,
+            subgroup_supported_stages: vk::ShaderStageFlags::COMPUTE,
+            subgroup_supported_operations: S::BASIC
+                | S::VOTE
+                | S::ARITHMETIC
+                | S::BALLOT
+                | S::SHUFFLE
+                | S::SHUFFLE_RELATIVE
+                | S::CLUSTERED
+                | S::QUAD,
+            subgroup_quad_operations_in_all_stages: vk::FALSE,
+            point_clipping_behavior: vk::PointClippingBehavior::ALL_CLIP_PLANES,
+            max_multiview_view_count: 6,
+            max_multiview_instance_index: (1 << 27) - 1,
+            protected_no_fault: vk::FALSE,
+            max_per_set_descriptors: UPDATE_AFTER_BIND,
+            max_memory_allocation_size: self.heap_size,
+            ..Default::default()
+        }
+    }
+
+    /// Properties of 1.2.
+    pub fn properties12(&self) -> vk::PhysicalDeviceVulkan12Properties<'static> {
+        vk::PhysicalDeviceVulkan12Properties {
+            driver_id: vk::DriverId::from_raw(0),
+            driver_name: text(DRIVER_NAME),
+            driver_info: text(DRIVER_INFO),
+            conformance_version: vk::ConformanceVersion::default(),
+            denorm_behavior_independence: vk::ShaderFloatControlsIndependence::ALL,
+            rounding_mode_independence: vk::ShaderFloatControlsIndependence::ALL,
+            shader_signed_zero_inf_nan_preserve_float16: vk::TRUE,
+            shader_signed_zero_inf_nan_preserve_float32: vk::TRUE,
+            shader_signed_zero_inf_nan_preserve_float64: vk::TRUE,
+            shader_denorm_preserve_float16: vk::TRUE,
+            shader_denorm_preserve_float32: vk::TRUE,
+            shader_denorm_preserve_float64: vk::TRUE,
+            shader_denorm_flush_to_zero_float16: vk::FALSE,
+            shader_denorm_flush_to_zero_float32: vk::FALSE,
+            shader_denorm_flush_to_zero_float64: vk::FALSE,
+            shader_rounding_mode_rte_float16: vk::TRUE,
+            shader_rounding_mode_rte_float32: vk::TRUE,
+            shader_rounding_mode_rte_float64: vk::TRUE,
+            shader_rounding_mode_rtz_float16: vk::FALSE,
+            shader_rounding_mode_rtz_float32: vk::FALSE,
+            shader_rounding_mode_rtz_float64: vk::FALSE,
+            max_update_after_bind_descriptors_in_all_pools: UPDATE_AFTER_BIND,
+            shader_uniform_buffer_array_non_uniform_indexing_native: vk::TRUE,
+            shader_sampled_image_array_non_uniform_indexing_native: vk::TRUE,
+            shader_storage_buffer_array_non_uniform_indexing_native: vk::TRUE,
+            shader_storage_image_array_non_uniform_indexing_native: vk::TRUE,
+            shader_input_attachment_array_non_uniform_indexing_native: vk::FALSE,
+            robust_buffer_access_update_after_bind: vk::TRUE,
+            quad_divergent_implicit_lod: vk::FALSE,
+            max_per_stage_descriptor_update_after_bind_samplers: UPDATE_AFTER_BIND,
+            max_per_stage_descriptor_update_after_bind_uniform_buffers: UPDATE_AFTER_BIND,
+            max_per_stage_descriptor_update_after_bind_storage_buffers: UPDATE_AFTER_BIND,
+            max_per_stage_descriptor_update_after_bind_sampled_images: UPDATE_AFTER_BIND,
+            max_per_stage_descriptor_update_after_bind_storage_images: UPDATE_AFTER_BIND,
+            max_per_stage_descriptor_update_after_bind_input_attachments: UPDATE_AFTER_BIND,
+            max_per_stage_update_after_bind_resources: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_samplers: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_uniform_buffers: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_uniform_buffers_dynamic: 64,
+            max_descriptor_set_update_after_bind_storage_buffers: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_storage_buffers_dynamic: 64,
+            max_descriptor_set_update_after_bind_sampled_images: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_storage_images: UPDATE_AFTER_BIND,
+            max_descriptor_set_update_after_bind_input_attachments: UPDATE_AFTER_BIND,
+            supported_depth_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
+            supported_stencil_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
+            independent_resolve_none: vk::FALSE,
+            independent_resolve: vk::FALSE,
+            filter_minmax_single_component_formats: vk::FALSE,
+            filter_minmax_image_component_mapping: vk::FALSE,
+            max_timeline_semaphore_value_difference: u64::MAX / 2,
+            framebuffer_integer_color_sample_counts: vk::SampleCountFlags::TYPE_1,
+            ..Default::default()
+        }
+    }
+
+    /// Properties of 1.3.
+    pub fn properties13(&self) -> vk::PhysicalDeviceVulkan13Properties<'static> {
+        vk::PhysicalDeviceVulkan13Properties {
+            min_subgroup_size: 1,
+            max_subgroup_size: 32,
+            max_compute_workgroup_subgroups: self.workgroup_invocations,
+            required_subgroup_size_stages: vk::ShaderStageFlags::COMPUTE,
+            max_inline_uniform_block_size: INLINE_BLOCK,
+            max_per_stage_descriptor_inline_uniform_blocks: 16,
+            max_per_stage_descriptor_update_after_bind_inline_uniform_blocks: 16,
+            max_descriptor_set_inline_uniform_blocks: 16,
+            max_descriptor_set_update_after_bind_inline_uniform_blocks: 16,
+            max_inline_uniform_total_size: INLINE_BLOCK * 16,
+            storage_texel_buffer_offset_alignment_bytes: ALIGNMENT,
+            storage_texel_buffer_offset_single_texel_alignment: vk::TRUE,
+            uniform_texel_buffer_offset_alignment_bytes: ALIGNMENT,
+            uniform_texel_buffer_offset_single_texel_alignment: vk::TRUE,
+            max_buffer_size: self.heap_size,
+            ..Default::default()
+        }
+    }
+
+    /// Fills the known property structures of an output chain.
+    pub fn fill_properties(&self, next: *mut c_void) {
+        for (kind, p) in ffi::chain_mut(next) {
+            self.fill_property(kind, p);
+        }
+    }
+
+    fn fill_property(&self, kind: vk::StructureType, p: *mut c_void) {
+        macro_rules! from {
+            ($source:expr => $($type:ident { $($field:ident $(: $of:ident)?),* $(,)? })*) => { $(
+                if kind == <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE {
+                    let source = $source;
+                    let out = ffi::cast_mut::<vk::$type>(p);
+                    $( out.$field = from!(@ source $field $($of)?); )*
+                    return;
+                }
+            )* };
+            (@ $source:ident $field:ident) => { $source.$field };
+            (@ $source:ident $field:ident $of:ident) => { $source.$of };
+        }
+        macro_rules! whole {
+            ($($type:ident: $source:expr),*) => { $(
+                if kind == <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE {
+                    let out = ffi::cast_mut::<vk::$type>(p);
+                    let next = out.p_next;
+                    *out = $source;
+                    out.p_next = next;
+                    return;
+                }
+            )* };
+        }
+        whole!(
+            PhysicalDeviceVulkan11Properties: self.properties11(),
+            PhysicalDeviceVulkan12Properties: self.properties12(),
+            PhysicalDeviceVulkan13Properties: self.properties13(),
+            PhysicalDevicePushDescriptorPropertiesKHR:
+                vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
+        );
+        from!(self.properties11() =>
+            PhysicalDeviceIDProperties { device_uuid, driver_uuid, device_luid, device_node_mask, device_luid_valid }
+            PhysicalDeviceSubgroupProperties {
+                subgroup_size, supported_stages: subgroup_supported_stages,
+                supported_operations: subgroup_supported_operations,
+                quad_operations_in_all_stages: subgroup_quad_operations_in_all_stages,
+            }
+            PhysicalDevicePointClippingProperties { point_clipping_behavior }
+            PhysicalDeviceMultiviewProperties { max_multiview_view_count, max_multiview_instance_index }
+            PhysicalDeviceProtectedMemoryProperties { protected_no_fault }
+            PhysicalDeviceMaintenance3Properties { max_per_set_descriptors, max_memory_allocation_size }
+        );
+        from!(self.properties12() =>
+            PhysicalDeviceDriverProperties { driver_id, driver_name, driver_info, conformance_version }
+            PhysicalDeviceFloatControlsProperties {
+                denorm_behavior_independence, rounding_mode_independence,
+                shader_signed_zero_inf_nan_preserve_float16, shader_signed_zero_inf_nan_preserve_float32,
+                shader_signed_zero_inf_nan_preserve_float64, shader_denorm_preserve_float16,
+                shader_denorm_preserve_float32, shader_denorm_preserve_float64, shader_denorm_flush_to_zero_float16,
+                shader_denorm_flush_to_zero_float32, shader_denorm_flush_to_zero_float64,
+                shader_rounding_mode_rte_float16, shader_rounding_mode_rte_float32, shader_rounding_mode_rte_float64,
+                shader_rounding_mode_rtz_float16, shader_rounding_mode_rtz_float32, shader_rounding_mode_rtz_float64,
+            }
+            PhysicalDeviceDescriptorIndexingProperties {
+                max_update_after_bind_descriptors_in_all_pools, shader_uniform_buffer_array_non_uniform_indexing_native,
+                shader_sampled_image_array_non_uniform_indexing_native,
+                shader_storage_buffer_array_non_uniform_indexing_native,
+                shader_storage_image_array_non_uniform_indexing_native,
+                shader_input_attachment_array_non_uniform_indexing_native, robust_buffer_access_update_after_bind,
+                quad_divergent_implicit_lod, max_per_stage_descriptor_update_after_bind_samplers,
+                max_per_stage_descriptor_update_after_bind_uniform_buffers,
+                max_per_stage_descriptor_update_after_bind_storage_buffers,
+                max_per_stage_descriptor_update_after_bind_sampled_images,
+                max_per_stage_descriptor_update_after_bind_storage_images,
+                max_per_stage_descriptor_update_after_bind_input_attachments,
+                max_per_stage_update_after_bind_resources, max_descriptor_set_update_after_bind_samplers,
+                max_descriptor_set_update_after_bind_uniform_buffers,
+                max_descriptor_set_update_after_bind_uniform_buffers_dynamic,
+                max_descriptor_set_update_after_bind_storage_buffers,
+                max_descriptor_set_update_after_bind_storage_buffers_dynamic,
+                max_descriptor_set_update_after_bind_sampled_images,
+                max_descriptor_set_update_after_bind_storage_images,
+                max_descriptor_set_update_after_bind_input_attachments,
+            }
+            PhysicalDeviceDepthStencilResolveProperties {
+                supported_depth_resolve_modes, supported_stencil_resolve_modes, independent_resolve_none,
+                independent_resolve,
+            }
+            PhysicalDeviceSamplerFilterMinmaxProperties {
+                filter_minmax_single_component_formats, filter_minmax_image_component_mapping,
+            }
+            PhysicalDeviceTimelineSemaphoreProperties { max_timeline_semaphore_value_difference }
+        );
+        from!(self.properties13() =>
+            PhysicalDeviceSubgroupSizeControlProperties {
+                min_subgroup_size, max_subgroup_size, max_compute_workgroup_subgroups, required_subgroup_size_stages,
+            }
+            PhysicalDeviceInlineUniformBlockProperties {
+                max_inline_uniform_block_size, max_per_stage_descriptor_inline_uniform_blocks,
+                max_per_stage_descriptor_update_after_bind_inline_uniform_blocks,
+                max_descriptor_set_inline_uniform_blocks, max_descriptor_set_update_after_bind_inline_uniform_blocks,
+            }
+            PhysicalDeviceTexelBufferAlignmentProperties {
+                storage_texel_buffer_offset_alignment_bytes, storage_texel_buffer_offset_single_texel_alignment,
+                uniform_texel_buffer_offset_alignment_bytes, uniform_texel_buffer_offset_single_texel_alignment,
+            }
+            PhysicalDeviceMaintenance4Properties { max_buffer_size }
+        );
+        if kind == vk::StructureType::PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES {
+            // Nothing is accelerated.
+            let out = ffi::cast_mut::<vk::PhysicalDeviceShaderIntegerDotProductProperties>(p);
+            let next = out.p_next;
+            *out = vk::PhysicalDeviceShaderIntegerDotProductProperties { p_next: next, ..Default::default() };
+        }
+    }
+}

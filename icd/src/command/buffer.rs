@@ -1,0 +1,174 @@
+//! VkCommandBuffer as an object: its life cycle and what has been recorded.
+
+use super::{Command, Recorded};
+use crate::boundary::{Error, Outcome};
+use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::device::Device;
+use crate::handle::{self, dispatchable_object};
+use ash::vk;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// States of the life cycle; *pending* is executable with work in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing recorded.
+    Initial,
+    /// Between begin and end.
+    Recording,
+    /// Ended without error.
+    Executable,
+    /// Poisoned, or a one-time buffer after its submission.
+    Invalid,
+}
+
+/// A command buffer.
+pub struct CommandBuffer {
+    /// Its device.
+    pub device: Arc<Device>,
+    /// Primary or secondary.
+    pub level: vk::CommandBufferLevel,
+    recorder: Mutex<Recorder>,
+}
+
+dispatchable_object!(CommandBuffer, vk::CommandBuffer);
+
+/// What a command buffer is recording or has recorded.
+pub struct Recorder {
+    state: State,
+    one_time: bool,
+    commands: Vec<Command>,
+    recorded: Option<Arc<Recorded>>,
+    error: Option<Error>,
+    /// The sets that vkCmdPushDescriptorSetKHR made, by set number.
+    pub pushed: BTreeMap<u32, Arc<DescriptorSet>>,
+}
+
+impl Recorder {
+    /// Appends a command.
+    pub fn add(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+}
+
+impl CommandBuffer {
+    /// A new command buffer.
+    pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
+        let recorder = Recorder {
+            state: State::Initial,
+            one_time: false,
+            commands: Vec::new(),
+            recorded: None,
+            error: None,
+            pushed: BTreeMap::new(),
+        };
+        CommandBuffer { device, level, recorder: Mutex::new(recorder) }
+    }
+
+    fn recorder(&self) -> MutexGuard<'_, Recorder> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True while a submission of it has not ended.
+    pub fn is_pending(&self) -> bool {
+        self.recorder().recorded.as_ref().is_some_and(|r| r.is_pending())
+    }
+
+    /// vkBeginCommandBuffer: what was recorded is gone.
+    ///
+    /// # Errors
+    /// It is recording already, or work in flight uses it.
+    pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<()> {
+        let mut recorder = self.recorder();
+        if recorder.state == State::Recording {
+            return Err(Error::usage("the command buffer is recording already"));
+        }
+        if recorder.recorded.as_ref().is_some_and(|r| r.is_pending()) {
+            return Err(Error::usage("the command buffer is pending"));
+        }
+        *recorder = Recorder {
+            state: State::Recording,
+            one_time: flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT),
+            commands: Vec::new(),
+            recorded: None,
+            error: None,
+            pushed: BTreeMap::new(),
+        };
+        Ok(())
+    }
+
+    /// vkEndCommandBuffer.
+    ///
+    /// # Errors
+    /// It is not recording, or a command failed.
+    pub fn end(&self) -> Outcome<()> {
+        let mut recorder = self.recorder();
+        if recorder.state != State::Recording {
+            return Err(Error::usage("the command buffer is not recording"));
+        }
+        recorder.pushed.clear();
+        if let Some(error) = recorder.error.take() {
+            recorder.state = State::Invalid;
+            return Err(Error { code: error.code, message: None });
+        }
+        let commands = std::mem::take(&mut recorder.commands);
+        recorder.recorded = Some(Arc::new(Recorded::new(commands, recorder.one_time)));
+        recorder.state = State::Executable;
+        Ok(())
+    }
+
+    /// vkResetCommandBuffer.
+    ///
+    /// # Errors
+    /// Work in flight uses it.
+    pub fn reset(&self) -> Outcome<()> {
+        let mut recorder = self.recorder();
+        if recorder.recorded.as_ref().is_some_and(|r| r.is_pending()) {
+            return Err(Error::usage("the command buffer is pending"));
+        }
+        recorder.state = State::Initial;
+        recorder.commands.clear();
+        recorder.recorded = None;
+        recorder.error = None;
+        recorder.pushed.clear();
+        Ok(())
+    }
+
+    /// The commands, for a submission or a primary command buffer.
+    ///
+    /// # Errors
+    /// It is not executable.
+    pub fn executable(&self) -> Outcome<Arc<Recorded>> {
+        let mut recorder = self.recorder();
+        if recorder.state != State::Executable {
+            return Err(Error::usage(format!("the command buffer is not executable but {:?}", recorder.state)));
+        }
+        let recorded = recorder.recorded.clone().ok_or_else(|| Error::usage("the command buffer is empty"))?;
+        if recorded.one_time && self.level == vk::CommandBufferLevel::PRIMARY {
+            recorder.state = State::Invalid;
+        }
+        Ok(recorded)
+    }
+}
+
+/// Records into a command buffer; a failure poisons it.
+///
+/// # Errors
+/// What `record` says, or the command buffer is not live or not recording.
+pub fn push(
+    buffer: vk::CommandBuffer,
+    record: impl FnOnce(&mut Recorder, &Arc<Device>) -> Outcome<()>,
+) -> Outcome<()> {
+    let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
+    let mut recorder = buffer.recorder();
+    if recorder.state != State::Recording {
+        return Err(Error::usage(format!("the command buffer is not recording but {:?}", recorder.state)));
+    }
+    let outcome = record(&mut recorder, &buffer.device);
+    if let Err(error) = &outcome
+        && recorder.error.is_none()
+    {
+        recorder.error = Some(error.clone());
+    }
+    outcome
+}

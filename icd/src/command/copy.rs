@@ -1,0 +1,231 @@
+//! Transfers: copies, fills and clears of buffers and images, through the device view.
+
+use crate::boundary::{Error, Outcome};
+use crate::caps::formats;
+use crate::entry::buffer::Buffer;
+use crate::entry::image::{Image, Level};
+use ash::vk;
+use pellucid_memory::device::Allocation;
+
+fn outside() -> Error {
+    Error::usage("a region is not inside its buffer or image")
+}
+
+fn done(inside: bool) -> Outcome<()> {
+    if inside { Ok(()) } else { Err(outside()) }
+}
+
+/// vkCmdCopyBuffer.
+///
+/// # Errors
+/// A buffer is not bound, or a region is not inside.
+pub fn buffers(from: &Buffer, to: &Buffer, regions: &[vk::BufferCopy]) -> Outcome<()> {
+    let ((source, s), (target, t)) = (from.memory()?, to.memory()?);
+    for region in regions {
+        done(Allocation::copy(
+            source.bytes(),
+            s + region.src_offset,
+            target.bytes(),
+            t + region.dst_offset,
+            region.size,
+        ))?;
+    }
+    Ok(())
+}
+
+/// vkCmdFillBuffer.
+///
+/// # Errors
+/// The buffer is not bound, or the range is not inside.
+pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32) -> Outcome<()> {
+    let (memory, base) = to.memory()?;
+    done(memory.bytes().fill(base + offset, size, &data.to_le_bytes()))
+}
+
+/// vkCmdUpdateBuffer.
+///
+/// # Errors
+/// The buffer is not bound, or the range is not inside.
+pub fn update(to: &Buffer, offset: u64, bytes: &[u8]) -> Outcome<()> {
+    let (memory, base) = to.memory()?;
+    done(offset + bytes.len() as u64 <= to.size && memory.bytes().write(base + offset, bytes))
+}
+
+/// A box of texels in an image: where its rows are.
+struct Texels<'a> {
+    memory: &'a Allocation,
+    /// First byte of the box.
+    start: u64,
+    row: u64,
+    slice: u64,
+    layer: u64,
+}
+
+/// Texels of a box in level `level`, from layer `layer`; depth slices of a 3D image and layers are both allowed to run.
+fn texels<'a>(
+    image: &'a Image,
+    level: u32,
+    layer: u32,
+    layers: u32,
+    offset: vk::Offset3D,
+    extent: [u32; 3],
+) -> Outcome<(Texels<'a>, &'a Level)> {
+    let (memory, base) = image.memory()?;
+    let Some(l) = image.layout.levels.get(level as usize) else { return Err(outside()) };
+    let offset = [offset.x, offset.y, offset.z].map(|o| u64::try_from(o).unwrap_or(u64::MAX / 2));
+    let inside = (0..3).all(|i| offset[i] + u64::from(extent[i]) <= u64::from(l.extent[i]));
+    if !inside || layer.saturating_add(layers) > image.layers {
+        return Err(outside());
+    }
+    let start = base
+        + l.offset
+        + u64::from(layer) * image.layout.layer
+        + offset[2] * l.slice
+        + offset[1] * l.row
+        + offset[0] * image.layout.texel;
+    Ok((Texels { memory: memory.bytes(), start, row: l.row, slice: l.slice, layer: image.layout.layer }, l))
+}
+
+fn layer_count(image: &Image, base: u32, count: u32) -> u32 {
+    if count == vk::REMAINING_ARRAY_LAYERS { image.layers.saturating_sub(base) } else { count }
+}
+
+/// vkCmdCopyImage. Layers of one side correspond to depth slices of the other if only one of them is 3D.
+///
+/// # Errors
+/// An image is not bound, a region is not inside, or the texels differ in size.
+pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy]) -> Outcome<()> {
+    if from.layout.texel != to.layout.texel {
+        return Err(Error::usage("the images' texels differ in size"));
+    }
+    for region in regions {
+        let (s, d) = (region.src_subresource, region.dst_subresource);
+        let e = region.extent;
+        let three = |image: &Image| image.image_type == vk::ImageType::TYPE_3D;
+        let s_layers = layer_count(from, s.base_array_layer, s.layer_count);
+        let d_layers = layer_count(to, d.base_array_layer, d.layer_count);
+        let steps = e.depth.max(s_layers).max(d_layers);
+        let depth_of = |image: &Image| if three(image) { steps } else { 1 };
+        let layers_of = |image: &Image| if three(image) { 1 } else { steps };
+        let (source, _) = texels(
+            from,
+            s.mip_level,
+            s.base_array_layer,
+            layers_of(from),
+            region.src_offset,
+            [e.width, e.height, depth_of(from)],
+        )?;
+        let (target, _) = texels(
+            to,
+            d.mip_level,
+            d.base_array_layer,
+            layers_of(to),
+            region.dst_offset,
+            [e.width, e.height, depth_of(to)],
+        )?;
+        let s_step = if three(from) { source.slice } else { source.layer };
+        let d_step = if three(to) { target.slice } else { target.layer };
+        let bytes = u64::from(e.width) * from.layout.texel;
+        for z in 0..u64::from(steps) {
+            for y in 0..u64::from(e.height) {
+                done(Allocation::copy(
+                    source.memory,
+                    source.start + z * s_step + y * source.row,
+                    target.memory,
+                    target.start + z * d_step + y * target.row,
+                    bytes,
+                ))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each` with (buffer offset, image memory, image offset, bytes) for each row of a region between a buffer and an image.
+fn rows(
+    buffer: &Buffer,
+    base: u64,
+    image: &Image,
+    region: &vk::BufferImageCopy,
+    mut each: impl FnMut(u64, &Allocation, u64, u64) -> bool,
+) -> Outcome<()> {
+    let (e, sub) = (region.image_extent, region.image_subresource);
+    let layers = layer_count(image, sub.base_array_layer, sub.layer_count);
+    let (texels, _) = texels(
+        image,
+        sub.mip_level,
+        sub.base_array_layer,
+        layers,
+        region.image_offset,
+        [e.width, e.height, e.depth],
+    )?;
+    let texel = image.layout.texel;
+    let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
+    let row = pick(region.buffer_row_length, e.width) * texel;
+    let slice = pick(region.buffer_image_height, e.height) * row;
+    let bytes = u64::from(e.width) * texel;
+    for layer in 0..u64::from(layers) {
+        for z in 0..u64::from(e.depth) {
+            for y in 0..u64::from(e.height) {
+                let at = region.buffer_offset + (layer * u64::from(e.depth) + z) * slice + y * row;
+                let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row;
+                done(at + bytes <= buffer.size && each(base + at, texels.memory, place, bytes))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// vkCmdCopyBufferToImage.
+///
+/// # Errors
+/// Something is not bound, or a region is not inside.
+pub fn buffer_to_image(from: &Buffer, to: &Image, regions: &[vk::BufferImageCopy]) -> Outcome<()> {
+    let (memory, base) = from.memory()?;
+    regions.iter().try_for_each(|region| {
+        rows(from, base, to, region, |at, image, place, bytes| {
+            Allocation::copy(memory.bytes(), at, image, place, bytes)
+        })
+    })
+}
+
+/// vkCmdCopyImageToBuffer.
+///
+/// # Errors
+/// Something is not bound, or a region is not inside.
+pub fn image_to_buffer(from: &Image, to: &Buffer, regions: &[vk::BufferImageCopy]) -> Outcome<()> {
+    let (memory, base) = to.memory()?;
+    regions.iter().try_for_each(|region| {
+        rows(to, base, from, region, |at, image, place, bytes| {
+            Allocation::copy(image, place, memory.bytes(), at, bytes)
+        })
+    })
+}
+
+/// vkCmdClearColorImage: `color` are the raw components of VkClearColorValue.
+///
+/// # Errors
+/// The image is not bound, or a range is not inside.
+pub fn clear(image: &Image, color: [u32; 4], ranges: &[vk::ImageSubresourceRange]) -> Outcome<()> {
+    let format = formats::info(image.format).ok_or_else(outside)?;
+    // VkClearColorValue has 32-bit components: those of a 64-bit integer format are zero- or sign-extended.
+    let value = if format.is_64_bit() {
+        let signed = format.numeric == pellucid_shader_interp::math::format::Numeric::Sint;
+        [color[0], if signed { (color[0].cast_signed() >> 31).cast_unsigned() } else { 0 }, 0, 0]
+    } else {
+        color
+    };
+    let texel = format.encode(value);
+    let pattern = texel[..usize::from(format.texel_bytes)].repeat(image.samples as usize);
+    let (memory, base) = image.memory()?;
+    for range in ranges {
+        let (levels, layers) = image.range(range)?;
+        for level in &image.layout.levels[levels.start as usize..levels.end as usize] {
+            for layer in layers.clone() {
+                let start = base + level.offset + u64::from(layer) * image.layout.layer;
+                done(memory.bytes().fill(start, level.size(), &pattern))?;
+            }
+        }
+    }
+    Ok(())
+}

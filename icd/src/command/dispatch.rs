@@ -1,0 +1,266 @@
+//! Dispatches: what is bound becomes what the interpreter takes.
+
+use crate::boundary::Error;
+use crate::caps::PUSH_CONSTANTS;
+use crate::entry::buffer::address_views;
+use crate::entry::debug::deliver_report;
+use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
+use crate::entry::device::{AddressMap, Device};
+use crate::entry::pipeline::Pipeline;
+use crate::queue::{Queue, checked};
+use crate::report::{Context, DispatchContext, Object};
+use ash::vk;
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::Program;
+use pellucid_shader_interp::exec::plain::{self, PlainOptions};
+use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A bound descriptor set and its dynamic offsets.
+#[derive(Clone)]
+struct BoundSet {
+    set: Arc<DescriptorSet>,
+    dynamic: Vec<u32>,
+}
+
+/// What a command buffer has bound.
+pub struct State {
+    pipeline: Option<Arc<Pipeline>>,
+    sets: Vec<Option<BoundSet>>,
+    push: Vec<u8>,
+    /// Open debug labels, outermost first.
+    pub labels: Vec<String>,
+    ready: Option<Ready>,
+}
+
+/// The resources of the last dispatch, as long as nothing changes.
+struct Ready {
+    resources: Resources,
+    versions: Vec<u64>,
+    /// Keeps what the addresses point to mapped.
+    addresses: AddressMap,
+}
+
+impl State {
+    /// Nothing bound.
+    pub fn new(labels: &[String]) -> State {
+        State {
+            pipeline: None,
+            sets: Vec::new(),
+            push: vec![0; PUSH_CONSTANTS as usize],
+            labels: labels.to_vec(),
+            ready: None,
+        }
+    }
+
+    /// vkCmdBindPipeline.
+    pub fn bind_pipeline(&mut self, pipeline: Arc<Pipeline>) {
+        self.ready = None;
+        self.pipeline = Some(pipeline);
+    }
+
+    /// vkCmdBindDescriptorSets.
+    pub fn bind_sets(&mut self, first: u32, sets: &[Arc<DescriptorSet>], dynamic: &[u32]) {
+        self.ready = None;
+        let mut dynamic = dynamic;
+        for (index, set) in sets.iter().enumerate() {
+            let number = first as usize + index;
+            if self.sets.len() <= number {
+                self.sets.resize(number + 1, None);
+            }
+            let (mine, rest) = dynamic.split_at((set.layout.dynamic_count as usize).min(dynamic.len()));
+            dynamic = rest;
+            self.sets[number] = Some(BoundSet { set: set.clone(), dynamic: mine.to_vec() });
+        }
+    }
+
+    /// vkCmdPushConstants.
+    pub fn push_constants(&mut self, offset: u32, bytes: &[u8]) {
+        let start = offset as usize;
+        self.push[start..start + bytes.len()].copy_from_slice(bytes);
+        if let Some(ready) = &mut self.ready {
+            ready.resources.push_constants.clone_from(&self.push);
+        }
+    }
+
+    fn versions(&self) -> Vec<u64> {
+        self.sets.iter().map(|s| s.as_ref().map_or(0, |s| s.set.version())).collect()
+    }
+
+    fn bound(&self, number: u32) -> Option<&BoundSet> {
+        self.sets.get(number as usize)?.as_ref()
+    }
+
+    /// The descriptors of each of the program's bindings.
+    fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
+        let versions = self.versions();
+        let bindings = program.shader.bindings.iter().enumerate().map(|(index, wanted)| {
+            let empty = || vec![Descriptor::Null; wanted.count.max(1) as usize];
+            let Some(bound) = self.bound(wanted.set) else { return empty() };
+            let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
+            if binding.is_inline() {
+                return vec![Descriptor::Buffer(bound.set.inline_view(binding, reference(index, 0)))];
+            }
+            let slots = bound.set.slots(binding);
+            let mut out: Vec<Descriptor> = slots
+                .iter()
+                .enumerate()
+                .map(|(element, slot)| {
+                    let dynamic = if binding.is_dynamic() {
+                        bound.dynamic.get(binding.first_dynamic as usize + element).copied().unwrap_or(0)
+                    } else {
+                        0
+                    };
+                    resolve(slot, u64::from(dynamic), reference(index, element))
+                })
+                .collect();
+            // A descriptor array of the shader may be longer than the binding; what is beyond it is never written.
+            out.resize(out.len().max(wanted.count as usize), Descriptor::Null);
+            out
+        });
+        let resources = Resources {
+            bindings: bindings.collect(),
+            push_constants: self.push.clone(),
+            addresses: address_views(&addresses),
+        };
+        Ready { resources, versions, addresses }
+    }
+
+    /// What the references of this dispatch are, for reports.
+    pub fn objects(&self, device: &Device, program: &Program) -> Vec<Object> {
+        let mut out = Vec::new();
+        for (index, wanted) in program.shader.bindings.iter().enumerate() {
+            let Some(bound) = self.bound(wanted.set) else { continue };
+            let Some(binding) = bound.set.layout.binding(wanted.binding) else { continue };
+            if binding.is_inline() {
+                continue;
+            }
+            let slots = bound.set.slots(binding);
+            for (element, slot) in slots.iter().enumerate() {
+                let (kind, handle) = match slot {
+                    Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle()),
+                    Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle()),
+                    Slot::Image(view) | Slot::ImageSampler(view, _) => (vk::ObjectType::IMAGE, view.image.handle()),
+                    Slot::Empty | Slot::Sampler(_) => continue,
+                };
+                let what = if slots.len() == 1 {
+                    format!("set {}, binding {}", wanted.set, wanted.binding)
+                } else {
+                    format!("set {}, binding {}, element {element}", wanted.set, wanted.binding)
+                };
+                out.push(Object {
+                    reference: reference(index, element),
+                    what,
+                    handle,
+                    object_type: kind.as_raw(),
+                    name: device.name(kind, handle),
+                });
+            }
+        }
+        out
+    }
+}
+
+/// The reference of an element of the shader's binding `index`.
+fn reference(index: usize, element: usize) -> Reference {
+    Reference((index as u32) << 16 | (element as u32 & 0xffff))
+}
+
+/// All that names one dispatch in a report, owned.
+pub struct Named {
+    /// Its number on the device.
+    pub number: u32,
+    /// The program.
+    pub program: Arc<Program>,
+    /// The pipeline's debug name, or "".
+    pub pipeline: String,
+    /// Open labels.
+    pub labels: Vec<String>,
+    /// The queue's debug name, or what it is.
+    pub queue: String,
+    /// Objects.
+    pub objects: Vec<Object>,
+}
+
+impl Named {
+    /// As a report takes it.
+    pub fn context(&self) -> DispatchContext<'_> {
+        DispatchContext {
+            number: self.number,
+            shader: &self.program.shader,
+            pipeline: &self.pipeline,
+            labels: &self.labels,
+            queue: &self.queue,
+            objects: &self.objects,
+        }
+    }
+}
+
+/// Runs a dispatch.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn run(
+    device: &Arc<Device>,
+    queue: &Queue,
+    state: &mut State,
+    base: [u32; 3],
+    groups: [u32; 3],
+) -> Result<(), String> {
+    let number = device.dispatches.fetch_add(1, Ordering::Relaxed);
+    let Some(pipeline) = state.pipeline.clone() else {
+        let error = Error::usage("no compute pipeline is bound");
+        return Err(format!("vkCmdDispatch: {}", error.message.unwrap_or_default()));
+    };
+    let program = pipeline.program(device)?;
+    let changed = state.ready.as_ref().is_none_or(|r| r.versions != state.versions());
+    let addresses = device.address_map();
+    let moved = state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.addresses, &addresses));
+    if changed || moved {
+        state.ready = Some(state.gather(program, addresses));
+    }
+    if groups.contains(&0) {
+        return Ok(());
+    }
+    let Some(ready) = &state.ready else { return Ok(()) };
+    let grid = Grid { base, groups };
+    let named = || Named {
+        number,
+        program: program.clone(),
+        pipeline: pipeline.name(device),
+        labels: state.labels.clone(),
+        queue: match queue.name(device).as_str() {
+            "" => format!("queue {}", queue.index),
+            name => name.to_owned(),
+        },
+        objects: state.objects(device, program),
+    };
+    let outcome = if program.modelled {
+        checked::dispatch(device, program, &grid, &ready.resources, &named)
+    } else {
+        let watchdog = device.instance.config.watchdog;
+        let options = PlainOptions {
+            threads: device.pool(),
+            watchdog: (watchdog > 0).then_some(watchdog),
+            stop: Some(&device.stop),
+        };
+        plain::dispatch(program, &grid, &ready.resources, &options)
+    };
+    outcome.or_else(|trap| trapped(device, &trap, &named()))
+}
+
+/// A trap is reported and loses the device, unless the device is on its way out anyway.
+fn trapped(device: &Device, trap: &Trap, named: &Named) -> Result<(), String> {
+    if matches!(trap, Trap::Stopped(_)) && device.stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let context = named.context();
+    let dispatches = [context];
+    let verdict = device.instance.session.trap(trap, &Context { dispatches: &dispatches });
+    if let Some(message) = &verdict.message {
+        deliver_report(device, message);
+    }
+    Err(format!("{}: {trap}", named.context().title()))
+}

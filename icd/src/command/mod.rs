@@ -1,0 +1,188 @@
+//! Commands: recorded as data, replayed by a queue's worker ([`replay`]).
+//!
+//! Guarantees: a command refers to objects, not to handles, so nothing that the application destroys is pulled from under it; an error while
+//! recording poisons the command buffer, whose vkEndCommandBuffer then fails.
+
+pub mod buffer;
+pub mod copy;
+pub mod dispatch;
+pub mod query;
+pub mod replay;
+
+pub use buffer::{CommandBuffer, push};
+
+use crate::entry::buffer::Buffer;
+use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::event::Event;
+use crate::entry::image::Image;
+use crate::entry::pipeline::Pipeline;
+use crate::entry::query::QueryPool;
+use ash::vk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One side of a dependency: stages and accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Half {
+    /// Stages.
+    pub stages: vk::PipelineStageFlags2,
+    /// Accesses.
+    pub accesses: vk::AccessFlags2,
+}
+
+/// A memory barrier: global, of a buffer range, or of image subresources.
+#[derive(Clone)]
+pub struct Barrier {
+    /// What comes before.
+    pub from: Half,
+    /// What comes after.
+    pub to: Half,
+    /// Where.
+    pub of: BarrierOf,
+}
+
+/// What a barrier covers.
+#[derive(Clone)]
+pub enum BarrierOf {
+    /// All memory.
+    Memory,
+    /// A range of a buffer, which may be VK_WHOLE_SIZE.
+    Buffer(Arc<Buffer>, u64, u64),
+    /// Subresources of an image, and the layouts of a transition.
+    Image(Arc<Image>, vk::ImageSubresourceRange, vk::ImageLayout, vk::ImageLayout),
+}
+
+/// A dependency: the execution dependency of a 1.0 command, and barriers.
+#[derive(Clone, Default)]
+pub struct Dependency {
+    /// The stages of a 1.0 command; `None` if each barrier names its own.
+    pub stages: Option<(vk::PipelineStageFlags2, vk::PipelineStageFlags2)>,
+    /// Barriers.
+    pub barriers: Vec<Barrier>,
+}
+
+/// A region between a buffer and an image.
+pub type BufferImageRegions = Vec<vk::BufferImageCopy>;
+
+/// One recorded command.
+#[derive(Clone)]
+pub enum Command {
+    /// vkCmdBindPipeline.
+    BindPipeline(Arc<Pipeline>),
+    /// vkCmdBindDescriptorSets and vkCmdPushDescriptorSetKHR: first set number, sets, dynamic offsets.
+    BindSets(u32, Vec<Arc<DescriptorSet>>, Vec<u32>),
+    /// vkCmdPushConstants: offset and bytes.
+    PushConstants(u32, Vec<u8>),
+    /// vkCmdDispatch and vkCmdDispatchBase.
+    Dispatch([u32; 3], [u32; 3]),
+    /// vkCmdDispatchIndirect.
+    DispatchIndirect(Arc<Buffer>, u64),
+    /// vkCmdCopyBuffer.
+    CopyBuffer(Arc<Buffer>, Arc<Buffer>, Vec<vk::BufferCopy>),
+    /// vkCmdFillBuffer: offset, size, pattern.
+    FillBuffer(Arc<Buffer>, u64, u64, u32),
+    /// vkCmdUpdateBuffer.
+    UpdateBuffer(Arc<Buffer>, u64, Vec<u8>),
+    /// vkCmdCopyImage.
+    CopyImage(Arc<Image>, Arc<Image>, Vec<vk::ImageCopy>),
+    /// vkCmdCopyBufferToImage.
+    CopyBufferToImage(Arc<Buffer>, Arc<Image>, BufferImageRegions),
+    /// vkCmdCopyImageToBuffer.
+    CopyImageToBuffer(Arc<Image>, Arc<Buffer>, BufferImageRegions),
+    /// vkCmdClearColorImage: the color's raw components.
+    ClearColor(Arc<Image>, [u32; 4], Vec<vk::ImageSubresourceRange>),
+    /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
+    Barrier(Box<Dependency>),
+    /// vkCmdSetEvent and vkCmdSetEvent2.
+    SetEvent(Arc<Event>, Box<Dependency>),
+    /// vkCmdResetEvent and vkCmdResetEvent2.
+    ResetEvent(Arc<Event>),
+    /// vkCmdWaitEvents and vkCmdWaitEvents2.
+    WaitEvents(Vec<Arc<Event>>, Box<Dependency>),
+    /// vkCmdResetQueryPool: first and count.
+    ResetQueries(Arc<QueryPool>, u32, u32),
+    /// vkCmdBeginQuery.
+    BeginQuery(Arc<QueryPool>, u32),
+    /// vkCmdEndQuery.
+    EndQuery(Arc<QueryPool>, u32),
+    /// vkCmdWriteTimestamp and vkCmdWriteTimestamp2.
+    WriteTimestamp(Arc<QueryPool>, u32),
+    /// vkCmdCopyQueryPoolResults.
+    CopyQueryResults(Box<CopyQueryResults>),
+    /// vkCmdExecuteCommands.
+    Execute(Vec<Arc<Recorded>>),
+    /// vkCmdBeginDebugUtilsLabelEXT.
+    BeginLabel(String),
+    /// vkCmdEndDebugUtilsLabelEXT.
+    EndLabel,
+}
+
+/// vkCmdCopyQueryPoolResults.
+#[derive(Clone)]
+pub struct CopyQueryResults {
+    /// From.
+    pub pool: Arc<QueryPool>,
+    /// First query.
+    pub first: u32,
+    /// Queries.
+    pub count: u32,
+    /// To.
+    pub buffer: Arc<Buffer>,
+    /// Where in it.
+    pub offset: u64,
+    /// Bytes from one query's result to the next.
+    pub stride: u64,
+    /// VkQueryResultFlags.
+    pub flags: vk::QueryResultFlags,
+}
+
+/// The commands of an executable command buffer.
+pub struct Recorded {
+    /// The commands, in order.
+    pub commands: Vec<Command>,
+    /// VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT.
+    pub one_time: bool,
+    pending: AtomicU32,
+}
+
+impl Recorded {
+    /// An executable list of commands.
+    pub fn new(commands: Vec<Command>, one_time: bool) -> Recorded {
+        Recorded { commands, one_time, pending: AtomicU32::new(0) }
+    }
+
+    /// A submission of it begins.
+    pub fn submit(&self) {
+        self.pending.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A submission of it has ended.
+    pub fn retire(&self) {
+        let _ = self.pending.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+    }
+
+    /// True while a submission of it has not ended.
+    pub fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::SeqCst) > 0
+    }
+
+    /// True if a command is about, or uses, the object at `object`.
+    pub fn mentions(&self, object: *const ()) -> bool {
+        self.commands.iter().any(|command| match command {
+            Command::BindPipeline(pipeline) => Arc::as_ptr(pipeline).cast::<()>() == object,
+            Command::BindSets(_, sets, _) => sets.iter().any(|s| s.mentions(object)),
+            Command::DispatchIndirect(buffer, _)
+            | Command::FillBuffer(buffer, ..)
+            | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
+            Command::CopyBuffer(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
+                buffer.is_or_uses(object) || image.is_or_uses(object)
+            }
+            Command::ClearColor(image, ..) => image.is_or_uses(object),
+            Command::CopyQueryResults(copy) => copy.buffer.is_or_uses(object),
+            Command::Execute(secondaries) => secondaries.iter().any(|s| s.mentions(object)),
+            _ => false,
+        })
+    }
+}

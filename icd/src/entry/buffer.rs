@@ -1,0 +1,273 @@
+//! VkBuffer.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::entry::device::{AddressMap, Device};
+use crate::entry::kind;
+use crate::entry::memory::DeviceMemory;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+
+/// A buffer.
+pub struct Buffer {
+    /// Bytes.
+    pub size: u64,
+    /// Usage.
+    pub usage: vk::BufferUsageFlags,
+    /// Its handle, for messages.
+    pub handle: AtomicU64,
+    binding: OnceLock<(Arc<DeviceMemory>, u64)>,
+    destroyed: AtomicBool,
+}
+
+object!(Buffer, vk::Buffer, kind::BUFFER);
+
+impl Buffer {
+    /// The memory that it is bound to, and where.
+    ///
+    /// # Errors
+    /// It is not bound.
+    pub fn memory(&self) -> Outcome<(&Arc<DeviceMemory>, u64)> {
+        self.binding
+            .get()
+            .map(|(memory, offset)| (memory, *offset))
+            .ok_or_else(|| Error::usage(format!("VkBuffer {:#x} is not bound to memory", self.handle())))
+    }
+
+    /// Its handle.
+    pub fn handle(&self) -> u64 {
+        self.handle.load(Ordering::Relaxed)
+    }
+
+    /// True once vkDestroyBuffer ended the handle.
+    pub fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Relaxed)
+    }
+
+    /// True if it is, or is bound to, the object at `object`.
+    pub fn is_or_uses(self: &Arc<Self>, object: *const ()) -> bool {
+        Arc::as_ptr(self).cast::<()>() == object
+            || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
+    }
+
+    /// A view of `range` bytes (or VK_WHOLE_SIZE) from `offset`, cut to the buffer.
+    pub fn view(&self, offset: u64, range: u64, reference: Reference) -> MemoryView {
+        let Some((memory, base)) = self.binding.get() else { return MemoryView::NULL };
+        if offset > self.size {
+            return MemoryView::NULL;
+        }
+        match memory.bytes().device_pointer(base + offset) {
+            Some(host) => MemoryView {
+                host,
+                address: memory.bytes().address() + base + offset,
+                size: range.min(self.size - offset),
+                reference,
+            },
+            None => MemoryView::NULL,
+        }
+    }
+
+    fn requirements(size: u64) -> vk::MemoryRequirements {
+        vk::MemoryRequirements {
+            size: size.next_multiple_of(BIND_ALIGNMENT),
+            alignment: BIND_ALIGNMENT,
+            memory_type_bits: memory::ORDINARY,
+        }
+    }
+
+    fn bind(self: &Arc<Self>, device: &Device, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
+        let memory = handle::get::<DeviceMemory>(memory)?;
+        if offset % BIND_ALIGNMENT != 0 || offset.saturating_add(self.size) > memory.bytes().size() {
+            return Err(Error::usage(format!(
+                "a buffer of {} bytes does not fit at offset {offset} of {} bytes of memory",
+                self.size,
+                memory.bytes().size()
+            )));
+        }
+        let address = memory.bytes().address() + offset;
+        self.binding.set((memory, offset)).map_err(|_| Error::usage("the buffer is bound already"))?;
+        if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            let mut addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            addresses.insert((address, self.handle()), Arc::downgrade(self));
+            drop(addresses);
+            device.addresses_changed();
+        }
+        Ok(())
+    }
+}
+
+/// Where physical storage buffer pointers may point: the union of all live buffers with addresses.
+pub fn address_map(device: &Device) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
+    let addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut map: Vec<(MemoryView, Arc<DeviceMemory>)> = Vec::new();
+    for buffer in addresses.values().filter_map(std::sync::Weak::upgrade) {
+        let Ok((memory, _)) = buffer.memory() else { continue };
+        let view = buffer.view(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE);
+        match map.last_mut() {
+            // Buffers that overlap share an allocation.
+            Some((last, _)) if view.address <= last.address + last.size && view.address >= last.address && {
+                let offset = view.address - last.address;
+                last.host.wrapping_add(offset as usize) == view.host
+            } =>
+            {
+                last.size = last.size.max(view.address + view.size - last.address);
+            }
+            _ => map.push((view, memory.clone())),
+        }
+    }
+    map
+}
+
+/// The map as the interpreter takes it.
+pub fn address_views(map: &AddressMap) -> Vec<MemoryView> {
+    map.iter().map(|(view, _)| *view).collect()
+}
+
+fn dedicated(next: *mut std::ffi::c_void) {
+    if let Some(dedicated) = ffi::find_mut::<vk::MemoryDedicatedRequirements<'_>>(next) {
+        dedicated.prefers_dedicated_allocation = vk::FALSE;
+        dedicated.requires_dedicated_allocation = vk::FALSE;
+    }
+}
+
+entries! {
+    /// vkCreateBuffer.
+    fn create_buffer(
+        device: vk::Device,
+        info: *const vk::BufferCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Buffer,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let sparse = vk::BufferCreateFlags::SPARSE_BINDING
+            | vk::BufferCreateFlags::SPARSE_RESIDENCY
+            | vk::BufferCreateFlags::SPARSE_ALIASED;
+        if info.flags.intersects(sparse) {
+            return Err(Error::not_implemented("sparse buffers"));
+        }
+        if info.size == 0 {
+            return Err(Error::usage("size is 0"));
+        }
+        if info.size > device.caps.heap_size {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
+        let buffer = Arc::new(Buffer {
+            size: info.size,
+            usage: info.usage,
+            handle: AtomicU64::new(0),
+            binding: OnceLock::new(),
+            destroyed: AtomicBool::new(false),
+        });
+        let handle = handle::insert(buffer.clone());
+        buffer.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        ffi::write(out, handle)
+    }
+
+    /// vkDestroyBuffer.
+    fn destroy_buffer(device: vk::Device, buffer: vk::Buffer, _allocator: *const vk::AllocationCallbacks<'_>) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if let Some(object) = handle::take::<Buffer>(buffer)? {
+            object.destroyed.store(true, Ordering::Relaxed);
+            if let Some((memory, offset)) = object.binding.get()
+                && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
+            {
+                let key = (memory.bytes().address() + offset, object.handle());
+                device.addresses.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+                device.addresses_changed();
+            }
+            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
+                let what = device.describe(vk::ObjectType::BUFFER, "VkBuffer", object.handle());
+                device.freed_in_use(&format!("vkDestroyBuffer ends {what}"), &user);
+            }
+        }
+        Ok(())
+    }
+
+    /// vkBindBufferMemory.
+    fn bind_buffer_memory(
+        device: vk::Device,
+        buffer: vk::Buffer,
+        memory: vk::DeviceMemory,
+        offset: vk::DeviceSize,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        handle::get::<Buffer>(buffer)?.bind(&device, memory, offset)
+    }
+
+    /// vkBindBufferMemory2.
+    fn bind_buffer_memory2(
+        device: vk::Device,
+        count: u32,
+        infos: *const vk::BindBufferMemoryInfo<'_>,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        for info in ffi::slice(infos, count) {
+            handle::get::<Buffer>(info.buffer)?.bind(&device, info.memory, info.memory_offset)?;
+        }
+        Ok(())
+    }
+
+    /// vkGetBufferMemoryRequirements.
+    fn get_buffer_memory_requirements(
+        device: vk::Device,
+        buffer: vk::Buffer,
+        out: *mut vk::MemoryRequirements,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, Buffer::requirements(handle::get::<Buffer>(buffer)?.size))
+    }
+
+    /// vkGetBufferMemoryRequirements2.
+    fn get_buffer_memory_requirements2(
+        device: vk::Device,
+        info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let out = ffi::read_mut(out)?;
+        out.memory_requirements = Buffer::requirements(handle::get::<Buffer>(ffi::read(info)?.buffer)?.size);
+        dedicated(out.p_next);
+        Ok(())
+    }
+
+    /// vkGetDeviceBufferMemoryRequirements.
+    fn get_device_buffer_memory_requirements(
+        device: vk::Device,
+        info: *const vk::DeviceBufferMemoryRequirements<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let out = ffi::read_mut(out)?;
+        out.memory_requirements = Buffer::requirements(ffi::read(ffi::read(info)?.p_create_info)?.size);
+        dedicated(out.p_next);
+        Ok(())
+    }
+
+    /// vkGetBufferDeviceAddress.
+    fn get_buffer_device_address(device: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
+        handle::dispatchable::<Device>(device)?;
+        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        if !buffer.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            return Err(Error::usage("the buffer was not created with SHADER_DEVICE_ADDRESS"));
+        }
+        let (memory, offset) = buffer.memory()?;
+        Ok(memory.bytes().address() + offset)
+    }
+
+    /// vkGetBufferOpaqueCaptureAddress: without bufferDeviceAddressCaptureReplay there is none.
+    fn get_buffer_opaque_capture_address(
+        device: vk::Device,
+        info: *const vk::BufferDeviceAddressInfo<'_>,
+    ) -> u64 {
+        handle::dispatchable::<Device>(device)?;
+        handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        Ok(0)
+    }
+}

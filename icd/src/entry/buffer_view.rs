@@ -1,0 +1,69 @@
+//! VkBufferView.
+
+use crate::boundary::{Error, entries};
+use crate::caps::formats;
+use crate::entry::buffer::Buffer;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+
+/// A texel view of a buffer.
+pub struct BufferView {
+    /// The buffer.
+    pub buffer: Arc<Buffer>,
+    /// The texels' format.
+    pub format: vk::Format,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes: whole texels.
+    pub range: u64,
+    /// Texels.
+    pub texels: u32,
+}
+
+object!(BufferView, vk::BufferView, kind::BUFFER_VIEW);
+
+entries! {
+    /// vkCreateBufferView.
+    fn create_buffer_view(
+        device: vk::Device,
+        info: *const vk::BufferViewCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::BufferView,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let buffer = handle::get::<Buffer>(info.buffer)?;
+        let Some(format) = formats::info(info.format) else {
+            return Err(Error::not_implemented(&format!("texel buffers of format {:?}", info.format)));
+        };
+        if info.offset >= buffer.size {
+            return Err(Error::usage("offset is not inside the buffer"));
+        }
+        let room = buffer.size - info.offset;
+        let texel = u64::from(format.texel_bytes);
+        let range = if info.range == vk::WHOLE_SIZE { room } else { info.range.min(room) } / texel * texel;
+        let view = BufferView {
+            buffer,
+            format: info.format,
+            offset: info.offset,
+            range,
+            texels: u32::try_from(range / texel).unwrap_or(u32::MAX),
+        };
+        ffi::write(out, handle::insert(Arc::new(view)))
+    }
+
+    /// vkDestroyBufferView.
+    fn destroy_buffer_view(
+        device: vk::Device,
+        view: vk::BufferView,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<BufferView>(view)?;
+        Ok(())
+    }
+}

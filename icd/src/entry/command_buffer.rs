@@ -1,0 +1,226 @@
+//! Commands that bind, push, dispatch, execute and label.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::PUSH_CONSTANTS;
+use crate::command::buffer::Recorder;
+use crate::command::{Command, CommandBuffer, push};
+use crate::entry::buffer::Buffer;
+use crate::entry::descriptor_set::{self, DescriptorSet};
+use crate::entry::descriptor_template::DescriptorUpdateTemplate;
+use crate::entry::device::Device;
+use crate::entry::pipeline::Pipeline;
+use crate::entry::pipeline_layout::PipelineLayout;
+use crate::handle;
+use crate::ffi;
+use ash::vk;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+fn compute(point: vk::PipelineBindPoint) -> Outcome<()> {
+    if point == vk::PipelineBindPoint::COMPUTE {
+        Ok(())
+    } else {
+        Err(Error::not_implemented(&format!("the pipeline bind point {point:?}")))
+    }
+}
+
+/// The set that collects what is pushed to set `number`: a copy of what was pushed before, if the layout is the same.
+fn push_set(
+    recorder: &mut Recorder,
+    device: &Device,
+    layout: vk::PipelineLayout,
+    number: u32,
+) -> Outcome<Arc<DescriptorSet>> {
+    let layout = handle::get::<PipelineLayout>(layout)?;
+    let set_layout = layout
+        .sets
+        .get(number as usize)
+        .and_then(Option::as_ref)
+        .ok_or_else(|| Error::usage(format!("the pipeline layout has no set {number}")))?;
+    let set = match recorder.pushed.get(&number) {
+        Some(before) if Arc::ptr_eq(&before.layout, set_layout) => before.duplicate(device)?,
+        _ => DescriptorSet::new(device, set_layout.clone(), None)?,
+    };
+    let set = Arc::new(set);
+    recorder.pushed.insert(number, set.clone());
+    Ok(set)
+}
+
+entries! {
+    /// vkCmdBindPipeline.
+    fn cmd_bind_pipeline(buffer: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
+        push(buffer, |r, _| {
+            compute(point)?;
+            r.add(Command::BindPipeline(handle::get::<Pipeline>(pipeline)?));
+            Ok(())
+        })
+    }
+
+    /// vkCmdBindDescriptorSets.
+    fn cmd_bind_descriptor_sets(
+        buffer: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        layout: vk::PipelineLayout,
+        first: u32,
+        count: u32,
+        sets: *const vk::DescriptorSet,
+        dynamic_count: u32,
+        dynamic: *const u32,
+    ) {
+        push(buffer, |r, _| {
+            if point == vk::PipelineBindPoint::GRAPHICS {
+                // Sets bound for a pipeline that cannot be: harmless until something is drawn, which is refused.
+                return Ok(());
+            }
+            compute(point)?;
+            handle::get::<PipelineLayout>(layout)?;
+            let sets = ffi::slice(sets, count)
+                .iter()
+                .map(|s| handle::get::<DescriptorSet>(*s))
+                .collect::<Outcome<Vec<_>>>()?;
+            let offsets = ffi::slice(dynamic, dynamic_count).to_vec();
+            let needed: u32 = sets.iter().map(|s| s.layout.dynamic_count).sum();
+            if needed as usize != offsets.len() {
+                return Err(Error::usage(format!("the sets take {needed} dynamic offsets, {} are given", offsets.len())));
+            }
+            r.add(Command::BindSets(first, sets, offsets));
+            Ok(())
+        })
+    }
+
+    /// vkCmdPushDescriptorSetKHR.
+    fn cmd_push_descriptor_set(
+        buffer: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        layout: vk::PipelineLayout,
+        number: u32,
+        count: u32,
+        writes: *const vk::WriteDescriptorSet<'_>,
+    ) {
+        push(buffer, |r, device| {
+            compute(point)?;
+            let set = push_set(r, device, layout, number)?;
+            for write in ffi::slice(writes, count) {
+                descriptor_set::apply(&set, write)?;
+            }
+            r.add(Command::BindSets(number, vec![set], Vec::new()));
+            Ok(())
+        })
+    }
+
+    /// vkCmdPushDescriptorSetWithTemplateKHR.
+    fn cmd_push_descriptor_set_with_template(
+        buffer: vk::CommandBuffer,
+        template: vk::DescriptorUpdateTemplate,
+        layout: vk::PipelineLayout,
+        number: u32,
+        data: *const c_void,
+    ) {
+        push(buffer, |r, device| {
+            let template = handle::get::<DescriptorUpdateTemplate>(template)?;
+            let set = push_set(r, device, layout, number)?;
+            template.apply(&set, data)?;
+            r.add(Command::BindSets(number, vec![set], Vec::new()));
+            Ok(())
+        })
+    }
+
+    /// vkCmdPushConstants.
+    fn cmd_push_constants(
+        buffer: vk::CommandBuffer,
+        layout: vk::PipelineLayout,
+        _stages: vk::ShaderStageFlags,
+        offset: u32,
+        size: u32,
+        values: *const c_void,
+    ) {
+        push(buffer, |r, _| {
+            handle::get::<PipelineLayout>(layout)?;
+            if offset.saturating_add(size) > PUSH_CONSTANTS {
+                return Err(Error::usage(format!("push constants past byte {PUSH_CONSTANTS}")));
+            }
+            r.add(Command::PushConstants(offset, ffi::slice(values.cast::<u8>(), size).to_vec()));
+            Ok(())
+        })
+    }
+
+    /// vkCmdDispatch.
+    fn cmd_dispatch(buffer: vk::CommandBuffer, x: u32, y: u32, z: u32) {
+        push(buffer, |r, _| {
+            r.add(Command::Dispatch([0; 3], [x, y, z]));
+            Ok(())
+        })
+    }
+
+    /// vkCmdDispatchBase.
+    fn cmd_dispatch_base(
+        buffer: vk::CommandBuffer,
+        base_x: u32,
+        base_y: u32,
+        base_z: u32,
+        x: u32,
+        y: u32,
+        z: u32,
+    ) {
+        push(buffer, |r, _| {
+            r.add(Command::Dispatch([base_x, base_y, base_z], [x, y, z]));
+            Ok(())
+        })
+    }
+
+    /// vkCmdDispatchIndirect.
+    fn cmd_dispatch_indirect(buffer: vk::CommandBuffer, parameters: vk::Buffer, offset: vk::DeviceSize) {
+        push(buffer, |r, _| {
+            let parameters = handle::get::<Buffer>(parameters)?;
+            if offset % 4 != 0 || offset.saturating_add(12) > parameters.size {
+                return Err(Error::usage("the parameters of an indirect dispatch are not inside the buffer"));
+            }
+            r.add(Command::DispatchIndirect(parameters, offset));
+            Ok(())
+        })
+    }
+
+    /// vkCmdExecuteCommands.
+    fn cmd_execute_commands(buffer: vk::CommandBuffer, count: u32, secondaries: *const vk::CommandBuffer) {
+        push(buffer, |r, _| {
+            let list = ffi::slice(secondaries, count)
+                .iter()
+                .map(|s| {
+                    let secondary = handle::dispatchable::<CommandBuffer>(*s)?;
+                    if secondary.level != vk::CommandBufferLevel::SECONDARY {
+                        return Err(Error::usage("vkCmdExecuteCommands takes secondary command buffers"));
+                    }
+                    secondary.executable()
+                })
+                .collect::<Outcome<Vec<_>>>()?;
+            r.add(Command::Execute(list));
+            Ok(())
+        })
+    }
+
+    /// vkCmdSetDeviceMask: a group of one device has one mask.
+    fn cmd_set_device_mask(buffer: vk::CommandBuffer, _mask: u32) {
+        push(buffer, |_, _| Ok(()))
+    }
+
+    /// vkCmdBeginDebugUtilsLabelEXT.
+    fn cmd_begin_debug_utils_label(buffer: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
+        push(buffer, |r, _| {
+            r.add(Command::BeginLabel(ffi::string(ffi::read(info)?.p_label_name).unwrap_or_default()));
+            Ok(())
+        })
+    }
+
+    /// vkCmdEndDebugUtilsLabelEXT.
+    fn cmd_end_debug_utils_label(buffer: vk::CommandBuffer) {
+        push(buffer, |r, _| {
+            r.add(Command::EndLabel);
+            Ok(())
+        })
+    }
+
+    /// vkCmdInsertDebugUtilsLabelEXT: a single label marks a point, which no finding names.
+    fn cmd_insert_debug_utils_label(buffer: vk::CommandBuffer, _info: *const vk::DebugUtilsLabelEXT<'_>) {
+        push(buffer, |_, _| Ok(()))
+    }
+}

@@ -1,0 +1,135 @@
+//! VkCommandPool, and the life cycle of its command buffers.
+
+use crate::boundary::{Error, entries};
+use crate::command::CommandBuffer;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A command pool: the handles of its command buffers.
+#[derive(Default)]
+pub struct CommandPool {
+    buffers: Mutex<BTreeSet<u64>>,
+}
+
+object!(CommandPool, vk::CommandPool, kind::COMMAND_POOL);
+
+impl CommandPool {
+    fn buffers(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+entries! {
+    /// vkCreateCommandPool.
+    fn create_command_pool(
+        device: vk::Device,
+        info: *const vk::CommandPoolCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::CommandPool,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        if ffi::read(info)?.queue_family_index != 0 {
+            return Err(Error::usage("there is one queue family, 0"));
+        }
+        ffi::write(out, handle::insert(Arc::new(CommandPool::default())))
+    }
+
+    /// vkDestroyCommandPool.
+    fn destroy_command_pool(
+        device: vk::Device,
+        pool: vk::CommandPool,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if let Some(pool) = handle::take::<CommandPool>(pool)? {
+            for buffer in std::mem::take(&mut *pool.buffers()) {
+                if let Some(object) = handle::take_dispatchable::<CommandBuffer>(vk::Handle::from_raw(buffer))?
+                    && object.is_pending()
+                {
+                    device.freed_in_use("vkDestroyCommandPool ends a command buffer", "it is pending");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// vkResetCommandPool.
+    fn reset_command_pool(
+        device: vk::Device,
+        pool: vk::CommandPool,
+        _flags: vk::CommandPoolResetFlags,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        for buffer in handle::get::<CommandPool>(pool)?.buffers().iter() {
+            handle::dispatchable::<CommandBuffer>(vk::Handle::from_raw(*buffer))?.reset()?;
+        }
+        Ok(())
+    }
+
+    /// vkTrimCommandPool: there is nothing to trim.
+    fn trim_command_pool(device: vk::Device, pool: vk::CommandPool, _flags: vk::CommandPoolTrimFlags) {
+        handle::dispatchable::<Device>(device)?;
+        handle::get::<CommandPool>(pool)?;
+        Ok(())
+    }
+
+    /// vkAllocateCommandBuffers.
+    fn allocate_command_buffers(
+        device: vk::Device,
+        info: *const vk::CommandBufferAllocateInfo<'_>,
+        out: *mut vk::CommandBuffer,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let pool = handle::get::<CommandPool>(info.command_pool)?;
+        for slot in ffi::slice_mut(out, info.command_buffer_count) {
+            let buffer = CommandBuffer::new(device.clone(), info.level);
+            *slot = handle::insert_dispatchable(Arc::new(buffer));
+            pool.buffers().insert(vk::Handle::as_raw(*slot));
+        }
+        Ok(())
+    }
+
+    /// vkFreeCommandBuffers.
+    fn free_command_buffers(
+        device: vk::Device,
+        pool: vk::CommandPool,
+        count: u32,
+        buffers: *const vk::CommandBuffer,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        let pool = handle::get::<CommandPool>(pool)?;
+        for buffer in ffi::slice(buffers, count) {
+            if let Some(object) = handle::take_dispatchable::<CommandBuffer>(*buffer)? {
+                pool.buffers().remove(&vk::Handle::as_raw(*buffer));
+                if object.is_pending() {
+                    device.freed_in_use("vkFreeCommandBuffers ends a command buffer", "it is pending");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// vkBeginCommandBuffer.
+    fn begin_command_buffer(
+        buffer: vk::CommandBuffer,
+        info: *const vk::CommandBufferBeginInfo<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<CommandBuffer>(buffer)?.begin(ffi::read(info)?.flags)
+    }
+
+    /// vkEndCommandBuffer.
+    fn end_command_buffer(buffer: vk::CommandBuffer) -> vk::Result {
+        handle::dispatchable::<CommandBuffer>(buffer)?.end()
+    }
+
+    /// vkResetCommandBuffer.
+    fn reset_command_buffer(buffer: vk::CommandBuffer, _flags: vk::CommandBufferResetFlags) -> vk::Result {
+        handle::dispatchable::<CommandBuffer>(buffer)?.reset()
+    }
+}

@@ -1,0 +1,290 @@
+//! Commands that synchronise: barriers, events, queries.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, Half, push};
+use crate::entry::buffer::Buffer;
+use crate::entry::event::Event;
+use crate::entry::image::Image;
+use crate::entry::query::QueryPool;
+use crate::handle;
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+
+fn stages(flags: vk::PipelineStageFlags) -> vk::PipelineStageFlags2 {
+    vk::PipelineStageFlags2::from_raw(u64::from(flags.as_raw()))
+}
+
+fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
+    vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
+}
+
+/// The dependency of a 1.0 command: one, whose stages all its barriers share.
+#[allow(clippy::too_many_arguments)]
+fn dependency(
+    from: vk::PipelineStageFlags,
+    to: vk::PipelineStageFlags,
+    memory: &[vk::MemoryBarrier<'_>],
+    buffers: &[vk::BufferMemoryBarrier<'_>],
+    images: &[vk::ImageMemoryBarrier<'_>],
+) -> Outcome<Dependency> {
+    let (from, to) = (stages(from), stages(to));
+    let halves = |s: vk::AccessFlags, d: vk::AccessFlags| {
+        (Half { stages: from, accesses: accesses(s) }, Half { stages: to, accesses: accesses(d) })
+    };
+    let mut barriers = Vec::with_capacity(memory.len() + buffers.len() + images.len());
+    for b in memory {
+        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
+        barriers.push(Barrier { from, to, of: BarrierOf::Memory });
+    }
+    for b in buffers {
+        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
+        let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
+        barriers.push(Barrier { from, to, of });
+    }
+    for b in images {
+        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
+        let image = handle::get::<Image>(b.image)?;
+        let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
+        barriers.push(Barrier { from, to, of });
+    }
+    Ok(Dependency { stages: Some((from, to)), barriers })
+}
+
+/// The dependency of VkDependencyInfo: each barrier names its own stages.
+fn dependency2(info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
+    let mut barriers = Vec::new();
+    for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
+        barriers.push(Barrier {
+            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
+            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
+            of: BarrierOf::Memory,
+        });
+    }
+    for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
+        barriers.push(Barrier {
+            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
+            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
+            of: BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size),
+        });
+    }
+    for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
+        barriers.push(Barrier {
+            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
+            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
+            of: BarrierOf::Image(
+                handle::get::<Image>(b.image)?,
+                b.subresource_range,
+                b.old_layout,
+                b.new_layout,
+            ),
+        });
+    }
+    Ok(Dependency { stages: None, barriers })
+}
+
+fn events(list: &[vk::Event]) -> Outcome<Vec<Arc<Event>>> {
+    list.iter().map(|e| handle::get::<Event>(*e)).collect()
+}
+
+fn timestamp(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) -> Outcome<()> {
+    push(buffer, |r, _| {
+        let pool = handle::get::<QueryPool>(pool)?;
+        pool.queries(query, 1)?;
+        r.add(Command::WriteTimestamp(pool, query));
+        Ok(())
+    })
+}
+
+entries! {
+    /// vkCmdPipelineBarrier.
+    fn cmd_pipeline_barrier(
+        buffer: vk::CommandBuffer,
+        from: vk::PipelineStageFlags,
+        to: vk::PipelineStageFlags,
+        _flags: vk::DependencyFlags,
+        memory_count: u32,
+        memory: *const vk::MemoryBarrier<'_>,
+        buffer_count: u32,
+        buffers: *const vk::BufferMemoryBarrier<'_>,
+        image_count: u32,
+        images: *const vk::ImageMemoryBarrier<'_>,
+    ) {
+        push(buffer, |r, _| {
+            let d = dependency(
+                from,
+                to,
+                ffi::slice(memory, memory_count),
+                ffi::slice(buffers, buffer_count),
+                ffi::slice(images, image_count),
+            )?;
+            r.add(Command::Barrier(Box::new(d)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdPipelineBarrier2.
+    fn cmd_pipeline_barrier2(buffer: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
+        push(buffer, |r, _| {
+            r.add(Command::Barrier(Box::new(dependency2(ffi::read(info)?)?)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdSetEvent.
+    fn cmd_set_event(buffer: vk::CommandBuffer, event: vk::Event, from: vk::PipelineStageFlags) {
+        push(buffer, |r, _| {
+            let d = dependency(from, vk::PipelineStageFlags::empty(), &[], &[], &[])?;
+            r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdSetEvent2.
+    fn cmd_set_event2(buffer: vk::CommandBuffer, event: vk::Event, info: *const vk::DependencyInfo<'_>) {
+        push(buffer, |r, _| {
+            let d = dependency2(ffi::read(info)?)?;
+            r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdResetEvent.
+    fn cmd_reset_event(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags) {
+        push(buffer, |r, _| {
+            r.add(Command::ResetEvent(handle::get::<Event>(event)?));
+            Ok(())
+        })
+    }
+
+    /// vkCmdResetEvent2.
+    fn cmd_reset_event2(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags2) {
+        push(buffer, |r, _| {
+            r.add(Command::ResetEvent(handle::get::<Event>(event)?));
+            Ok(())
+        })
+    }
+
+    /// vkCmdWaitEvents.
+    fn cmd_wait_events(
+        buffer: vk::CommandBuffer,
+        count: u32,
+        list: *const vk::Event,
+        from: vk::PipelineStageFlags,
+        to: vk::PipelineStageFlags,
+        memory_count: u32,
+        memory: *const vk::MemoryBarrier<'_>,
+        buffer_count: u32,
+        buffers: *const vk::BufferMemoryBarrier<'_>,
+        image_count: u32,
+        images: *const vk::ImageMemoryBarrier<'_>,
+    ) {
+        push(buffer, |r, _| {
+            let d = dependency(
+                from,
+                to,
+                ffi::slice(memory, memory_count),
+                ffi::slice(buffers, buffer_count),
+                ffi::slice(images, image_count),
+            )?;
+            r.add(Command::WaitEvents(events(ffi::slice(list, count))?, Box::new(d)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdWaitEvents2.
+    fn cmd_wait_events2(
+        buffer: vk::CommandBuffer,
+        count: u32,
+        list: *const vk::Event,
+        infos: *const vk::DependencyInfo<'_>,
+    ) {
+        push(buffer, |r, _| {
+            let mut all = Dependency::default();
+            for info in ffi::slice(infos, count) {
+                all.barriers.extend(dependency2(info)?.barriers);
+            }
+            r.add(Command::WaitEvents(events(ffi::slice(list, count))?, Box::new(all)));
+            Ok(())
+        })
+    }
+
+    /// vkCmdBeginQuery.
+    fn cmd_begin_query(
+        buffer: vk::CommandBuffer,
+        pool: vk::QueryPool,
+        query: u32,
+        _flags: vk::QueryControlFlags,
+    ) {
+        push(buffer, |r, _| {
+            let pool = handle::get::<QueryPool>(pool)?;
+            pool.queries(query, 1)?;
+            r.add(Command::BeginQuery(pool, query));
+            Ok(())
+        })
+    }
+
+    /// vkCmdEndQuery.
+    fn cmd_end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
+        push(buffer, |r, _| {
+            let pool = handle::get::<QueryPool>(pool)?;
+            pool.queries(query, 1)?;
+            r.add(Command::EndQuery(pool, query));
+            Ok(())
+        })
+    }
+
+    /// vkCmdResetQueryPool.
+    fn cmd_reset_query_pool(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
+        push(buffer, |r, _| {
+            let pool = handle::get::<QueryPool>(pool)?;
+            pool.queries(first, count)?;
+            r.add(Command::ResetQueries(pool, first, count));
+            Ok(())
+        })
+    }
+
+    /// vkCmdWriteTimestamp.
+    fn cmd_write_timestamp(
+        buffer: vk::CommandBuffer,
+        _stage: vk::PipelineStageFlags,
+        pool: vk::QueryPool,
+        query: u32,
+    ) {
+        timestamp(buffer, pool, query)
+    }
+
+    /// vkCmdWriteTimestamp2.
+    fn cmd_write_timestamp2(
+        buffer: vk::CommandBuffer,
+        _stage: vk::PipelineStageFlags2,
+        pool: vk::QueryPool,
+        query: u32,
+    ) {
+        timestamp(buffer, pool, query)
+    }
+
+    /// vkCmdCopyQueryPoolResults.
+    fn cmd_copy_query_pool_results(
+        buffer: vk::CommandBuffer,
+        pool: vk::QueryPool,
+        first: u32,
+        count: u32,
+        to: vk::Buffer,
+        offset: vk::DeviceSize,
+        stride: vk::DeviceSize,
+        flags: vk::QueryResultFlags,
+    ) {
+        push(buffer, |r, _| {
+            let pool = handle::get::<QueryPool>(pool)?;
+            pool.queries(first, count)?;
+            let buffer = handle::get::<Buffer>(to)?;
+            if offset >= buffer.size {
+                return Err(Error::usage("dstOffset is not inside the buffer"));
+            }
+            let copy = CopyQueryResults { pool, first, count, buffer, offset, stride, flags };
+            r.add(Command::CopyQueryResults(Box::new(copy)));
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! Commands that copy, fill and clear.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::command::{Command, push};
+use crate::entry::buffer::Buffer;
+use crate::entry::image::Image;
+use crate::handle;
+use crate::ffi;
+use ash::vk;
+
+fn copy_buffer(
+    buffer: vk::CommandBuffer,
+    from: vk::Buffer,
+    to: vk::Buffer,
+    regions: Vec<vk::BufferCopy>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        let (from, to) = (handle::get::<Buffer>(from)?, handle::get::<Buffer>(to)?);
+        for region in &regions {
+            let fits = |offset: u64, size: u64| offset.checked_add(region.size).is_some_and(|end| end <= size);
+            if !fits(region.src_offset, from.size) || !fits(region.dst_offset, to.size) {
+                return Err(Error::usage("a copied region is not inside its buffer"));
+            }
+        }
+        r.add(Command::CopyBuffer(from, to, regions));
+        Ok(())
+    })
+}
+
+fn copy_image(
+    buffer: vk::CommandBuffer,
+    from: vk::Image,
+    to: vk::Image,
+    regions: Vec<vk::ImageCopy>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        r.add(Command::CopyImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions));
+        Ok(())
+    })
+}
+
+fn buffer_to_image(
+    buffer: vk::CommandBuffer,
+    from: vk::Buffer,
+    to: vk::Image,
+    regions: Vec<vk::BufferImageCopy>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        r.add(Command::CopyBufferToImage(handle::get::<Buffer>(from)?, handle::get::<Image>(to)?, regions));
+        Ok(())
+    })
+}
+
+fn image_to_buffer(
+    buffer: vk::CommandBuffer,
+    from: vk::Image,
+    to: vk::Buffer,
+    regions: Vec<vk::BufferImageCopy>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        r.add(Command::CopyImageToBuffer(handle::get::<Image>(from)?, handle::get::<Buffer>(to)?, regions));
+        Ok(())
+    })
+}
+
+fn plain(region: &vk::BufferImageCopy2<'_>) -> vk::BufferImageCopy {
+    vk::BufferImageCopy {
+        buffer_offset: region.buffer_offset,
+        buffer_row_length: region.buffer_row_length,
+        buffer_image_height: region.buffer_image_height,
+        image_subresource: region.image_subresource,
+        image_offset: region.image_offset,
+        image_extent: region.image_extent,
+    }
+}
+
+entries! {
+    /// vkCmdCopyBuffer.
+    fn cmd_copy_buffer(
+        buffer: vk::CommandBuffer,
+        from: vk::Buffer,
+        to: vk::Buffer,
+        count: u32,
+        regions: *const vk::BufferCopy,
+    ) {
+        copy_buffer(buffer, from, to, ffi::slice(regions, count).to_vec())
+    }
+
+    /// vkCmdCopyBuffer2.
+    fn cmd_copy_buffer2(buffer: vk::CommandBuffer, info: *const vk::CopyBufferInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count)
+            .iter()
+            .map(|r| vk::BufferCopy { src_offset: r.src_offset, dst_offset: r.dst_offset, size: r.size })
+            .collect();
+        copy_buffer(buffer, info.src_buffer, info.dst_buffer, regions)
+    }
+
+    /// vkCmdFillBuffer.
+    fn cmd_fill_buffer(
+        buffer: vk::CommandBuffer,
+        to: vk::Buffer,
+        offset: vk::DeviceSize,
+        size: vk::DeviceSize,
+        data: u32,
+    ) {
+        push(buffer, |r, _| {
+            let to = handle::get::<Buffer>(to)?;
+            let room = to.size.checked_sub(offset).ok_or_else(|| Error::usage("dstOffset is past the buffer"))?;
+            let size = if size == vk::WHOLE_SIZE { room / 4 * 4 } else { size };
+            if size > room || offset % 4 != 0 || size % 4 != 0 {
+                return Err(Error::usage("a filled range is not inside its buffer, or not of whole words"));
+            }
+            r.add(Command::FillBuffer(to, offset, size, data));
+            Ok(())
+        })
+    }
+
+    /// vkCmdUpdateBuffer.
+    fn cmd_update_buffer(
+        buffer: vk::CommandBuffer,
+        to: vk::Buffer,
+        offset: vk::DeviceSize,
+        size: vk::DeviceSize,
+        data: *const std::ffi::c_void,
+    ) {
+        push(buffer, |r, _| {
+            let to = handle::get::<Buffer>(to)?;
+            if size > 65536 || offset.saturating_add(size) > to.size {
+                return Err(Error::usage("an updated range is not inside its buffer, or over 65536 bytes"));
+            }
+            r.add(Command::UpdateBuffer(to, offset, ffi::slice(data.cast::<u8>(), size).to_vec()));
+            Ok(())
+        })
+    }
+
+    /// vkCmdCopyImage.
+    fn cmd_copy_image(
+        buffer: vk::CommandBuffer,
+        from: vk::Image,
+        _from_layout: vk::ImageLayout,
+        to: vk::Image,
+        _to_layout: vk::ImageLayout,
+        count: u32,
+        regions: *const vk::ImageCopy,
+    ) {
+        copy_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+    }
+
+    /// vkCmdCopyImage2.
+    fn cmd_copy_image2(buffer: vk::CommandBuffer, info: *const vk::CopyImageInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count)
+            .iter()
+            .map(|r| vk::ImageCopy {
+                src_subresource: r.src_subresource,
+                src_offset: r.src_offset,
+                dst_subresource: r.dst_subresource,
+                dst_offset: r.dst_offset,
+                extent: r.extent,
+            })
+            .collect();
+        copy_image(buffer, info.src_image, info.dst_image, regions)
+    }
+
+    /// vkCmdCopyBufferToImage.
+    fn cmd_copy_buffer_to_image(
+        buffer: vk::CommandBuffer,
+        from: vk::Buffer,
+        to: vk::Image,
+        _layout: vk::ImageLayout,
+        count: u32,
+        regions: *const vk::BufferImageCopy,
+    ) {
+        buffer_to_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+    }
+
+    /// vkCmdCopyBufferToImage2.
+    fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: *const vk::CopyBufferToImageInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+        buffer_to_image(buffer, info.src_buffer, info.dst_image, regions)
+    }
+
+    /// vkCmdCopyImageToBuffer.
+    fn cmd_copy_image_to_buffer(
+        buffer: vk::CommandBuffer,
+        from: vk::Image,
+        _layout: vk::ImageLayout,
+        to: vk::Buffer,
+        count: u32,
+        regions: *const vk::BufferImageCopy,
+    ) {
+        image_to_buffer(buffer, from, to, ffi::slice(regions, count).to_vec())
+    }
+
+    /// vkCmdCopyImageToBuffer2.
+    fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: *const vk::CopyImageToBufferInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+        image_to_buffer(buffer, info.src_image, info.dst_buffer, regions)
+    }
+
+    /// vkCmdClearColorImage.
+    fn cmd_clear_color_image(
+        buffer: vk::CommandBuffer,
+        image: vk::Image,
+        _layout: vk::ImageLayout,
+        color: *const vk::ClearColorValue,
+        count: u32,
+        ranges: *const vk::ImageSubresourceRange,
+    ) {
+        push(buffer, |r, _| {
+            let image = handle::get::<Image>(image)?;
+            // All members of the union are four words.
+            let color = *ffi::read(color.cast::<[u32; 4]>())?;
+            let ranges = ffi::slice(ranges, count).to_vec();
+            for range in &ranges {
+                image.range(range)?;
+            }
+            r.add(Command::ClearColor(image, color, ranges));
+            Ok(())
+        })
+    }
+}

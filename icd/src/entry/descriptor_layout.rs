@@ -1,0 +1,191 @@
+//! VkDescriptorSetLayout.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::{INLINE_BLOCK, UPDATE_AFTER_BIND};
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::entry::sampler::Sampler;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+
+/// One binding of a layout.
+pub struct Binding {
+    /// Its number.
+    pub number: u32,
+    /// Its type.
+    pub kind: vk::DescriptorType,
+    /// Array elements; bytes of an inline uniform block.
+    pub count: u32,
+    /// Its slots start here in the set; a set's slots are in the order of binding numbers.
+    pub first_slot: u32,
+    /// Bytes from the start of the set's inline data.
+    pub inline_offset: u32,
+    /// Its dynamic offsets start here among the set's.
+    pub first_dynamic: u32,
+    /// The last binding, whose count is chosen at allocation.
+    pub variable: bool,
+    /// Immutable samplers, one for each element, or none.
+    pub immutable: Vec<Arc<Sampler>>,
+}
+
+impl Binding {
+    /// Descriptor slots that it takes, with this count.
+    pub fn slots(&self, count: u32) -> u32 {
+        if self.is_inline() { 1 } else { count }
+    }
+
+    /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK.
+    pub fn is_inline(&self) -> bool {
+        self.kind == vk::DescriptorType::INLINE_UNIFORM_BLOCK
+    }
+
+    /// A dynamic uniform or storage buffer.
+    pub fn is_dynamic(&self) -> bool {
+        matches!(
+            self.kind,
+            vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC
+        )
+    }
+}
+
+/// A descriptor set layout: bindings in the order of their numbers.
+pub struct DescriptorSetLayout {
+    /// The bindings.
+    pub bindings: Vec<Binding>,
+    /// Dynamic offsets that a set of this layout takes.
+    pub dynamic_count: u32,
+    /// Bytes of inline uniform blocks.
+    pub inline_bytes: u32,
+}
+
+object!(DescriptorSetLayout, vk::DescriptorSetLayout, kind::SET_LAYOUT);
+
+impl DescriptorSetLayout {
+    fn new(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> Outcome<DescriptorSetLayout> {
+        let flags = ffi::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>>(info.p_next)
+            .map_or(&[][..], |f| ffi::slice(f.p_binding_flags, f.binding_count));
+        let mut rows: Vec<(usize, &vk::DescriptorSetLayoutBinding<'_>)> =
+            ffi::slice(info.p_bindings, info.binding_count).iter().enumerate().collect();
+        rows.sort_by_key(|(_, b)| b.binding);
+        let mut layout = DescriptorSetLayout { bindings: Vec::new(), dynamic_count: 0, inline_bytes: 0 };
+        let mut slot = 0;
+        for (index, row) in rows {
+            let sampler = matches!(
+                row.descriptor_type,
+                vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER
+            );
+            let immutable = if sampler {
+                ffi::slice(row.p_immutable_samplers, row.descriptor_count)
+                    .iter()
+                    .map(|s| handle::get::<Sampler>(*s))
+                    .collect::<Outcome<Vec<_>>>()?
+            } else {
+                Vec::new()
+            };
+            let variable = flags
+                .get(index)
+                .is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT));
+            let binding = Binding {
+                number: row.binding,
+                kind: row.descriptor_type,
+                count: row.descriptor_count,
+                first_slot: slot,
+                inline_offset: layout.inline_bytes,
+                first_dynamic: layout.dynamic_count,
+                variable,
+                immutable,
+            };
+            slot += binding.slots(binding.count);
+            if binding.is_dynamic() {
+                layout.dynamic_count += binding.count;
+            }
+            if binding.is_inline() {
+                layout.inline_bytes += binding.count.next_multiple_of(16);
+            }
+            layout.bindings.push(binding);
+        }
+        Ok(layout)
+    }
+
+    /// The binding of this number.
+    pub fn binding(&self, number: u32) -> Option<&Binding> {
+        self.bindings.binary_search_by_key(&number, |b| b.number).ok().map(|i| &self.bindings[i])
+    }
+
+    /// A binding's count in a set that was allocated with this variable count.
+    pub fn count(&self, binding: &Binding, variable: Option<u32>) -> u32 {
+        match variable {
+            Some(count) if binding.variable => count.min(binding.count),
+            _ => binding.count,
+        }
+    }
+
+    /// Slots of such a set.
+    pub fn slots(&self, variable: Option<u32>) -> u32 {
+        self.bindings.last().map_or(0, |last| last.first_slot + last.slots(self.count(last, variable)))
+    }
+}
+
+entries! {
+    /// vkCreateDescriptorSetLayout.
+    fn create_descriptor_set_layout(
+        device: vk::Device,
+        info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::DescriptorSetLayout,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, handle::insert(Arc::new(DescriptorSetLayout::new(ffi::read(info)?)?)))
+    }
+
+    /// vkDestroyDescriptorSetLayout.
+    fn destroy_descriptor_set_layout(
+        device: vk::Device,
+        layout: vk::DescriptorSetLayout,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<DescriptorSetLayout>(layout)?;
+        Ok(())
+    }
+
+    /// vkGetDescriptorSetLayoutSupport.
+    fn get_descriptor_set_layout_support(
+        device: vk::Device,
+        info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+        out: *mut vk::DescriptorSetLayoutSupport<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let (info, out) = (ffi::read(info)?, ffi::read_mut(out)?);
+        let rows = ffi::slice(info.p_bindings, info.binding_count);
+        let inline = |b: &vk::DescriptorSetLayoutBinding<'_>| {
+            b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK
+        };
+        let total: u64 = rows.iter().filter(|b| !inline(b)).map(|b| u64::from(b.descriptor_count)).sum();
+        let blocks = rows.iter().filter(|b| inline(b)).all(|b| b.descriptor_count <= INLINE_BLOCK);
+        out.supported = (blocks && total <= u64::from(UPDATE_AFTER_BIND)).into();
+        if let Some(variable) =
+            ffi::find_mut::<vk::DescriptorSetVariableDescriptorCountLayoutSupport<'_>>(out.p_next)
+        {
+            let flags = ffi::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>>(info.p_next)
+                .map_or(&[][..], |f| ffi::slice(f.p_binding_flags, f.binding_count));
+            let last = flags
+                .iter()
+                .position(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT))
+                .and_then(|i| rows.get(i));
+            variable.max_variable_descriptor_count = match last {
+                Some(b) if inline(b) => INLINE_BLOCK,
+                Some(b) => UPDATE_AFTER_BIND - (total - u64::from(b.descriptor_count)).min(u64::from(UPDATE_AFTER_BIND)) as u32,
+                None => 0,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The error of a binding that the layout does not have.
+pub fn no_binding(number: u32) -> Error {
+    Error::usage(format!("the descriptor set layout has no binding {number}"))
+}

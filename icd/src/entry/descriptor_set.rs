@@ -1,0 +1,320 @@
+//! VkDescriptorSet: descriptors, and how they are written and copied.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::entry::buffer::Buffer;
+use crate::entry::buffer_view::BufferView;
+use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout, no_binding};
+use crate::entry::device::Device;
+use crate::entry::image_view::ImageView;
+use crate::entry::kind;
+use crate::entry::sampler::Sampler;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_memory::access::Reference;
+use pellucid_memory::device::Allocation;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::interface;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// One descriptor.
+#[derive(Clone, Default)]
+pub enum Slot {
+    /// Never written.
+    #[default]
+    Empty,
+    /// A buffer: offset and range, which may be VK_WHOLE_SIZE.
+    Buffer(Arc<Buffer>, u64, u64),
+    /// A texel buffer.
+    Texels(Arc<BufferView>),
+    /// An image.
+    Image(Arc<ImageView>),
+    /// A sampler.
+    Sampler(Arc<Sampler>),
+    /// An image and a sampler.
+    ImageSampler(Arc<ImageView>, Arc<Sampler>),
+}
+
+/// A descriptor set.
+pub struct DescriptorSet {
+    /// Its layout.
+    pub layout: Arc<DescriptorSetLayout>,
+    /// The count of its variable binding.
+    pub variable: Option<u32>,
+    slots: RwLock<Vec<Slot>>,
+    inline: Option<Allocation>,
+    version: AtomicU64,
+    handle: AtomicU64,
+}
+
+object!(DescriptorSet, vk::DescriptorSet, kind::DESCRIPTOR_SET);
+
+impl DescriptorSet {
+    /// An empty set.
+    ///
+    /// # Errors
+    /// No memory for inline uniform blocks.
+    pub fn new(device: &Device, layout: Arc<DescriptorSetLayout>, variable: Option<u32>) -> Outcome<DescriptorSet> {
+        let mut slots = vec![Slot::Empty; layout.slots(variable) as usize];
+        for binding in &layout.bindings {
+            for (element, sampler) in binding.immutable.iter().enumerate() {
+                if binding.kind == vk::DescriptorType::SAMPLER
+                    && let Some(slot) = slots.get_mut(binding.first_slot as usize + element)
+                {
+                    *slot = Slot::Sampler(sampler.clone());
+                }
+            }
+        }
+        let inline = match layout.inline_bytes {
+            0 => None,
+            bytes => Some(
+                Allocation::new(&device.heaps[1], u64::from(bytes), true)
+                    .map_err(|_| Error::from(vk::Result::ERROR_OUT_OF_HOST_MEMORY))?,
+            ),
+        };
+        Ok(DescriptorSet {
+            layout,
+            variable,
+            slots: RwLock::new(slots),
+            inline,
+            version: AtomicU64::new(0),
+            handle: AtomicU64::new(0),
+        })
+    }
+
+    /// A copy of another set's descriptors in a new set of the same layout (push descriptors).
+    ///
+    /// # Errors
+    /// No memory for inline uniform blocks.
+    pub fn duplicate(&self, device: &Device) -> Outcome<DescriptorSet> {
+        let copy = DescriptorSet::new(device, self.layout.clone(), self.variable)?;
+        *copy.write_slots() = self.read_slots().clone();
+        Ok(copy)
+    }
+
+    /// Sets its handle, for messages.
+    pub fn set_handle(&self, handle: u64) {
+        self.handle.store(handle, Ordering::Relaxed);
+    }
+
+    /// Changes at every update.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn read_slots(&self) -> RwLockReadGuard<'_, Vec<Slot>> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_slots(&self) -> RwLockWriteGuard<'_, Vec<Slot>> {
+        self.slots.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A binding's descriptor slots, as they are now; an inline uniform block has none.
+    pub fn slots(&self, binding: &Binding) -> Vec<Slot> {
+        let count = self.layout.count(binding, self.variable) as usize;
+        let first = binding.first_slot as usize;
+        self.read_slots().get(first..first + count).unwrap_or_default().to_vec()
+    }
+
+    /// The bytes of an inline uniform block.
+    pub fn inline_view(&self, binding: &Binding, reference: Reference) -> MemoryView {
+        let Some(memory) = &self.inline else { return MemoryView::NULL };
+        match memory.device_pointer(u64::from(binding.inline_offset)) {
+            Some(host) => MemoryView {
+                host,
+                address: memory.address() + u64::from(binding.inline_offset),
+                size: u64::from(self.layout.count(binding, self.variable)),
+                reference,
+            },
+            None => MemoryView::NULL,
+        }
+    }
+
+    /// True if a descriptor is, or uses, the object at `object`.
+    pub fn mentions(&self, object: *const ()) -> bool {
+        self.read_slots().iter().any(|slot| match slot {
+            Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
+            Slot::Texels(view) => view.buffer.is_or_uses(object),
+            Slot::Image(view) | Slot::ImageSampler(view, _) => view.image.is_or_uses(object),
+            Slot::Empty | Slot::Sampler(_) => false,
+        })
+    }
+
+    /// Writes consecutive descriptors, from `element` of binding `number` on; past the binding's end the next binding goes on.
+    ///
+    /// # Errors
+    /// There is no such binding, or the set ends before.
+    pub fn write(&self, number: u32, element: u32, mut descriptors: Vec<Slot>) -> Outcome<()> {
+        let binding = self.layout.binding(number).ok_or_else(|| no_binding(number))?;
+        let first = (binding.first_slot + element) as usize;
+        for (index, slot) in descriptors.iter_mut().enumerate() {
+            self.apply_immutable(first + index, slot);
+        }
+        let mut slots = self.write_slots();
+        let Some(target) = slots.get_mut(first..first + descriptors.len()) else {
+            return Err(Error::usage(format!("descriptors past the end of the set, from binding {number} on")));
+        };
+        for (to, from) in target.iter_mut().zip(descriptors) {
+            *to = from;
+        }
+        drop(slots);
+        self.version.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    fn apply_immutable(&self, index: usize, slot: &mut Slot) {
+        let bindings = &self.layout.bindings;
+        let at = bindings.partition_point(|b| b.first_slot as usize <= index);
+        // Bindings without elements share their start with the next one: the last of them holds the slot.
+        let Some(binding) = at.checked_sub(1).map(|i| &bindings[i]) else { return };
+        let Some(sampler) = binding.immutable.get(index - binding.first_slot as usize) else { return };
+        *slot = match std::mem::take(slot) {
+            Slot::Image(view) | Slot::ImageSampler(view, _) => Slot::ImageSampler(view, sampler.clone()),
+            _ => Slot::Sampler(sampler.clone()),
+        };
+    }
+
+    /// Writes bytes of an inline uniform block.
+    ///
+    /// # Errors
+    /// There is no such binding, or it ends before.
+    pub fn write_inline(&self, number: u32, offset: u32, bytes: &[u8]) -> Outcome<()> {
+        let binding = self.layout.binding(number).ok_or_else(|| no_binding(number))?;
+        let written = binding.is_inline()
+            && offset as usize + bytes.len() <= self.layout.count(binding, self.variable) as usize
+            && self.inline.as_ref().is_some_and(|m| m.write(u64::from(binding.inline_offset + offset), bytes));
+        if !written {
+            return Err(Error::usage(format!("binding {number} is no inline uniform block of that size")));
+        }
+        self.version.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    fn copy_from(&self, from: &DescriptorSet, copy: &vk::CopyDescriptorSet<'_>) -> Outcome<()> {
+        let source = from.layout.binding(copy.src_binding).ok_or_else(|| no_binding(copy.src_binding))?;
+        if source.is_inline() {
+            let mut bytes = vec![0; copy.descriptor_count as usize];
+            let start = u64::from(source.inline_offset + copy.src_array_element);
+            if !from.inline.as_ref().is_some_and(|m| m.read(start, &mut bytes)) {
+                return Err(Error::usage("a copy past the end of an inline uniform block"));
+            }
+            return self.write_inline(copy.dst_binding, copy.dst_array_element, &bytes);
+        }
+        let first = (source.first_slot + copy.src_array_element) as usize;
+        let slots = from.read_slots().get(first..first + copy.descriptor_count as usize).map(<[Slot]>::to_vec);
+        let slots = slots.ok_or_else(|| Error::usage("a copy past the end of the source set"))?;
+        self.write(copy.dst_binding, copy.dst_array_element, slots)
+    }
+}
+
+/// The descriptor of a VkDescriptorBufferInfo.
+///
+/// # Errors
+/// The buffer's handle is not live.
+pub fn buffer_slot(info: &vk::DescriptorBufferInfo) -> Outcome<Slot> {
+    Ok(match handle::get_optional::<Buffer>(info.buffer)? {
+        Some(buffer) => Slot::Buffer(buffer, info.offset, info.range),
+        None => Slot::Empty,
+    })
+}
+
+/// The descriptor of a VkBufferView.
+///
+/// # Errors
+/// The handle is not live.
+pub fn texel_slot(view: vk::BufferView) -> Outcome<Slot> {
+    Ok(handle::get_optional::<BufferView>(view)?.map_or(Slot::Empty, Slot::Texels))
+}
+
+/// The descriptor of a VkDescriptorImageInfo; a sampler that an immutable one replaces may be anything.
+///
+/// # Errors
+/// A handle is not live.
+pub fn image_slot(kind: vk::DescriptorType, immutable: bool, info: &vk::DescriptorImageInfo) -> Outcome<Slot> {
+    let sampler = || if immutable { Ok(None) } else { handle::get_optional::<Sampler>(info.sampler) };
+    let view = || handle::get_optional::<ImageView>(info.image_view);
+    Ok(match kind {
+        vk::DescriptorType::SAMPLER => sampler()?.map_or(Slot::Empty, Slot::Sampler),
+        vk::DescriptorType::COMBINED_IMAGE_SAMPLER => match (view()?, sampler()?) {
+            (Some(view), Some(sampler)) => Slot::ImageSampler(view, sampler),
+            (Some(view), None) => Slot::Image(view),
+            (None, Some(sampler)) => Slot::Sampler(sampler),
+            (None, None) => Slot::Empty,
+        },
+        _ => view()?.map_or(Slot::Empty, Slot::Image),
+    })
+}
+
+/// Applies a VkWriteDescriptorSet to a set.
+///
+/// # Errors
+/// A handle is not live, or the write does not fit.
+pub fn apply(set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Outcome<()> {
+    use vk::DescriptorType as T;
+    let count = write.descriptor_count;
+    let slots = match write.descriptor_type {
+        T::INLINE_UNIFORM_BLOCK => {
+            let block = ffi::find::<vk::WriteDescriptorSetInlineUniformBlock<'_>>(write.p_next)
+                .ok_or_else(|| Error::usage("an inline uniform block without its data"))?;
+            let bytes = ffi::slice(block.p_data.cast::<u8>(), block.data_size);
+            return set.write_inline(write.dst_binding, write.dst_array_element, bytes);
+        }
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+            ffi::slice(write.p_texel_buffer_view, count).iter().map(|v| texel_slot(*v)).collect::<Outcome<Vec<_>>>()?
+        }
+        T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+            ffi::slice(write.p_buffer_info, count).iter().map(buffer_slot).collect::<Outcome<Vec<_>>>()?
+        }
+        kind @ (T::SAMPLER | T::COMBINED_IMAGE_SAMPLER | T::SAMPLED_IMAGE | T::STORAGE_IMAGE | T::INPUT_ATTACHMENT) => {
+            let immutable = set.layout.binding(write.dst_binding).is_some_and(|b| !b.immutable.is_empty());
+            ffi::slice(write.p_image_info, count)
+                .iter()
+                .map(|info| image_slot(kind, immutable, info))
+                .collect::<Outcome<Vec<_>>>()?
+        }
+        other => return Err(Error::not_implemented(&format!("descriptors of type {other:?}"))),
+    };
+    set.write(write.dst_binding, write.dst_array_element, slots)
+}
+
+/// The descriptor as the interpreter takes it. `dynamic` is the dynamic offset of a dynamic buffer.
+pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::Descriptor {
+    use interface::Descriptor as D;
+    match slot {
+        Slot::Empty => D::Null,
+        Slot::Buffer(buffer, offset, range) => D::Buffer(buffer.view(offset + dynamic, *range, reference)),
+        Slot::Texels(view) => D::TexelBuffer(
+            view.buffer.view(view.offset, view.range, reference),
+            view.format.as_raw(),
+            view.texels,
+        ),
+        Slot::Image(view) => view.descriptor(reference).map_or(D::Null, D::Image),
+        Slot::Sampler(sampler) => D::Sampler(sampler.state),
+        Slot::ImageSampler(view, sampler) => {
+            view.descriptor(reference).map_or(D::Null, |v| D::ImageSampler(v, sampler.state))
+        }
+    }
+}
+
+entries! {
+    /// vkUpdateDescriptorSets.
+    fn update_descriptor_sets(
+        device: vk::Device,
+        write_count: u32,
+        writes: *const vk::WriteDescriptorSet<'_>,
+        copy_count: u32,
+        copies: *const vk::CopyDescriptorSet<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        for write in ffi::slice(writes, write_count) {
+            apply(&*handle::get::<DescriptorSet>(write.dst_set)?, write)?;
+        }
+        for copy in ffi::slice(copies, copy_count) {
+            let to = handle::get::<DescriptorSet>(copy.dst_set)?;
+            to.copy_from(&*handle::get::<DescriptorSet>(copy.src_set)?, copy)?;
+        }
+        Ok(())
+    }
+}

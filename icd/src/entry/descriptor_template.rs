@@ -1,0 +1,97 @@
+//! VkDescriptorUpdateTemplate.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::entry::descriptor_set::{self, DescriptorSet};
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// A descriptor update template.
+pub struct DescriptorUpdateTemplate {
+    entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+}
+
+object!(DescriptorUpdateTemplate, vk::DescriptorUpdateTemplate, kind::UPDATE_TEMPLATE);
+
+impl DescriptorUpdateTemplate {
+    /// Updates a set from the application's data.
+    ///
+    /// # Errors
+    /// A handle is not live, or a write does not fit.
+    pub fn apply(&self, set: &DescriptorSet, data: *const c_void) -> Outcome<()> {
+        use vk::DescriptorType as T;
+        for entry in &self.entries {
+            if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
+                let bytes = ffi::bytes_at(data, entry.offset, entry.descriptor_count as usize);
+                set.write_inline(entry.dst_binding, entry.dst_array_element, bytes)?;
+                continue;
+            }
+            let immutable = set.layout.binding(entry.dst_binding).is_some_and(|b| !b.immutable.is_empty());
+            let slots = (0..entry.descriptor_count as usize)
+                .map(|n| {
+                    let at = entry.offset + n * entry.stride;
+                    match entry.descriptor_type {
+                        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+                            descriptor_set::texel_slot(ffi::read_at::<vk::BufferView>(data, at))
+                        }
+                        T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+                            descriptor_set::buffer_slot(&ffi::read_at::<vk::DescriptorBufferInfo>(data, at))
+                        }
+                        kind @ (T::SAMPLER
+                        | T::COMBINED_IMAGE_SAMPLER
+                        | T::SAMPLED_IMAGE
+                        | T::STORAGE_IMAGE
+                        | T::INPUT_ATTACHMENT) => {
+                            descriptor_set::image_slot(kind, immutable, &ffi::read_at::<vk::DescriptorImageInfo>(data, at))
+                        }
+                        other => Err(Error::not_implemented(&format!("descriptors of type {other:?}"))),
+                    }
+                })
+                .collect::<Outcome<Vec<_>>>()?;
+            set.write(entry.dst_binding, entry.dst_array_element, slots)?;
+        }
+        Ok(())
+    }
+}
+
+entries! {
+    /// vkCreateDescriptorUpdateTemplate.
+    fn create_descriptor_update_template(
+        device: vk::Device,
+        info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::DescriptorUpdateTemplate,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let entries = ffi::slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec();
+        ffi::write(out, handle::insert(Arc::new(DescriptorUpdateTemplate { entries })))
+    }
+
+    /// vkDestroyDescriptorUpdateTemplate.
+    fn destroy_descriptor_update_template(
+        device: vk::Device,
+        template: vk::DescriptorUpdateTemplate,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<DescriptorUpdateTemplate>(template)?;
+        Ok(())
+    }
+
+    /// vkUpdateDescriptorSetWithTemplate.
+    fn update_descriptor_set_with_template(
+        device: vk::Device,
+        set: vk::DescriptorSet,
+        template: vk::DescriptorUpdateTemplate,
+        data: *const c_void,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let template = handle::get::<DescriptorUpdateTemplate>(template)?;
+        template.apply(&*handle::get::<DescriptorSet>(set)?, data)
+    }
+}

@@ -1,0 +1,327 @@
+//! VkDevice.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::{Caps, QUEUE_COUNT, extensions, features, memory};
+use crate::entry::instance::Instance;
+use crate::entry::physical_device::PhysicalDevice;
+use crate::handle::{self, dispatchable_object};
+use crate::queue::checked::CheckState;
+use crate::queue::{Progress, Queue, Worker};
+use crate::{ffi, message};
+use ash::vk;
+use pellucid_memory::heap::Heap;
+use pellucid_memory::system::MemoryView;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Instant;
+
+/// Buffers with device addresses: views, and what keeps them mapped. Sorted by address, not overlapping.
+pub type AddressMap = Arc<Vec<(MemoryView, Arc<crate::entry::memory::DeviceMemory>)>>;
+
+/// A logical device.
+pub struct Device {
+    /// Its instance.
+    pub instance: Arc<Instance>,
+    /// What it claims.
+    pub caps: Arc<Caps>,
+    /// Memory heaps.
+    pub heaps: [Arc<Heap>; 2],
+    /// Bytes in use on each heap, over all devices.
+    pub usage: Arc<[AtomicU64; 2]>,
+    /// Extensions that the application enabled.
+    pub extensions: Vec<String>,
+    /// Wakes whoever waits for anything that happens on this device.
+    pub progress: Progress,
+    /// Ends running shaders when the device is destroyed or lost.
+    pub stop: AtomicBool,
+    /// When the device was created: timestamps count from here.
+    pub epoch: Instant,
+    /// Live memory allocations.
+    pub allocations: AtomicU32,
+    /// Live samplers.
+    pub samplers: AtomicU32,
+    /// Dispatches so far, in submission order: the numbers of findings.
+    pub dispatches: AtomicU32,
+    /// Live buffers with device addresses.
+    pub addresses: Mutex<BTreeMap<(u64, u64), Weak<crate::entry::buffer::Buffer>>>,
+    address_cache: Mutex<Option<AddressMap>>,
+    /// The modelled memory and what belongs to it, in check mode.
+    pub checked: Option<Mutex<CheckState>>,
+    /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
+    pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
+    names: Mutex<BTreeMap<(i32, u64), String>>,
+    lost: AtomicBool,
+    pool: OnceLock<Option<rayon::ThreadPool>>,
+    workers: OnceLock<Vec<Arc<Worker>>>,
+    queues: OnceLock<Vec<vk::Queue>>,
+}
+
+dispatchable_object!(Device, vk::Device);
+
+impl Device {
+    /// Loses the device: running work ends, waits return, everything else fails from here on.
+    pub fn lose(&self, text: &str) {
+        if !self.lost.swap(true, Ordering::SeqCst) {
+            message::error(Some(&self.instance), &format!("device lost: {text}"));
+        }
+        self.stop.store(true, Ordering::SeqCst);
+        self.progress.notify();
+    }
+
+    /// True once the device is lost.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// # Errors
+    /// VK_ERROR_DEVICE_LOST once the device is lost.
+    pub fn alive(&self) -> Outcome<()> {
+        if self.is_lost() { Err(vk::Result::ERROR_DEVICE_LOST.into()) } else { Ok(()) }
+    }
+
+    /// Host threads for shaders; `None` if one thread is all.
+    pub fn pool(&self) -> Option<&rayon::ThreadPool> {
+        self.pool
+            .get_or_init(|| {
+                let threads = match self.instance.config.threads {
+                    0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+                    n => n as usize,
+                };
+                if threads == 1 {
+                    return None;
+                }
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .thread_name(|i| format!("pellucid-{i}"))
+                    .build()
+                    .ok()
+            })
+            .as_ref()
+    }
+
+    /// The workers of the queues.
+    pub fn workers(&self) -> &[Arc<Worker>] {
+        self.workers.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues
+            .get()
+            .into_iter()
+            .flatten()
+            .filter_map(|q| handle::dispatchable::<Queue>(*q).ok())
+            .collect()
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeMap<(i32, u64), String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets or removes the debug name of an object.
+    pub fn set_name(&self, kind: vk::ObjectType, handle: u64, name: Option<String>) {
+        match name {
+            Some(name) if !name.is_empty() => self.names().insert((kind.as_raw(), handle), name),
+            _ => self.names().remove(&(kind.as_raw(), handle)),
+        };
+    }
+
+    /// The debug name of an object, or "".
+    pub fn name(&self, kind: vk::ObjectType, handle: u64) -> String {
+        self.names().get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
+    }
+
+    /// How messages call an object: its type, its debug name if it has one, and its handle.
+    pub fn describe(&self, kind: vk::ObjectType, type_name: &str, handle: u64) -> String {
+        match self.name(kind, handle).as_str() {
+            "" => format!("{type_name} {handle:#x}"),
+            name => format!("{type_name} \"{name}\""),
+        }
+    }
+
+    /// Where physical storage buffer pointers may point.
+    pub fn address_map(&self) -> AddressMap {
+        let mut cache = self.address_cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.get_or_insert_with(|| Arc::new(crate::entry::buffer::address_map(self))).clone()
+    }
+
+    /// Forgets the address map, after a buffer with an address was bound or destroyed.
+    pub fn addresses_changed(&self) {
+        *self.address_cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Says that the application ended the life of something that submitted work still uses. The bytes stay until that work retires.
+    pub fn freed_in_use(&self, what: &str, user: &str) {
+        let text = format!("error[freed-in-use]: {what} while submitted work still uses it ({user})");
+        crate::report::say(&text);
+        message::deliver(
+            &self.instance,
+            &message::Message {
+                severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+                kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+                id: "freed-in-use".into(),
+                number: 0,
+                text,
+                about: Vec::new(),
+            },
+        );
+    }
+
+    /// If submitted work that has not ended uses the object at `object`, the queue that it was submitted to.
+    pub fn user_of(&self, object: *const ()) -> Option<String> {
+        self.workers().iter().find_map(|worker| worker.user_of(object))
+    }
+}
+
+fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
+    let refused = |known: bool| -> Outcome<()> { if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) } };
+    let v10 = features::bools_v10(&caps.features.v10);
+    if let Some(asked) = ffi::optional(info.p_enabled_features) {
+        refused(features::is_subset(features::bools_v10(asked), v10))?;
+    }
+    for structure in ffi::chain(info.p_next) {
+        let p = std::ptr::from_ref(structure).cast();
+        if structure.s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
+            let asked = ffi::cast::<vk::PhysicalDeviceFeatures2<'_>>(p);
+            refused(features::is_subset(features::bools_v10(&asked.features), v10))?;
+        } else if let Some(row) = features::rows().find(|r| r.kind == structure.s_type) {
+            refused(features::is_subset(ffi::bools(p, row.count), &(row.values)(&caps.features)))?;
+        }
+    }
+    Ok(())
+}
+
+fn queue_count(info: &vk::DeviceCreateInfo<'_>) -> Outcome<u32> {
+    let mut count = 0;
+    for family in ffi::slice(info.p_queue_create_infos, info.queue_create_info_count) {
+        if family.queue_family_index != 0 || family.queue_count > QUEUE_COUNT {
+            return Err(Error::new(
+                vk::Result::ERROR_INITIALIZATION_FAILED,
+                format!("there is one queue family, 0, with {QUEUE_COUNT} queues"),
+            ));
+        }
+        count = count.max(family.queue_count);
+    }
+    Ok(count)
+}
+
+entries! {
+    /// vkCreateDevice.
+    fn create_device(
+        physical: vk::PhysicalDevice,
+        info: *const vk::DeviceCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Device,
+    ) -> vk::Result {
+        let physical = handle::dispatchable::<PhysicalDevice>(physical)?;
+        let instance = physical.instance().ok_or_else(|| Error::usage("the instance is destroyed"))?;
+        let info = ffi::read(info)?;
+        let mut names = Vec::new();
+        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
+            let name = ffi::string(*name).unwrap_or_default();
+            if !extensions::has(extensions::DEVICE, &name) {
+                return Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT.into());
+            }
+            names.push(name);
+        }
+        let caps = physical.caps.clone();
+        check_features(&caps, info)?;
+        let count = queue_count(info)?;
+        let heap = |index: usize| {
+            Heap::new(memory::BASES[index], caps.heap_size)
+                .map(Arc::new)
+                .map_err(|e| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, e.to_string()))
+        };
+        let device = Arc::new(Device {
+            heaps: [heap(0)?, heap(1)?],
+            checked: CheckState::new(&instance.config).map(Mutex::new),
+            instance,
+            usage: physical.usage.clone(),
+            caps,
+            extensions: names,
+            progress: Progress::default(),
+            stop: AtomicBool::new(false),
+            epoch: Instant::now(),
+            allocations: AtomicU32::new(0),
+            samplers: AtomicU32::new(0),
+            dispatches: AtomicU32::new(0),
+            addresses: Mutex::default(),
+            address_cache: Mutex::default(),
+            private_data: Mutex::default(),
+            names: Mutex::default(),
+            lost: AtomicBool::new(false),
+            pool: OnceLock::new(),
+            workers: OnceLock::new(),
+            queues: OnceLock::new(),
+        });
+        let (workers, queues) = crate::queue::create(&device, count);
+        let _ = device.workers.set(workers);
+        let handles = queues.into_iter().map(|queue| {
+            let handle = handle::insert_dispatchable(queue.clone());
+            let _ = queue.handle.set(handle);
+            handle
+        });
+        let _ = device.queues.set(handles.collect());
+        ffi::write(out, handle::insert_dispatchable(device))
+    }
+
+    /// vkDestroyDevice: work that has not ended is stopped, and the device's threads are joined.
+    fn destroy_device(device: vk::Device, _allocator: *const vk::AllocationCallbacks<'_>) {
+        let Some(device) = handle::take_dispatchable::<Device>(device)? else { return Ok(()) };
+        device.stop.store(true, Ordering::SeqCst);
+        for worker in device.workers() {
+            worker.join(&device);
+        }
+        for queue in device.queues.get().into_iter().flatten() {
+            handle::take_dispatchable::<Queue>(*queue)?;
+        }
+        Ok(())
+    }
+
+    /// vkGetDeviceQueue.
+    fn get_device_queue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
+        let device = handle::dispatchable::<Device>(device)?;
+        let queue = device.queues.get().filter(|_| family == 0).and_then(|q| q.get(index as usize));
+        ffi::write(out, queue.copied().unwrap_or_default())
+    }
+
+    /// vkGetDeviceQueue2: no queue has flags.
+    fn get_device_queue2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let queue = device
+            .queues
+            .get()
+            .filter(|_| info.queue_family_index == 0 && info.flags.is_empty())
+            .and_then(|q| q.get(info.queue_index as usize));
+        ffi::write(out, queue.copied().unwrap_or_default())
+    }
+
+    /// vkDeviceWaitIdle.
+    fn device_wait_idle(device: vk::Device) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        for queue in device.queues() {
+            queue.wait_idle(&device)?;
+        }
+        Ok(())
+    }
+
+    /// vkGetDeviceGroupPeerMemoryFeatures: a group of one device has no peers.
+    fn get_device_group_peer_memory_features(
+        device: vk::Device,
+        _heap: u32,
+        _local: u32,
+        _remote: u32,
+        out: *mut vk::PeerMemoryFeatureFlags,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(
+            out,
+            vk::PeerMemoryFeatureFlags::COPY_SRC
+                | vk::PeerMemoryFeatureFlags::COPY_DST
+                | vk::PeerMemoryFeatureFlags::GENERIC_SRC
+                | vk::PeerMemoryFeatureFlags::GENERIC_DST,
+        )
+    }
+}

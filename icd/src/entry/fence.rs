@@ -1,0 +1,93 @@
+//! VkFence.
+
+use crate::boundary::entries;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::queue::progress::deadline;
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A fence.
+pub struct Fence {
+    signaled: AtomicBool,
+}
+
+object!(Fence, vk::Fence, kind::FENCE);
+
+impl Fence {
+    /// Signals it. The caller notifies the device's progress.
+    pub fn signal(&self) {
+        self.signaled.store(true, Ordering::SeqCst);
+    }
+
+    /// True if signaled.
+    pub fn is_signaled(&self) -> bool {
+        self.signaled.load(Ordering::SeqCst)
+    }
+}
+
+entries! {
+    /// vkCreateFence.
+    fn create_fence(
+        device: vk::Device,
+        info: *const vk::FenceCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Fence,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let signaled = ffi::read(info)?.flags.contains(vk::FenceCreateFlags::SIGNALED);
+        ffi::write(out, handle::insert(Arc::new(Fence { signaled: AtomicBool::new(signaled) })))
+    }
+
+    /// vkDestroyFence.
+    fn destroy_fence(device: vk::Device, fence: vk::Fence, _allocator: *const vk::AllocationCallbacks<'_>) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<Fence>(fence)?;
+        Ok(())
+    }
+
+    /// vkResetFences.
+    fn reset_fences(device: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        for fence in ffi::slice(fences, count) {
+            handle::get::<Fence>(*fence)?.signaled.store(false, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// vkGetFenceStatus.
+    fn get_fence_status(device: vk::Device, fence: vk::Fence) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let fence = handle::get::<Fence>(fence)?;
+        device.alive()?;
+        Ok(if fence.is_signaled() { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
+    }
+
+    /// vkWaitForFences.
+    fn wait_for_fences(
+        device: vk::Device,
+        count: u32,
+        fences: *const vk::Fence,
+        all: vk::Bool32,
+        timeout: u64,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let fences = ffi::slice(fences, count)
+            .iter()
+            .map(|f| handle::get::<Fence>(*f))
+            .collect::<Result<Vec<_>, _>>()?;
+        let reached = || {
+            if all == vk::TRUE {
+                fences.iter().all(|f| f.is_signaled())
+            } else {
+                fences.iter().any(|f| f.is_signaled())
+            }
+        };
+        device.progress.wait(deadline(timeout), || device.is_lost() || reached());
+        device.alive()?;
+        Ok(if reached() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    }
+}

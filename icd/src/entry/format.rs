@@ -1,0 +1,123 @@
+//! Queries of formats and of images of a format.
+
+use crate::boundary::{Outcome, entries};
+use crate::caps::formats::{self, ImageQuery};
+use crate::entry::physical_device::PhysicalDevice;
+use crate::handle;
+use crate::ffi;
+use ash::vk;
+
+fn query(device: vk::PhysicalDevice, query: &ImageQuery) -> Outcome<vk::ImageFormatProperties> {
+    let device = handle::dispatchable::<PhysicalDevice>(device)?;
+    formats::image_properties(query, device.caps.heap_size)
+        .ok_or_else(|| vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into())
+}
+
+entries! {
+    /// vkGetPhysicalDeviceFormatProperties.
+    fn get_physical_device_format_properties(
+        device: vk::PhysicalDevice,
+        format: vk::Format,
+        out: *mut vk::FormatProperties,
+    ) {
+        handle::dispatchable::<PhysicalDevice>(device)?;
+        ffi::write(out, formats::properties(format))
+    }
+
+    /// vkGetPhysicalDeviceFormatProperties2.
+    fn get_physical_device_format_properties2(
+        device: vk::PhysicalDevice,
+        format: vk::Format,
+        out: *mut vk::FormatProperties2<'_>,
+    ) {
+        handle::dispatchable::<PhysicalDevice>(device)?;
+        let out = ffi::read_mut(out)?;
+        out.format_properties = formats::properties(format);
+        if let Some(three) = ffi::find_mut::<vk::FormatProperties3<'_>>(out.p_next) {
+            let known = formats::properties3(format);
+            three.linear_tiling_features = known.linear_tiling_features;
+            three.optimal_tiling_features = known.optimal_tiling_features;
+            three.buffer_features = known.buffer_features;
+        }
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceImageFormatProperties.
+    fn get_physical_device_image_format_properties(
+        device: vk::PhysicalDevice,
+        format: vk::Format,
+        image_type: vk::ImageType,
+        tiling: vk::ImageTiling,
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+        out: *mut vk::ImageFormatProperties,
+    ) -> vk::Result {
+        match query(device, &ImageQuery { format, image_type, tiling, usage, flags }) {
+            Ok(known) => ffi::write(out, known),
+            Err(error) => {
+                ffi::write(out, vk::ImageFormatProperties::default())?;
+                Err(error)
+            }
+        }
+    }
+
+    /// vkGetPhysicalDeviceImageFormatProperties2.
+    fn get_physical_device_image_format_properties2(
+        device: vk::PhysicalDevice,
+        info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+        out: *mut vk::ImageFormatProperties2<'_>,
+    ) -> vk::Result {
+        let (info, out) = (ffi::read(info)?, ffi::read_mut(out)?);
+        if let Some(external) = ffi::find_mut::<vk::ExternalImageFormatProperties<'_>>(out.p_next) {
+            external.external_memory_properties = vk::ExternalMemoryProperties::default();
+        }
+        if let Some(ycbcr) = ffi::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties<'_>>(out.p_next) {
+            ycbcr.combined_image_sampler_descriptor_count = 1;
+        }
+        out.image_format_properties = vk::ImageFormatProperties::default();
+        if ffi::find::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>(info.p_next)
+            .is_some_and(|e| !e.handle_type.is_empty())
+        {
+            return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into());
+        }
+        let stencil = ffi::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next)
+            .map_or(vk::ImageUsageFlags::empty(), |s| s.stencil_usage);
+        out.image_format_properties = query(
+            device,
+            &ImageQuery {
+                format: info.format,
+                image_type: info.ty,
+                tiling: info.tiling,
+                usage: info.usage | stencil,
+                flags: info.flags,
+            },
+        )?;
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceSparseImageFormatProperties: there are no sparse images.
+    fn get_physical_device_sparse_image_format_properties(
+        device: vk::PhysicalDevice,
+        _format: vk::Format,
+        _image_type: vk::ImageType,
+        _samples: vk::SampleCountFlags,
+        _usage: vk::ImageUsageFlags,
+        _tiling: vk::ImageTiling,
+        count: *mut u32,
+        _out: *mut vk::SparseImageFormatProperties,
+    ) {
+        handle::dispatchable::<PhysicalDevice>(device)?;
+        ffi::write(count, 0)
+    }
+
+    /// vkGetPhysicalDeviceSparseImageFormatProperties2: there are no sparse images.
+    fn get_physical_device_sparse_image_format_properties2(
+        device: vk::PhysicalDevice,
+        _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+        count: *mut u32,
+        _out: *mut vk::SparseImageFormatProperties2<'_>,
+    ) {
+        handle::dispatchable::<PhysicalDevice>(device)?;
+        ffi::write(count, 0)
+    }
+}

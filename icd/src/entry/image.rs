@@ -1,0 +1,367 @@
+//! VkImage.
+//!
+//! Every image is laid out row-major: layer after layer, in each layer the levels from the largest, in each level slice after slice, rows
+//! tightly packed; level starts are aligned to 64 bytes. So tilings do not differ, and layouts need no work.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::formats::{self, ImageQuery};
+use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::entry::memory::DeviceMemory;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// One mip level's layout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Texels.
+    pub extent: [u32; 3],
+    /// First byte, from the layer's first.
+    pub offset: u64,
+    /// Bytes of a row.
+    pub row: u64,
+    /// Bytes of a depth slice.
+    pub slice: u64,
+}
+
+impl Level {
+    /// Bytes of the level in one layer.
+    pub fn size(&self) -> u64 {
+        self.slice * u64::from(self.extent[2])
+    }
+}
+
+/// The layout of an image in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Levels, the largest first.
+    pub levels: Vec<Level>,
+    /// Bytes of a texel, all samples.
+    pub texel: u64,
+    /// Bytes from one layer to the next.
+    pub layer: u64,
+    /// Bytes of the image.
+    pub size: u64,
+}
+
+impl Layout {
+    /// Lays out an image.
+    pub fn new(extent: [u32; 3], levels: u32, layers: u32, samples: u32, texel_bytes: u32) -> Layout {
+        let texel = u64::from(texel_bytes) * u64::from(samples);
+        let mut offset = 0u64;
+        let levels = (0..levels)
+            .map(|n| {
+                let extent = extent.map(|e| (e >> n).max(1));
+                let row = u64::from(extent[0]) * texel;
+                let slice = row * u64::from(extent[1]);
+                let level = Level { extent, offset, row, slice };
+                offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
+                level
+            })
+            .collect();
+        Layout { levels, texel, layer: offset, size: offset * u64::from(layers) }
+    }
+}
+
+/// An image.
+pub struct Image {
+    /// Its format.
+    pub format: vk::Format,
+    /// Its dimensions.
+    pub image_type: vk::ImageType,
+    /// Array layers.
+    pub layers: u32,
+    /// Samples of a texel.
+    pub samples: u32,
+    /// Usage.
+    pub usage: vk::ImageUsageFlags,
+    /// Where its bytes are.
+    pub layout: Layout,
+    /// Its handle, for messages.
+    pub handle: AtomicU64,
+    binding: OnceLock<(Arc<DeviceMemory>, u64)>,
+    destroyed: AtomicBool,
+}
+
+object!(Image, vk::Image, kind::IMAGE);
+
+impl Image {
+    fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Outcome<Image> {
+        let query = ImageQuery {
+            format: info.format,
+            image_type: info.image_type,
+            tiling: info.tiling,
+            usage: info.usage,
+            flags: info.flags,
+        };
+        let unsupported = || Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage));
+        let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
+        let format = formats::info(info.format).ok_or_else(unsupported)?;
+        if ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next).is_some_and(|e| !e.handle_types.is_empty()) {
+            return Err(Error::not_implemented("images in external memory"));
+        }
+        let (extent, max) = (info.extent, known.max_extent);
+        if extent.width > max.width
+            || extent.height > max.height
+            || extent.depth > max.depth
+            || extent.width * extent.height * extent.depth == 0
+            || info.array_layers > known.max_array_layers
+            || info.mip_levels > known.max_mip_levels
+            || !known.sample_counts.contains(info.samples)
+        {
+            return Err(Error::usage("the image is over the limits of its format"));
+        }
+        let samples = info.samples.as_raw();
+        let layout = Layout::new(
+            [extent.width, extent.height, extent.depth],
+            info.mip_levels,
+            info.array_layers,
+            samples,
+            u32::from(format.texel_bytes),
+        );
+        if layout.size > device.caps.heap_size {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
+        Ok(Image {
+            format: info.format,
+            image_type: info.image_type,
+            layers: info.array_layers,
+            samples,
+            usage: info.usage,
+            layout,
+            handle: AtomicU64::new(0),
+            binding: OnceLock::new(),
+            destroyed: AtomicBool::new(false),
+        })
+    }
+
+    /// The memory that it is bound to, and where.
+    ///
+    /// # Errors
+    /// It is not bound.
+    pub fn memory(&self) -> Outcome<(&Arc<DeviceMemory>, u64)> {
+        self.binding
+            .get()
+            .map(|(memory, offset)| (memory, *offset))
+            .ok_or_else(|| Error::usage(format!("VkImage {:#x} is not bound to memory", self.handle())))
+    }
+
+    /// Its handle.
+    pub fn handle(&self) -> u64 {
+        self.handle.load(Ordering::Relaxed)
+    }
+
+    /// True once vkDestroyImage ended the handle.
+    pub fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Relaxed)
+    }
+
+    /// True if it is, or is bound to, the object at `object`.
+    pub fn is_or_uses(self: &Arc<Self>, object: *const ()) -> bool {
+        Arc::as_ptr(self).cast::<()>() == object
+            || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
+    }
+
+    fn requirements(&self) -> vk::MemoryRequirements {
+        let transient = self.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+        vk::MemoryRequirements {
+            size: self.layout.size,
+            alignment: BIND_ALIGNMENT,
+            memory_type_bits: if transient { memory::TRANSIENT } else { memory::ORDINARY },
+        }
+    }
+
+    fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
+        let memory = handle::get::<DeviceMemory>(memory)?;
+        if offset % BIND_ALIGNMENT != 0 || offset.saturating_add(self.layout.size) > memory.bytes().size() {
+            return Err(Error::usage(format!(
+                "an image of {} bytes does not fit at offset {offset} of {} bytes of memory",
+                self.layout.size,
+                memory.bytes().size()
+            )));
+        }
+        self.binding.set((memory, offset)).map_err(|_| Error::usage("the image is bound already"))
+    }
+
+    /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the image.
+    ///
+    /// # Errors
+    /// The range is not inside the image.
+    pub fn range(&self, range: &vk::ImageSubresourceRange) -> Outcome<(std::ops::Range<u32>, std::ops::Range<u32>)> {
+        let cut = |base: u32, count: u32, all: u32| {
+            let end = if count == vk::REMAINING_MIP_LEVELS { all } else { base.saturating_add(count) };
+            if base < end && end <= all {
+                Ok(base..end)
+            } else {
+                Err(Error::usage(format!("levels or layers {base}..{end} of an image that has {all}")))
+            }
+        };
+        let levels = cut(range.base_mip_level, range.level_count, self.layout.levels.len() as u32)?;
+        Ok((levels, cut(range.base_array_layer, range.layer_count, self.layers)?))
+    }
+}
+
+fn dedicated(next: *mut std::ffi::c_void) {
+    if let Some(dedicated) = ffi::find_mut::<vk::MemoryDedicatedRequirements<'_>>(next) {
+        dedicated.prefers_dedicated_allocation = vk::FALSE;
+        dedicated.requires_dedicated_allocation = vk::FALSE;
+    }
+}
+
+entries! {
+    /// vkCreateImage.
+    fn create_image(
+        device: vk::Device,
+        info: *const vk::ImageCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Image,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let image = Arc::new(Image::new(&device, ffi::read(info)?)?);
+        let handle = handle::insert(image.clone());
+        image.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        ffi::write(out, handle)
+    }
+
+    /// vkDestroyImage.
+    fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if let Some(object) = handle::take::<Image>(image)? {
+            object.destroyed.store(true, Ordering::Relaxed);
+            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
+                let what = device.describe(vk::ObjectType::IMAGE, "VkImage", object.handle());
+                device.freed_in_use(&format!("vkDestroyImage ends {what}"), &user);
+            }
+        }
+        Ok(())
+    }
+
+    /// vkBindImageMemory.
+    fn bind_image_memory(
+        device: vk::Device,
+        image: vk::Image,
+        memory: vk::DeviceMemory,
+        offset: vk::DeviceSize,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        handle::get::<Image>(image)?.bind(memory, offset)
+    }
+
+    /// vkBindImageMemory2.
+    fn bind_image_memory2(
+        device: vk::Device,
+        count: u32,
+        infos: *const vk::BindImageMemoryInfo<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        for info in ffi::slice(infos, count) {
+            handle::get::<Image>(info.image)?.bind(info.memory, info.memory_offset)?;
+        }
+        Ok(())
+    }
+
+    /// vkGetImageMemoryRequirements.
+    fn get_image_memory_requirements(device: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, handle::get::<Image>(image)?.requirements())
+    }
+
+    /// vkGetImageMemoryRequirements2.
+    fn get_image_memory_requirements2(
+        device: vk::Device,
+        info: *const vk::ImageMemoryRequirementsInfo2<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let out = ffi::read_mut(out)?;
+        out.memory_requirements = handle::get::<Image>(ffi::read(info)?.image)?.requirements();
+        dedicated(out.p_next);
+        Ok(())
+    }
+
+    /// vkGetDeviceImageMemoryRequirements.
+    fn get_device_image_memory_requirements(
+        device: vk::Device,
+        info: *const vk::DeviceImageMemoryRequirements<'_>,
+        out: *mut vk::MemoryRequirements2<'_>,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        let out = ffi::read_mut(out)?;
+        out.memory_requirements = Image::new(&device, ffi::read(ffi::read(info)?.p_create_info)?)?.requirements();
+        dedicated(out.p_next);
+        Ok(())
+    }
+
+    /// vkGetImageSparseMemoryRequirements: there are no sparse images.
+    fn get_image_sparse_memory_requirements(
+        device: vk::Device,
+        _image: vk::Image,
+        count: *mut u32,
+        _out: *mut vk::SparseImageMemoryRequirements,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(count, 0)
+    }
+
+    /// vkGetImageSparseMemoryRequirements2: there are no sparse images.
+    fn get_image_sparse_memory_requirements2(
+        device: vk::Device,
+        _info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
+        count: *mut u32,
+        _out: *mut vk::SparseImageMemoryRequirements2<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(count, 0)
+    }
+
+    /// vkGetDeviceImageSparseMemoryRequirements: there are no sparse images.
+    fn get_device_image_sparse_memory_requirements(
+        device: vk::Device,
+        _info: *const vk::DeviceImageMemoryRequirements<'_>,
+        count: *mut u32,
+        _out: *mut vk::SparseImageMemoryRequirements2<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(count, 0)
+    }
+
+    /// vkGetImageSubresourceLayout.
+    fn get_image_subresource_layout(
+        device: vk::Device,
+        image: vk::Image,
+        subresource: *const vk::ImageSubresource,
+        out: *mut vk::SubresourceLayout,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let image = handle::get::<Image>(image)?;
+        let subresource = ffi::read(subresource)?;
+        let Some(level) = image.layout.levels.get(subresource.mip_level as usize) else {
+            return Err(Error::usage("the image has no such mip level"));
+        };
+        ffi::write(out, vk::SubresourceLayout {
+            offset: level.offset + image.layout.layer * u64::from(subresource.array_layer),
+            size: level.size(),
+            row_pitch: level.row,
+            array_pitch: image.layout.layer,
+            depth_pitch: level.slice,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_follow_each_other_without_overlap() {
+        let layout = Layout::new([5, 3, 1], 3, 2, 1, 4);
+        assert_eq!(layout.levels[0], Level { extent: [5, 3, 1], offset: 0, row: 20, slice: 60 });
+        assert_eq!(layout.levels[1], Level { extent: [2, 1, 1], offset: 64, row: 8, slice: 8 });
+        assert_eq!(layout.levels[2].offset, 128);
+        assert_eq!((layout.layer, layout.size), (192, 384));
+    }
+}

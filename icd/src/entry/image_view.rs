@@ -1,0 +1,126 @@
+//! VkImageView.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::formats;
+use crate::entry::device::Device;
+use crate::entry::image::Image;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::interface;
+use std::sync::Arc;
+
+/// A view of an image.
+pub struct ImageView {
+    /// The image.
+    pub image: Arc<Image>,
+    format: vk::Format,
+    view_type: vk::ImageViewType,
+    levels: std::ops::Range<u32>,
+    layers: std::ops::Range<u32>,
+    swizzle: [u8; 4],
+}
+
+object!(ImageView, vk::ImageView, kind::IMAGE_VIEW);
+
+fn swizzle(mapping: &vk::ComponentMapping) -> [u8; 4] {
+    let resolve = |s: vk::ComponentSwizzle, identity: u8| match s {
+        vk::ComponentSwizzle::IDENTITY => identity,
+        other => other.as_raw() as u8,
+    };
+    [resolve(mapping.r, 3), resolve(mapping.g, 4), resolve(mapping.b, 5), resolve(mapping.a, 6)]
+}
+
+impl ImageView {
+    /// The view as the interpreter takes it.
+    ///
+    /// # Errors
+    /// The image is not bound to memory.
+    pub fn descriptor(&self, reference: Reference) -> Outcome<interface::ImageView> {
+        let (memory, base) = self.image.memory()?;
+        let layout = &self.image.layout;
+        let levels = &layout.levels[self.levels.start as usize..self.levels.end as usize];
+        let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+        let origin = first.offset + layout.layer * u64::from(self.layers.start);
+        let end = last.offset + last.size() + layout.layer * u64::from(self.layers.end - 1);
+        let host = memory.bytes().device_pointer(base + origin).ok_or_else(|| Error::usage("image outside memory"))?;
+        let mut view = interface::ImageView {
+            memory: MemoryView {
+                host,
+                address: memory.bytes().address() + base + origin,
+                size: end - origin,
+                reference,
+            },
+            extent: first.extent,
+            layers: self.layers.len() as u32,
+            format: self.format.as_raw(),
+            row_pitch: first.row as u32,
+            slice_pitch: first.slice as u32,
+            layer_pitch: layout.layer as u32,
+            levels: self.levels.len() as u32,
+            level_offsets: [0; 16],
+            level_row_pitch: [0; 16],
+            level_slice_pitch: [0; 16],
+            samples: self.image.samples,
+            swizzle: self.swizzle,
+        };
+        for (n, level) in levels.iter().enumerate().take(16) {
+            view.level_offsets[n] = (level.offset - first.offset) as u32;
+            view.level_row_pitch[n] = level.row as u32;
+            view.level_slice_pitch[n] = level.slice as u32;
+        }
+        Ok(view)
+    }
+
+    /// The dimensions that it shows.
+    pub fn view_type(&self) -> vk::ImageViewType {
+        self.view_type
+    }
+}
+
+entries! {
+    /// vkCreateImageView.
+    fn create_image_view(
+        device: vk::Device,
+        info: *const vk::ImageViewCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::ImageView,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let image = handle::get::<Image>(info.image)?;
+        if formats::info(info.format).is_none() {
+            return Err(Error::not_implemented(&format!("image views of format {:?}", info.format)));
+        }
+        // A 2D view of a 3D image: its layers are slices, which the layout stores like layers.
+        let sliced = image.image_type == vk::ImageType::TYPE_3D
+            && matches!(info.view_type, vk::ImageViewType::TYPE_2D | vk::ImageViewType::TYPE_2D_ARRAY);
+        if sliced {
+            return Err(Error::not_implemented("2D views of 3D images"));
+        }
+        let (levels, layers) = image.range(&info.subresource_range)?;
+        let view = ImageView {
+            image,
+            format: info.format,
+            view_type: info.view_type,
+            levels,
+            layers,
+            swizzle: swizzle(&info.components),
+        };
+        ffi::write(out, handle::insert(Arc::new(view)))
+    }
+
+    /// vkDestroyImageView.
+    fn destroy_image_view(
+        device: vk::Device,
+        view: vk::ImageView,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<ImageView>(view)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! VkInstance.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::{API_VERSION, Caps, extensions};
+use crate::config::{Config, Mode};
+use crate::entry::debug::DebugUtilsMessengerEXT;
+use crate::entry::physical_device::PhysicalDevice;
+use crate::handle::{self, dispatchable_object};
+use crate::report::Session;
+use crate::{ffi, report};
+use ash::vk;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// An instance, with its one physical device.
+pub struct Instance {
+    /// The user's options.
+    pub config: Config,
+    /// Where findings go.
+    pub session: &'static Session,
+    /// `apiVersion` of the application, or 1.0.
+    pub api_version: u32,
+    /// Extensions that the application enabled.
+    pub extensions: Vec<String>,
+    physical_device: OnceLock<vk::PhysicalDevice>,
+    messengers: Mutex<Vec<Arc<DebugUtilsMessengerEXT>>>,
+}
+
+dispatchable_object!(Instance, vk::Instance);
+
+impl Instance {
+    /// The physical device's handle.
+    pub fn physical_device(&self) -> Outcome<vk::PhysicalDevice> {
+        self.physical_device.get().copied().ok_or_else(|| vk::Result::ERROR_INITIALIZATION_FAILED.into())
+    }
+
+    /// The debug messengers, oldest first.
+    pub fn messengers(&self) -> Vec<Arc<DebugUtilsMessengerEXT>> {
+        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a debug messenger.
+    pub fn add_messenger(&self, messenger: Arc<DebugUtilsMessengerEXT>) {
+        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).push(messenger);
+    }
+
+    /// Removes a debug messenger.
+    pub fn remove_messenger(&self, messenger: &Arc<DebugUtilsMessengerEXT>) {
+        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).retain(|m| !Arc::ptr_eq(m, messenger));
+    }
+}
+
+fn configure() -> Outcome<(Config, &'static Session)> {
+    let failed = |text: String| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, text);
+    let config = Config::from_env().map_err(|e| failed(e.to_string()))?;
+    if config.mode == Mode::Explore {
+        return Err(failed("not implemented in Pellucid: explore mode in the driver".into()));
+    }
+    let session = report::session(&config).map_err(|e| failed(e.to_string()))?;
+    Ok((config, session))
+}
+
+fn check_layer(name: *const std::ffi::c_char) -> Outcome<()> {
+    if name.is_null() { Ok(()) } else { Err(vk::Result::ERROR_LAYER_NOT_PRESENT.into()) }
+}
+
+entries! {
+    /// vkCreateInstance.
+    fn create_instance(
+        info: *const vk::InstanceCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Instance,
+    ) -> vk::Result {
+        let info = ffi::read(info)?;
+        let mut names = Vec::new();
+        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
+            let name = ffi::string(*name).unwrap_or_default();
+            if !extensions::has(extensions::INSTANCE, &name) {
+                return Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT.into());
+            }
+            names.push(name);
+        }
+        let api_version = ffi::optional(info.p_application_info).map_or(0, |a| a.api_version);
+        let (config, session) = configure()?;
+        let caps = Arc::new(Caps::new(&config));
+        let instance = Arc::new(Instance {
+            config,
+            session,
+            api_version: if api_version == 0 { vk::API_VERSION_1_0 } else { api_version },
+            extensions: names,
+            physical_device: OnceLock::new(),
+            messengers: Mutex::default(),
+        });
+        // Messengers chained to the create info hear of what happens inside vkCreateInstance and vkDestroyInstance only.
+        let physical = PhysicalDevice::new(Arc::downgrade(&instance), caps);
+        let _ = instance.physical_device.set(handle::insert_dispatchable(Arc::new(physical)));
+        ffi::write(out, handle::insert_dispatchable(instance))
+    }
+
+    /// vkDestroyInstance.
+    fn destroy_instance(instance: vk::Instance, _allocator: *const vk::AllocationCallbacks<'_>) {
+        if let Some(instance) = handle::take_dispatchable::<Instance>(instance)?
+            && let Some(physical) = instance.physical_device.get()
+        {
+            handle::take_dispatchable::<PhysicalDevice>(*physical)?;
+        }
+        Ok(())
+    }
+
+    /// vkEnumeratePhysicalDevices.
+    fn enumerate_physical_devices(
+        instance: vk::Instance,
+        count: *mut u32,
+        out: *mut vk::PhysicalDevice,
+    ) -> vk::Result {
+        let instance = handle::dispatchable::<Instance>(instance)?;
+        ffi::enumerate(&[instance.physical_device()?], count, out)
+    }
+
+    /// vkEnumeratePhysicalDeviceGroups.
+    fn enumerate_physical_device_groups(
+        instance: vk::Instance,
+        count: *mut u32,
+        out: *mut vk::PhysicalDeviceGroupProperties<'_>,
+    ) -> vk::Result {
+        let instance = handle::dispatchable::<Instance>(instance)?;
+        let device = instance.physical_device()?;
+        if out.is_null() {
+            ffi::write(count, 1)?;
+            return Ok(vk::Result::SUCCESS);
+        }
+        if *ffi::read(count)? == 0 {
+            return Ok(vk::Result::INCOMPLETE);
+        }
+        let group = ffi::read_mut(out)?;
+        group.physical_device_count = 1;
+        group.physical_devices = [vk::PhysicalDevice::null(); vk::MAX_DEVICE_GROUP_SIZE];
+        group.physical_devices[0] = device;
+        group.subset_allocation = vk::FALSE;
+        ffi::write(count, 1)?;
+        Ok(vk::Result::SUCCESS)
+    }
+
+    /// vkEnumerateInstanceVersion.
+    fn enumerate_instance_version(out: *mut u32) -> vk::Result {
+        ffi::write(out, API_VERSION)
+    }
+
+    /// vkEnumerateInstanceExtensionProperties.
+    fn enumerate_instance_extension_properties(
+        layer: *const std::ffi::c_char,
+        count: *mut u32,
+        out: *mut vk::ExtensionProperties,
+    ) -> vk::Result {
+        check_layer(layer)?;
+        ffi::enumerate(&extensions::properties(extensions::INSTANCE), count, out)
+    }
+
+    /// vkEnumerateInstanceLayerProperties.
+    fn enumerate_instance_layer_properties(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+        ffi::enumerate(&[], count, out)
+    }
+}

@@ -1,0 +1,221 @@
+//! VkDeviceMemory.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::caps::limits;
+use crate::caps::memory::TYPES;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_memory::device::Allocation;
+use pellucid_memory::heap::HeapError;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
+pub struct DeviceMemory {
+    device: Arc<Device>,
+    heap: usize,
+    host_visible: bool,
+    lazy: bool,
+    bytes: Allocation,
+    mapped: Mutex<Option<(u64, u64)>>,
+    freed: AtomicBool,
+}
+
+object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
+
+impl DeviceMemory {
+    /// Its bytes.
+    pub fn bytes(&self) -> &Allocation {
+        &self.bytes
+    }
+
+    /// Allocates memory of a type.
+    ///
+    /// # Errors
+    /// The heap is full.
+    pub fn allocate(device: &Arc<Device>, size: u64, memory_type: usize) -> Outcome<DeviceMemory> {
+        let Some((flags, heap)) = TYPES.get(memory_type) else {
+            return Err(Error::usage(format!("there is no memory type {memory_type}")));
+        };
+        let heap = *heap as usize;
+        let coherent = !flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
+            || flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
+        let bytes = Allocation::new(&device.heaps[heap], size, coherent).map_err(|error| match error {
+            HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+            HeapError::System { .. } => Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string()),
+        })?;
+        device.usage[heap].fetch_add(size, Ordering::Relaxed);
+        Ok(DeviceMemory {
+            device: device.clone(),
+            heap,
+            host_visible: flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE),
+            lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
+            bytes,
+            mapped: Mutex::default(),
+            freed: AtomicBool::new(false),
+        })
+    }
+
+    /// True once vkFreeMemory ended the handle.
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Relaxed)
+    }
+
+    fn range(&self, range: &vk::MappedMemoryRange<'_>) -> Outcome<(u64, u64)> {
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, end) = mapped.ok_or_else(|| Error::usage("the memory is not mapped"))?;
+        let stop = if range.size == vk::WHOLE_SIZE { end } else { range.offset.saturating_add(range.size) };
+        // An atom that reaches over the end of the mapping is in the range; the allocation cuts it.
+        if range.offset < start || range.offset > end || stop > self.bytes.size() {
+            return Err(Error::usage(format!(
+                "range {}..{stop} is not inside the mapped range {start}..{end}",
+                range.offset
+            )));
+        }
+        Ok((range.offset, stop.saturating_sub(range.offset)))
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        self.device.usage[self.heap].fetch_sub(self.bytes.size(), Ordering::Relaxed);
+    }
+}
+
+entries! {
+    /// vkAllocateMemory.
+    fn allocate_memory(
+        device: vk::Device,
+        info: *const vk::MemoryAllocateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::DeviceMemory,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if info.allocation_size == 0 {
+            return Err(Error::usage("allocationSize is 0"));
+        }
+        if ffi::find::<vk::ExportMemoryAllocateInfo<'_>>(info.p_next).is_some_and(|e| !e.handle_types.is_empty()) {
+            return Err(Error::new(
+                vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+                "not implemented in Pellucid: exporting memory",
+            ));
+        }
+        if device.allocations.load(Ordering::Relaxed) >= limits::ALLOCATIONS {
+            return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
+        }
+        let memory = DeviceMemory::allocate(&device, info.allocation_size, info.memory_type_index as usize)?;
+        device.allocations.fetch_add(1, Ordering::Relaxed);
+        ffi::write(out, handle::insert(Arc::new(memory)))
+    }
+
+    /// vkFreeMemory.
+    fn free_memory(
+        device: vk::Device,
+        memory: vk::DeviceMemory,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if let Some(object) = handle::take::<DeviceMemory>(memory)? {
+            object.freed.store(true, Ordering::Relaxed);
+            device.allocations.fetch_sub(1, Ordering::Relaxed);
+            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
+                let what = device.describe(
+                    vk::ObjectType::DEVICE_MEMORY,
+                    "VkDeviceMemory",
+                    vk::Handle::as_raw(memory),
+                );
+                device.freed_in_use(&format!("vkFreeMemory ends {what}"), &user);
+            }
+        }
+        Ok(())
+    }
+
+    /// vkMapMemory.
+    fn map_memory(
+        device: vk::Device,
+        memory: vk::DeviceMemory,
+        offset: vk::DeviceSize,
+        size: vk::DeviceSize,
+        _flags: vk::MemoryMapFlags,
+        out: *mut *mut c_void,
+    ) -> vk::Result {
+        let failed = |text: &str| Error::new(vk::Result::ERROR_MEMORY_MAP_FAILED, text);
+        handle::dispatchable::<Device>(device)?;
+        let memory = handle::get::<DeviceMemory>(memory)?;
+        if !memory.host_visible {
+            return Err(failed("the memory's type is not HOST_VISIBLE"));
+        }
+        let end = if size == vk::WHOLE_SIZE { memory.bytes.size() } else { offset.saturating_add(size) };
+        if offset >= memory.bytes.size() || end > memory.bytes.size() || size == 0 {
+            return Err(failed(&format!("{offset}..{end} is not inside the memory's {} bytes", memory.bytes.size())));
+        }
+        let mut mapped = memory.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if mapped.is_some() {
+            return Err(failed("the memory is mapped already"));
+        }
+        let start = memory.bytes.map().map_err(|e| failed(&e.to_string()))?;
+        ffi::write(out, start.wrapping_add(offset as usize).cast())?;
+        *mapped = Some((offset, end));
+        Ok(())
+    }
+
+    /// vkUnmapMemory.
+    fn unmap_memory(device: vk::Device, memory: vk::DeviceMemory) {
+        handle::dispatchable::<Device>(device)?;
+        let memory = handle::get::<DeviceMemory>(memory)?;
+        let mut mapped = memory.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
+    }
+
+    /// vkFlushMappedMemoryRanges.
+    fn flush_mapped_memory_ranges(
+        device: vk::Device,
+        count: u32,
+        ranges: *const vk::MappedMemoryRange<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        for range in ffi::slice(ranges, count) {
+            let memory = handle::get::<DeviceMemory>(range.memory)?;
+            let (offset, size) = memory.range(range)?;
+            memory.bytes.flush(offset, size);
+        }
+        Ok(())
+    }
+
+    /// vkInvalidateMappedMemoryRanges.
+    fn invalidate_mapped_memory_ranges(
+        device: vk::Device,
+        count: u32,
+        ranges: *const vk::MappedMemoryRange<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        for range in ffi::slice(ranges, count) {
+            let memory = handle::get::<DeviceMemory>(range.memory)?;
+            let (offset, size) = memory.range(range)?;
+            memory.bytes.invalidate(offset, size);
+        }
+        Ok(())
+    }
+
+    /// vkGetDeviceMemoryCommitment.
+    fn get_device_memory_commitment(device: vk::Device, memory: vk::DeviceMemory, out: *mut vk::DeviceSize) {
+        handle::dispatchable::<Device>(device)?;
+        let memory = handle::get::<DeviceMemory>(memory)?;
+        let size = memory.bytes.size();
+        ffi::write(out, if memory.lazy { memory.bytes.committed().min(size) } else { size })
+    }
+
+    /// vkGetDeviceMemoryOpaqueCaptureAddress: without bufferDeviceAddressCaptureReplay nobody may ask.
+    fn get_device_memory_opaque_capture_address(
+        device: vk::Device,
+        info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
+    ) -> u64 {
+        handle::dispatchable::<Device>(device)?;
+        Ok(handle::get::<DeviceMemory>(ffi::read(info)?.memory)?.bytes.address())
+    }
+}

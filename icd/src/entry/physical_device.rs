@@ -1,0 +1,172 @@
+//! VkPhysicalDevice: what it says of itself.
+
+use crate::boundary::entries;
+use crate::caps::{Caps, extensions, features, memory, properties};
+use crate::entry::instance::Instance;
+use crate::handle::{self, dispatchable_object};
+use crate::ffi;
+use ash::vk;
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+/// The physical device.
+pub struct PhysicalDevice {
+    instance: Weak<Instance>,
+    /// What it claims.
+    pub caps: Arc<Caps>,
+    /// Bytes in use on each heap by all devices of this physical device.
+    pub usage: Arc<[AtomicU64; 2]>,
+}
+
+dispatchable_object!(PhysicalDevice, vk::PhysicalDevice);
+
+impl PhysicalDevice {
+    /// The physical device of an instance.
+    pub fn new(instance: Weak<Instance>, caps: Arc<Caps>) -> PhysicalDevice {
+        PhysicalDevice { instance, caps, usage: Arc::default() }
+    }
+
+    /// Its instance, while that lives.
+    pub fn instance(&self) -> Option<Arc<Instance>> {
+        self.instance.upgrade()
+    }
+}
+
+fn get(device: vk::PhysicalDevice) -> crate::boundary::Outcome<Arc<PhysicalDevice>> {
+    handle::dispatchable(device)
+}
+
+entries! {
+    /// vkGetPhysicalDeviceFeatures.
+    fn get_physical_device_features(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
+        ffi::write(out, get(device)?.caps.features.v10)
+    }
+
+    /// vkGetPhysicalDeviceFeatures2.
+    fn get_physical_device_features2(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+        let device = get(device)?;
+        let out = ffi::read_mut(out)?;
+        out.features = device.caps.features.v10;
+        features::fill_chain(&device.caps.features, out.p_next);
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceProperties.
+    fn get_physical_device_properties(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+        ffi::write(out, get(device)?.caps.properties())
+    }
+
+    /// vkGetPhysicalDeviceProperties2.
+    fn get_physical_device_properties2(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
+        let device = get(device)?;
+        let out = ffi::read_mut(out)?;
+        out.properties = device.caps.properties();
+        device.caps.fill_properties(out.p_next);
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceQueueFamilyProperties.
+    fn get_physical_device_queue_family_properties(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::QueueFamilyProperties,
+    ) {
+        let _ = ffi::enumerate(&[get(device)?.caps.queue_family()], count, out)?;
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceQueueFamilyProperties2.
+    fn get_physical_device_queue_family_properties2(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::QueueFamilyProperties2<'_>,
+    ) {
+        let device = get(device)?;
+        if out.is_null() {
+            return ffi::write(count, 1);
+        }
+        if *ffi::read(count)? > 0 {
+            ffi::read_mut(out)?.queue_family_properties = device.caps.queue_family();
+            ffi::write(count, 1)?;
+        }
+        Ok(())
+    }
+
+    /// vkGetPhysicalDeviceMemoryProperties.
+    fn get_physical_device_memory_properties(
+        device: vk::PhysicalDevice,
+        out: *mut vk::PhysicalDeviceMemoryProperties,
+    ) {
+        ffi::write(out, memory::properties(get(device)?.caps.heap_size))
+    }
+
+    /// vkGetPhysicalDeviceMemoryProperties2, with VK_EXT_memory_budget.
+    fn get_physical_device_memory_properties2(
+        device: vk::PhysicalDevice,
+        out: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
+    ) {
+        let device = get(device)?;
+        let out = ffi::read_mut(out)?;
+        out.memory_properties = memory::properties(device.caps.heap_size);
+        if let Some(budget) = ffi::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>(out.p_next) {
+            budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
+            budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
+            for (heap, usage) in device.usage.iter().enumerate() {
+                budget.heap_budget[heap] = device.caps.heap_size;
+                budget.heap_usage[heap] = usage.load(Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// vkEnumerateDeviceExtensionProperties.
+    fn enumerate_device_extension_properties(
+        device: vk::PhysicalDevice,
+        layer: *const c_char,
+        count: *mut u32,
+        out: *mut vk::ExtensionProperties,
+    ) -> vk::Result {
+        get(device)?;
+        if !layer.is_null() {
+            return Err(vk::Result::ERROR_LAYER_NOT_PRESENT.into());
+        }
+        ffi::enumerate(&extensions::properties(extensions::DEVICE), count, out)
+    }
+
+    /// vkEnumerateDeviceLayerProperties.
+    fn enumerate_device_layer_properties(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::LayerProperties,
+    ) -> vk::Result {
+        get(device)?;
+        ffi::enumerate(&[], count, out)
+    }
+
+    /// vkGetPhysicalDeviceToolProperties: in check mode the driver itself is a validation tool.
+    fn get_physical_device_tool_properties(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::PhysicalDeviceToolProperties<'_>,
+    ) -> vk::Result {
+        let checking = get(device)?.instance().is_some_and(|i| i.config.mode == crate::config::Mode::Check);
+        let available = u32::from(checking);
+        if out.is_null() {
+            ffi::write(count, available)?;
+            return Ok(vk::Result::SUCCESS);
+        }
+        if available == 0 || *ffi::read(count)? == 0 {
+            ffi::write(count, 0)?;
+            return Ok(if available == 0 { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE });
+        }
+        let tool = ffi::read_mut(out)?;
+        ffi::put_string(&mut tool.name, properties::DRIVER_NAME);
+        ffi::put_string(&mut tool.version, env!("CARGO_PKG_VERSION"));
+        tool.purposes = vk::ToolPurposeFlags::VALIDATION;
+        ffi::put_string(&mut tool.description, "Checks shaders against the Vulkan memory model");
+        ffi::put_string(&mut tool.layer, "");
+        ffi::write(count, 1)?;
+        Ok(vk::Result::SUCCESS)
+    }
+}

@@ -1,0 +1,245 @@
+//! VkPipeline: compute pipelines. Graphics pipelines are refused in [`super::graphics`].
+
+use crate::boundary::{Error, Outcome, contain, entries};
+use crate::config::Mode;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::entry::pipeline_cache::{Key, PipelineCache};
+use crate::entry::pipeline_layout::PipelineLayout;
+use crate::entry::shader::ShaderModule;
+use crate::handle::{self, object};
+use crate::message::{self, Message};
+use crate::ffi;
+use ash::vk;
+use pellucid_shader_interp::{CompileError, CompileOptions, Program};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// A compute pipeline.
+pub struct Pipeline {
+    /// The program of the device's mode.
+    program: Arc<Program>,
+    /// The program for flat memory, if a checked device runs it plainly.
+    plain: OnceLock<Option<Arc<Program>>>,
+    key: Key,
+    handle: AtomicU64,
+}
+
+object!(Pipeline, vk::Pipeline, kind::PIPELINE);
+
+impl Pipeline {
+    /// Its handle.
+    pub fn handle(&self) -> u64 {
+        self.handle.load(Ordering::Relaxed)
+    }
+
+    /// Its debug name, or "".
+    pub fn name(&self, device: &Device) -> String {
+        device.name(vk::ObjectType::PIPELINE, self.handle())
+    }
+
+    /// The program to run on this device: modelled if the device checks and the user did not leave this shader out.
+    ///
+    /// # Errors
+    /// The message of a compilation that failed.
+    pub fn program(&self, device: &Device) -> Result<&Arc<Program>, String> {
+        let left_out = device.instance.config.shaders.as_ref().is_some_and(|wanted| {
+            let shader = &self.program.shader;
+            !(wanted.is_match(&shader.name)
+                || shader.files.iter().any(|f| wanted.is_match(&f.name))
+                || wanted.is_match(&self.name(device)))
+        });
+        if !self.program.modelled || !left_out {
+            return Ok(&self.program);
+        }
+        let key = Key { modelled: false, ..self.key.clone() };
+        self.plain
+            .get_or_init(|| compile(&key).ok())
+            .as_ref()
+            .ok_or_else(|| "the shader does not compile for flat memory".to_owned())
+    }
+}
+
+fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
+    let options = CompileOptions {
+        entry_point: key.entry_point.clone(),
+        specialization: key.specialization.clone(),
+        subgroup_size: key.subgroup_size,
+        modelled: key.modelled,
+    };
+    match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
+        Ok(outcome) => outcome.map(Arc::new),
+        Err(text) => Err(CompileError::NotImplemented(format!("a shader that the compiler trips over ({text})"))),
+    }
+}
+
+fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Outcome<BTreeMap<u32, Vec<u8>>> {
+    let Some(info) = info else { return Ok(BTreeMap::new()) };
+    let data = ffi::slice(info.p_data.cast::<u8>(), info.data_size);
+    ffi::slice(info.p_map_entries, info.map_entry_count)
+        .iter()
+        .map(|entry| {
+            let start = entry.offset as usize;
+            let bytes = data.get(start..start + entry.size);
+            let bytes = bytes.ok_or_else(|| Error::usage("a specialization constant is not inside the data"))?;
+            Ok((entry.constant_id, bytes.to_vec()))
+        })
+        .collect()
+}
+
+fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key> {
+    let stage = &info.stage;
+    let words = if stage.module == vk::ShaderModule::null() {
+        let module = ffi::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)
+            .ok_or_else(|| Error::usage("the stage has no shader module"))?;
+        ffi::slice(module.p_code, module.code_size / 4).into()
+    } else {
+        handle::get::<ShaderModule>(stage.module)?.words.clone()
+    };
+    let required = ffi::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(stage.p_next);
+    let subgroup_size = required.map_or(device.caps.subgroup_size, |r| r.required_subgroup_size);
+    if !subgroup_size.is_power_of_two() || subgroup_size > 32 {
+        return Err(Error::usage(format!("{subgroup_size} is no subgroup size: 1 to 32, a power of two")));
+    }
+    Ok(Key {
+        entry_point: ffi::string(stage.p_name).unwrap_or_default(),
+        subgroup_size,
+        modelled: device.instance.config.mode == Mode::Check,
+        specialization: specialization(ffi::optional(stage.p_specialization_info))?,
+        words,
+    })
+}
+
+fn refused(device: &Device, error: &CompileError) -> Error {
+    let text = format!("vkCreateComputePipelines: {error}");
+    match error {
+        CompileError::NotImplemented(_) => {
+            // The session says each gap once on standard error; messengers hear of every pipeline.
+            device.instance.session.not_implemented(&error.to_string());
+            message::deliver(
+                &device.instance,
+                &Message {
+                    severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+                    kind: vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+                    id: "not-implemented".into(),
+                    number: 0,
+                    text,
+                    about: Vec::new(),
+                },
+            );
+            Error::from(vk::Result::ERROR_UNKNOWN)
+        }
+        _ => {
+            message::error(Some(&device.instance), &text);
+            Error::from(vk::Result::ERROR_UNKNOWN)
+        }
+    }
+}
+
+fn create(
+    device: &Device,
+    cache: Option<&PipelineCache>,
+    info: &vk::ComputePipelineCreateInfo<'_>,
+) -> Outcome<vk::Pipeline> {
+    handle::get::<PipelineLayout>(info.layout)?;
+    let key = key(device, info)?;
+    let cached = cache.and_then(|c| c.programs().get(&key).cloned());
+    let program = match cached {
+        Some(program) => program,
+        None if info.flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) => {
+            return Err(vk::Result::PIPELINE_COMPILE_REQUIRED.into());
+        }
+        None => {
+            let program = compile(&key).map_err(|e| refused(device, &e))?;
+            let invocations: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
+            if invocations > u64::from(device.caps.workgroup_invocations) {
+                return Err(Error::usage(format!(
+                    "a workgroup of {invocations} invocations; the limit is {}",
+                    device.caps.workgroup_invocations
+                )));
+            }
+            if let Some(cache) = cache {
+                cache.programs().insert(key.clone(), program.clone());
+            }
+            program
+        }
+    };
+    let pipeline = Arc::new(Pipeline { program, plain: OnceLock::new(), key, handle: AtomicU64::new(0) });
+    let handle = handle::insert(pipeline.clone());
+    pipeline.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+    Ok(handle)
+}
+
+fn feedback(info: &vk::ComputePipelineCreateInfo<'_>, start: Instant, valid: bool) -> Outcome<()> {
+    if let Some(feedback) = ffi::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.p_next) {
+        let entry = vk::PipelineCreationFeedback {
+            flags: if valid {
+                vk::PipelineCreationFeedbackFlags::VALID
+            } else {
+                vk::PipelineCreationFeedbackFlags::empty()
+            },
+            duration: start.elapsed().as_nanos() as u64,
+        };
+        ffi::write(feedback.p_pipeline_creation_feedback, entry)?;
+        let stages = feedback.pipeline_stage_creation_feedback_count;
+        ffi::slice_mut(feedback.p_pipeline_stage_creation_feedbacks, stages).fill(entry);
+    }
+    Ok(())
+}
+
+entries! {
+    /// vkCreateComputePipelines.
+    fn create_compute_pipelines(
+        device: vk::Device,
+        cache: vk::PipelineCache,
+        count: u32,
+        infos: *const vk::ComputePipelineCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Pipeline,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let cache = handle::get_optional::<PipelineCache>(cache)?;
+        let out = ffi::slice_mut(out, count);
+        out.fill(vk::Pipeline::null());
+        let mut failure: Option<Error> = None;
+        for (info, slot) in ffi::slice(infos, count).iter().zip(out) {
+            let start = Instant::now();
+            let outcome = create(&device, cache.as_deref(), info);
+            feedback(info, start, outcome.is_ok())?;
+            match outcome {
+                Ok(pipeline) => *slot = pipeline,
+                Err(error) => {
+                    // A real error outranks VK_PIPELINE_COMPILE_REQUIRED.
+                    if failure.as_ref().is_none_or(|f| f.code == vk::Result::PIPELINE_COMPILE_REQUIRED) {
+                        failure = Some(error);
+                    }
+                    if info.flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+                        break;
+                    }
+                }
+            }
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// vkDestroyPipeline.
+    fn destroy_pipeline(
+        device: vk::Device,
+        pipeline: vk::Pipeline,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if let Some(object) = handle::take::<Pipeline>(pipeline)?
+            && let Some(user) = device.user_of(Arc::as_ptr(&object).cast())
+        {
+            let what = device.describe(vk::ObjectType::PIPELINE, "VkPipeline", object.handle());
+            device.freed_in_use(&format!("vkDestroyPipeline ends {what}"), &user);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! VkPipelineCache: compiled programs, kept in memory. The data that applications store holds the header alone, because compiling costs less
+//! than reading a file would.
+
+use crate::boundary::entries;
+use crate::caps::properties::uuid;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_shader_interp::Program;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// All that a program depends on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Entry point.
+    pub entry_point: String,
+    /// Subgroup size.
+    pub subgroup_size: u32,
+    /// For modelled memory.
+    pub modelled: bool,
+    /// Specialization.
+    pub specialization: BTreeMap<u32, Vec<u8>>,
+    /// SPIR-V.
+    pub words: Arc<[u32]>,
+}
+
+/// A pipeline cache.
+#[derive(Default)]
+pub struct PipelineCache {
+    programs: Mutex<BTreeMap<Key, Arc<Program>>>,
+}
+
+object!(PipelineCache, vk::PipelineCache, kind::PIPELINE_CACHE);
+
+impl PipelineCache {
+    /// The programs.
+    pub fn programs(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Program>>> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// VkPipelineCacheHeaderVersionOne.
+fn header() -> Vec<u8> {
+    let mut data = Vec::with_capacity(32);
+    data.extend(32u32.to_le_bytes());
+    data.extend(vk::PipelineCacheHeaderVersion::ONE.as_raw().to_le_bytes());
+    data.extend(0u32.to_le_bytes());
+    data.extend(0x9e11u32.to_le_bytes());
+    data.extend(uuid("pipe"));
+    data
+}
+
+entries! {
+    /// vkCreatePipelineCache.
+    fn create_pipeline_cache(
+        device: vk::Device,
+        _info: *const vk::PipelineCacheCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::PipelineCache,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, handle::insert(Arc::new(PipelineCache::default())))
+    }
+
+    /// vkDestroyPipelineCache.
+    fn destroy_pipeline_cache(
+        device: vk::Device,
+        cache: vk::PipelineCache,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<PipelineCache>(cache)?;
+        Ok(())
+    }
+
+    /// vkGetPipelineCacheData: nothing at all if the header does not fit.
+    fn get_pipeline_cache_data(
+        device: vk::Device,
+        cache: vk::PipelineCache,
+        size: *mut usize,
+        out: *mut c_void,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        handle::get::<PipelineCache>(cache)?;
+        let data = header();
+        if !out.is_null() && *ffi::read(size)? < data.len() {
+            ffi::write(size, 0)?;
+            return Ok(vk::Result::INCOMPLETE);
+        }
+        ffi::enumerate_bytes(&data, size, out)
+    }
+
+    /// vkMergePipelineCaches.
+    fn merge_pipeline_caches(
+        device: vk::Device,
+        to: vk::PipelineCache,
+        count: u32,
+        from: *const vk::PipelineCache,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let to = handle::get::<PipelineCache>(to)?;
+        for from in ffi::slice(from, count) {
+            let programs = handle::get::<PipelineCache>(*from)?.programs().clone();
+            to.programs().extend(programs);
+        }
+        Ok(())
+    }
+}

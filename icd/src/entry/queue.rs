@@ -1,0 +1,144 @@
+//! Submission to VkQueue.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::command::{CommandBuffer, Recorded};
+use crate::entry::device::Device;
+use crate::entry::fence::Fence;
+use crate::entry::semaphore::Semaphore;
+use crate::handle;
+use crate::queue::submission::SemaphoreOperation;
+use crate::queue::{Queue, Submission};
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+
+fn queue(handle: vk::Queue) -> Outcome<(Arc<Queue>, Arc<Device>)> {
+    let queue = handle::dispatchable::<Queue>(handle)?;
+    let device = queue.device().ok_or_else(|| Error::usage("the device is destroyed"))?;
+    device.alive()?;
+    Ok((queue, device))
+}
+
+fn operations(semaphores: &[vk::Semaphore], values: &[u64]) -> Outcome<Vec<SemaphoreOperation>> {
+    semaphores
+        .iter()
+        .enumerate()
+        .map(|(i, s)| {
+            let value = values.get(i).copied().unwrap_or(0);
+            Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, value })
+        })
+        .collect()
+}
+
+fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOperation>> {
+    infos
+        .iter()
+        .map(|i| Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(i.semaphore)?, value: i.value }))
+        .collect()
+}
+
+fn recorded(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Outcome<Vec<Arc<Recorded>>> {
+    buffers
+        .map(|buffer| {
+            let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
+            if buffer.level != vk::CommandBufferLevel::PRIMARY {
+                return Err(Error::usage("a secondary command buffer cannot be submitted"));
+            }
+            buffer.executable()
+        })
+        .collect()
+}
+
+fn hand_in(queue: &Arc<Queue>, device: &Arc<Device>, mut list: Vec<Submission>, fence: vk::Fence) -> Outcome<()> {
+    let fence = handle::get_optional::<Fence>(fence)?;
+    if fence.is_some() {
+        match list.last_mut() {
+            Some(last) => last.fence = fence,
+            None => list.push(Submission { fence, ..Default::default() }),
+        }
+    }
+    let labels = queue.labels().clone();
+    for mut submission in list {
+        submission.labels.clone_from(&labels);
+        submission.commands.iter().for_each(|c| c.submit());
+        queue.submit(device, submission);
+    }
+    Ok(())
+}
+
+entries! {
+    /// vkQueueSubmit.
+    fn queue_submit(
+        handle: vk::Queue,
+        count: u32,
+        infos: *const vk::SubmitInfo<'_>,
+        fence: vk::Fence,
+    ) -> vk::Result {
+        let (queue, device) = queue(handle)?;
+        let list = ffi::slice(infos, count)
+            .iter()
+            .map(|info| {
+                let timeline = ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
+                let wait_values = timeline
+                    .map_or(&[][..], |t| ffi::slice(t.p_wait_semaphore_values, t.wait_semaphore_value_count));
+                let signal_values = timeline
+                    .map_or(&[][..], |t| ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count));
+                Ok(Submission {
+                    waits: operations(ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count), wait_values)?,
+                    signals: operations(
+                        ffi::slice(info.p_signal_semaphores, info.signal_semaphore_count),
+                        signal_values,
+                    )?,
+                    commands: recorded(
+                        ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),
+                    )?,
+                    ..Default::default()
+                })
+            })
+            .collect::<Outcome<Vec<_>>>()?;
+        hand_in(&queue, &device, list, fence)
+    }
+
+    /// vkQueueSubmit2.
+    fn queue_submit2(
+        handle: vk::Queue,
+        count: u32,
+        infos: *const vk::SubmitInfo2<'_>,
+        fence: vk::Fence,
+    ) -> vk::Result {
+        let (queue, device) = queue(handle)?;
+        let list = ffi::slice(infos, count)
+            .iter()
+            .map(|info| {
+                let buffers = ffi::slice(info.p_command_buffer_infos, info.command_buffer_info_count);
+                Ok(Submission {
+                    waits: operations2(ffi::slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count))?,
+                    signals: operations2(ffi::slice(
+                        info.p_signal_semaphore_infos,
+                        info.signal_semaphore_info_count,
+                    ))?,
+                    commands: recorded(buffers.iter().map(|b| b.command_buffer))?,
+                    ..Default::default()
+                })
+            })
+            .collect::<Outcome<Vec<_>>>()?;
+        hand_in(&queue, &device, list, fence)
+    }
+
+    /// vkQueueBindSparse: no queue has SPARSE_BINDING.
+    fn queue_bind_sparse(
+        handle: vk::Queue,
+        _count: u32,
+        _infos: *const vk::BindSparseInfo<'_>,
+        _fence: vk::Fence,
+    ) -> vk::Result {
+        queue(handle)?;
+        Err::<(), _>(Error::not_implemented("sparse binding"))
+    }
+
+    /// vkQueueWaitIdle.
+    fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
+        let (queue, device) = queue(handle)?;
+        queue.wait_idle(&device)
+    }
+}

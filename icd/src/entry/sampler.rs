@@ -1,0 +1,92 @@
+//! VkSampler and VkSamplerYcbcrConversion (which is refused).
+
+use crate::boundary::{Error, entries};
+use crate::caps::limits;
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::ffi;
+use ash::vk;
+use pellucid_shader_interp::interface;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A sampler.
+pub struct Sampler {
+    /// Its state, as the interpreter takes it.
+    pub state: interface::Sampler,
+}
+
+object!(Sampler, vk::Sampler, kind::SAMPLER);
+
+fn border(color: vk::BorderColor) -> [u32; 4] {
+    let one = 1f32.to_bits();
+    match color {
+        vk::BorderColor::FLOAT_OPAQUE_BLACK => [0, 0, 0, one],
+        vk::BorderColor::INT_OPAQUE_BLACK => [0, 0, 0, 1],
+        vk::BorderColor::FLOAT_OPAQUE_WHITE => [one; 4],
+        vk::BorderColor::INT_OPAQUE_WHITE => [1; 4],
+        _ => [0; 4],
+    }
+}
+
+entries! {
+    /// vkCreateSampler.
+    fn create_sampler(
+        device: vk::Device,
+        info: *const vk::SamplerCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Sampler,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if device.samplers.load(Ordering::Relaxed) >= limits::SAMPLERS {
+            return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
+        }
+        let state = interface::Sampler {
+            mag_linear: info.mag_filter == vk::Filter::LINEAR,
+            min_linear: info.min_filter == vk::Filter::LINEAR,
+            mip_linear: info.mipmap_mode == vk::SamplerMipmapMode::LINEAR,
+            address: [info.address_mode_u, info.address_mode_v, info.address_mode_w].map(|m| m.as_raw()),
+            lod_bias: info.mip_lod_bias,
+            min_lod: info.min_lod,
+            max_lod: info.max_lod,
+            border: border(info.border_color),
+            unnormalized: info.unnormalized_coordinates == vk::TRUE,
+            compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
+        };
+        device.samplers.fetch_add(1, Ordering::Relaxed);
+        ffi::write(out, handle::insert(Arc::new(Sampler { state })))
+    }
+
+    /// vkDestroySampler.
+    fn destroy_sampler(device: vk::Device, sampler: vk::Sampler, _allocator: *const vk::AllocationCallbacks<'_>) {
+        let device = handle::dispatchable::<Device>(device)?;
+        if handle::take::<Sampler>(sampler)?.is_some() {
+            device.samplers.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// vkCreateSamplerYcbcrConversion: samplerYcbcrConversion is false.
+    fn create_sampler_ycbcr_conversion(
+        device: vk::Device,
+        _info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::SamplerYcbcrConversion,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, vk::SamplerYcbcrConversion::null())?;
+        Err::<(), _>(Error::not_implemented("sampler Y'CbCr conversion"))
+    }
+
+    /// vkDestroySamplerYcbcrConversion: there is none to destroy.
+    fn destroy_sampler_ycbcr_conversion(
+        device: vk::Device,
+        _conversion: vk::SamplerYcbcrConversion,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        Ok(())
+    }
+}

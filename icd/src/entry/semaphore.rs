@@ -1,0 +1,115 @@
+//! VkSemaphore, binary and timeline.
+
+use crate::boundary::{Error, Outcome, entries};
+use crate::entry::device::Device;
+use crate::entry::kind;
+use crate::handle::{self, object};
+use crate::queue::progress::deadline;
+use crate::ffi;
+use ash::vk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A semaphore: a binary one counts 0 or 1.
+pub struct Semaphore {
+    timeline: bool,
+    value: AtomicU64,
+}
+
+object!(Semaphore, vk::Semaphore, kind::SEMAPHORE);
+
+impl Semaphore {
+    /// True if a wait for `value` (ignored by a binary semaphore) would end at once.
+    pub fn is_reached(&self, value: u64) -> bool {
+        self.value.load(Ordering::SeqCst) >= if self.timeline { value } else { 1 }
+    }
+
+    /// A queue's wait has ended: a binary semaphore is unsignaled by it.
+    pub fn consume(&self) {
+        if !self.timeline {
+            self.value.store(0, Ordering::SeqCst);
+        }
+    }
+
+    /// Signals it. The caller notifies the device's progress.
+    pub fn signal(&self, value: u64) {
+        self.value.fetch_max(if self.timeline { value } else { 1 }, Ordering::SeqCst);
+    }
+}
+
+fn timeline(semaphore: vk::Semaphore) -> Outcome<Arc<Semaphore>> {
+    let semaphore = handle::get::<Semaphore>(semaphore)?;
+    if semaphore.timeline { Ok(semaphore) } else { Err(Error::usage("the semaphore is not a timeline semaphore")) }
+}
+
+entries! {
+    /// vkCreateSemaphore.
+    fn create_semaphore(
+        device: vk::Device,
+        info: *const vk::SemaphoreCreateInfo<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::Semaphore,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let semaphore = match ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next) {
+            Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => {
+                Semaphore { timeline: true, value: AtomicU64::new(t.initial_value) }
+            }
+            _ => Semaphore { timeline: false, value: AtomicU64::new(0) },
+        };
+        ffi::write(out, handle::insert(Arc::new(semaphore)))
+    }
+
+    /// vkDestroySemaphore.
+    fn destroy_semaphore(
+        device: vk::Device,
+        semaphore: vk::Semaphore,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        handle::take::<Semaphore>(semaphore)?;
+        Ok(())
+    }
+
+    /// vkGetSemaphoreCounterValue.
+    fn get_semaphore_counter_value(device: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let semaphore = timeline(semaphore)?;
+        device.alive()?;
+        ffi::write(out, semaphore.value.load(Ordering::SeqCst))
+    }
+
+    /// vkWaitSemaphores.
+    fn wait_semaphores(device: vk::Device, info: *const vk::SemaphoreWaitInfo<'_>, timeout: u64) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let values = ffi::slice(info.p_values, info.semaphore_count);
+        let waits = ffi::slice(info.p_semaphores, info.semaphore_count)
+            .iter()
+            .zip(values)
+            .map(|(s, v)| Ok((timeline(*s)?, *v)))
+            .collect::<Outcome<Vec<_>>>()?;
+        let any = info.flags.contains(vk::SemaphoreWaitFlags::ANY);
+        let reached = || {
+            let mut each = waits.iter().map(|(s, v)| s.is_reached(*v));
+            if any { each.any(|r| r) } else { each.all(|r| r) }
+        };
+        device.progress.wait(deadline(timeout), || device.is_lost() || reached());
+        device.alive()?;
+        Ok(if reached() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    }
+
+    /// vkSignalSemaphore.
+    fn signal_semaphore(device: vk::Device, info: *const vk::SemaphoreSignalInfo<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let semaphore = timeline(info.semaphore)?;
+        if semaphore.value.load(Ordering::SeqCst) >= info.value {
+            return Err(Error::usage("the value of a timeline semaphore only increases"));
+        }
+        semaphore.signal(info.value);
+        device.progress.notify();
+        Ok(())
+    }
+}

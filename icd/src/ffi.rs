@@ -1,0 +1,174 @@
+//! Reading and writing what the application's pointers point to.
+//!
+//! The functions here are safe to call inside this crate under one rule: **every pointer given to them came from the application in the
+//! call that is being answered** (an argument of an entry point, or a member of a structure reached from one). The valid usage that the
+//! specification asks of every command then makes it null or valid for its type and count until the call returns, and nobody else writes
+//! there meanwhile. Where null is not allowed it is refused with an error instead of trusted.
+
+use crate::boundary::{Error, Outcome};
+use ash::vk;
+use std::ffi::{CStr, c_char, c_void};
+
+/// What `p` points to.
+pub(crate) fn read<'a, T>(p: *const T) -> Outcome<&'a T> {
+    // SAFETY: the rule of this module.
+    unsafe { p.as_ref() }.ok_or_else(|| Error::usage("a required pointer is null"))
+}
+
+/// What `p` points to, or nothing if it is null.
+pub(crate) fn optional<'a, T>(p: *const T) -> Option<&'a T> {
+    // SAFETY: the rule of this module.
+    unsafe { p.as_ref() }
+}
+
+/// What `p` points to, to be changed.
+pub(crate) fn read_mut<'a, T>(p: *mut T) -> Outcome<&'a mut T> {
+    // SAFETY: the rule of this module.
+    unsafe { p.as_mut() }.ok_or_else(|| Error::usage("a required pointer is null"))
+}
+
+/// An array of `count` elements; empty if the pointer is null.
+pub(crate) fn slice<'a, T>(p: *const T, count: impl TryInto<usize>) -> &'a [T] {
+    let count = count.try_into().unwrap_or(0);
+    if p.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the rule of this module.
+    unsafe { std::slice::from_raw_parts(p, count) }
+}
+
+/// An array of `count` elements to be written; empty if the pointer is null.
+pub(crate) fn slice_mut<'a, T>(p: *mut T, count: impl TryInto<usize>) -> &'a mut [T] {
+    let count = count.try_into().unwrap_or(0);
+    if p.is_null() || count == 0 {
+        return &mut [];
+    }
+    // SAFETY: the rule of this module.
+    unsafe { std::slice::from_raw_parts_mut(p, count) }
+}
+
+/// Writes a result.
+pub(crate) fn write<T>(p: *mut T, value: T) -> Outcome<()> {
+    if p.is_null() {
+        return Err(Error::usage("a required pointer is null"));
+    }
+    // SAFETY: the rule of this module.
+    unsafe { p.write(value) };
+    Ok(())
+}
+
+/// Reads a `T` at `data + offset`, at any alignment (descriptor update templates).
+pub(crate) fn read_at<T: Copy>(data: *const c_void, offset: usize) -> T {
+    // SAFETY: the rule of this module; the template's entries say where its data lies.
+    unsafe { data.cast::<u8>().add(offset).cast::<T>().read_unaligned() }
+}
+
+/// `count` bytes at `data + offset`.
+pub(crate) fn bytes_at<'a>(data: *const c_void, offset: usize, count: usize) -> &'a [u8] {
+    // SAFETY: as for `read_at`.
+    slice(unsafe { data.cast::<u8>().add(offset) }, count)
+}
+
+/// A null-terminated string.
+pub(crate) fn string(p: *const c_char) -> Option<String> {
+    if p.is_null() {
+        return None;
+    }
+    // SAFETY: the rule of this module.
+    Some(unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned())
+}
+
+/// Writes `text` into a fixed array, cut to fit, null-terminated.
+pub(crate) fn put_string(to: &mut [c_char], text: &str) {
+    to.fill(0);
+    let room = to.len() - 1;
+    for (slot, byte) in to[..room].iter_mut().zip(text.bytes()) {
+        *slot = byte as c_char;
+    }
+}
+
+/// The structures of a `pNext` chain of inputs.
+pub(crate) fn chain<'a>(next: *const c_void) -> impl Iterator<Item = &'a vk::BaseInStructure<'a>> {
+    let mut next = next.cast::<vk::BaseInStructure<'a>>();
+    std::iter::from_fn(move || {
+        // SAFETY: the rule of this module; every extending structure begins like VkBaseInStructure.
+        let item = unsafe { next.as_ref() }?;
+        next = item.p_next;
+        Some(item)
+    })
+}
+
+/// The structure of type `T` in a `pNext` chain of inputs.
+pub(crate) fn find<'a, T: vk::TaggedStructure>(next: *const c_void) -> Option<&'a T> {
+    chain(next).find(|s| s.s_type == T::STRUCTURE_TYPE).map(|s| {
+        // SAFETY: the structure type says that this is a `T`.
+        unsafe { &*std::ptr::from_ref(s).cast::<T>() }
+    })
+}
+
+/// The structures of a `pNext` chain of outputs, as type and pointer.
+pub(crate) fn chain_mut(next: *mut c_void) -> impl Iterator<Item = (vk::StructureType, *mut c_void)> {
+    let mut next = next.cast::<vk::BaseOutStructure<'static>>();
+    std::iter::from_fn(move || {
+        // SAFETY: the rule of this module; every extending structure begins like VkBaseOutStructure.
+        let item = unsafe { next.as_ref() }?;
+        let this = next;
+        next = item.p_next;
+        Some((item.s_type, this.cast()))
+    })
+}
+
+/// The structure of type `T` in a `pNext` chain of outputs.
+pub(crate) fn find_mut<'a, T: vk::TaggedStructure>(next: *mut c_void) -> Option<&'a mut T> {
+    chain_mut(next).find(|(kind, _)| *kind == T::STRUCTURE_TYPE).map(|(_, p)| {
+        // SAFETY: the structure type says that this is a `T`.
+        unsafe { &mut *p.cast::<T>() }
+    })
+}
+
+/// The structure behind `p`, whose type the caller has read from `sType`.
+pub(crate) fn cast<'a, T>(p: *const c_void) -> &'a T {
+    // SAFETY: the rule of this module, and the caller matched the structure type.
+    unsafe { &*p.cast::<T>() }
+}
+
+/// The structure behind `p`, whose type the caller has read from `sType`, to be changed.
+pub(crate) fn cast_mut<'a, T>(p: *mut c_void) -> &'a mut T {
+    // SAFETY: the rule of this module, and the caller matched the structure type.
+    unsafe { &mut *p.cast::<T>() }
+}
+
+/// The `count` VkBool32 members of the feature structure behind `p`.
+pub(crate) fn bools<'a>(p: *const c_void, count: usize) -> &'a [vk::Bool32] {
+    // SAFETY: feature structures are a header of two words followed by VkBool32 members only.
+    slice(unsafe { p.cast::<u8>().add(size_of::<vk::BaseInStructure>()).cast::<vk::Bool32>() }, count)
+}
+
+/// The two-call idiom of enumerations: the count, or as many elements as fit.
+pub(crate) fn enumerate<T: Clone>(items: &[T], count: *mut u32, out: *mut T) -> Outcome<vk::Result> {
+    let available = items.len() as u32;
+    let room = *read(count)?;
+    if out.is_null() {
+        write(count, available)?;
+        return Ok(vk::Result::SUCCESS);
+    }
+    let written = room.min(available);
+    for (slot, item) in slice_mut(out, written).iter_mut().zip(items) {
+        *slot = item.clone();
+    }
+    write(count, written)?;
+    Ok(if written < available { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
+}
+
+/// The two-call idiom for opaque data, in bytes.
+pub(crate) fn enumerate_bytes(data: &[u8], size: *mut usize, out: *mut c_void) -> Outcome<vk::Result> {
+    let room = *read(size)?;
+    if out.is_null() {
+        write(size, data.len())?;
+        return Ok(vk::Result::SUCCESS);
+    }
+    let written = room.min(data.len());
+    slice_mut(out.cast::<u8>(), written).copy_from_slice(&data[..written]);
+    write(size, written)?;
+    Ok(if written < data.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
+}

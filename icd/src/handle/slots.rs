@@ -1,0 +1,100 @@
+//! Generational slots behind non-dispatchable handles.
+//!
+//! A handle is kind (8 bits), generation (24 bits), index (32 bits): never 0, never an address. A slot's generation changes when its object
+//! is removed, so an old handle finds nothing.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// All live objects of one type.
+pub struct Table<T> {
+    kind: u8,
+    inner: RwLock<Inner<T>>,
+}
+
+struct Inner<T> {
+    slots: Vec<Slot<T>>,
+    free: VecDeque<u32>,
+}
+
+struct Slot<T> {
+    generation: u32,
+    object: Option<Arc<T>>,
+}
+
+impl<T> Table<T> {
+    /// An empty table whose handles say `kind`, which is not 0.
+    pub const fn new(kind: u8) -> Table<T> {
+        assert!(kind != 0);
+        Table { kind, inner: RwLock::new(Inner { slots: Vec::new(), free: VecDeque::new() }) }
+    }
+
+    fn encode(&self, generation: u32, index: u32) -> u64 {
+        u64::from(self.kind) << 56 | u64::from(generation & 0x00ff_ffff) << 32 | u64::from(index)
+    }
+
+    fn decode(&self, handle: u64) -> Option<(u32, usize)> {
+        (handle >> 56 == u64::from(self.kind)).then_some(((handle >> 32) as u32 & 0x00ff_ffff, handle as u32 as usize))
+    }
+
+    /// Stores an object; its handle.
+    pub fn insert(&self, object: Arc<T>) -> u64 {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let index = match inner.free.pop_front() {
+            Some(index) => index,
+            None => {
+                inner.slots.push(Slot { generation: 0, object: None });
+                inner.slots.len() as u32 - 1
+            }
+        };
+        let slot = &mut inner.slots[index as usize];
+        slot.object = Some(object);
+        self.encode(slot.generation, index)
+    }
+
+    /// The object of a live handle.
+    pub fn get(&self, handle: u64) -> Option<Arc<T>> {
+        let (generation, index) = self.decode(handle)?;
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = inner.slots.get(index)?;
+        if slot.generation == generation { slot.object.clone() } else { None }
+    }
+
+    /// Removes the object of a live handle.
+    pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
+        let (generation, index) = self.decode(handle)?;
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let slot = inner.slots.get_mut(index)?;
+        if slot.generation != generation {
+            return None;
+        }
+        let object = slot.object.take()?;
+        slot.generation = (slot.generation + 1) & 0x00ff_ffff;
+        inner.free.push_back(index as u32);
+        Some(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_and_foreign_handles_find_nothing() {
+        let numbers: Table<u32> = Table::new(1);
+        let others: Table<u32> = Table::new(2);
+        let a = numbers.insert(Arc::new(7));
+        assert_ne!(a, 0);
+        assert_eq!(numbers.get(a).as_deref(), Some(&7));
+        assert_eq!(others.get(a), None);
+        assert_eq!(numbers.remove(a).as_deref(), Some(&7));
+        assert_eq!(numbers.get(a), None);
+        assert_eq!(numbers.remove(a), None);
+        let b = numbers.insert(Arc::new(8));
+        assert_ne!(a, b);
+        assert_eq!(numbers.get(a), None);
+        assert_eq!(numbers.get(b).as_deref(), Some(&8));
+        assert_eq!(numbers.get(u64::MAX), None);
+        assert_eq!(numbers.get(0), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! The thread that works off one queue, or all queues of a device.
+
+use super::Submission;
+use crate::entry::device::Device;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// A worker: its inbox and its thread.
+pub struct Worker {
+    number: u32,
+    inbox: Mutex<Inbox>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Inbox {
+    pending: VecDeque<Arc<Submission>>,
+    running: Option<Arc<Submission>>,
+    stop: bool,
+}
+
+enum Next {
+    Run(Arc<Submission>),
+    Stop,
+}
+
+impl Worker {
+    /// A worker without a thread: the first submission starts it.
+    pub fn new(number: u32) -> Worker {
+        Worker { number, inbox: Mutex::default(), thread: Mutex::default() }
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends work.
+    pub fn push(self: &Arc<Self>, device: &Arc<Device>, submission: Submission) {
+        self.inbox().pending.push_back(Arc::new(submission));
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let (worker, device) = (self.clone(), device.clone());
+            let name = format!("pellucid-queue-{}", self.number);
+            match std::thread::Builder::new().name(name).spawn(move || worker.work(&device)) {
+                Ok(handle) => *thread = Some(handle),
+                Err(error) => device_without_thread(self, &error),
+            }
+        }
+        drop(thread);
+        device.progress.notify();
+    }
+
+    /// Ends the thread, with whatever it runs, and waits for it.
+    pub fn join(&self, device: &Device) {
+        self.inbox().stop = true;
+        device.progress.notify();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic in the thread has been turned into a lost device already.
+            let _ = thread.join();
+        }
+    }
+
+    fn next(&self, device: &Device) -> Option<Next> {
+        let mut inbox = self.inbox();
+        if inbox.stop {
+            return Some(Next::Stop);
+        }
+        let mut blocked = 0u64;
+        let found = inbox.pending.iter().position(|submission| {
+            let bit = 1u64 << submission.queue.as_ref().map_or(0, |q| q.index);
+            if blocked & bit != 0 {
+                return false;
+            }
+            let ready = device.is_lost() || submission.is_ready();
+            if !ready {
+                blocked |= bit;
+            }
+            ready
+        })?;
+        let submission = inbox.pending.remove(found)?;
+        inbox.running = Some(submission.clone());
+        Some(Next::Run(submission))
+    }
+
+    fn work(&self, device: &Arc<Device>) {
+        loop {
+            let mut next = None;
+            device.progress.wait(None, || {
+                next = self.next(device);
+                next.is_some()
+            });
+            match next {
+                Some(Next::Run(submission)) => {
+                    submission.run(device);
+                    self.inbox().running = None;
+                }
+                Some(Next::Stop) | None => return,
+            }
+        }
+    }
+
+    /// If work that has not ended uses the object at `object`, the queue that it was submitted to.
+    pub fn user_of(&self, object: *const ()) -> Option<String> {
+        let inbox = self.inbox();
+        inbox
+            .running
+            .iter()
+            .chain(&inbox.pending)
+            .find(|s| s.commands.iter().any(|c| c.mentions(object)))
+            .map(|s| format!("queue {}", s.queue.as_ref().map_or(0, |q| q.index)))
+    }
+}
+
+fn device_without_thread(worker: &Worker, error: &std::io::Error) {
+    if let Some(submission) = worker.inbox().pending.pop_back()
+        && let Some(device) = submission.queue.as_ref().and_then(|q| q.device())
+    {
+        device.lose(&format!("no thread for queue {}: {error}", worker.number));
+    }
+}
