@@ -2,6 +2,7 @@
 
 use super::{FormatInfo, Numeric};
 use crate::math::{half, pack, single};
+use std::sync::LazyLock;
 
 /// The largest unsigned integer of `width` bits.
 #[inline(always)]
@@ -23,12 +24,19 @@ fn signed(bits: u32, width: u8) -> i32 {
 }
 
 /// sRGB to linear, c in [0, 1].
-pub(super) fn srgb_to_linear(c: f32) -> f32 {
+fn srgb_to_linear(c: f32) -> f32 {
     if c <= 0.04045 { c / 12.92 } else { single::pow((c + 0.055) / 1.055, 2.4) }
 }
 
+/// [`srgb_to_linear`] of every byte.
+pub(crate) fn srgb_bytes() -> &'static [f32; 256] {
+    static TABLE: LazyLock<[f32; 256]> =
+        LazyLock::new(|| std::array::from_fn(|byte| srgb_to_linear(pack::from_unorm(byte as u32, 255.0))));
+    &TABLE
+}
+
 /// Linear to sRGB; the argument is limited to [0, 1].
-pub(super) fn linear_to_srgb(c: f32) -> f32 {
+fn linear_to_srgb(c: f32) -> f32 {
     let c = single::f_clamp(c, 0.0, 1.0);
     if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * single::pow(c, 1.0 / 2.4) - 0.055 }
 }
@@ -96,7 +104,7 @@ impl FormatInfo {
             // Bias 15, 9 bits of fraction.
             Numeric::SharedExponent => single::ldexp(bits as f32, (words[0] >> 27) as i32 - 24),
             Numeric::Srgb if k == 3 => pack::from_unorm(bits, 255.0),
-            Numeric::Srgb => srgb_to_linear(pack::from_unorm(bits, 255.0)),
+            Numeric::Srgb => srgb_bytes()[bits as usize & 0xff],
         };
         value.to_bits()
     }

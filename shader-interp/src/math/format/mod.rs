@@ -7,6 +7,7 @@
 mod codec;
 mod table;
 
+pub(crate) use codec::srgb_bytes;
 pub use table::FORMATS;
 
 /// Format features, with the numbers of VkFormatFeatureFlagBits.

@@ -1,8 +1,8 @@
 //! Texels of all lanes to components and back: [`FormatInfo::component`] and [`FormatInfo::encode_words`] with the choice of the
 //! conversion outside the loop over lanes.
 
-use crate::math::format::{FormatInfo, Numeric};
-use crate::math::{half, pack};
+use crate::math::format::{self, FormatInfo, Numeric};
+use crate::math::{half, pack, single};
 use pellucid_memory::system::{LANES, Lanes};
 
 /// Registers that a texel's words fill: 64-bit words fill two.
@@ -46,10 +46,13 @@ pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut 
             let up = 15 - field.width as u32;
             each(word, out, |w| half::to_f32(bits(w) << up).to_bits());
         }
-        Numeric::SharedExponent | Numeric::Srgb => {
-            for lane in 0..LANES {
-                out.0[lane] = info.component(&[words[0].0[lane], 0, 0, 0], k);
-            }
+        Numeric::Srgb if k == 3 => each(word, out, |w| pack::from_unorm(bits(w), 255.0).to_bits()),
+        Numeric::Srgb => {
+            let table = format::srgb_bytes();
+            each(word, out, |w| table[bits(w) as usize & 0xff].to_bits());
+        }
+        Numeric::SharedExponent => {
+            each(word, out, |w| single::ldexp(bits(w) as f32, (w >> 27) as i32 - 24).to_bits());
         }
     }
 }
