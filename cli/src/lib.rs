@@ -8,6 +8,7 @@
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`report`]: report files as text, SARIF and HTML;
 //! - [`litmus`]: memory-model tests by the axioms and on the machine;
+//! - [`vulkan`]: litmus programs as SPIR-V, dispatched on the driver;
 //! - [`install`]: the manifest where the loader looks for it.
 //!
 //! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1 where Pellucid itself failed.
@@ -25,5 +26,6 @@ pub mod litmus;
 pub mod options;
 pub mod report;
 pub mod run;
+pub mod vulkan;
 
 pub use command::main;
