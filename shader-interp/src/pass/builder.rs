@@ -93,16 +93,6 @@ impl Builder {
         std::mem::take(&mut self.region)
     }
 
-    /// Removes and gives the last node of the current region.
-    pub fn pop(&mut self) -> Option<Node> {
-        self.region.pop()
-    }
-
-    /// The last node of the current region.
-    pub fn last(&self) -> Option<&Node> {
-        self.region.last()
-    }
-
     /// A pure operation: an earlier one in scope, or a new one.
     fn pure(&mut self, kind: Pure, op: OpKind, results: &[Scalar], arguments: &[Value]) -> [Value; 2] {
         let key = Key { kind, result: results[0], arguments: SmallVec::from_slice(arguments) };

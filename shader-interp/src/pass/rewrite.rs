@@ -255,9 +255,13 @@ impl Rewriter<'_> {
         default: Label,
     ) -> Result<bool, CompileError> {
         let selector = self.get(selector);
-        let chosen = self.b.constant_bits(selector).map(|bits| {
-            cases.iter().find(|(literal, _)| *literal == bits).map_or(default, |&(_, label)| label)
-        });
+        let chosen = match self.b.constant_bits(selector) {
+            Some(bits) => {
+                Some(cases.iter().find(|(literal, _)| *literal == bits).map_or(default, |&(_, label)| label))
+            }
+            None if cases.iter().all(|&(_, label)| label == default) => Some(default),
+            None => None,
+        };
         if let Some(label) = chosen {
             let values = self.carried(label, &[]);
             self.exits.insert(label, (1, values));

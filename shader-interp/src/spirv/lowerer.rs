@@ -129,7 +129,11 @@ impl<'a> Lowerer<'a> {
             }
             Def::Void => SmallVec::new(),
             Def::Pointer(_) => SmallVec::from_slice(&[self.pointer_value(id)?]),
-            Def::Handle(_) => return Err(CompileError::NotImplemented(format!("image %{id} as a value"))),
+            Def::Handle(handle) => {
+                let sampler = self.handles[handle as usize].sampler_only;
+                let what = if sampler { "sampler" } else { "image" };
+                return Err(CompileError::NotImplemented(format!("{what} %{id} as a value")));
+            }
             Def::None => {
                 if self.is_global_variable(id) {
                     let pointer = self.pointer(id)?;

@@ -3,7 +3,7 @@
 //! A module without the Vulkan memory model is given the accesses that an upgrade to it would give: `Coherent` means NonPrivatePointer with
 //! availability and visibility at QueueFamily scope, Workgroup memory has them at Workgroup scope, and `Volatile` is kept.
 
-use super::lowerer::{Def, Lowerer};
+use super::lowerer::{Def, Flat, Lowerer};
 use super::pointer::{Base, Pointer};
 use super::types::{Layout, Leaf, Type};
 use super::words::Instruction;
@@ -37,9 +37,9 @@ struct Run {
     flat: SmallVec<[u32; 16]>,
 }
 
-fn runs(mut leaves: Vec<Leaf>) -> Vec<Run> {
+fn runs(mut leaves: Vec<Leaf>) -> SmallVec<[Run; 1]> {
     leaves.sort_by_key(|leaf| leaf.offset);
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: SmallVec<[Run; 1]> = SmallVec::new();
     for leaf in leaves {
         let size = bytes(leaf.scalar);
         match runs.last_mut() {
@@ -145,11 +145,20 @@ impl Lowerer<'_> {
         access
     }
 
-    fn leaves(&self, pointee: u32, layout: Layout) -> Result<Vec<Leaf>, CompileError> {
+    /// The runs of a value in memory.
+    fn runs(&self, pointee: u32, layout: Layout) -> Result<SmallVec<[Run; 1]>, CompileError> {
+        let info = self.types.get(pointee)?;
+        if let (Type::Scalar { .. } | Type::Vector { .. } | Type::Pointer { .. }, Some(scalar)) =
+            (&info.kind, info.scalar)
+            && layout.component_stride == 0
+        {
+            let flat = (0..info.flat).collect();
+            return Ok(SmallVec::from_buf([Run { offset: 0, scalar, flat }]));
+        }
         self.check_flat(pointee)?;
         let mut leaves = Vec::new();
         self.types.leaves(pointee, layout, 0, &mut leaves)?;
-        Ok(leaves)
+        Ok(runs(leaves))
     }
 
     /// Loads the pointee, scalars in the value's order.
@@ -158,16 +167,17 @@ impl Lowerer<'_> {
         pointer: &Pointer,
         operands: MemoryOperands,
         site: Site,
-    ) -> Result<Vec<Value>, CompileError> {
+    ) -> Result<Flat, CompileError> {
         if let Base::Input(number) = pointer.base {
-            return self.load_built_in(number, pointer);
+            return Ok(Flat::from_vec(self.load_built_in(number, pointer)?));
         }
         if pointer.descriptor_array {
             return Err(CompileError::NotImplemented("load of an array of descriptors".into()));
         }
-        let leaves = self.leaves(pointer.pointee, pointer.layout)?;
-        let mut values = vec![Value(u32::MAX); leaves.len()];
-        for run in runs(leaves) {
+        let runs = self.runs(pointer.pointee, pointer.layout)?;
+        let count = runs.iter().map(|run| run.flat.len()).sum();
+        let mut values = Flat::from_elem(Value(u32::MAX), count);
+        for run in runs {
             let Some(place) = pointer.place(run.offset) else {
                 return Err(CompileError::Invalid("load through a pointer to an opaque object".into()));
             };
@@ -197,12 +207,12 @@ impl Lowerer<'_> {
         operands: MemoryOperands,
         site: Site,
     ) -> Result<(), CompileError> {
-        let leaves = self.leaves(pointer.pointee, pointer.layout)?;
-        if leaves.len() != values.len() || pointer.descriptor_array {
+        let runs = self.runs(pointer.pointee, pointer.layout)?;
+        if runs.iter().map(|run| run.flat.len()).sum::<usize>() != values.len() || pointer.descriptor_array {
             return Err(CompileError::Invalid("store of a value of another type than the pointee's".into()));
         }
         self.written(pointer);
-        for run in runs(leaves) {
+        for run in runs {
             let Some(place) = pointer.place(run.offset) else {
                 return Err(CompileError::Invalid(
                     "store through a pointer to an object that is read only".into(),

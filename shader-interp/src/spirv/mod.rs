@@ -91,7 +91,6 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         .map(|object| PrivateObject { offset: object.offset, size: object.size, name: name_of(object.variable) })
         .collect();
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
-    let (sites, files) = lowerer.sites.finish(&lowerer.module);
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
         values: Vec::new(),
@@ -104,10 +103,14 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,
         vulkan_memory_model: lowerer.module.vulkan_memory_model,
-        sites,
-        files,
+        sites: Vec::new(),
+        files: Vec::new(),
         language: lowerer.module.language,
         float_controls: lowerer.float_controls,
     };
-    pass::run(shader, std::mem::take(&mut lowerer.b), &owners)
+    let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), &owners)?;
+    let mut used = vec![false; lowerer.sites.len()];
+    site::mark(&shader.body, &mut used);
+    (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &used);
+    Ok(shader)
 }

@@ -5,8 +5,8 @@ use super::decorate::{Decorations, is_annotation};
 use super::words::{Instruction, Stream};
 use crate::CompileError;
 use crate::ir::SourceLanguage;
-use rustc_hash::{FxHashMap, FxHashSet};
-use spirv::{Capability, Op};
+use rustc_hash::FxHashMap;
+use spirv::Op;
 
 /// An imported instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,6 @@ pub(crate) struct Function {
 pub(crate) struct Module<'a> {
     /// The words.
     pub stream: Stream<'a>,
-    /// Capabilities by number.
-    pub capabilities: FxHashSet<u32>,
     /// The memory model is Vulkan.
     pub vulkan_memory_model: bool,
     /// Imported sets by id.
@@ -77,7 +75,6 @@ impl<'a> Module<'a> {
         let bound = stream.bound as usize;
         let mut module = Module {
             stream,
-            capabilities: FxHashSet::default(),
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
@@ -162,10 +159,7 @@ impl<'a> Module<'a> {
         modes: &mut Vec<(u32, u32)>,
     ) -> Result<(), CompileError> {
         match i.op {
-            Op::Capability => {
-                check_capability(i.word(1)?)?;
-                self.capabilities.insert(i.word(1)?);
-            }
+            Op::Capability => check_capability(i.word(1)?)?,
             Op::Extension => check_extension(&i.string(1)?.0)?,
             Op::ExtInstImport => {
                 let (name, _) = i.string(2)?;
@@ -239,11 +233,6 @@ impl<'a> Module<'a> {
             self.sources.push((i.id(3)?, text));
         }
         Ok(())
-    }
-
-    /// True if the module declares the capability.
-    pub fn declares(&self, capability: Capability) -> bool {
-        self.capabilities.contains(&(capability as u32))
     }
 
     /// OpName of an id, or "".

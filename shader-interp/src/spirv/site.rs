@@ -2,9 +2,11 @@
 
 use super::module::Module;
 use super::words::Instruction;
-use crate::ir::{SiteInfo, SourceFile, SourcePosition};
+use crate::ir::{Node, Region, SiteInfo, SourceFile, SourcePosition};
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
+use spirv::Op;
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 #[derive(Clone, Copy)]
@@ -89,10 +91,38 @@ impl Sites {
         site
     }
 
-    /// Text for all sites, and the files.
-    pub fn finish(self, module: &Module<'_>) -> (Vec<SiteInfo>, Vec<SourceFile>) {
-        let infos = self.raw.iter().map(|raw| info(module, raw)).collect();
+    /// Text for the sites that `used` marks, and the files.
+    pub fn finish(self, module: &Module<'_>, used: &[bool]) -> (Vec<SiteInfo>, Vec<SourceFile>) {
+        let text = |(k, raw): (usize, &Raw)| match used.get(k) {
+            Some(true) => info(module, raw),
+            _ => SiteInfo::default(),
+        };
+        let infos = self.raw.iter().enumerate().map(text).collect();
         (infos, self.files)
+    }
+
+    /// Sites that there are.
+    pub fn len(&self) -> usize {
+        self.raw.len()
+    }
+}
+
+/// Marks the sites that operations of a region have.
+pub(crate) fn mark(region: &Region, used: &mut [bool]) {
+    for node in region {
+        match node {
+            Node::Op(op) => {
+                if let Some(mark) = used.get_mut(op.site.0 as usize) {
+                    *mark = true;
+                }
+            }
+            Node::If { then, otherwise, .. } => {
+                mark(then, used);
+                mark(otherwise, used);
+            }
+            Node::Block { body, .. } | Node::Loop { body, .. } => mark(body, used),
+            _ => {}
+        }
     }
 }
 
@@ -133,7 +163,18 @@ fn plain_name(name: &str) -> String {
     name.split('(').next().unwrap_or("").to_owned()
 }
 
-/// `%12 = OpLoad %6 %11`: ids and literals as numbers.
+/// The operand index from which an instruction's operands are literals: memory, image or group operands.
+fn literals_from(op: Op) -> usize {
+    match op {
+        Op::Load => 4,
+        Op::Store | Op::CopyMemory => 3,
+        Op::ImageWrite => 4,
+        Op::ImageRead | Op::ImageFetch | Op::ArrayLength => 5,
+        _ => usize::MAX,
+    }
+}
+
+/// `%12 = OpLoad %6 %11`, memory operands by their mask.
 fn text(module: &Module<'_>, i: &Instruction<'_>) -> String {
     let mut out = String::new();
     let skip = match i.result() {
@@ -149,9 +190,14 @@ fn text(module: &Module<'_>, i: &Instruction<'_>) -> String {
     {
         let _ = write!(out, " %{ty}");
     }
-    for &word in i.rest(1 + skip) {
+    for (k, &word) in i.rest(1 + skip).iter().enumerate() {
+        let at = 1 + skip + k;
         let is_id = module.defined.get(word as usize).is_some_and(|&at| at != 0);
-        let _ = if is_id { write!(out, " %{word}") } else { write!(out, " {word}") };
+        let _ = match at.cmp(&literals_from(i.op)) {
+            Ordering::Equal if i.op != Op::ArrayLength => write!(out, " {word:#x}"),
+            Ordering::Less if is_id => write!(out, " %{word}"),
+            _ => write!(out, " {word}"),
+        };
     }
     out
 }

@@ -168,11 +168,6 @@ impl Types {
             .ok_or_else(|| CompileError::Invalid(format!("id {id} is no type")))
     }
 
-    /// True if the id is a type.
-    pub fn contains(&self, id: u32) -> bool {
-        self.index.get(id as usize).is_some_and(|&index| index != u32::MAX)
-    }
-
     fn insert(&mut self, id: u32, kind: Type, flat: u32, scalar: Option<Scalar>, size: u32, align: u32) {
         self.index[id as usize] = self.infos.len() as u32;
         self.infos.push(TypeInfo { kind, flat, scalar, size, align });
@@ -499,7 +494,10 @@ impl Types {
                 (self.parts(id)?, self.element(id, layout)?)
             }
             _ => {
-                return Err(CompileError::NotImplemented(format!("values of type {:?} in memory", info.kind)));
+                return Err(CompileError::NotImplemented(format!(
+                    "values of type {:?} in memory",
+                    info.kind
+                )));
             }
         };
         let (element, stride, inner) = stride;
