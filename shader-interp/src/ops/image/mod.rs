@@ -9,6 +9,7 @@
 
 mod address;
 mod cube;
+pub(crate) mod entry;
 mod footprint;
 mod sample;
 #[cfg(test)]
@@ -51,11 +52,14 @@ pub struct ImageInstruction {
 impl ImageInstruction {
     /// The instruction of an image operation; `None` for other operations.
     pub fn new(op: &Op) -> Option<ImageInstruction> {
-        ImageInstruction::of_kind(&op.kind, op.site, op.results.len())
+        ImageInstruction::of_kind(&op.kind, op.site, 0).map(|instruction| {
+            let wide = instruction.image.texel == Scalar::I64 && !instruction.is_query();
+            ImageInstruction { result_words: op.results.len() * if wide { 2 } else { 1 }, ..instruction }
+        })
     }
 
-    /// The same from its parts: `results` is the number of values that the operation defines.
-    pub fn of_kind(kind: &OpKind, site: Site, results: usize) -> Option<ImageInstruction> {
+    /// The same from its parts: `result_words` is the number of registers that the operation defines.
+    pub fn of_kind(kind: &OpKind, site: Site, result_words: usize) -> Option<ImageInstruction> {
         let query = Access::plain(StorageClasses::IMAGE, 4, 1);
         let (operation, image, access) = match *kind {
             OpKind::ImageRead { image, access } => (Operation::Read, image, access),
@@ -70,18 +74,19 @@ impl ImageInstruction {
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
-        let is_query = matches!(
-            operation,
-            Operation::QuerySize { .. } | Operation::QueryLevels | Operation::QuerySamples
-        );
-        let wide = image.texel == Scalar::I64 && !is_query;
-        let result_words = results * if wide { 2 } else { 1 };
         Some(ImageInstruction { operation, image, access, site, result_words })
     }
 
     /// 32-bit words of all results together, at most 8.
     pub fn result_words(&self) -> usize {
         self.result_words
+    }
+
+    fn is_query(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::QuerySize { .. } | Operation::QueryLevels | Operation::QuerySamples
+        )
     }
 
     /// It synchronises or may be seen by other invocations in the making: a scheduling point of modelled execution.

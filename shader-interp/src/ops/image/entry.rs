@@ -1,0 +1,82 @@
+//! Image operations by table entry: registers to arguments, results to registers.
+
+use super::{ImageInstruction, Operation};
+use crate::code::{ElementIndex, ImageEntry};
+use crate::exec::context::Context;
+use pellucid_memory::access::AtomicOp;
+use pellucid_memory::raw;
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+
+/// Most argument words: coordinates and layer, reference value, lod, four offsets; or coordinates and a texel of 64-bit components.
+const ARGUMENTS: usize = 24;
+
+/// Runs the operation of `entry` on the registers of a strand. Returns whether any lane may have changed memory.
+///
+/// # Errors
+/// Traps of the memory system, and [`Trap::NotImplemented`] for formats without such an operation.
+pub(crate) fn execute<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &ImageEntry,
+    vectors: &mut [Lanes],
+    mask: Mask,
+    memory: &mut M,
+) -> Result<bool, Trap> {
+    let results = entry.results.1 as usize;
+    let Some(instruction) = ImageInstruction::of_kind(&entry.kind, entry.site, results) else {
+        return Err(Trap::NotImplemented(format!("{:?} as an image operation", entry.kind)));
+    };
+    let mut words = [Lanes::ZERO; ARGUMENTS];
+    for (word, register) in words.iter_mut().zip(&entry.arguments) {
+        *word = vectors[*register as usize];
+    }
+    let words: [&Lanes; ARGUMENTS] = words.each_ref();
+    let arguments = &words[..entry.arguments.len().min(ARGUMENTS)];
+    let register_of = |index: ElementIndex| match index {
+        ElementIndex::Constant(0) => None,
+        ElementIndex::Constant(element) => Some(Lanes([element; LANES])),
+        ElementIndex::Register(register) => Some(vectors[register as usize]),
+    };
+    let element = register_of(entry.element);
+    let sampler_element = entry.sampler.and_then(|(_, element)| register_of(element));
+    // The original value of an atomic is wanted even if the shader does not use it.
+    let mut original = [Lanes::ZERO; 2];
+    let start = entry.results.0 as usize;
+    let out = if results > 0 { &mut vectors[start..start + results] } else { &mut original[..] };
+    instruction.execute(
+        memory,
+        context.resources,
+        mask,
+        element.as_ref(),
+        sampler_element.as_ref(),
+        arguments,
+        out,
+    )?;
+    Ok(match instruction.operation {
+        Operation::Write | Operation::AtomicStore => true,
+        Operation::Atomic(op) => !M::MODELLED || instruction.changes(op, arguments, out, mask),
+        _ => false,
+    })
+}
+
+impl ImageInstruction {
+    /// Whether a read-modify-write that found `original` left something else in any lane.
+    fn changes(&self, op: AtomicOp, arguments: &[&Lanes], original: &[Lanes], mask: Mask) -> bool {
+        let wide = self.image.texel == crate::ir::Scalar::I64;
+        let words = if wide { 2 } else { 1 };
+        let operands = match op {
+            AtomicOp::CompareExchange => 2 * words,
+            _ => words,
+        };
+        let operands = &arguments[arguments.len().saturating_sub(operands)..];
+        let number = |at: usize, lane: usize| {
+            let word = |k: usize| operands.get(at + k).map_or(0, |word| u64::from(word.0[lane]));
+            word(0) | if wide { word(1) << 32 } else { 0 }
+        };
+        (0..LANES).filter(|lane| (mask >> lane) & 1 == 1).any(|lane| {
+            let word = |k: usize| original.get(k).map_or(0, |word| u64::from(word.0[lane]));
+            let old = word(0) | if wide { word(1) << 32 } else { 0 };
+            let size = if wide { 8 } else { 4 };
+            raw::apply(op, size, old, number(0, lane), number(words, lane)) != old
+        })
+    }
+}
