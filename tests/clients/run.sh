@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs programs that nobody here wrote on the driver, each in run and in check mode, and checks what they compute. `setup.sh` installs them.
+#
+# usage: run.sh [FOLDER [PELLUCID]]
+# FOLDER: where setup.sh put them (default: target/clients). PELLUCID: the command (default: target/release/pellucid).
+set -uo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+root="$(cd "$here/../.." && pwd)"
+folder="$(cd "${1:-$root/target/clients}" && pwd)"
+pellucid="${2:-$root/target/release/pellucid}"
+python="$folder/venv/bin/python"
+log="$(mktemp)"
+trap 'rm -f "$log"' EXIT
+failed=0
+
+# client NAME MODE EXPECTED-TEXT COMMAND...: the command ends well, without findings, and prints the text.
+client() {
+    local name="$1" mode="$2" expected="$3"
+    shift 3
+    if timeout 300 "$pellucid" run --mode "$mode" -- "$@" >"$log" 2>&1 && grep -q -- "$expected" "$log"; then
+        echo "ok      $name ($mode): $(grep -m1 -- "$expected" "$log" | tr -s ' \t' ' ')"
+    else
+        echo "FAILED  $name ($mode):"
+        tail -n 25 "$log" | sed 's/^/        /'
+        failed=1
+    fi
+}
+
+# silent NAME COMMAND...: the validation layer says nothing.
+silent() {
+    local name="$1"
+    shift
+    timeout 300 "$pellucid" run --mode run -- env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$@" >"$log" 2>&1
+    local status=$?
+    if [ $status -eq 0 ] && ! grep -qiE "validation (error|warning)|VUID-|loader.*(error|warning)" "$log"; then
+        echo "ok      $name: silent under the validation layer"
+    else
+        echo "FAILED  $name under the validation layer (status $status):"
+        grep -iE -m5 "validation|VUID-|error" "$log" | sed 's/^/        /'
+        failed=1
+    fi
+}
+
+for mode in run check; do
+    client "vulkaninfo" "$mode" "deviceType *= PHYSICAL_DEVICE_TYPE_CPU" vulkaninfo
+    client "vulkaninfo --summary" "$mode" "deviceName *= .*Pellucid" vulkaninfo --summary
+    client "python vulkan" "$mode" "python vulkan: ok" "$python" "$here/python_vulkan.py"
+    client "kompute" "$mode" "kompute: ok" env PYTHONPATH="$folder/kompute/build/lib" "$python" "$here/kompute.py"
+    client "ncnn" "$mode" "ncnn: ok" "$python" "$here/ncnn_network.py"
+    client "vulkano" "$mode" "vulkano: ok" "$folder/vulkano/debug/vulkano-client"
+done
+silent "vulkaninfo" vulkaninfo
+silent "vulkaninfo --summary" vulkaninfo --summary
+silent "python vulkan" "$python" "$here/python_vulkan.py"
+silent "vulkano" "$folder/vulkano/debug/vulkano-client"
+silent "pellucid exec" "$pellucid" exec-here "$here/square.spv" --groups 4 --buffer 0:0=u32x256=iota \
+    --library libvulkan.so.1
+exit $failed

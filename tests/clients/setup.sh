@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs the clients into a folder (default: target/clients): a Python environment, Kompute built from its source package with Debian's
+# pybind11 and fmt, and the vulkano program. What is there already is kept.
+#
+# usage: setup.sh [FOLDER]
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+folder="${1:-$here/../../target/clients}"
+mkdir -p "$folder"
+folder="$(cd "$folder" && pwd)"
+
+if [ ! -x "$folder/venv/bin/python" ]; then
+    python3 -m venv "$folder/venv"
+fi
+"$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
+    vulkan==1.3.275.1 ncnn==1.0.20261020 'numpy<2'
+
+if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
+    mkdir -p "$folder/kompute"
+    "$folder/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$folder/kompute" kp==0.9.0
+    tar -C "$folder/kompute" -xzf "$folder/kompute/kp-0.9.0.tar.gz"
+    cmake -S "$folder/kompute/kp-0.9.0" -B "$folder/kompute/build" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DPYTHON_EXECUTABLE="$folder/venv/bin/python" \
+        -DKOMPUTE_OPT_BUILD_PYTHON=ON -DKOMPUTE_OPT_LOG_LEVEL=Off -DKOMPUTE_OPT_USE_SPDLOG=OFF \
+        -DKOMPUTE_OPT_DISABLE_VULKAN_VERSION_CHECK=ON -DKOMPUTE_OPT_USE_BUILT_IN_FMT=OFF \
+        -DKOMPUTE_OPT_USE_BUILT_IN_PYBIND11=OFF -DKOMPUTE_OPT_USE_BUILT_IN_VULKAN_HEADER=OFF \
+        -DKOMPUTE_OPT_INSTALL=OFF >"$folder/kompute/configure.log" 2>&1
+    cmake --build "$folder/kompute/build" -j"$(nproc)" >"$folder/kompute/build.log" 2>&1
+fi
+
+CARGO_TARGET_DIR="$folder/vulkano" cargo build --quiet --manifest-path "$here/vulkano/Cargo.toml"
