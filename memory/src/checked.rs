@@ -17,7 +17,7 @@ use crate::agent::SubgroupIdentity;
 use crate::finding::Finding;
 use crate::history::ValuePolicy;
 use crate::model::ReadModifyWrite;
-use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Time, Topology};
+use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::raw;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
@@ -121,6 +121,9 @@ impl CheckedMemory {
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
                 read_modify_write: ReadModifyWrite::ByHalves,
+                trace: Trace::default(),
+                chains: options.chains,
+                read_from: None,
                 first_agent: 0,
                 group_agents: 1,
                 full: [0; 4],
@@ -149,6 +152,7 @@ impl CheckedMemory {
         }
         self.core.kinds = Kinds::new();
         self.core.histories.clear();
+        self.core.trace.clear();
         self.core.group_agents = workgroup;
         self.core.draws = 0;
         self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
@@ -163,6 +167,7 @@ impl CheckedMemory {
     pub fn end_dispatch(&mut self) -> Vec<Finding> {
         self.core.agents = no_agents(self.options.chains);
         self.core.histories.clear();
+        self.core.trace.clear();
         self.groups.clear();
         self.shadow.shrink();
         self.core.report.take()
@@ -201,6 +206,7 @@ impl CheckedMemory {
                     lane: 0,
                     agent: 0,
                     undefined: false,
+                    space: Space::Device,
                 };
                 for index in lanes {
                     lane.lane = index;
@@ -221,6 +227,7 @@ impl CheckedMemory {
                     lane: 0,
                     agent: 0,
                     undefined,
+                    space: Space::Workgroup(self.current),
                 };
                 for index in lanes {
                     lane.lane = index;
@@ -244,12 +251,26 @@ impl CheckedMemory {
                         lane: index,
                         agent: first_lane + index as u32,
                         undefined: false,
+                        space: Space::Device,
                     };
                     each(&mut lane);
                 }
             }
         }
         Ok(())
+    }
+
+    /// The lanes of the mask, by their times.
+    fn times(&self, mask: Mask) -> Vec<(Mask, Time)> {
+        let mut groups: Vec<(Mask, Time)> = Vec::new();
+        for lane in (0..LANES as u32).filter(|lane| mask >> lane & 1 != 0) {
+            let time = self.core.agents.time(self.first_lane + lane);
+            match groups.iter_mut().find(|(_, other)| *other == time) {
+                Some((lanes, _)) => *lanes |= 1 << lane,
+                None => groups.push((1 << lane, time)),
+            }
+        }
+        groups
     }
 
     fn members(&self, mask: Mask) -> smallvec::SmallVec<[AgentId; 32]> {
@@ -287,6 +308,7 @@ struct Lane<'a> {
     lane: usize,
     agent: AgentId,
     undefined: bool,
+    space: Space,
 }
 
 /// One word that a component touches: the word, its bytes, and where the component's bits are in the word (left shift; negative: right).
@@ -336,6 +358,7 @@ impl Lane<'_> {
             offset,
             size: size as u32,
             undefined: self.undefined,
+            space: self.space,
         };
         if offset + size <= self.view.size {
             return Some(place);
@@ -386,11 +409,23 @@ impl Lane<'_> {
         raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
     }
 
+    /// Traces an access with an availability or visibility operation.
+    fn trace(&mut self, access: &Access, kind: u32, k: usize) {
+        self.core.read_from = None;
+        if let Some(place) = self.component(access, kind, k) {
+            self.core.trace(Who { agent: self.agent, kind }, &place);
+        }
+    }
+
     /// An atomic load.
     fn atomic_read(&mut self, access: &Access, kind: u32) -> u64 {
         let operation = self.core.kinds.get(kind).operation();
         self.core.agents.begin_atomic(self.agent, &operation);
+        self.core.read_from = None;
         let value = self.read(access, kind, 0);
+        if let Some(place) = self.component(access, kind, 0) {
+            self.core.trace(Who { agent: self.agent, kind }, &place);
+        }
         self.core.agents.end_atomic(self.agent, &operation);
         value
     }
@@ -409,6 +444,8 @@ impl Lane<'_> {
             None => Heads::default(),
         };
         self.write_over(access, who, &place, old, value, &heads);
+        self.core.read_from = None;
+        self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);
     }
 
@@ -428,6 +465,7 @@ impl Lane<'_> {
         let who = Who { agent: self.agent, kind: if fails { kinds.1 } else { kinds.0 } };
         let operation = self.core.kinds.get(who.kind).operation();
         self.core.agents.begin_atomic(self.agent, &operation);
+        self.core.read_from = None;
         if let Some(piece) = pieces(place.address, access.size).next() {
             self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes);
         }
@@ -444,6 +482,7 @@ impl Lane<'_> {
             let new = raw::apply(op, access.size, old, value, comparator);
             self.write_over(access, who, &place, old, new, &heads);
         }
+        self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);
         old
     }
@@ -505,6 +544,9 @@ impl MemorySystem for CheckedMemory {
                 for k in 0..components {
                     let value = lane.read(access, kind, k);
                     put(out, k, size, lane.lane, value);
+                    if access.visible.is_some() {
+                        lane.trace(access, kind, k);
+                    }
                 }
             }
         })
@@ -529,6 +571,9 @@ impl MemorySystem for CheckedMemory {
             } else {
                 for k in 0..components {
                     lane.write(access, kind, k, get(value, k, size, lane.lane), &none);
+                    if access.available.is_some() {
+                        lane.trace(access, kind, k);
+                    }
                 }
             }
         })
@@ -564,7 +609,11 @@ impl MemorySystem for CheckedMemory {
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
         let members = self.members(mask);
-        self.core.agents.fence(&members, &operation(at, scope, semantics));
+        let operation = operation(at, scope, semantics);
+        for (mask, time) in self.times(mask) {
+            self.core.trace.fence(self.current, self.first_lane, mask, time, &operation);
+        }
+        self.core.agents.fence(&members, &operation);
     }
 
     fn barrier_arrive(
@@ -583,6 +632,18 @@ impl MemorySystem for CheckedMemory {
                 group.arrival.get_or_insert(operation);
             }
         } else if let Some(level) = execution.level() {
+            let instance = self.core.trace.instance();
+            for (mask, time) in self.times(mask) {
+                self.core.trace.barrier(
+                    self.current,
+                    self.first_lane,
+                    mask,
+                    time,
+                    level as u8,
+                    instance,
+                    &operation,
+                );
+            }
             self.core.agents.barrier(&members, level as u8, &operation);
         }
     }
@@ -595,6 +656,11 @@ impl MemorySystem for CheckedMemory {
         members.dedup();
         let all = members.len() == self.workgroup_size as usize;
         let time = members.iter().map(|agent| self.core.agents.time(*agent)).max().unwrap_or(0);
+        let instance = self.core.trace.instance();
+        for lanes in members.chunk_by(|a, b| b - a < 32 && a / 32 == b / 32) {
+            let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
+            self.core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
+        }
         self.core.agents.barrier(&members, 1, &operation);
         let semantics = &operation.semantics;
         let whole =
@@ -625,6 +691,7 @@ impl MemorySystem for CheckedMemory {
 
     fn workgroup_end(&mut self, workgroup: u32) {
         self.core.agents.close(workgroup);
+        self.core.trace.end(workgroup);
         if let Some(group) = self.groups.remove(&workgroup) {
             for cell in group.cells.iter().filter(|cell| cell.history != 0) {
                 self.core.histories.remove(cell.history);

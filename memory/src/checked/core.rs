@@ -1,11 +1,12 @@
 //! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
 
 use super::kinds::Kinds;
-use super::report::{Report, Sighting};
+use super::report::{Court, Report};
 use crate::history::{History, Load, ValuePolicy};
-use crate::model::ReadModifyWrite;
+use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::race::{
-    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Record, Time,
+    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, Nothing, Order, Pair, Record, Space, Time,
+    Trace,
 };
 use crate::scope::StorageClasses;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(super) struct Where {
     pub size: u32,
     /// For a read: bytes that nothing wrote are undefined.
     pub undefined: bool,
+    /// Which memory.
+    pub space: Space,
 }
 
 /// Who accesses and how.
@@ -36,6 +39,10 @@ pub(super) struct Core {
     pub kinds: Kinds,
     pub histories: Histories,
     pub report: Report,
+    pub trace: Trace,
+    pub chains: bool,
+    /// What the last atomic read or read-modify-write read from.
+    pub read_from: Option<Record>,
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
@@ -130,6 +137,7 @@ impl Core {
                 if place.undefined && write.kind == 0 {
                     self.report.undefined(who, &kind, place);
                 }
+                self.read_from = (write.kind != 0).then_some(write);
                 return newest;
             }
             self.begin_history(cell, newest);
@@ -154,13 +162,32 @@ impl Core {
         };
         // Only writes can race with a read; a race that the axioms do not confirm is an order.
         let later = Later { agent: who.agent, facts: &facts, kind: &kind };
+        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
+        let court = Court {
+            trace: &self.trace,
+            kinds: self.kinds.list(),
+            agents: &self.agents,
+            options: ModelOptions {
+                chains: self.chains,
+                read_modify_write: self.read_modify_write,
+                ..ModelOptions::default()
+            },
+        };
+        let pair = |earlier: Record| Pair {
+            earlier,
+            earlier_kind: self.kinds.get(earlier.kind),
+            later: record,
+            later_kind: &kind,
+            space: place.space,
+            address: place.address,
+        };
         let mut racing: Vec<Record> = Vec::new();
         for entry in history.newest(bytes) {
             let earlier = self.kinds.get(entry.record.kind);
             let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
                 || order.ordered(&entry.record, earlier, &Nothing, &later);
             if !fine {
-                if self.report.confirm(&order, &entry.record, earlier, &later) {
+                if self.report.confirm(&court, &pair(entry.record)) {
                     racing.push(entry.record);
                 } else {
                     load.floor = load.floor.max(entry.position);
@@ -182,20 +209,15 @@ impl Core {
             _ => facts.clone(),
         });
         let heads = heads_of(loaded.from);
-        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
         let mut after: Option<Arc<Facts>> = None;
         if kind.atomic && !heads.is_empty() {
             after = Some(self.agents.after_reading(who.agent, &operation, &heads));
         }
         for earlier in racing {
-            let sighting = Sighting {
-                earlier,
-                earlier_kind: *self.kinds.get(earlier.kind),
-                returned: Some(loaded.value),
-                newest: Some(newest),
-                admissible: &loaded.admissible,
-            };
-            self.report.race(&order, &sighting, &later, place);
+            self.report.race(&pair(earlier), Some(&loaded), newest, place);
+        }
+        if kind.atomic {
+            self.read_from = loaded.from.map(|index| history.entries()[index].record);
         }
         if let Some(history) = self.histories.get(cell.history) {
             history.read(record, bytes, loaded.saw);
@@ -309,17 +331,30 @@ impl Core {
             earlier.extend(history.newest(bytes).map(|entry| entry.record));
             earlier.extend(history.reads_since(bytes).map(|read| read.record));
         }
-        let later = Later { agent: who.agent, facts: &facts, kind: &kind };
         for earlier in earlier {
             if earlier.kind == 0 || self.fine(&earlier, who, &kind, &facts) {
                 continue;
             }
-            let earlier_kind = *self.kinds.get(earlier.kind);
-            let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
-            if self.report.confirm(&order, &earlier, &earlier_kind, &later) {
-                let sighting =
-                    Sighting { earlier, earlier_kind, returned: None, newest: None, admissible: &[] };
-                self.report.race(&order, &sighting, &later, place);
+            let court = Court {
+                trace: &self.trace,
+                kinds: self.kinds.list(),
+                agents: &self.agents,
+                options: ModelOptions {
+                    chains: self.chains,
+                    read_modify_write: self.read_modify_write,
+                    ..ModelOptions::default()
+                },
+            };
+            let pair = Pair {
+                earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later: Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind },
+                later_kind: &kind,
+                space: place.space,
+                address: place.address,
+            };
+            if self.report.confirm(&court, &pair) {
+                self.report.race(&pair, None, 0, place);
             }
         }
         let record = self.record(who);
@@ -337,6 +372,13 @@ impl Core {
         }
     }
 
+    /// Traces an atomic access, or one with an availability or visibility operation.
+    pub fn trace(&mut self, who: Who, place: &Where) {
+        let record = self.record(who);
+        let reads = self.read_from.take();
+        self.trace.access(who.agent / self.group_agents, record, place.space, place.address, reads);
+    }
+
     /// Says that a write of this kind happens, for what availability operations have to consider.
     #[inline]
     pub fn note(&mut self, kind: u32) {
@@ -345,11 +387,6 @@ impl Core {
             self.agents.note_write_of(kind);
         }
     }
-}
-
-/// Nobody accessed the word before.
-pub(super) fn untouched(cell: &Cell) -> bool {
-    cell.history == 0 && cell.write == NOBODY && cell.readers == [NOBODY; 2]
 }
 
 /// The classes of a semantics that a full barrier covers, as indices.

@@ -3,19 +3,20 @@
 use super::core::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
-use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Missing, Place};
-use crate::race::{AgentId, Kind, Later, Nothing, Order, Record};
+use crate::finding::{AccessInfo, AccessKind, Finding, FindingId, Place};
+use crate::history::Loaded;
+use crate::model::ModelOptions;
+use crate::race::{AgentId, Agents, Case, Explanation, Kind, Pair, Trace};
 use crate::scope::Scope;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A conflicting pair that is not ordered.
-pub(super) struct Sighting<'a> {
-    pub earlier: Record,
-    pub earlier_kind: Kind,
-    pub returned: Option<u32>,
-    pub newest: Option<u32>,
-    pub admissible: &'a [u32],
+/// What a judgement of the axioms needs.
+pub(super) struct Court<'a> {
+    pub trace: &'a Trace,
+    pub kinds: &'a [Kind],
+    pub agents: &'a Agents,
+    pub options: ModelOptions,
 }
 
 /// Turns agent numbers into what the program can see.
@@ -49,6 +50,7 @@ pub(super) struct Report {
     /// By the static pair (sites and references of both accesses), and by site for findings with one access.
     known: FxHashMap<(FindingId, u32, u32), usize>,
     races: FxHashMap<(u32, u32), usize>,
+    sites: FxHashMap<(Site, Site), usize>,
     most: usize,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
@@ -68,6 +70,7 @@ impl Report {
     pub fn take(&mut self) -> Vec<Finding> {
         self.known.clear();
         self.races.clear();
+        self.sites.clear();
         std::mem::take(&mut self.findings)
     }
 
@@ -134,76 +137,59 @@ impl Report {
         self.single(FindingId::OutOfBounds, who, kind, place);
     }
 
-    /// Whether a pair that the detector calls unordered is a race by the axioms.
-    pub fn confirm(&mut self, _: &Order<'_>, _: &Record, _: &Kind, _: &Later<'_>) -> bool {
+    /// Judges a pair that the detector calls unordered: whether it is a race. A static pair that is known to race is not judged again.
+    #[cold]
+    pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>) -> bool {
+        let key = (pair.earlier.kind, pair.later.kind);
+        if self.races.contains_key(&key) {
+            return true;
+        }
+        let topology = court.agents.topology();
+        let slice = court.trace.slice(topology, court.kinds, pair);
+        let case = Case {
+            slice: &slice,
+            options: court.options,
+            first: (pair.earlier_kind, pair.earlier.agent),
+            second: (pair.later_kind, pair.later.agent),
+            topology,
+        };
+        if case.ordered() {
+            return false;
+        }
+        let (first, second) = (pair.earlier_kind, pair.later_kind);
+        // One explanation for all references of one pair of instructions.
+        let known = self.sites.get(&(first.site, second.site)).copied();
+        let index = match known {
+            Some(index) => index,
+            None if self.findings.len() >= self.most => usize::MAX,
+            None => {
+                let Explanation { id, facts, missing, fix } = case.explain();
+                self.findings.push(Finding { id, accesses: Vec::new(), facts, missing, fix, count: 0 });
+                self.sites.insert((first.site, second.site), self.findings.len() - 1);
+                self.findings.len() - 1
+            }
+        };
+        self.races.insert(key, index);
         true
     }
 
-    /// A race.
+    /// A race that is confirmed.
     #[cold]
-    pub fn race(&mut self, order: &Order<'_>, sighting: &Sighting<'_>, later: &Later<'_>, place: &Where) {
-        let key = (sighting.earlier.kind, later.kind.site.0);
-        if let Some(index) = self.races.get(&key) {
-            if let Some(finding) = self.findings.get_mut(*index) {
-                finding.count += 1;
-            }
+    pub fn race(&mut self, pair: &Pair<'_>, seen: Option<&Loaded>, newest: u32, place: &Where) {
+        let Some(index) = self.races.get(&(pair.earlier.kind, pair.later.kind)).copied() else { return };
+        let Some(finding) = self.findings.get_mut(index) else { return };
+        finding.count += 1;
+        if !finding.accesses.is_empty() {
             return;
         }
-        let (id, facts, missing) = diagnose(order, &sighting.earlier, &sighting.earlier_kind, later);
-        let earlier = self.access(sighting.earlier.agent, &sighting.earlier_kind, place);
-        let mut second = self.access(later.agent, later.kind, place);
-        second.returned = sighting.returned.map(u64::from);
-        second.newest = sighting.newest.map(u64::from);
-        let mut admissible: Vec<u64> = sighting.admissible.iter().copied().map(u64::from).collect();
-        admissible.sort_unstable();
-        second.admissible = admissible;
-        let pair = (id, sighting.earlier_kind.site.0, later.kind.site.0);
-        let added = self.add(pair, || Finding {
-            id,
-            accesses: vec![earlier, second],
-            facts,
-            missing,
-            fix: Vec::new(),
-            count: 1,
-        });
-        if let Some(index) = added {
-            self.races.insert(key, index);
+        let earlier = self.access(pair.earlier.agent, pair.earlier_kind, place);
+        let mut later = self.access(pair.later.agent, pair.later_kind, place);
+        if let Some(loaded) = seen {
+            later.returned = Some(u64::from(loaded.value));
+            later.newest = Some(u64::from(newest));
+            later.admissible = loaded.admissible.iter().copied().map(u64::from).collect();
+            later.admissible.sort_unstable();
         }
+        self.findings[index].accesses = vec![earlier, later];
     }
-}
-
-/// The most specific clause that the pair misses, from what the detector knows.
-fn diagnose(
-    order: &Order<'_>,
-    earlier: &Record,
-    kind: &Kind,
-    later: &Later<'_>,
-) -> (FindingId, Vec<Fact>, Vec<Missing>) {
-    let mut facts = Vec::new();
-    let private: Vec<Missing> = [kind, later.kind]
-        .iter()
-        .filter(|kind| !kind.non_private)
-        .map(|kind| Missing::NonPrivate(kind.site))
-        .collect();
-    if !private.is_empty() {
-        return (FindingId::RacePrivate, facts, private);
-    }
-    if kind.write && kind.reference != later.kind.reference {
-        return (FindingId::RaceReference, facts, vec![Missing::CommonReference]);
-    }
-    facts.push(Fact::SameReference);
-    let before = order.before(earlier, kind, later);
-    if kind.atomic && later.kind.atomic && !before {
-        facts.push(Fact::BothAtomic);
-        return (FindingId::RaceMixedScopeAtomics, facts, vec![Missing::MutualScope]);
-    }
-    let topology = order.agents.topology();
-    let common = (0..4).find(|level| topology.same(earlier.agent, later.agent, *level)).unwrap_or(3);
-    if before {
-        if !order.available(earlier, kind, &Nothing, later) {
-            return (FindingId::RaceNotAvailable, facts, vec![Missing::Availability(scope_of(common))]);
-        }
-        return (FindingId::RaceNotVisible, facts, vec![Missing::Visibility(scope_of(common))]);
-    }
-    (FindingId::RaceUnordered, facts, vec![Missing::HappensBefore])
 }

@@ -296,7 +296,7 @@ fn workgroup_memory_through_a_barrier() {
     let (got, findings) = through_barrier(SHARED, |_| {});
     assert_eq!((got, only(&findings)), (0, FindingId::RaceUnordered));
     let (got, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, both(U)));
-    assert_eq!((got, only(&findings)), (0, FindingId::RaceUnordered));
+    assert_eq!((got, only(&findings)), (0, FindingId::RaceStorageClass));
     let (_, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Workgroup, Semantics::RELAXED));
     assert_eq!(only(&findings), FindingId::RaceUnordered);
     let (_, findings) =
@@ -320,7 +320,7 @@ fn workgroup_memory_through_a_barrier() {
 #[test]
 fn subgroup_scope_is_too_narrow_for_a_workgroup() {
     let (_, findings) = through_barrier(SHARED, |m| m.barrier(2, 0, Scope::Subgroup, both(W)));
-    assert_eq!(only(&findings), FindingId::RaceUnordered);
+    assert_eq!(only(&findings), FindingId::RaceScope);
 }
 
 #[test]

@@ -22,20 +22,24 @@
 //! | `shadow` | what dispatches remember of each word |
 
 mod agents;
+mod explain;
 mod facts;
 mod horizon;
 mod online;
 mod order;
 mod shadow;
+mod slice;
 mod topology;
 
 #[cfg(test)]
 mod tests;
 
 pub use agents::{Agents, Operation};
+pub use explain::{Case, Explanation};
 pub use facts::{Facts, Heads, Release};
 pub use horizon::{Horizon, Time};
 pub use online::{AccessId, Observed, Online};
 pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};
 pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, Shadow};
+pub use slice::{Pair, Slice, Space, Trace};
 pub use topology::{AgentId, LEVELS, Level, Topology};

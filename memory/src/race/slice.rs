@@ -1,0 +1,412 @@
+//! Slices: the part of the execution that can order one pair of accesses, as the axiomatic engine takes it.
+//!
+//! While a dispatch runs, its synchronising operations and its accesses with availability or visibility operations are traced, per
+//! workgroup, the newest first to stay. A slice starts at the later access and follows program order, reads-from and barrier instances
+//! backwards to the earlier one.
+
+use super::agents::Operation;
+use super::horizon::Time;
+use super::order::{Kind, Record};
+use super::topology::{AgentId, Level, Topology};
+use crate::access::Site;
+use crate::model::{self, BarrierInstance, Event, EventId, Execution, LocationSet};
+use crate::scope::Scope;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Which memory an address is in: device memory, or that of a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Space {
+    /// Device addresses.
+    Device,
+    /// Offsets into the memory of this workgroup.
+    Workgroup(u32),
+}
+
+/// A traced operation.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Fence(Operation),
+    Barrier { operation: Operation, execution: Level, instance: u32 },
+    Access { kind: u32, space: Space, address: u64, reads: Option<Record> },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Traced {
+    sequence: u64,
+    first: AgentId,
+    mask: u32,
+    time: Time,
+    what: What,
+}
+
+impl Traced {
+    fn by(&self, agent: AgentId) -> bool {
+        let lane = agent.wrapping_sub(self.first);
+        lane < 32 && self.mask >> lane & 1 != 0
+    }
+
+    fn agents(&self) -> impl Iterator<Item = AgentId> {
+        let (first, mask) = (self.first, self.mask);
+        (0..32).filter(move |lane| mask >> lane & 1 != 0).map(move |lane| first + lane)
+    }
+}
+
+const MOST_TRACED: usize = 4096;
+const MOST_ENDED: usize = 512;
+const MOST_EVENTS: usize = 120;
+const MOST_AGENTS: usize = 24;
+
+/// The recent synchronisation of all workgroups.
+#[derive(Default)]
+pub struct Trace {
+    groups: FxHashMap<u32, Vec<Traced>>,
+    ended: VecDeque<u32>,
+    sequence: u64,
+    instances: u32,
+}
+
+/// Two conflicting accesses to one location.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The earlier access.
+    pub earlier: Record,
+    /// How it is made.
+    pub earlier_kind: &'a Kind,
+    /// The later access, which happens now.
+    pub later: Record,
+    /// How it is made.
+    pub later_kind: &'a Kind,
+    /// Where both go.
+    pub space: Space,
+    /// Device address or offset of the later access.
+    pub address: u64,
+}
+
+/// The events that can order a pair.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// As the axioms take it.
+    pub execution: Execution,
+    /// The instruction of each event.
+    pub sites: Vec<Site>,
+    /// The earlier access.
+    pub first: EventId,
+    /// The later access.
+    pub second: EventId,
+    /// Reads-from pairs besides that of the later access.
+    pub reads_from: Vec<(EventId, EventId)>,
+    /// Whether nothing was left out for lack of space.
+    pub complete: bool,
+}
+
+impl Trace {
+    /// Forgets everything: a new dispatch begins.
+    pub fn clear(&mut self) {
+        *self = Trace::default();
+    }
+
+    fn push(&mut self, group: u32, first: AgentId, mask: u32, time: Time, what: What) {
+        self.sequence += 1;
+        let events = self.groups.entry(group).or_default();
+        if events.len() >= MOST_TRACED {
+            events.drain(..MOST_TRACED / 2);
+        }
+        events.push(Traced { sequence: self.sequence, first, mask, time, what });
+    }
+
+    /// A fence by lanes of one subgroup (lane `i` is agent `first + i`), at their time before it.
+    pub fn fence(&mut self, group: u32, first: AgentId, mask: u32, time: Time, operation: &Operation) {
+        self.push(group, first, mask, time, What::Fence(*operation));
+    }
+
+    /// The number of a new barrier instance.
+    pub fn instance(&mut self) -> u32 {
+        self.instances += 1;
+        self.instances
+    }
+
+    /// Lanes of one subgroup pass a barrier.
+    #[allow(clippy::too_many_arguments)]
+    pub fn barrier(
+        &mut self,
+        group: u32,
+        first: AgentId,
+        mask: u32,
+        time: Time,
+        execution: Level,
+        instance: u32,
+        operation: &Operation,
+    ) {
+        self.push(group, first, mask, time, What::Barrier { operation: *operation, execution, instance });
+    }
+
+    /// An atomic access, or one with an availability or visibility operation.
+    pub fn access(&mut self, group: u32, record: Record, space: Space, address: u64, reads: Option<Record>) {
+        self.push(
+            group,
+            record.agent,
+            1,
+            record.time,
+            What::Access { kind: record.kind, space, address, reads },
+        );
+    }
+
+    /// A workgroup has ended: its trace stays until many others have ended.
+    pub fn end(&mut self, group: u32) {
+        if !self.groups.contains_key(&group) {
+            return;
+        }
+        self.ended.push_back(group);
+        if self.ended.len() > MOST_ENDED
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.groups.remove(&oldest);
+        }
+    }
+
+    fn events(&self, topology: &Topology, agent: AgentId) -> &[Traced] {
+        let range = topology.range(agent, 1);
+        let group = range.start / range.len().max(1) as u32;
+        self.groups.get(&group).map_or(&[], |events| &events[..])
+    }
+
+    /// The traced access that made this record, before `sequence`.
+    fn find(
+        &self,
+        topology: &Topology,
+        record: &Record,
+        space: Space,
+        address: u64,
+        before: u64,
+    ) -> Option<u64> {
+        let found = self.events(topology, record.agent).iter().rev().find(|event| {
+            event.sequence < before
+                && event.first == record.agent
+                && event.time == record.time
+                && matches!(event.what, What::Access { kind, space: s, address: a, .. }
+                    if kind == record.kind && s == space && a == address)
+        });
+        found.map(|event| event.sequence)
+    }
+
+    /// The slice of a pair.
+    pub fn slice(&self, topology: &Topology, kinds: &[Kind], pair: &Pair<'_>) -> Slice {
+        // Nothing before the earlier access can order it: start after its agent's last operation of an earlier time.
+        let since = self
+            .events(topology, pair.earlier.agent)
+            .iter()
+            .rev()
+            .find(|event| event.by(pair.earlier.agent) && event.time < pair.earlier.time)
+            .map_or(0, |event| event.sequence);
+        let mut until: BTreeMap<AgentId, u64> = BTreeMap::new();
+        let mut open = vec![(pair.later.agent, u64::MAX), (pair.earlier.agent, u64::MAX)];
+        let mut instances: BTreeSet<u32> = BTreeSet::new();
+        let mut complete = true;
+        while let Some((agent, before)) = open.pop() {
+            let known = until.get(&agent).copied().unwrap_or(0);
+            if known >= before {
+                continue;
+            }
+            if known == 0 && until.len() >= MOST_AGENTS {
+                complete = false;
+                continue;
+            }
+            until.insert(agent, before);
+            for event in self.events(topology, agent) {
+                if event.sequence <= since.max(known) || event.sequence > before || !event.by(agent) {
+                    continue;
+                }
+                match event.what {
+                    What::Access { reads: Some(write), space, address, .. } => {
+                        if let Some(at) = self.find(topology, &write, space, address, event.sequence) {
+                            open.push((write.agent, at));
+                        }
+                    }
+                    What::Barrier { instance, .. } => {
+                        instances.insert(instance);
+                        // Members that only pass barriers add no path that the pair's own agents do not have.
+                        let others = self.events(topology, agent);
+                        for other in others {
+                            if let What::Access { kind, .. } = other.what
+                                && other.sequence > since
+                                && other.sequence < event.sequence
+                                && kinds[kind as usize].atomic
+                                && !until.contains_key(&other.first)
+                                && open.len() < MOST_AGENTS
+                            {
+                                open.push((other.first, event.sequence));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut chosen: BTreeMap<u64, Vec<AgentId>> = BTreeMap::new();
+        let mut traced: BTreeMap<u64, &Traced> = BTreeMap::new();
+        let mut groups: BTreeSet<u32> = BTreeSet::new();
+        for (agent, before) in &until {
+            let range = topology.range(*agent, 1);
+            groups.insert(range.start / range.len().max(1) as u32);
+            for event in self.events(topology, *agent) {
+                let member =
+                    matches!(event.what, What::Barrier { instance, .. } if instances.contains(&instance));
+                if event.by(*agent) && event.sequence > since && (event.sequence <= *before || member) {
+                    chosen.entry(event.sequence).or_default().push(*agent);
+                    traced.insert(event.sequence, event);
+                }
+            }
+        }
+        while chosen.values().map(Vec::len).sum::<usize>() > MOST_EVENTS {
+            chosen.pop_first();
+            complete = false;
+        }
+        let mut builder = Builder {
+            topology,
+            kinds,
+            slice: Slice::empty(complete),
+            made: BTreeMap::new(),
+            sets: Vec::new(),
+        };
+        builder.build(&chosen, &traced, pair);
+        builder.slice
+    }
+}
+
+impl Slice {
+    fn empty(complete: bool) -> Slice {
+        Slice {
+            execution: Execution::new(),
+            sites: Vec::new(),
+            first: 0,
+            second: 0,
+            reads_from: Vec::new(),
+            complete,
+        }
+    }
+}
+
+struct Builder<'a> {
+    topology: &'a Topology,
+    kinds: &'a [Kind],
+    slice: Slice,
+    /// Accesses by the record they made, and where.
+    made: BTreeMap<(AgentId, Time, u32, Space, u64), EventId>,
+    sets: Vec<(Space, u64, u8)>,
+}
+
+fn scope(level: Option<Level>) -> Scope {
+    match level {
+        None => Scope::Invocation,
+        Some(0) => Scope::Subgroup,
+        Some(1) => Scope::Workgroup,
+        Some(2) => Scope::QueueFamily,
+        Some(_) => Scope::Device,
+    }
+}
+
+impl Builder<'_> {
+    fn agent(&self, agent: AgentId) -> model::Agent {
+        let start = |level| self.topology.range(agent, level).start;
+        model::Agent::invocation(agent, start(0), start(1), start(2))
+    }
+
+    fn push(&mut self, event: Event, site: Site) -> EventId {
+        self.slice.sites.push(site);
+        self.slice.execution.push(event)
+    }
+
+    /// The locations of an access: byte sets that are equal, disjoint or neither keep being so within the few words of a slice.
+    fn locations(&mut self, space: Space, address: u64, size: u8) -> LocationSet {
+        let word = address / 16;
+        let base = match self.sets.iter().position(|(s, w, _)| *s == space && *w == word) {
+            Some(index) => index,
+            None => {
+                self.sets.push((space, word, 0));
+                self.sets.len() - 1
+            }
+        };
+        LocationSet { first: base as u32 * 64 + (address % 16) as u32, count: u32::from(size.max(1)) }
+    }
+
+    fn access(&mut self, record: &Record, space: Space, address: u64) -> EventId {
+        let kind = self.kinds[record.kind as usize];
+        let locations = self.locations(space, address, kind.size);
+        let event = Event {
+            read: kind.read,
+            write: kind.write,
+            atomic: kind.atomic,
+            available: kind.available,
+            visible: kind.visible,
+            non_private: kind.non_private,
+            scope: scope(kind.level),
+            semantics: kind.semantics,
+            ..Event::read(self.agent(record.agent), locations, kind.reference, kind.class)
+        };
+        let id = self.push(event, kind.site);
+        self.made.insert((record.agent, record.time, record.kind, space, address), id);
+        id
+    }
+
+    fn build(
+        &mut self,
+        chosen: &BTreeMap<u64, Vec<AgentId>>,
+        traced: &BTreeMap<u64, &Traced>,
+        pair: &Pair<'_>,
+    ) {
+        let earlier = pair.earlier;
+        let mut first = None;
+        for (sequence, agents) in chosen {
+            let event = traced[sequence];
+            for agent in agents {
+                // The earlier access comes before the first operation of its agent that is not before it in time.
+                if first.is_none() && *agent == earlier.agent {
+                    let itself = matches!(event.what, What::Access { kind, space, address, .. }
+                        if kind == earlier.kind && event.time == earlier.time && space == pair.space
+                            && address / 16 == pair.address / 16);
+                    if itself {
+                        first = Some(self.slice.execution.events().len() as EventId);
+                    } else if event.time >= earlier.time {
+                        first = Some(self.access(&earlier, pair.space, pair.address));
+                    }
+                }
+                let who = self.agent(*agent);
+                match event.what {
+                    What::Fence(operation) => {
+                        self.push(
+                            Event::fence(who, scope(operation.level), operation.semantics),
+                            operation.site,
+                        );
+                    }
+                    What::Barrier { operation, execution, instance } => {
+                        let instance = BarrierInstance {
+                            instance,
+                            execution: scope(Some(execution)),
+                            arrives: true,
+                            waits: true,
+                        };
+                        let event =
+                            Event::barrier(who, instance, scope(operation.level), operation.semantics);
+                        self.push(event, operation.site);
+                    }
+                    What::Access { kind, space, address, reads } => {
+                        let record = Record { agent: *agent, time: event.time, kind };
+                        let id = self.access(&record, space, address);
+                        if let Some(write) = reads
+                            && let Some(from) =
+                                self.made.get(&(write.agent, write.time, write.kind, space, address))
+                        {
+                            self.slice.reads_from.push((*from, id));
+                        }
+                    }
+                }
+            }
+        }
+        self.slice.first = match first {
+            Some(first) => first,
+            None => self.access(&earlier, pair.space, pair.address),
+        };
+        self.slice.second = self.access(&pair.later, pair.space, pair.address);
+    }
+}
