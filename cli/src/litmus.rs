@@ -26,7 +26,8 @@ pub struct LitmusArgs {
     /// Whether the implementation has availability and visibility chains
     #[arg(long, default_value = "chains", value_parser = ["chains", "no-chains", "nochains"])]
     model: String,
-    /// Who decides: the axioms, the machine (store histories and schedules) or the driver
+    /// Who decides: axioms, machine (store histories and schedules) or vulkan (the driver); the assertions of .test files are always the
+    /// axioms' business
     #[arg(long, default_value = "axioms", value_parser = |name: &str| name.parse::<By>())]
     by: By,
     /// Decide termination under this progress model: fair, obe, lobe, hsa, hsa-obe
@@ -168,7 +169,6 @@ fn directory(args: &LitmusArgs) -> ExitCode {
     } else {
         files.clone()
     };
-    // The machine runs programs; the assertions of .test files are about executions and stay with the axioms.
     rows.extend(expect::own_expectations(&own, &tests, &open, settings.options.chains));
     let checked = expect::check(&rows, &tests, &settings, args.workers());
     let mut wrong = 0;

@@ -39,7 +39,7 @@ pub enum Goal<'a> {
     /// A terminated execution whose final state satisfies (true) or violates (false) the condition.
     State(&'a Condition, bool),
     /// A terminated execution whose final state satisfies the condition and in which no read takes its value from a write that, by program
-    /// order, reads-from and system-synchronizes-with, comes after it.
+    /// order, reads-from, control barriers and system-synchronizes-with, comes after it.
     StateInOrder(&'a Condition),
     /// Any execution with a data race, terminated or not.
     Race,
@@ -628,6 +628,12 @@ impl<R: Row> Search<'_, '_, R> {
                 let mut order = self.model.program_order.clone();
                 order.unite(&candidate.reads_from[0]);
                 order.unite(&self.model.system_synchronizes);
+                // What is behind a control barrier comes after all who arrived at it.
+                for arrival in self.model.barrier.members() {
+                    for wait in self.model.barrier_order.row(arrival).members() {
+                        *order.row_mut(arrival) |= self.model.program_order.row(wait);
+                    }
+                }
                 if condition.evaluate(&value) != Some(true) || !order.acyclic() {
                     return ControlFlow::Continue(());
                 }

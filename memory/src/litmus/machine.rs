@@ -13,10 +13,10 @@
 //! execute in program order, so load buffering (a load that takes what a later store of its own thread leads to) and values out of thin
 //! air are never seen.
 //!
-//! Two schedules that lead to the same execution graph are one: states are remembered by their reads-from and histories, not by the
+//! An instruction that no other thread's remaining code can interfere with executes at once, without an alternative. Two schedules that lead to the same execution graph are one: states are remembered by their reads-from and histories, not by the
 //! order in which they were reached.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use crate::model::{Event, Execution, Judgement, ModelOptions};
@@ -36,6 +36,7 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
         goal,
         observables: program.observables(),
         live: program.threads.iter().map(|thread| liveness(&thread.code, thread.registers.len())).collect(),
+        future: program.threads.iter().map(|thread| future(program, &thread.code)).collect(),
         seen: HashSet::default(),
         found: Found { complete: true, ..Found::default() },
     };
@@ -128,6 +129,8 @@ struct Machine<'a> {
     goal: &'a Goal<'a>,
     observables: Vec<Term>,
     live: Vec<Vec<Vec<bool>>>,
+    /// Per thread and place: what the code from there on may access.
+    future: Vec<Vec<Future>>,
     seen: HashSet<Vec<u32>, rustc_hash::FxBuildHasher>,
     found: Found,
 }
@@ -222,7 +225,11 @@ impl Machine<'_> {
             self.found.complete = false;
             return ControlFlow::Break(());
         }
-        let mut moved = false;
+        let parked = state.threads.iter().any(|thread| thread.parked);
+        if parked && !matches!(self.goal, Goal::Race) {
+            return ControlFlow::Continue(());
+        }
+        let mut ready = Vec::new();
         for thread in 0..state.threads.len() {
             let waits = self.program.system_synchronizes.iter().any(|(first, second)| {
                 *second == thread
@@ -234,10 +241,40 @@ impl Machine<'_> {
             if state.ended(self.program, thread) || own.waiting.is_some() || own.parked || waits {
                 continue;
             }
-            moved = true;
+            ready.push(thread);
+        }
+        if ready.is_empty() {
+            return self.finish(state);
+        }
+        if let Some(alone) = ready.iter().find(|thread| self.independent(state, **thread)) {
+            return self.step(state, *alone);
+        }
+        for thread in ready {
             self.step(state, thread)?;
         }
-        if moved { ControlFlow::Continue(()) } else { self.finish(state) }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether nothing that other threads may still do interferes with the next instruction of this one.
+    fn independent(&self, state: &State, thread: usize) -> bool {
+        let others = |interferes: &dyn Fn(&Future) -> bool| {
+            (0..state.threads.len())
+                .filter(|other| *other != thread && !state.threads[*other].parked)
+                .any(|other| interferes(&self.future[other][state.threads[other].pc]))
+        };
+        let code = &self.program.threads[thread].code;
+        match &code[state.threads[thread].pc] {
+            Instruction::Load(access, _) => {
+                let location = self.program.variables[access.variable].location;
+                !others(&|future| future.writes.contains(&location))
+            }
+            Instruction::Store(access, _) | Instruction::ReadModifyWrite(access, ..) => {
+                let location = self.program.variables[access.variable].location;
+                !others(&|future| future.writes.contains(&location) || future.reads.contains(&location))
+            }
+            Instruction::ControlBarrier { quorum, .. } => quorum.is_none(),
+            _ => true,
+        }
     }
 
     /// One instruction of a thread, in every way that memory allows.
@@ -573,6 +610,48 @@ impl State {
         own.events += 1;
         self.events.push(Done { event, thread, pc, index, source: None, read: None, written: None });
         self.events.len() - 1
+    }
+}
+
+/// What the code from some place on may access.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Future {
+    reads: BTreeSet<u32>,
+    writes: BTreeSet<u32>,
+}
+
+fn future(program: &Program, code: &[Instruction]) -> Vec<Future> {
+    let mut all = vec![Future::default(); code.len() + 1];
+    loop {
+        let before = all.clone();
+        for (pc, instruction) in code.iter().enumerate().rev() {
+            let location = |access: &Access| program.variables[access.variable].location;
+            let mut now = match instruction {
+                Instruction::Goto(target) => all[*target].clone(),
+                _ => all[pc + 1].clone(),
+            };
+            match instruction {
+                Instruction::Branch(_, _, _, target) => {
+                    now.reads.extend(all[*target].reads.iter());
+                    now.writes.extend(all[*target].writes.iter());
+                }
+                Instruction::Load(access, _) => {
+                    now.reads.insert(location(access));
+                }
+                Instruction::Store(access, _) => {
+                    now.writes.insert(location(access));
+                }
+                Instruction::ReadModifyWrite(access, ..) => {
+                    now.reads.insert(location(access));
+                    now.writes.insert(location(access));
+                }
+                _ => {}
+            }
+            all[pc] = now;
+        }
+        if all == before {
+            return all;
+        }
     }
 }
 
