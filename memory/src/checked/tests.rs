@@ -1,7 +1,7 @@
 //! Planted bugs, each beside its fixed twin, driven lane by lane.
 
 use super::*;
-use crate::finding::FindingId;
+use crate::finding::{Edit, FindingId, Missing};
 
 const U: StorageClasses = StorageClasses::UNIFORM;
 const W: StorageClasses = StorageClasses::WORKGROUP;
@@ -456,4 +456,68 @@ fn available_at_the_workgroup_does_not_reach_another_without_chains() {
             assert_eq!((got, m.ids()), (0, vec![FindingId::RaceNotAvailable]));
         }
     }
+}
+
+/// What is missing and the fix of the only finding.
+fn explained((_, findings): (u32, Vec<Finding>)) -> (Vec<Missing>, Vec<Edit>) {
+    only(&findings);
+    (findings[0].missing.clone(), findings[0].fix.clone())
+}
+
+#[test]
+fn explanations_name_the_missing_element_and_the_smallest_fix() {
+    use Edit::*;
+    let release = semantics(false, true, U, true);
+    let acquire = semantics(true, false, U, true);
+    let bare = |semantics: Semantics| Semantics { make_available: false, make_visible: false, ..semantics };
+    let all = Scope::QueueFamily;
+    assert_eq!(
+        explained(message(SHARED, release, bare(acquire), Scope::Device)),
+        (vec![Missing::Visibility(all)], vec![MakeVisible(Site(3))])
+    );
+    assert_eq!(
+        explained(message(SHARED, bare(release), acquire, Scope::Device)),
+        (vec![Missing::Availability(all)], vec![MakeAvailable(Site(2))])
+    );
+    assert_eq!(
+        explained(message(SHARED, bare(release), bare(acquire), Scope::Device)),
+        (
+            vec![Missing::Availability(all), Missing::Visibility(all)],
+            vec![MakeAvailable(Site(2)), MakeVisible(Site(3))]
+        )
+    );
+    assert_eq!(
+        explained(message(PRIVATE, release, acquire, Scope::Device)),
+        (
+            vec![Missing::NonPrivate(Site(1)), Missing::NonPrivate(Site(4))],
+            vec![NonPrivate(Site(1)), NonPrivate(Site(4))]
+        )
+    );
+    assert_eq!(
+        explained(message(SHARED, semantics(false, false, U, false), acquire, Scope::Device)),
+        (vec![Missing::HappensBefore], vec![Release(Site(2)), MakeAvailable(Site(2))])
+    );
+    let (_, findings) = message(SHARED, release, acquire, Scope::Workgroup);
+    for finding in findings {
+        assert_eq!(finding.fix, [Widen(Site(2), all), Widen(Site(3), all)], "{finding:#?}");
+    }
+    let barrier = |semantics: Semantics, scope| explained(through_barrier(SHARED, |m| m.barrier(2, 0, scope, semantics)));
+    let insert = vec![InsertBarrier(Site(1), Site(3), W)];
+    assert_eq!(explained(through_barrier(SHARED, |_| {})), (vec![Missing::HappensBefore], insert.clone()));
+    assert_eq!(barrier(Semantics::RELAXED, Scope::Workgroup), (vec![Missing::HappensBefore], insert));
+    assert_eq!(
+        barrier(both(U), Scope::Workgroup),
+        (vec![Missing::StorageClass(Site(2), W)], vec![AddClasses(Site(2), W)])
+    );
+    assert_eq!(
+        barrier(both(W), Scope::Subgroup),
+        (vec![Missing::WiderScope(Site(2), Scope::Workgroup)], vec![Widen(Site(2), Scope::Workgroup)])
+    );
+    assert_eq!(
+        barrier(semantics(true, true, W, false), Scope::Workgroup),
+        (
+            vec![Missing::Availability(Scope::Workgroup), Missing::Visibility(Scope::Workgroup)],
+            vec![MakeAvailable(Site(2)), MakeVisible(Site(2))]
+        )
+    );
 }
