@@ -1,0 +1,171 @@
+//! A shader with image operations of every kind, run on flat memory, against what its texels must be.
+
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
+use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
+use pellucid_shader_interp::math::format::properties;
+use pellucid_shader_interp::{CompileOptions, compile};
+use std::collections::BTreeMap;
+
+/// Bytes that a descriptor shows to the shader.
+struct Store(Vec<u64>);
+
+impl Store {
+    fn new(words: impl IntoIterator<Item = u32>) -> Store {
+        let words: Vec<u32> = words.into_iter().collect();
+        Store(
+            words.chunks(2).map(|pair| pair[0] as u64 | (*pair.get(1).unwrap_or(&0) as u64) << 32).collect(),
+        )
+    }
+
+    fn view(&mut self, number: u32) -> MemoryView {
+        MemoryView {
+            host: self.0.as_mut_ptr().cast(),
+            address: 0x1_0000 * (number as u64 + 1),
+            size: 8 * self.0.len() as u64,
+            reference: Reference(number),
+        }
+    }
+
+    fn words(&self) -> Vec<u32> {
+        self.0.iter().flat_map(|&pair| [pair as u32, (pair >> 32) as u32]).collect()
+    }
+}
+
+/// A view of a tightly packed single-level image.
+fn image(memory: MemoryView, format: i32, extent: [u32; 3], layers: u32) -> ImageView {
+    let texel = properties(format).expect("a supported format").texel_bytes as u32;
+    let row_pitch = extent[0] * texel;
+    let slice_pitch = row_pitch * extent[1];
+    ImageView {
+        memory,
+        extent,
+        layers,
+        format,
+        row_pitch,
+        slice_pitch,
+        layer_pitch: slice_pitch * extent[2],
+        levels: 1,
+        level_offsets: [0; 16],
+        level_row_pitch: [row_pitch; 16],
+        level_slice_pitch: [slice_pitch; 16],
+        samples: 1,
+        swizzle: [3, 4, 5, 6],
+    }
+}
+
+const NEAREST: Sampler = Sampler {
+    mag_linear: false,
+    min_linear: false,
+    mip_linear: false,
+    address: [2; 3],
+    lod_bias: 0.0,
+    min_lod: 0.0,
+    max_lod: 0.25,
+    border: [0; 4],
+    unnormalized: false,
+    compare: None,
+};
+
+const LINEAR: Sampler = Sampler { mag_linear: true, min_linear: true, ..NEAREST };
+
+const R8G8B8A8_UNORM: i32 = 37;
+const R16_SFLOAT: i32 = 76;
+const R32_UINT: i32 = 98;
+const R32_SINT: i32 = 99;
+const R32_SFLOAT: i32 = 100;
+const R32G32_SFLOAT: i32 = 103;
+
+#[test]
+fn every_kind_of_image_operation_works_together() {
+    let words: Vec<u32> = include_bytes!("shaders/images.spv")
+        .chunks(4)
+        .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("whole words")))
+        .collect();
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: BTreeMap::new(),
+        subgroup_size: 32,
+        modelled: false,
+    };
+    let program = compile(&words, &options).expect("the shader compiles");
+
+    let mut seen = Store::new([0; 256]);
+    let colors_before: Vec<u32> = (0..32).map(|i| 0x0403_0201u32.wrapping_mul(i)).collect();
+    let mut colors = Store::new(colors_before.iter().copied());
+    let mut counters = Store::new([0; 4 * 2]);
+    let height = |i: usize| (i * i) as f32;
+    let mut filtered = Store::new((0..32).map(|i| height(i).to_bits()));
+    let mut volume = Store::new((0..64).map(|i| (i - 20) as u32));
+    let mut plain = Store::new((0..64).map(|i| (i as f32).to_bits()));
+    let mut lines = [Store::new([0; 8]), Store::new([0; 4])];
+
+    // By binding number; the program's bindings may be in another order.
+    let descriptors: [Vec<Descriptor>; 8] = [
+        vec![Descriptor::Buffer(seen.view(0))],
+        vec![Descriptor::Image(image(colors.view(1), R8G8B8A8_UNORM, [8, 4, 1], 1))],
+        // 4 x 2 texels, one layer: the second layer is out of bounds.
+        vec![Descriptor::Image(image(counters.view(2), R32_UINT, [4, 2, 1], 1))],
+        vec![Descriptor::ImageSampler(image(filtered.view(3), R32_SFLOAT, [8, 4, 1], 1), LINEAR)],
+        vec![Descriptor::Image(image(volume.view(4), R32_SINT, [4, 4, 4], 1))],
+        vec![Descriptor::Image(image(plain.view(5), R32G32_SFLOAT, [8, 4, 1], 1))],
+        vec![Descriptor::Sampler(NEAREST), Descriptor::Sampler(LINEAR)],
+        vec![
+            Descriptor::TexelBuffer(lines[0].view(6), R16_SFLOAT, 16),
+            Descriptor::TexelBuffer(lines[1].view(7), R16_SFLOAT, 8),
+        ],
+    ];
+    let bindings = program.shader.bindings.iter().map(|b| descriptors[b.binding as usize].clone()).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let grid = Grid { base: [0; 3], groups: [1; 3] };
+    dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("nothing traps");
+
+    let swapped: Vec<u32> = colors_before
+        .iter()
+        .map(|color| {
+            let [r, g, b, a] = color.to_le_bytes();
+            u32::from_le_bytes([b, g, r, a])
+        })
+        .collect();
+    assert_eq!(colors.words(), swapped);
+
+    let seen = seen.words();
+    let mut counted = [0u32; 8];
+    let clamped = |x: i32, y: i32| height((x.clamp(0, 7) + 8 * y.clamp(0, 3)) as usize);
+    for i in 0..32usize {
+        let of = |k: usize| seen[8 * i + k];
+        let (x, y) = (i as i32 % 8, i as i32 / 8);
+        assert_eq!(of(0), colors_before[i], "color of {i}");
+        let inside = i < 28;
+        let counter = &mut counted[(i % 8) / 2 + 4 * (i / 16)];
+        // Lanes add in ascending order.
+        assert_eq!(of(1), if inside { *counter } else { 0 }, "counter of {i}");
+        *counter += if inside { i as u32 } else { 0 };
+        assert_eq!(of(2), 421, "size");
+        // A quarter of a texel right and down of its middle.
+        let linear = 0.75 * (0.75 * clamped(x, y) + 0.25 * clamped(x + 1, y))
+            + 0.25 * (0.75 * clamped(x, y + 1) + 0.25 * clamped(x + 1, y + 1));
+        let got = f32::from_bits(of(3));
+        assert!((got - linear).abs() <= 1e-3, "filtered {got} of {i}, not {linear}");
+        let texel = i % 4 + 4 * (i / 4 % 4) + 16 * (i / 16);
+        assert_eq!(of(4) as i32, texel as i32 - 20, "volume of {i}");
+        // Green of texel n is 2 n + 1. The corner of a texel: linear filtering takes the mean of four.
+        let green = |x: i32, y: i32| (2 * (x.clamp(0, 7) + 8 * y.clamp(0, 3)) + 1) as f32;
+        let expected = if i % 2 == 0 {
+            green(x, y)
+        } else {
+            (green(x - 1, y - 1) + green(x, y - 1) + green(x - 1, y) + green(x, y)) / 4.0
+        };
+        assert_eq!(f32::from_bits(of(5)), expected, "separate sampler of {i}");
+        // Around the middle of a texel the footprint starts at the texel itself.
+        let gathered = clamped(x, y + 1)
+            + 10.0 * clamped(x + 1, y + 1)
+            + 100.0 * clamped(x + 1, y)
+            + 1000.0 * clamped(x, y);
+        assert_eq!(of(6), gathered as u32, "gathered by {i}");
+        let exists = i % 2 == 0 || i / 2 < 8;
+        assert_eq!(of(7), 8000 + if exists { 2 * i as u32 + 1 } else { 0 }, "texel buffer of {i}");
+    }
+    assert_eq!(counters.words(), counted);
+}
