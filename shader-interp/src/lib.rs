@@ -12,6 +12,7 @@ pub mod exec;
 pub mod interface;
 pub mod ir;
 pub mod math;
+pub mod ops;
 mod pass;
 pub mod spirv;
 
@@ -24,6 +25,5 @@ pub use interface::CompileOptions;
 /// # Errors
 /// [`CompileError`]: the module is invalid, lacks the entry point, or needs something that Pellucid does not implement.
 pub fn compile(words: &[u32], options: &CompileOptions) -> Result<Program, CompileError> {
-    let _ = (words, options);
-    Err(CompileError::NotImplemented("the SPIR-V front end".into()))
+    code::generate(spirv::lower(words, options)?, options)
 }

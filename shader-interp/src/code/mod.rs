@@ -1,11 +1,41 @@
 //! Code: fixed-size instructions and the generator that makes them of the intermediate representation.
+//!
+//! Stages: [`simplify`] (equal operations merged, loop invariants moved), [`uniform`] (which values and branches are uniform), [`plan`]
+//! (which operations are fused), [`lower`] (the tree becomes a line of instructions over virtual registers), [`allocate`] (registers), and
+//! [`verify`], after which the executor indexes registers and tables unchecked.
+//!
+//! **Registers.** All values of 32 bits or less live in one vector register (a word for each lane), 64-bit values in two, Bool values in a
+//! mask register (a bit for each lane). Operations compute all 32 lanes whatever the running mask, so a register that other lanes still need
+//! is never given away: live intervals are taken on the order of the instructions, stretched over loops, and a value that lanes carry out
+//! of a loop at different times is copied under the mask to a *home* register that lives for the whole loop. Constants, built-in
+//! variables and push constants are *pinned*: registers that are written before the code runs and never by it.
+//!
+//! **Control: park and join.** One mask runs. Lanes that have to wait stand in a *park* register, which belongs to a join: `Split` parks the
+//! lanes where a condition fails, `Park` all running lanes; `Join` takes the parked lanes back. An empty mask goes on to the next join that may
+//! have lanes. Nothing else is saved, so the lanes of a divergent spin can be told apart from those that wait, see [`crate::exec`].
+
+mod access;
+mod allocate;
+pub mod isa;
+mod lower;
+mod plan;
+mod select;
+mod simplify;
+mod uniform;
+pub mod verify;
+
+pub use isa::{Inst, Kind, Opcode};
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::Shader;
+use crate::ir::{BuiltIn, GroupFold, GroupKind, Scalar, Shader};
+use crate::ops::image::ImageInstruction;
+use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
+use pellucid_memory::scope::{Scope, Semantics};
+use smallvec::SmallVec;
 
 /// A compiled entry point: its metadata and its code. Immutable, shared between threads.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// Metadata (bindings, workgroup objects, sites, local size ...); the body is empty.
     pub shader: Shader,
@@ -13,13 +43,187 @@ pub struct Program {
     pub subgroup_size: u32,
     /// Generated for a modelled memory system.
     pub modelled: bool,
+    /// Instructions; execution starts at the first.
+    pub code: Vec<Inst>,
+    /// Memory operations.
+    pub memory: Vec<MemoryEntry>,
+    /// Barriers.
+    pub barriers: Vec<BarrierEntry>,
+    /// Image operations.
+    pub images: Vec<ImageEntry>,
+    /// Descriptors that the code names by slot: index into `Shader::bindings` and array element.
+    pub views: Vec<(u32, u32)>,
+    /// What the first vector registers hold when the code starts.
+    pub pins: Vec<Pin>,
+    /// Vector registers of a subgroup, the pinned ones included.
+    pub vectors: u32,
+    /// Mask registers of a subgroup, the park registers included.
+    pub masks: u32,
+    /// The first `parks` mask registers are park registers; the next two are pinned: no lanes, all lanes.
+    pub parks: u32,
+    /// Back-edges in ascending order of instruction, each with the join where lanes that do not take it may wait.
+    pub back_edges: Vec<(u32, u32)>,
+    /// Reductions and scans.
+    pub groups: Vec<(GroupFold, GroupKind, Scalar)>,
+    /// There is a workgroup control barrier.
+    pub workgroup_barriers: bool,
+}
+
+/// What a pinned register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pin {
+    /// A constant word in every lane.
+    Word(u32),
+    /// A push constant of 1, 2 or 4 bytes.
+    Push {
+        /// Byte offset.
+        offset: u32,
+        /// Bytes.
+        size: u32,
+    },
+    /// A built-in variable's component.
+    BuiltIn(BuiltIn),
+}
+
+/// The memory that an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// The descriptor in this slot of [`Program::views`].
+    View(u16),
+    /// A descriptor array, indexed by a register.
+    Element {
+        /// Index into `Shader::bindings`.
+        binding: u32,
+        /// Register.
+        element: u32,
+    },
+    /// Workgroup memory.
+    Workgroup(Reference),
+    /// Physical addresses; the offset register is the first of the pair.
+    Physical,
+    /// Private memory: the object's bytes.
+    Private {
+        /// First byte.
+        start: u32,
+        /// One past the last byte.
+        end: u32,
+    },
+    /// Push constants.
+    Push,
+}
+
+/// One memory operation. Registers are numbers of vector registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryEntry {
+    /// The static instruction.
+    pub site: Site,
+    /// How.
+    pub access: Access,
+    /// Where.
+    pub space: Space,
+    /// Register of byte offsets (Physical: of addresses).
+    pub offset: u32,
+    /// The offsets are shifted left by this many bits first.
+    pub shift: u32,
+    /// Added to the offsets after that.
+    pub immediate: u32,
+    /// First result register.
+    pub result: u32,
+    /// Registers of the values, low words before high words.
+    pub values: SmallVec<[u32; 4]>,
+    /// Registers of the comparator of a compare-exchange.
+    pub comparator: SmallVec<[u32; 2]>,
+    /// The operation of a read-modify-write.
+    pub atomic: Option<AtomicOp>,
+    /// A scheduling point of the modelled mode: atomic, or with availability or visibility.
+    pub visible: bool,
+}
+
+/// One barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarrierEntry {
+    /// The static instruction.
+    pub site: Site,
+    /// Execution scope; `None` for a memory barrier.
+    pub execution: Option<Scope>,
+    /// Memory scope.
+    pub memory: Scope,
+    /// Semantics.
+    pub semantics: Semantics,
+    /// Park registers of lanes that have returned from the shader, at a control barrier.
+    pub returned: SmallVec<[u16; 2]>,
+}
+
+/// One image operation. Registers are numbers of vector registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageEntry {
+    /// The static instruction.
+    pub site: Site,
+    /// What to do.
+    pub instruction: ImageInstruction,
+    /// The array element of the image.
+    pub element: ElementIndex,
+    /// The array element of a separate sampler.
+    pub sampler: Option<ElementIndex>,
+    /// Registers of the arguments, low words before high words.
+    pub arguments: SmallVec<[u32; 8]>,
+    /// First result register and the number of result registers.
+    pub results: (u32, u32),
+    /// A scheduling point of the modelled mode.
+    pub visible: bool,
+}
+
+/// An array element of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementIndex {
+    /// Known.
+    Constant(u32),
+    /// In a vector register.
+    Register(u32),
 }
 
 /// Generates code for `shader`.
 ///
 /// # Errors
 /// [`CompileError::NotImplemented`] names an operation that there is no code for.
-pub fn generate(shader: Shader, options: &CompileOptions) -> Result<Program, CompileError> {
-    let _ = (shader, options);
-    Err(CompileError::NotImplemented("code generation".into()))
+pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program, CompileError> {
+    if !options.subgroup_size.is_power_of_two() || options.subgroup_size > 32 {
+        return Err(CompileError::Invalid(format!("subgroup size {}", options.subgroup_size)));
+    }
+    let size: u64 = shader.local_size.iter().map(|&n| u64::from(n)).product();
+    if size == 0 || size > 4096 {
+        return Err(CompileError::Limit(format!("workgroup of {size} invocations")));
+    }
+    simplify::simplify(&mut shader);
+    let facts = uniform::analyse(&shader, options.modelled);
+    let plan = plan::plan(&shader, &facts);
+    let lowered = lower::lower(&shader, &facts, &plan, options)?;
+    let mut program = allocate::allocate(lowered)?;
+    shader.body = Vec::new();
+    shader.values = Vec::new();
+    program.shader = shader;
+    program.subgroup_size = options.subgroup_size;
+    program.modelled = options.modelled;
+    verify::verify(&program)?;
+    Ok(program)
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (k, pin) in self.pins.iter().enumerate() {
+            writeln!(f, "      v{k} = {pin:?}")?;
+        }
+        for (k, inst) in self.code.iter().enumerate() {
+            write!(f, "{k:5} {inst}")?;
+            let shape = inst.op.shape();
+            let entry = if shape[4] == Kind::Memory { Some(u32::from(inst.aux)) } else { None }
+                .or((shape[5] == Kind::Memory).then_some(inst.imm));
+            if let Some(entry) = entry.and_then(|k| self.memory.get(k as usize)) {
+                write!(f, "   {:?} offset v{} << {} + {}", entry.space, entry.offset, entry.shift, entry.immediate)?;
+                write!(f, ", result v{}, values {:?}", entry.result, entry.values)?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
 }

@@ -1,5 +1,14 @@
 //! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over any memory system under a
 //! scheduler.
+//!
+//! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands before a visible operation. Lanes
+//! that a divergent spin waits for are in park registers; when a strand has taken very many back-edges with lanes parked, those lanes become a
+//! strand of their own, so that both go on in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
+pub(crate) mod context;
 pub mod modelled;
 pub mod plain;
+mod run;
+mod strand;
+mod target;
+mod workgroup;

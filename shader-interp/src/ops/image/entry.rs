@@ -22,9 +22,7 @@ pub(crate) fn execute<M: MemorySystem>(
     memory: &mut M,
 ) -> Result<bool, Trap> {
     let results = entry.results.1 as usize;
-    let Some(instruction) = ImageInstruction::of_kind(&entry.kind, entry.site, results) else {
-        return Err(Trap::NotImplemented(format!("{:?} as an image operation", entry.kind)));
-    };
+    let instruction = &entry.instruction;
     let mut words = [Lanes::ZERO; ARGUMENTS];
     for (word, register) in words.iter_mut().zip(&entry.arguments) {
         *word = vectors[*register as usize];
@@ -37,7 +35,7 @@ pub(crate) fn execute<M: MemorySystem>(
         ElementIndex::Register(register) => Some(vectors[register as usize]),
     };
     let element = register_of(entry.element);
-    let sampler_element = entry.sampler.and_then(|(_, element)| register_of(element));
+    let sampler_element = entry.sampler.and_then(register_of);
     // The original value of an atomic is wanted even if the shader does not use it.
     let mut original = [Lanes::ZERO; 2];
     let start = entry.results.0 as usize;

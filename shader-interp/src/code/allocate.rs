@@ -1,0 +1,338 @@
+//! Registers: a linear scan over the life intervals of [`super::lower`], and the final encoding.
+
+use super::isa::{Inst, Kind, Opcode};
+use super::lower::{Immediate, Line, Lowered, Name, Result};
+use super::{ElementIndex, Program, Space};
+use crate::error::CompileError;
+use crate::ir::Shader;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Free registers of one file.
+struct Free {
+    /// A bit for each register: taken.
+    taken: Vec<u64>,
+    count: u32,
+}
+
+impl Free {
+    fn is_taken(&self, k: u32) -> bool {
+        self.taken.get(k as usize / 64).is_some_and(|w| w >> (k % 64) & 1 == 1)
+    }
+
+    fn set(&mut self, k: u32, taken: bool) {
+        let word = k as usize / 64;
+        if self.taken.len() <= word {
+            self.taken.resize(word + 1, 0);
+        }
+        if taken {
+            self.taken[word] |= 1 << (k % 64);
+        } else {
+            self.taken[word] &= !(1 << (k % 64));
+        }
+    }
+
+    /// The lowest run of `n` free registers.
+    fn take(&mut self, n: u32) -> u32 {
+        let mut start = 0;
+        'search: loop {
+            if let Some(word) = self.taken.get(start as usize / 64)
+                && *word == u64::MAX
+                && start % 64 == 0
+            {
+                start += 64;
+                continue;
+            }
+            for k in start..start + n {
+                if self.is_taken(k) {
+                    start = k + 1;
+                    continue 'search;
+                }
+            }
+            break;
+        }
+        for k in start..start + n {
+            self.set(k, true);
+        }
+        self.count = self.count.max(start + n);
+        start
+    }
+
+    fn release(&mut self, start: u32, n: u32) {
+        for k in start..start + n {
+            self.set(k, false);
+        }
+    }
+}
+
+/// Loop-carried copies whose argument dies there and whose parameter is not needed after the argument is computed share a register.
+fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
+    let mut same: Vec<u32> = (0..lowered.registers.len() as u32).collect();
+    let mut uses: Vec<Vec<u32>> = vec![Vec::new(); lowered.registers.len()];
+    let mut interesting = vec![false; lowered.registers.len()];
+    for (parameter, argument, _) in &lowered.carried {
+        interesting[*parameter as usize] = true;
+        interesting[*argument as usize] = true;
+    }
+    if lowered.carried.is_empty() {
+        return same;
+    }
+    for (k, line) in lowered.lines.iter().enumerate() {
+        for name in [line.dst, line.a, line.b, line.c, line.aux] {
+            if let Name::Register(register, _) = name
+                && interesting[register as usize]
+            {
+                uses[register as usize].push(k as u32);
+            }
+        }
+    }
+    let mut in_table = vec![false; lowered.registers.len()];
+    let mut mark = |encoded: u32| in_table[(encoded >> 8) as usize] = true;
+    for entry in &lowered.memory {
+        entry.values.iter().chain(&entry.comparator).for_each(|v| mark(*v));
+        mark(entry.offset);
+        mark(entry.result);
+        if let Space::Element { element, .. } = entry.space {
+            mark(element);
+        }
+    }
+    for entry in &lowered.images {
+        entry.arguments.iter().for_each(|v| mark(*v));
+        mark(entry.results.0);
+        let elements = [Some(entry.element), entry.sampler];
+        for element in elements.into_iter().flatten() {
+            if let ElementIndex::Register(register) = element {
+                mark(register);
+            }
+        }
+    }
+    let mut repeats = rustc_hash::FxHashMap::default();
+    for (parameter, ..) in &lowered.carried {
+        *repeats.entry(*parameter).or_insert(0u32) += 1;
+    }
+    let mut taken = vec![false; lowered.registers.len()];
+    for (parameter, argument, id) in &lowered.carried {
+        let (p, a) = (*parameter as usize, *argument as usize);
+        let (first, last) = lowered.loops[*id as usize];
+        let (pv, av) = (lowered.registers[p], lowered.registers[a]);
+        if repeats[parameter] != 1
+            || taken[p]
+            || taken[a]
+            || in_table[p]
+            || in_table[a]
+            || av.pinned.is_some()
+            || pv.run != av.run
+            || av.within != *id
+            || lowered.stretches.iter().any(|(register, _)| *register == *argument)
+        {
+            continue;
+        }
+        // The argument: written by one lane-wise instruction in the loop, used in the loop only.
+        let Some(&definition) = uses[a].first() else { continue };
+        let line = lowered.lines[definition as usize];
+        if line.dst != Name::Register(*argument, 0)
+            || !line.op.lane_wise()
+            || !uses[a].iter().all(|k| (first..=last).contains(k))
+            || uses[a].iter().filter(|k| matches!(lowered.lines[**k as usize].dst, Name::Register(r, _) if r == *argument)).count() != 1
+        {
+            continue;
+        }
+        // The parameter: in the loop, not read after the argument's definition; its only writes there are the copy.
+        let copy = uses[p].iter().copied().find(|k| {
+            let line = lowered.lines[*k as usize];
+            *k > definition && line.op == Opcode::Mov && line.dst == Name::Register(*parameter, 0) && line.a == Name::Register(*argument, 0)
+        });
+        let Some(copy) = copy else { continue };
+        if !uses[p].iter().all(|k| *k < first || *k <= definition || *k == copy) || uses[p].iter().any(|k| *k > last) {
+            continue;
+        }
+        // The definition must not lie in an inner loop, where it would overwrite the parameter for a second round.
+        if lowered.loops.iter().any(|(f, l)| *f > first && *f <= definition && definition <= *l && *l < last) {
+            continue;
+        }
+        taken[p] = true;
+        taken[a] = true;
+        same[a] = *parameter;
+    }
+    same
+}
+
+/// Assigns registers and encodes.
+pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
+    for (register, id) in &lowered.stretches {
+        let (first, last) = lowered.loops[*id as usize];
+        let register = &mut lowered.registers[*register as usize];
+        register.start = register.start.min(2 * first);
+        register.end = register.end.max(2 * last + 1);
+    }
+    let same = coalesce(&mut lowered);
+    for k in 0..lowered.registers.len() {
+        let to = same[k] as usize;
+        if to != k {
+            let from = lowered.registers[k];
+            let target = &mut lowered.registers[to];
+            target.start = target.start.min(from.start);
+            target.end = target.end.max(from.end);
+        }
+    }
+    let pinned_vectors = lowered.pins.len() as u32;
+    let parks = u32::from(lowered.parks);
+    let mut vectors = Free { taken: Vec::new(), count: pinned_vectors };
+    let mut masks = Free { taken: Vec::new(), count: parks + 2 };
+    (0..pinned_vectors).for_each(|k| vectors.set(k, true));
+    (0..parks + 2).for_each(|k| masks.set(k, true));
+    let mut order: Vec<u32> = (0..lowered.registers.len() as u32)
+        .filter(|k| {
+            let register = &lowered.registers[*k as usize];
+            register.pinned.is_none() && same[*k as usize] == *k && register.start != u32::MAX
+        })
+        .collect();
+    order.sort_by_key(|k| (lowered.registers[*k as usize].start, *k));
+    let mut place = vec![0u32; lowered.registers.len()];
+    let mut active: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+    for k in order {
+        let register = lowered.registers[k as usize];
+        while let Some(Reverse((end, other))) = active.peek().copied() {
+            if end >= register.start {
+                break;
+            }
+            active.pop();
+            let run = u32::from(lowered.registers[other as usize].run);
+            if run == 0 { masks.release(place[other as usize], 1) } else { vectors.release(place[other as usize], run) }
+        }
+        place[k as usize] = if register.run == 0 { masks.take(1) } else { vectors.take(u32::from(register.run)) };
+        active.push(Reverse((register.end, k)));
+    }
+    for (k, register) in lowered.registers.iter().enumerate() {
+        if let Some(pin) = register.pinned {
+            place[k] = if register.run == 0 { parks + pin } else { pin };
+        } else if same[k] != k as u32 {
+            place[k] = place[same[k] as usize];
+        }
+    }
+    if vectors.count > 1 << 16 || masks.count > 1 << 16 {
+        return Err(CompileError::Limit("more than 65536 registers".into()));
+    }
+    encode(lowered, &place, vectors.count, masks.count)
+}
+
+fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Result<Program> {
+    // 0 stands for nothing: register 0 is a mask.
+    let resolve = |encoded: u32| if encoded == 0 { 0 } else { place[(encoded >> 8) as usize] + (encoded & 0xff) };
+    // Copies between registers that became one are dropped; labels and lines move up.
+    let mut moved = Vec::with_capacity(lowered.lines.len() + 1);
+    let field = |name: Name| -> u16 {
+        match name {
+            Name::None => 0,
+            Name::Register(register, part) => (place[register as usize] + u32::from(part)) as u16,
+            Name::Park(park) => park,
+            Name::Literal(number) => number,
+        }
+    };
+    let redundant = |line: &Line| matches!(line.op, Opcode::Mov | Opcode::MaskMov) && field(line.dst) == field(line.a);
+    let mut count = 0u32;
+    for line in &lowered.lines {
+        moved.push(count);
+        count += u32::from(!redundant(line));
+    }
+    moved.push(count);
+    let target = |label: u32| moved[(lowered.labels[label as usize] as usize).min(moved.len() - 1)];
+    let mut code = Vec::with_capacity(count as usize);
+    for line in lowered.lines.iter().filter(|line| !redundant(line)) {
+        let imm = match line.imm {
+            Immediate::Number(number) => number,
+            Immediate::Label(label) => target(label),
+        };
+        code.push(Inst {
+            op: line.op,
+            dst: field(line.dst),
+            a: field(line.a),
+            b: field(line.b),
+            c: field(line.c),
+            aux: field(line.aux),
+            imm,
+        });
+    }
+    thread_jumps(&mut code);
+    for (barrier, park, end) in &lowered.open_at_barrier {
+        let mut rest = code[target(*end) as usize..].iter();
+        if rest.all(|inst| matches!(inst.op, Opcode::Join | Opcode::Jump | Opcode::Done)) {
+            lowered.barriers[*barrier as usize].returned.push(*park);
+        }
+    }
+    let back_edges =
+        lowered.back_edges.iter().map(|(line, label)| (moved[*line as usize], target(*label))).collect::<Vec<_>>();
+    for entry in &mut lowered.memory {
+        entry.offset = resolve(entry.offset);
+        entry.result = resolve(entry.result);
+        entry.values.iter_mut().chain(&mut entry.comparator).for_each(|v| *v = resolve(*v));
+        if let Space::Element { element, .. } = &mut entry.space {
+            *element = resolve(*element);
+        }
+    }
+    for entry in &mut lowered.images {
+        entry.arguments.iter_mut().for_each(|v| *v = resolve(*v));
+        entry.results.0 = if entry.results.1 > 0 { resolve(entry.results.0) } else { 0 };
+        let elements = [Some(&mut entry.element), entry.sampler.as_mut()];
+        for element in elements.into_iter().flatten() {
+            if let ElementIndex::Register(register) = element {
+                *register = resolve(*register);
+            }
+        }
+    }
+    Ok(Program {
+        shader: empty_shader(),
+        subgroup_size: 0,
+        modelled: false,
+        code,
+        memory: lowered.memory,
+        barriers: lowered.barriers,
+        images: lowered.images,
+        views: lowered.views,
+        pins: lowered.pins,
+        vectors,
+        masks,
+        parks: u32::from(lowered.parks),
+        back_edges,
+        groups: lowered.groups,
+        workgroup_barriers: lowered.workgroup_barriers,
+    })
+}
+
+/// Jumps to jumps go to where those go.
+fn thread_jumps(code: &mut [Inst]) {
+    for k in 0..code.len() {
+        if code[k].op.shape()[5] != Kind::Target || matches!(code[k].op, Opcode::Repeat | Opcode::RepeatJoin) {
+            continue;
+        }
+        let mut to = code[k].imm;
+        for _ in 0..8 {
+            match code.get(to as usize) {
+                Some(next) if next.op == Opcode::Jump => to = next.imm,
+                _ => break,
+            }
+        }
+        code[k].imm = to;
+    }
+}
+
+fn empty_shader() -> Shader {
+    Shader {
+        name: String::new(),
+        values: Vec::new(),
+        body: Vec::new(),
+        bindings: Vec::new(),
+        workgroup: Vec::new(),
+        workgroup_bytes: 0,
+        private: Vec::new(),
+        private_bytes: 0,
+        push_constant_bytes: 0,
+        local_size: [1; 3],
+        vulkan_memory_model: false,
+        sites: Vec::new(),
+        files: Vec::new(),
+        language: Default::default(),
+        float_controls: Default::default(),
+    }
+}
+

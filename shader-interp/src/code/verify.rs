@@ -1,0 +1,84 @@
+//! The verifier: after it, registers, tables and jump targets may be used unchecked.
+
+use super::isa::{Kind, Opcode};
+use super::{ElementIndex, Program, Space};
+use crate::error::CompileError;
+
+/// Checks every operand of `program` against its tables.
+///
+/// # Errors
+/// [`CompileError::Invalid`] names the first instruction that is wrong: a mistake in the code generator.
+pub fn verify(program: &Program) -> Result<(), CompileError> {
+    let fail = |k: usize, what: &str| {
+        let inst = program.code.get(k).map(ToString::to_string).unwrap_or_default();
+        Err(CompileError::Invalid(format!("generated code: {what} at instruction {k}: {inst}")))
+    };
+    if program.pins.len() > program.vectors as usize || program.parks + 2 > program.masks {
+        return fail(0, "register counts");
+    }
+    let vectors = |start: u32, run: u32| u64::from(start) + u64::from(run) <= u64::from(program.vectors);
+    let pinned = program.pins.len() as u32;
+    for (k, inst) in program.code.iter().enumerate() {
+        let fields = [inst.dst.into(), inst.a.into(), inst.b.into(), inst.c.into(), inst.aux.into(), inst.imm];
+        for (n, (kind, field)) in inst.op.shape().into_iter().zip(fields).enumerate() {
+            let good = match kind {
+                Kind::None | Kind::Literal => true,
+                Kind::Vector(run) => vectors(field, run.into()) && (n > 0 || field >= pinned || reads_first(inst.op)),
+                Kind::Mask => field < program.masks,
+                Kind::View => (field as usize) < program.views.len(),
+                Kind::Memory => (field as usize) < program.memory.len(),
+                Kind::Barrier => (field as usize) < program.barriers.len(),
+                Kind::Image => (field as usize) < program.images.len(),
+                Kind::Target => (field as usize) < program.code.len(),
+            };
+            if !good {
+                return fail(k, "an operand out of range");
+            }
+        }
+    }
+    if program.code.last().is_none_or(|inst| inst.op != Opcode::Done) {
+        return fail(program.code.len(), "no end");
+    }
+    for entry in &program.memory {
+        let words = if entry.access.size == 8 { 2 } else { 1 };
+        let run = u32::from(entry.access.components) * words;
+        let pair = if entry.space == Space::Physical { 2 } else { 1 };
+        let element = match entry.space {
+            Space::Element { element, .. } => element,
+            _ => 0,
+        };
+        let listed = entry.values.iter().chain(&entry.comparator).all(|v| vectors(*v, 1));
+        let binding = match entry.space {
+            Space::Element { binding, .. } => (binding as usize) < program.shader.bindings.len(),
+            Space::View(slot) => (slot as usize) < program.views.len(),
+            _ => true,
+        };
+        // `result` is meaningless for stores; the executor does not use it there.
+        let result = !entry.values.is_empty() && entry.atomic.is_none() || entry.result == 0 || vectors(entry.result, run);
+        if !(vectors(entry.offset, pair) && vectors(element, 1) && listed && binding && result) {
+            return fail(program.code.len(), "an access out of range");
+        }
+        if !matches!(entry.access.size, 1 | 2 | 4 | 8) || entry.access.components > 16 || entry.shift > 31 {
+            return fail(program.code.len(), "a malformed access");
+        }
+    }
+    for entry in &program.images {
+        let index = |element: ElementIndex| match element {
+            ElementIndex::Constant(_) => true,
+            ElementIndex::Register(register) => vectors(register, 1),
+        };
+        if !(entry.arguments.iter().all(|v| vectors(*v, 1))
+            && vectors(entry.results.0, entry.results.1)
+            && index(entry.element)
+            && entry.sampler.is_none_or(index))
+        {
+            return fail(program.code.len(), "an image operation out of range");
+        }
+    }
+    Ok(())
+}
+
+/// The first field is read, not written.
+fn reads_first(op: Opcode) -> bool {
+    matches!(op, Opcode::StoreView | Opcode::StoreWorkgroup | Opcode::StorePrivate)
+}

@@ -1,0 +1,598 @@
+//! The dispatch loop.
+//!
+//! Indexing of registers and tables is unchecked here: [`crate::code::verify`] has checked every operand, and [`run`] checks that the
+//! register files have the sizes that the verifier knew.
+
+use super::context::Context;
+use super::strand::{Step, Strand};
+use super::target::{Baseline, CHUNK, Level, Target};
+use crate::code::isa::instruction_table;
+use crate::code::{Inst, Opcode};
+use crate::math::{convert, double, half, integer, pack, single};
+use crate::ir::GroupKind;
+use crate::ops::{group, image, memory as table};
+use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
+
+/// A type of lane operands: how it lies in vector registers.
+trait Lane: Copy + Default {
+    /// # Safety
+    /// The registers of the operand are inside the file.
+    unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK];
+    /// # Safety
+    /// As for `read`.
+    unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]);
+}
+
+macro_rules! word_lane {
+    ($type:ty, $from:expr, $to:expr) => {
+        impl Lane for $type {
+            #[inline(always)]
+            unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
+                // SAFETY: by the caller.
+                let words = unsafe { *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) };
+                words.map($from)
+            }
+            #[inline(always)]
+            unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
+                // SAFETY: by the caller.
+                unsafe { *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) = value.map($to) }
+            }
+        }
+    };
+}
+word_lane!(u32, |x| x, |x| x);
+word_lane!(i32, |x| x as i32, |x: i32| x as u32);
+word_lane!(f32, f32::from_bits, f32::to_bits);
+
+macro_rules! pair_lane {
+    ($type:ty, $from:expr, $to:expr) => {
+        impl Lane for $type {
+            #[inline(always)]
+            unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
+                // SAFETY: by the caller.
+                let (low, high) = unsafe { (u32::read(file, register, chunk), u32::read(file, register + 1, chunk)) };
+                std::array::from_fn(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
+            }
+            #[inline(always)]
+            unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
+                // SAFETY: by the caller.
+                unsafe {
+                    u32::write(file, register, chunk, std::array::from_fn(|j| $to(value[j]) as u32));
+                    u32::write(file, register + 1, chunk, std::array::from_fn(|j| ($to(value[j]) >> 32) as u32));
+                }
+            }
+        }
+    };
+}
+pair_lane!(u64, |x: u64| x, |x: u64| x);
+pair_lane!(i64, |x: u64| x as i64, |x: i64| x as u64);
+pair_lane!(f64, f64::from_bits, f64::to_bits);
+
+/// One operation on all lanes.
+macro_rules! lanes {
+    ($file:ident, $inst:ident, ($($x:ident: $t:ty),*) -> $r:ty $body:block) => {
+        for chunk in 0..LANES / CHUNK {
+            let fields = [$inst.a, $inst.b, $inst.c, $inst.aux];
+            let mut field = 0;
+            $(
+                // SAFETY: verified.
+                let $x = unsafe { <$t as Lane>::read($file, fields[field], chunk) };
+                field += 1;
+            )*
+            let _ = field;
+            let mut out = [<$r>::default(); CHUNK];
+            for (j, out) in out.iter_mut().enumerate() {
+                $(let $x = $x[j];)*
+                *out = $body;
+            }
+            // SAFETY: verified.
+            unsafe { <$r as Lane>::write($file, $inst.dst, chunk, out) };
+        }
+    };
+}
+
+/// One test on all lanes: a mask.
+macro_rules! test {
+    ($target:ident, $file:ident, $inst:ident, ($($x:ident: $t:ty),*) $body:block) => {{
+        let mut mask: Mask = 0;
+        for chunk in 0..LANES / CHUNK {
+            let fields = [$inst.a, $inst.b, $inst.c, $inst.aux];
+            let mut field = 0;
+            $(
+                // SAFETY: verified.
+                let $x = unsafe { <$t as Lane>::read($file, fields[field], chunk) };
+                field += 1;
+            )*
+            let _ = field;
+            let mut out = [0u32; CHUNK];
+            for (j, out) in out.iter_mut().enumerate() {
+                $(let $x = $x[j];)*
+                *out = if $body { u32::MAX } else { 0 };
+            }
+            mask |= $target::mask_of(&out) << (chunk * CHUNK);
+        }
+        mask
+    }};
+}
+
+#[inline(always)]
+fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
+    std::array::from_fn(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
+}
+
+const VIEW_1: Access = Access::plain(StorageClasses::UNIFORM, 4, 1);
+const VIEW_2: Access = Access::plain(StorageClasses::UNIFORM, 4, 2);
+const VIEW_3: Access = Access::plain(StorageClasses::UNIFORM, 4, 3);
+const VIEW_4: Access = Access::plain(StorageClasses::UNIFORM, 4, 4);
+
+/// What runs a strand: limits, and who it shares the workgroup with.
+pub(crate) struct Control {
+    /// The only strand of its workgroup: it need not stop at barriers.
+    pub alone: bool,
+}
+
+macro_rules! define_run {
+    (
+        ()
+        near { $($(#[$near_doc:meta])* $near:ident ($($nx:ident : $nt:ident),*) -> $nr:ident $nb:block)* }
+        far { $($(#[$far_doc:meta])* $far:ident ($($fx:ident : $ft:ident),*) -> $fr:ident $fb:block)* }
+        test { $($test:ident $split:ident $jump:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
+        far_test { $($far_test:ident ($($ux:ident : $ut:ident),*) $ub:block)* }
+        special { $($special:tt)* }
+    ) => {
+        #[inline(always)]
+        fn interpret<M: MemorySystem, T: Target>(
+            context: &Context<'_>,
+            strand: &mut Strand,
+            memory: &mut M,
+            control: &Control,
+        ) -> Result<Step, Trap> {
+            let program = context.program;
+            assert!(
+                strand.vectors.len() == program.vectors as usize
+                    && strand.masks.len() == program.masks as usize
+                    && context.views.len() == program.views.len()
+                    && (strand.pc as usize) < program.code.len()
+            );
+            let code = program.code.as_ptr();
+            let v: *mut Lanes = strand.vectors.as_mut_ptr();
+            let m: *mut Mask = strand.masks.as_mut_ptr();
+            let mut pc = strand.pc;
+            let mut mask = strand.mask;
+            let mut granted = strand.granted;
+            let mut fuel = strand.fuel;
+            macro_rules! stop {
+                ($pc:expr, $step:expr) => {{
+                    strand.pc = $pc;
+                    strand.mask = mask;
+                    strand.granted = false;
+                    strand.fuel = fuel;
+                    return Ok($step);
+                }};
+            }
+            // SAFETY (of the whole loop): the verifier has checked register numbers, table entries and jump targets, the last
+            // instruction is Done, and the assertion above the sizes of the files. Registers are plain words: references to them are
+            // made within one arm only and do not overlap where one of them is unique.
+            macro_rules! vector {
+                ($k:expr) => { unsafe { &mut *v.add($k as usize) } };
+            }
+            macro_rules! mask_of {
+                ($k:expr) => { unsafe { &mut *m.add($k as usize) } };
+            }
+            macro_rules! file {
+                // SAFETY: as above; no other reference to a register lives meanwhile.
+                () => { unsafe { std::slice::from_raw_parts_mut(v, program.vectors as usize) } };
+            }
+            macro_rules! entry {
+                ($k:expr) => { unsafe { program.memory.get_unchecked($k as usize) } };
+            }
+            macro_rules! yield_before {
+                ($visible:expr, $here:expr) => {
+                    if M::MODELLED && $visible {
+                        if !granted {
+                            stop!($here, Step::Yielded);
+                        }
+                        granted = false;
+                        strand.step += 1;
+                    }
+                };
+            }
+            macro_rules! split {
+                ($condition:expr, $inst:expr) => {{
+                    let condition: Mask = $condition;
+                    *mask_of!($inst.dst) |= mask & !condition;
+                    mask &= condition;
+                    if mask == 0 {
+                        pc = $inst.imm;
+                    }
+                }};
+            }
+            macro_rules! load_view {
+                ($inst:expr, $n:literal, $access:ident) => {{
+                    let inst = $inst;
+                    if M::MODELLED {
+                        return Err(Trap::NotImplemented("plain code in modelled mode".into()));
+                    }
+                    let shift = u32::from(inst.c) & 31;
+                    let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    let view = unsafe { context.views.get_unchecked(inst.b as usize) };
+                    let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
+                    memory.load(Site(0), Pointers::View { view, offset: &offset, immediate: inst.imm }, mask, &$access, out)?;
+                }};
+            }
+            macro_rules! load_workgroup {
+                ($inst:expr, $n:literal, $access:ident) => {{
+                    let inst = $inst;
+                    if M::MODELLED {
+                        return Err(Trap::NotImplemented("plain code in modelled mode".into()));
+                    }
+                    let shift = u32::from(inst.c) & 31;
+                    let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
+                    let from = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
+                    memory.load(Site(0), from, mask, &$access, out)?;
+                }};
+            }
+            loop {
+                let here = pc;
+                let inst: Inst = unsafe { *code.add(pc as usize) };
+                pc += 1;
+                match inst.op {
+                    $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
+                    $(Opcode::$far => T::outline(|| lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
+                    $(
+                        Opcode::$test => *mask_of!(inst.dst) = test!(T, v, inst, ($($tx: $tt),*) $tb),
+                        Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
+                        Opcode::$jump => {
+                            if test!(T, v, inst, ($($tx: $tt),*) $tb) & mask == 0 {
+                                pc = inst.imm;
+                            }
+                        }
+                    )*
+                    $(Opcode::$far_test => {
+                        *mask_of!(inst.dst) = T::outline(|| test!(T, v, inst, ($($ux: $ut),*) $ub));
+                    })*
+
+                    Opcode::MovMasked => {
+                        let value = blend(mask, &vector!(inst.a).0, &vector!(inst.dst).0);
+                        vector!(inst.dst).0 = value;
+                    }
+                    Opcode::Select => {
+                        let value = blend(*mask_of!(inst.a), &vector!(inst.b).0, &vector!(inst.c).0);
+                        vector!(inst.dst).0 = value;
+                    }
+                    Opcode::Select64 => {
+                        let condition = *mask_of!(inst.a);
+                        let low = blend(condition, &vector!(inst.b).0, &vector!(inst.c).0);
+                        let high = blend(condition, &vector!(inst.b + 1).0, &vector!(inst.c + 1).0);
+                        vector!(inst.dst).0 = low;
+                        vector!(inst.dst + 1).0 = high;
+                    }
+                    Opcode::MaskMov => *mask_of!(inst.dst) = *mask_of!(inst.a),
+                    Opcode::MaskMovMasked => {
+                        *mask_of!(inst.dst) = (*mask_of!(inst.dst) & !mask) | (*mask_of!(inst.a) & mask);
+                    }
+                    Opcode::MaskAnd => *mask_of!(inst.dst) = *mask_of!(inst.a) & *mask_of!(inst.b),
+                    Opcode::MaskOr => *mask_of!(inst.dst) = *mask_of!(inst.a) | *mask_of!(inst.b),
+                    Opcode::MaskXor => *mask_of!(inst.dst) = *mask_of!(inst.a) ^ *mask_of!(inst.b),
+                    Opcode::MaskNot => *mask_of!(inst.dst) = !*mask_of!(inst.a),
+                    Opcode::MaskEqual => *mask_of!(inst.dst) = !(*mask_of!(inst.a) ^ *mask_of!(inst.b)),
+                    Opcode::MaskSelect => {
+                        let condition = *mask_of!(inst.a);
+                        *mask_of!(inst.dst) = (*mask_of!(inst.b) & condition) | (*mask_of!(inst.c) & !condition);
+                    }
+                    Opcode::MaskToInt => {
+                        vector!(inst.dst).0 = blend(*mask_of!(inst.a), &[1; LANES], &[0; LANES]);
+                    }
+
+                    Opcode::Jump => pc = inst.imm,
+                    Opcode::JumpIf => {
+                        if *mask_of!(inst.a) & mask != 0 {
+                            pc = inst.imm;
+                        }
+                    }
+                    Opcode::JumpUnless => {
+                        if *mask_of!(inst.a) & mask == 0 {
+                            pc = inst.imm;
+                        }
+                    }
+                    Opcode::Split => split!(*mask_of!(inst.a), inst),
+                    Opcode::SplitNot => split!(!*mask_of!(inst.a), inst),
+                    Opcode::Park => {
+                        *mask_of!(inst.dst) |= mask;
+                        mask = 0;
+                        pc = inst.imm;
+                    }
+                    Opcode::Join => {
+                        mask |= std::mem::take(mask_of!(inst.dst));
+                        if mask == 0 {
+                            pc = inst.imm;
+                        }
+                    }
+                    Opcode::Repeat => {
+                        pc = inst.imm;
+                        fuel = fuel.wrapping_sub(1);
+                        if fuel == 0 {
+                            stop!(here, Step::OutOfFuel);
+                        }
+                    }
+                    Opcode::RepeatJoin => {
+                        if mask | *mask_of!(inst.dst) != 0 {
+                            fuel = fuel.wrapping_sub(1);
+                            if fuel == 0 {
+                                // The lanes stay parked here: this instruction runs again.
+                                *mask_of!(inst.dst) |= mask;
+                                mask = std::mem::take(mask_of!(inst.dst));
+                                stop!(here, Step::OutOfFuel);
+                            }
+                            mask |= std::mem::take(mask_of!(inst.dst));
+                            pc = inst.imm;
+                        }
+                    }
+                    Opcode::EndLanes => {
+                        strand.live &= !mask;
+                        mask = 0;
+                        pc = inst.imm;
+                    }
+                    Opcode::Done => {
+                        strand.live = 0;
+                        stop!(here, Step::Done);
+                    }
+
+                    Opcode::LoadView => load_view!(inst, 1, VIEW_1),
+                    Opcode::LoadView2 => load_view!(inst, 2, VIEW_2),
+                    Opcode::LoadView3 => load_view!(inst, 3, VIEW_3),
+                    Opcode::LoadView4 => load_view!(inst, 4, VIEW_4),
+                    Opcode::LoadViewUniform => {
+                        if M::MODELLED {
+                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
+                        }
+                        let first = mask.trailing_zeros() as usize & (LANES - 1);
+                        let at = (vector!(inst.a).0[first] << (inst.c & 31)).wrapping_add(inst.imm);
+                        let view = unsafe { context.views.get_unchecked(inst.b as usize) };
+                        let out = std::slice::from_mut(vector!(inst.dst));
+                        let from = Pointers::View { view, offset: &Lanes::ZERO, immediate: at };
+                        memory.load(Site(0), from, 1, &VIEW_1, out)?;
+                        let word = vector!(inst.dst).0[0];
+                        vector!(inst.dst).0 = [word; LANES];
+                    }
+                    Opcode::LoadWorkgroup => load_workgroup!(inst, 1, VIEW_1),
+                    Opcode::LoadWorkgroup2 => load_workgroup!(inst, 2, VIEW_2),
+                    Opcode::LoadWorkgroup3 => load_workgroup!(inst, 3, VIEW_3),
+                    Opcode::LoadWorkgroup4 => load_workgroup!(inst, 4, VIEW_4),
+                    Opcode::StoreView => {
+                        if M::MODELLED {
+                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
+                        }
+                        let shift = inst.c & 31;
+                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let view = unsafe { context.views.get_unchecked(inst.b as usize) };
+                        let value = std::slice::from_ref(&*vector!(inst.dst));
+                        let to = Pointers::View { view, offset: &offset, immediate: inst.imm };
+                        memory.store(Site(0), to, mask, &VIEW_1, value)?;
+                    }
+                    Opcode::StoreWorkgroup => {
+                        if M::MODELLED {
+                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
+                        }
+                        let shift = inst.c & 31;
+                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let value = std::slice::from_ref(&*vector!(inst.dst));
+                        let to = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
+                        memory.store(Site(0), to, mask, &VIEW_1, value)?;
+                    }
+                    Opcode::Load => {
+                        let entry = entry!(inst.imm);
+                        yield_before!(entry.visible, here);
+                        T::outline(|| table::load(context, entry, file!(), mask, memory))?;
+                    }
+                    Opcode::LoadUniform => {
+                        let entry = entry!(inst.imm);
+                        T::outline(|| table::load_uniform(context, entry, file!(), mask, memory))?;
+                    }
+                    Opcode::Store => {
+                        let entry = entry!(inst.imm);
+                        yield_before!(entry.visible, here);
+                        strand.changes += 1;
+                        T::outline(|| table::store(context, entry, file!(), mask, memory))?;
+                    }
+                    Opcode::Atomic => {
+                        let entry = entry!(inst.imm);
+                        yield_before!(entry.visible, here);
+                        let changed = T::outline(|| table::atomic(context, entry, file!(), mask, memory))?;
+                        strand.changes += u64::from(changed);
+                    }
+                    Opcode::LoadPrivate => {
+                        let entry = entry!(inst.aux);
+                        let shift = inst.c & 31;
+                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        *vector!(inst.dst) = table::load_private(entry, &strand.private, &offset, inst.imm);
+                    }
+                    Opcode::StorePrivate => {
+                        let entry = entry!(inst.aux);
+                        let shift = inst.c & 31;
+                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let value = &*vector!(inst.dst);
+                        table::store_private(entry, &mut strand.private, &offset, inst.imm, mask, value);
+                    }
+                    Opcode::BufferSize => table::buffer_size(context, entry!(inst.imm), file!(), mask),
+
+                    Opcode::MemoryBarrier => {
+                        let barrier = &program.barriers[inst.imm as usize];
+                        yield_before!(true, here);
+                        memory.fence(barrier.site, mask, barrier.memory, &barrier.semantics);
+                    }
+                    Opcode::ControlBarrier => {
+                        let barrier = &program.barriers[inst.imm as usize];
+                        yield_before!(true, here);
+                        let execution = barrier.execution.unwrap_or(Scope::Invocation);
+                        memory.barrier_arrive(barrier.site, mask, execution, barrier.memory, &barrier.semantics);
+                        if execution == Scope::Workgroup && !control.alone {
+                            stop!(pc, Step::AtBarrier(inst.imm));
+                        }
+                    }
+
+                    Opcode::Elect => *mask_of!(inst.dst) = mask & mask.wrapping_neg(),
+                    Opcode::VoteAll => {
+                        *mask_of!(inst.dst) = if mask & !*mask_of!(inst.a) == 0 { Mask::MAX } else { 0 };
+                    }
+                    Opcode::VoteAny => {
+                        *mask_of!(inst.dst) = if mask & *mask_of!(inst.a) != 0 { Mask::MAX } else { 0 };
+                    }
+                    Opcode::VoteEqualMask => {
+                        let yes = mask & *mask_of!(inst.a);
+                        *mask_of!(inst.dst) = if yes == 0 || yes == mask { Mask::MAX } else { 0 };
+                    }
+                    Opcode::VoteEqual => {
+                        let equal = group::all_equal(std::slice::from_ref(&*vector!(inst.a)), mask);
+                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                    }
+                    Opcode::VoteEqualFloat => {
+                        let equal = group::all_equal_float(vector!(inst.a), mask);
+                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                    }
+                    Opcode::VoteEqual64 => {
+                        let equal = group::all_equal(&[*vector!(inst.a), *vector!(inst.a + 1)], mask);
+                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                    }
+                    Opcode::Ballot => {
+                        let bits = *mask_of!(inst.a) & mask;
+                        vector!(inst.dst).0 = [bits; LANES];
+                        for k in 1..4 {
+                            *vector!(inst.dst + k) = Lanes::ZERO;
+                        }
+                    }
+                    Opcode::InverseBallot => {
+                        let words = &vector!(inst.a).0;
+                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| bits | (words[j] & 1 << j));
+                    }
+                    Opcode::BallotBitExtract => {
+                        let (words, index) = (&vector!(inst.a).0, &vector!(inst.b).0);
+                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| {
+                            let bit = if index[j] < 32 { words[j] >> index[j] & 1 } else { 0 };
+                            bits | bit << j
+                        });
+                    }
+                    Opcode::BallotBitCount => {
+                        let kind = match inst.imm {
+                            0 => GroupKind::Reduce,
+                            1 => GroupKind::InclusiveScan,
+                            _ => GroupKind::ExclusiveScan,
+                        };
+                        *vector!(inst.dst) = group::ballot_bit_count(kind, vector!(inst.a), program.subgroup_size);
+                    }
+                    Opcode::BallotFind => {
+                        *vector!(inst.dst) = group::ballot_find(vector!(inst.a), program.subgroup_size, inst.imm != 0);
+                    }
+                    Opcode::Shuffle => {
+                        let (value, by) = (&*vector!(inst.a), &*vector!(inst.b));
+                        let moved = T::outline(|| match inst.imm {
+                            0 => group::shuffle(value, by),
+                            1 => group::shuffle_xor(value, by),
+                            2 => group::shuffle_up(value, by),
+                            3 => group::shuffle_down(value, by),
+                            4 => group::quad_broadcast(value, by),
+                            k => group::rotate(value, by, (1 << (k - 5).min(5)).min(program.subgroup_size)),
+                        });
+                        *vector!(inst.dst) = moved;
+                    }
+                    Opcode::BroadcastFirst => {
+                        let word = vector!(inst.a).0[mask.trailing_zeros() as usize & (LANES - 1)];
+                        vector!(inst.dst).0 = [word; LANES];
+                    }
+                    Opcode::QuadSwap => {
+                        let value = group::quad_swap(vector!(inst.a), inst.imm);
+                        *vector!(inst.dst) = value;
+                    }
+                    Opcode::MaskToLanes => {
+                        vector!(inst.dst).0 = blend(*mask_of!(inst.a), &[u32::MAX; LANES], &[0; LANES]);
+                    }
+                    Opcode::LanesToMask => {
+                        let words = &vector!(inst.a).0;
+                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| bits | (words[j] >> 31) << j);
+                    }
+                    Opcode::Group => {
+                        let (fold, kind, scalar) = program.groups[inst.imm as usize];
+                        let mut out = [Lanes::ZERO];
+                        T::outline(|| group::fold(fold, kind, scalar, std::slice::from_ref(&*vector!(inst.a)), mask, &mut out));
+                        *vector!(inst.dst) = out[0];
+                    }
+                    Opcode::Group64 => {
+                        let (fold, kind, scalar) = program.groups[inst.imm as usize];
+                        let mut out = [Lanes::ZERO; 2];
+                        let value = [*vector!(inst.a), *vector!(inst.a + 1)];
+                        T::outline(|| group::fold(fold, kind, scalar, &value, mask, &mut out));
+                        *vector!(inst.dst) = out[0];
+                        *vector!(inst.dst + 1) = out[1];
+                    }
+                    Opcode::GroupMask => {
+                        let (fold, kind, _) = program.groups[inst.imm as usize];
+                        *mask_of!(inst.dst) = group::fold_mask(fold, kind, *mask_of!(inst.a), mask);
+                    }
+                    Opcode::ReadClock => {
+                        strand.clock += 1;
+                        vector!(inst.dst).0 = [strand.clock as u32; LANES];
+                        vector!(inst.dst + 1).0 = [(strand.clock >> 32) as u32; LANES];
+                    }
+                    Opcode::Image => {
+                        let entry = &program.images[inst.imm as usize];
+                        yield_before!(entry.visible, here);
+                        let changed = T::outline(|| image::entry::execute(context, entry, file!(), mask, memory))?;
+                        strand.changes += u64::from(changed);
+                    }
+                }
+            }
+        }
+    };
+}
+instruction_table!(define_run);
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx2<M: MemorySystem>(
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    interpret::<M, super::target::Avx2>(context, strand, memory, control)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx512<M: MemorySystem>(
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    interpret::<M, super::target::Avx512>(context, strand, memory, control)
+}
+
+/// Runs `strand` until it ends or has to stop.
+///
+/// # Errors
+/// The trap of a memory operation.
+#[inline]
+pub(crate) fn run<M: MemorySystem>(
+    level: Level,
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    #[cfg(target_arch = "x86_64")]
+    if !M::MODELLED {
+        match level {
+            // SAFETY: detected.
+            Level::Avx512 => return unsafe { run_avx512(context, strand, memory, control) },
+            // SAFETY: detected.
+            Level::Avx2 => return unsafe { run_avx2(context, strand, memory, control) },
+            Level::Baseline => {}
+        }
+    }
+    let _ = level;
+    interpret::<M, Baseline>(context, strand, memory, control)
+}

@@ -1,0 +1,129 @@
+//! Instruction sets of the host: the dispatch loop is compiled for each, and one is chosen when it is first used. All compute the same bits.
+
+/// Lanes that an operation handles at a time.
+pub(crate) const CHUNK: usize = 16;
+
+/// A host instruction set.
+pub(crate) trait Target {
+    /// A bit for each word: its top bit.
+    fn mask_of(words: &[u32; CHUNK]) -> u32;
+
+    /// Calls `f` as a function of its own, compiled for this instruction set.
+    fn outline<R>(f: impl FnOnce() -> R) -> R;
+}
+
+/// What every host of the architecture has.
+pub(crate) struct Baseline;
+
+impl Target for Baseline {
+    #[inline(always)]
+    fn mask_of(words: &[u32; CHUNK]) -> u32 {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_mm_loadu_ps, _mm_movemask_ps};
+            let mut mask = 0;
+            for k in 0..CHUNK / 4 {
+                // SAFETY: SSE is part of x86-64; four words of the array are read.
+                let bits = unsafe { _mm_movemask_ps(_mm_loadu_ps(words.as_ptr().add(4 * k).cast())) };
+                mask |= (bits as u32) << (4 * k);
+            }
+            mask
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            words.iter().enumerate().fold(0, |mask, (k, word)| mask | (word >> 31) << k)
+        }
+    }
+
+    #[inline(never)]
+    fn outline<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{CHUNK, Target};
+    use std::arch::x86_64::{_mm256_loadu_ps, _mm256_movemask_ps, _mm512_loadu_si512, _mm512_movepi32_mask};
+
+    /// AVX2. Used only after detection.
+    pub(crate) struct Avx2;
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    fn call_avx2<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    impl Target for Avx2 {
+        #[inline(always)]
+        fn mask_of(words: &[u32; CHUNK]) -> u32 {
+            // SAFETY: the host has AVX2 (see `Level::detect`); two times eight words of the array are read.
+            unsafe {
+                let low = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().cast()));
+                let high = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().add(8).cast()));
+                low as u32 | (high as u32) << 8
+            }
+        }
+
+        #[inline(always)]
+        fn outline<R>(f: impl FnOnce() -> R) -> R {
+            // SAFETY: the host has AVX2.
+            unsafe { call_avx2(f) }
+        }
+    }
+
+    /// AVX-512. Used only after detection.
+    pub(crate) struct Avx512;
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    fn call_avx512<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    impl Target for Avx512 {
+        #[inline(always)]
+        fn mask_of(words: &[u32; CHUNK]) -> u32 {
+            // SAFETY: the host has AVX-512 (see `Level::detect`); sixteen words of the array are read.
+            unsafe { u32::from(_mm512_movepi32_mask(_mm512_loadu_si512(words.as_ptr().cast()))) }
+        }
+
+        #[inline(always)]
+        fn outline<R>(f: impl FnOnce() -> R) -> R {
+            // SAFETY: the host has AVX-512.
+            unsafe { call_avx512(f) }
+        }
+    }
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512};
+
+/// The instruction sets that the loop is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    /// The best one that this host has.
+    pub fn detect() -> Level {
+        static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            {
+                use std::is_x86_feature_detected as has;
+                let bits = has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+                if bits && has!("avx2") {
+                    let wide = has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw");
+                    return if wide { Level::Avx512 } else { Level::Avx2 };
+                }
+            }
+            Level::Baseline
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! Workgroups of the plain mode: subgroups one after another, in phases between barriers.
+
+use super::context::Context;
+use super::run::{Control, run};
+use super::strand::{Step, Strand};
+use super::target::Level;
+use pellucid_memory::system::{MemorySystem, Trap};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Back-edges between looks at the limits.
+const FUEL: u32 = 1 << 12;
+/// Looks in a row after which another subgroup runs.
+const SLICE: u32 = 16;
+/// Looks after which parked lanes become a strand of their own.
+const PATIENCE: u32 = 1 << 8;
+
+/// What ends a dispatch early.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    /// Back-edges of one subgroup.
+    pub watchdog: Option<u64>,
+    /// The host wants it to stop.
+    pub stop: Option<&'a AtomicBool>,
+    /// Another worker has trapped.
+    pub abandoned: &'a AtomicBool,
+}
+
+/// The state of one host thread: register files are used again for every workgroup.
+pub(crate) struct Worker {
+    level: Level,
+    pool: Vec<Strand>,
+    live: Vec<Subgroup>,
+}
+
+struct Subgroup {
+    strands: Vec<(Strand, bool)>,
+    back_edges: u64,
+    looks: u32,
+}
+
+enum Outcome {
+    Done,
+    AtBarrier,
+    Suspended,
+}
+
+impl Worker {
+    pub fn new() -> Worker {
+        Worker { level: Level::detect(), pool: Vec::new(), live: Vec::new() }
+    }
+
+    fn file(&mut self, context: &Context<'_>) -> Strand {
+        self.pool.pop().unwrap_or_else(|| {
+            let mut strand = Strand::default();
+            strand.prepare(context);
+            strand
+        })
+    }
+
+    /// Runs one workgroup to its end.
+    pub fn workgroup<M: MemorySystem>(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut M,
+        workgroup: u32,
+        limits: &Limits<'_>,
+    ) -> Result<(), Trap> {
+        let shader = &context.program.shader;
+        if shader.workgroup_bytes > 0 {
+            memory.workgroup_begin(workgroup, shader.workgroup_bytes, shader.workgroup.iter().any(|o| o.zeroed));
+        }
+        let workgroup_id = context.workgroup_id(workgroup);
+        let control = Control { alone: context.subgroups == 1 };
+        for subgroup in 0..context.subgroups {
+            let mut strand = self.file(context);
+            strand.start(context, &context.identity(workgroup, workgroup_id, subgroup));
+            strand.fuel = FUEL;
+            match run(self.level, context, &mut strand, memory, &control)? {
+                Step::Done => self.pool.push(strand),
+                step => {
+                    let at_barrier = matches!(step, Step::AtBarrier(_));
+                    let mut subgroup = Subgroup { strands: vec![(strand, at_barrier)], back_edges: 0, looks: 0 };
+                    let outcome =
+                        if at_barrier { Outcome::AtBarrier } else { self.resume(context, memory, &mut subgroup, limits)? };
+                    if !matches!(outcome, Outcome::Done) {
+                        self.live.push(subgroup);
+                    }
+                }
+            }
+        }
+        while !self.live.is_empty() {
+            if self.live.iter().all(|s| s.strands.iter().all(|(_, at_barrier)| *at_barrier)) {
+                memory.barrier_complete(workgroup);
+                self.live.iter_mut().for_each(|s| s.strands.iter_mut().for_each(|s| s.1 = false));
+            }
+            let mut k = 0;
+            while k < self.live.len() {
+                let mut subgroup = std::mem::replace(
+                    &mut self.live[k],
+                    Subgroup { strands: Vec::new(), back_edges: 0, looks: 0 },
+                );
+                match self.resume(context, memory, &mut subgroup, limits)? {
+                    Outcome::Done => {
+                        self.live.remove(k);
+                    }
+                    Outcome::AtBarrier | Outcome::Suspended => {
+                        self.live[k] = subgroup;
+                        k += 1;
+                    }
+                }
+            }
+        }
+        if shader.workgroup_bytes > 0 {
+            memory.workgroup_end(workgroup);
+        }
+        Ok(())
+    }
+
+    /// Runs the strands of a subgroup in turn until all stand at a barrier or have ended, or others should run.
+    fn resume<M: MemorySystem>(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut M,
+        subgroup: &mut Subgroup,
+        limits: &Limits<'_>,
+    ) -> Result<Outcome, Trap> {
+        let control = Control { alone: context.subgroups == 1 && subgroup.strands.len() == 1 };
+        for look in 0.. {
+            let Some(k) = (0..subgroup.strands.len())
+                .map(|n| (n + look as usize) % subgroup.strands.len())
+                .find(|k| !subgroup.strands[*k].1)
+            else {
+                break;
+            };
+            if look >= SLICE {
+                return Ok(Outcome::Suspended);
+            }
+            let (strand, at_barrier) = &mut subgroup.strands[k];
+            strand.fuel = FUEL;
+            match run(self.level, context, strand, memory, &control)? {
+                Step::Done => {
+                    let (strand, _) = subgroup.strands.remove(k);
+                    self.pool.push(strand);
+                }
+                Step::AtBarrier(_) => *at_barrier = true,
+                Step::Yielded => {}
+                Step::OutOfFuel => {
+                    subgroup.back_edges += u64::from(FUEL);
+                    subgroup.looks += 1;
+                    check(limits, subgroup.back_edges)?;
+                    if subgroup.looks % PATIENCE == 0 {
+                        let join = join_of(context, strand.pc);
+                        if let Some(other) = strand.split(context, join) {
+                            subgroup.strands.push((other, false));
+                            // Not alone any more: barriers must be waited for.
+                            return Ok(Outcome::Suspended);
+                        }
+                    }
+                }
+            }
+        }
+        if subgroup.strands.is_empty() {
+            return Ok(Outcome::Done);
+        }
+        merge(&mut subgroup.strands, context.program.parks as usize);
+        Ok(Outcome::AtBarrier)
+    }
+}
+
+/// Where the parked lanes of a strand go on that stands at the back-edge `pc`.
+pub(crate) fn join_of(context: &Context<'_>, pc: u32) -> u32 {
+    let edges = &context.program.back_edges;
+    let k = edges.binary_search_by_key(&pc, |edge| edge.0);
+    k.map_or(context.program.code.len() as u32 - 1, |k| edges[k].1)
+}
+
+/// Strands that stand at the same barrier become one.
+fn merge(strands: &mut Vec<(Strand, bool)>, parks: usize) {
+    let mut k = 1;
+    while k < strands.len() {
+        let pc = strands[k].0.pc;
+        match (0..k).find(|j| strands[*j].0.pc == pc) {
+            Some(j) => {
+                let (other, _) = strands.remove(k);
+                strands[j].0.merge(&other, parks);
+            }
+            None => k += 1,
+        }
+    }
+}
+
+fn check(limits: &Limits<'_>, back_edges: u64) -> Result<(), Trap> {
+    if limits.watchdog.is_some_and(|most| back_edges >= most) {
+        return Err(Trap::Watchdog);
+    }
+    if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        return Err(Trap::Stopped("the host asked for it".into()));
+    }
+    if limits.abandoned.load(Ordering::Relaxed) {
+        return Err(Trap::Stopped("another workgroup has trapped".into()));
+    }
+    Ok(())
+}

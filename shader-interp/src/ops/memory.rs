@@ -1,0 +1,296 @@
+//! Memory operations by table entry, private memory and push constants.
+
+use crate::code::{MemoryEntry, Space};
+use crate::exec::context::Context;
+use pellucid_memory::access::{Access, AtomicOp, Site};
+use pellucid_memory::raw;
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+
+/// The vector registers of a strand.
+pub(crate) type Vectors<'a> = &'a mut [Lanes];
+
+/// Most words of one access: 16 components of 8 bytes.
+const WORDS: usize = 32;
+
+#[inline(always)]
+fn shifted(offset: &Lanes, shift: u32) -> Lanes {
+    Lanes(offset.0.map(|x| x << (shift & 31)))
+}
+
+fn words(access: &Access) -> usize {
+    usize::from(access.components) * if access.size == 8 { 2 } else { 1 }
+}
+
+/// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane names.
+fn waterfall(
+    context: &Context<'_>,
+    binding: u32,
+    element: &Lanes,
+    mut mask: Mask,
+    each: &mut dyn FnMut(&MemoryView, Mask) -> Result<(), Trap>,
+) -> Result<(), Trap> {
+    while mask != 0 {
+        let chosen = element.0[mask.trailing_zeros() as usize];
+        let here = lanes(mask).filter(|j| element.0[*j] == chosen).fold(0, |m, j| m | 1 << j);
+        each(&context.view(binding, chosen), here)?;
+        mask &= !here;
+    }
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn load<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &MemoryEntry,
+    vectors: Vectors<'_>,
+    mask: Mask,
+    memory: &mut M,
+) -> Result<(), Trap> {
+    let count = words(&entry.access);
+    let offset = shifted(&vectors[entry.offset as usize], entry.shift);
+    let high = vectors.get(entry.offset as usize + 1).copied().unwrap_or(Lanes::ZERO);
+    let start = entry.result as usize;
+    let immediate = entry.immediate;
+    match entry.space {
+        Space::View(slot) => {
+            let view = &context.views[slot as usize];
+            let out = &mut vectors[start..start + count];
+            memory.load(entry.site, Pointers::View { view, offset: &offset, immediate }, mask, &entry.access, out)
+        }
+        Space::Workgroup(reference) => {
+            let out = &mut vectors[start..start + count];
+            let from = Pointers::Workgroup { offset: &offset, immediate, reference };
+            memory.load(entry.site, from, mask, &entry.access, out)
+        }
+        Space::Physical => {
+            let out = &mut vectors[start..start + count];
+            let from = Pointers::Physical { low: &offset, high: &high, immediate };
+            memory.load(entry.site, from, mask, &entry.access, out)
+        }
+        Space::Element { binding, element } => {
+            let element = vectors[element as usize];
+            waterfall(context, binding, &element, mask, &mut |view, here| {
+                let mut part = [Lanes::ZERO; WORDS];
+                let from = Pointers::View { view, offset: &offset, immediate };
+                memory.load(entry.site, from, here, &entry.access, &mut part[..count])?;
+                merge(&mut vectors[start..start + count], &part, here);
+                Ok(())
+            })
+        }
+        Space::Push => {
+            let mut part = [Lanes::ZERO; WORDS];
+            let size = u32::from(entry.access.size);
+            for j in lanes(mask) {
+                for (k, out) in part.iter_mut().enumerate().take(count) {
+                    let step = size.min(4);
+                    let at = offset.0[j].wrapping_add(immediate).wrapping_add(k as u32 * step);
+                    out.0[j] = context.push_constant(at, step);
+                }
+            }
+            merge(&mut vectors[start..start + count], &part, mask);
+            Ok(())
+        }
+        Space::Private { .. } => Err(Trap::NotImplemented("a private access in the memory table".into())),
+    }
+}
+
+fn merge(to: &mut [Lanes], from: &[Lanes], mask: Mask) {
+    for (to, from) in to.iter_mut().zip(from) {
+        lanes(mask).for_each(|j| to.0[j] = from.0[j]);
+    }
+}
+
+/// One load for all lanes: of the first active lane, given to all.
+pub(crate) fn load_uniform<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &MemoryEntry,
+    vectors: Vectors<'_>,
+    mask: Mask,
+    memory: &mut M,
+) -> Result<(), Trap> {
+    let first = mask.trailing_zeros() as usize % LANES;
+    load(context, entry, vectors, 1 << first, memory)?;
+    let start = entry.result as usize;
+    for register in &mut vectors[start..start + words(&entry.access)] {
+        register.0 = [register.0[first]; LANES];
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn gather(vectors: &[Lanes], registers: &[u32], into: &mut [Lanes; WORDS]) {
+    for (to, register) in into.iter_mut().zip(registers) {
+        *to = vectors[*register as usize];
+    }
+}
+
+#[inline(always)]
+pub(crate) fn store<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &MemoryEntry,
+    vectors: Vectors<'_>,
+    mask: Mask,
+    memory: &mut M,
+) -> Result<(), Trap> {
+    let mut staging = std::mem::MaybeUninit::<[Lanes; WORDS]>::uninit();
+    let count = entry.values.len().min(WORDS);
+    // SAFETY: the first `count` elements are written before they are read, and no others are read.
+    let value = unsafe {
+        let first = staging.as_mut_ptr().cast::<Lanes>();
+        for (k, register) in entry.values.iter().take(count).enumerate() {
+            first.add(k).write(vectors[*register as usize]);
+        }
+        std::slice::from_raw_parts(first, count)
+    };
+    let offset = shifted(&vectors[entry.offset as usize], entry.shift);
+    let immediate = entry.immediate;
+    match entry.space {
+        Space::View(slot) => {
+            let view = &context.views[slot as usize];
+            memory.store(entry.site, Pointers::View { view, offset: &offset, immediate }, mask, &entry.access, value)
+        }
+        Space::Workgroup(reference) => {
+            let to = Pointers::Workgroup { offset: &offset, immediate, reference };
+            memory.store(entry.site, to, mask, &entry.access, value)
+        }
+        Space::Physical => {
+            let high = vectors[entry.offset as usize + 1];
+            let to = Pointers::Physical { low: &offset, high: &high, immediate };
+            memory.store(entry.site, to, mask, &entry.access, value)
+        }
+        Space::Element { binding, element } => {
+            let element = vectors[element as usize];
+            waterfall(context, binding, &element, mask, &mut |view, here| {
+                let to = Pointers::View { view, offset: &offset, immediate };
+                memory.store(entry.site, to, here, &entry.access, value)
+            })
+        }
+        Space::Push | Space::Private { .. } => Err(Trap::NotImplemented("a store to push constants".into())),
+    }
+}
+
+/// Returns whether any lane changed memory.
+pub(crate) fn atomic<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &MemoryEntry,
+    vectors: Vectors<'_>,
+    mask: Mask,
+    memory: &mut M,
+) -> Result<bool, Trap> {
+    let op = entry.atomic.unwrap_or(AtomicOp::Exchange);
+    let access = &entry.access;
+    let count = words(access);
+    let mut value = [Lanes::ZERO; WORDS];
+    gather(vectors, &entry.values, &mut value);
+    let value = &value[..2];
+    let mut comparator = [Lanes::ZERO; WORDS];
+    gather(vectors, &entry.comparator, &mut comparator);
+    let comparator = (op == AtomicOp::CompareExchange).then_some(&comparator[..2]);
+    let offset = shifted(&vectors[entry.offset as usize], entry.shift);
+    let immediate = entry.immediate;
+    let site: Site = entry.site;
+    let mut out = [Lanes::ZERO; 2];
+    let results = &mut out[..count];
+    match entry.space {
+        Space::View(slot) => {
+            let to = Pointers::View { view: &context.views[slot as usize], offset: &offset, immediate };
+            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
+        }
+        Space::Workgroup(reference) => {
+            let to = Pointers::Workgroup { offset: &offset, immediate, reference };
+            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
+        }
+        Space::Physical => {
+            let high = vectors[entry.offset as usize + 1];
+            let to = Pointers::Physical { low: &offset, high: &high, immediate };
+            memory.read_modify_write(site, op, to, mask, access, value, comparator, results)?;
+        }
+        Space::Element { binding, element } => {
+            let element = vectors[element as usize];
+            waterfall(context, binding, &element, mask, &mut |view, here| {
+                let to = Pointers::View { view, offset: &offset, immediate };
+                memory.read_modify_write(site, op, to, here, access, value, comparator, results)
+            })?;
+        }
+        Space::Push | Space::Private { .. } => return Err(Trap::NotImplemented("an atomic on push constants".into())),
+    }
+    let start = entry.result as usize;
+    vectors[start..start + count].copy_from_slice(&out[..count]);
+    if !M::MODELLED {
+        return Ok(true);
+    }
+    let get = |words: &[Lanes], j: usize| {
+        u64::from(words[0].0[j]) | if access.size == 8 { u64::from(words[1].0[j]) << 32 } else { 0 }
+    };
+    Ok(lanes(mask).any(|j| {
+        let old = get(&out, j);
+        raw::apply(op, access.size, old, get(value, j), comparator.map_or(0, |c| get(c, j))) != old
+    }))
+}
+
+/// OpArrayLength's byte count: the size of the descriptor.
+pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: Vectors<'_>, mask: Mask) {
+    let clamp = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
+    let size = match entry.space {
+        Space::View(slot) => Lanes([clamp(context.views[slot as usize].size); LANES]),
+        Space::Element { binding, element } => {
+            let element = vectors[element as usize];
+            let mut sizes = Lanes::ZERO;
+            lanes(mask).for_each(|j| sizes.0[j] = clamp(context.view(binding, element.0[j]).size));
+            sizes
+        }
+        _ => Lanes::ZERO,
+    };
+    vectors[entry.result as usize] = size;
+}
+
+/// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of `private`.
+#[inline(always)]
+pub(crate) fn load_private(entry: &MemoryEntry, private: &[Lanes], offset: &Lanes, immediate: u32) -> Lanes {
+    let Space::Private { start, end } = entry.space else { return Lanes::ZERO };
+    let size = u32::from(entry.access.size);
+    let cut = u32::MAX >> (32 - 8 * size.min(4));
+    Lanes(std::array::from_fn(|j| {
+        let at = offset.0[j].wrapping_add(immediate);
+        if at < start || at >= end || end - at < size {
+            return 0;
+        }
+        private.get(at as usize / 4).map_or(0, |word| word.0[j] >> (8 * (at & 3)) & cut)
+    }))
+}
+
+/// The inverse of [`load_private`], for the active lanes.
+#[inline(always)]
+pub(crate) fn store_private(
+    entry: &MemoryEntry,
+    private: &mut [Lanes],
+    offset: &Lanes,
+    immediate: u32,
+    mask: Mask,
+    value: &Lanes,
+) {
+    let Space::Private { start, end } = entry.space else { return };
+    let size = u32::from(entry.access.size);
+    let cut = u32::MAX >> (32 - 8 * size.min(4));
+    for j in lanes(mask) {
+        let at = offset.0[j].wrapping_add(immediate);
+        if at < start || at >= end || end - at < size {
+            continue;
+        }
+        if let Some(word) = private.get_mut(at as usize / 4) {
+            let shift = 8 * (at & 3);
+            word.0[j] = (word.0[j] & !(cut << shift)) | (value.0[j] & cut) << shift;
+        }
+    }
+}
+
+/// The lanes of a mask, ascending.
+#[inline(always)]
+pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        let found = mask != 0;
+        mask &= mask.wrapping_sub(1);
+        found.then_some(lane)
+    })
+}
