@@ -1,9 +1,20 @@
 //! Dispatches over a modelled memory system: one host thread, every visible operation a scheduling point.
+//!
+//! Some workgroups are resident at a time. Their strands are *units*; a [`Scheduler`] picks the unit that runs, up to and without its next visible operation
+//! (atomics, barriers, availability and visibility operations). Everything is a function of the arguments: the order of units, the choice of
+//! the default scheduler and the memory system's answers depend on no host thread, address or hash order.
 
-use crate::code::Program;
+use super::context::Context;
+use super::run::{Control, run};
+use super::strand::{Step, Strand};
+use super::target::Level;
+use super::workgroup::join_of;
+use crate::code::{Kind, Program};
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
+use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Mask, MemorySystem, Trap};
+use std::sync::atomic::Ordering;
 
 /// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their start).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,28 +29,28 @@ pub struct Unit {
     pub step: u64,
     /// The visible operation that it executes next; `Site(0)` at its start.
     pub next: Site,
-    /// Its lanes.
+    /// Its running lanes.
     pub mask: Mask,
 }
 
 /// Who runs next.
 pub trait Scheduler {
-    /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand.
+    /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
     fn pick(&mut self, runnable: &[Unit]) -> usize;
 
-    /// Lanes `mask` of a subgroup reached the workgroup barrier at `site` while its lanes `missing`, alive, did not.
+    /// Lanes `mask` of a subgroup reached the workgroup barrier at `site` while its lanes `missing`, which have not returned, did not.
     fn barrier_divergence(&mut self, site: Site, workgroup: u32, subgroup: u32, mask: Mask, missing: Mask) {
         let _ = (site, workgroup, subgroup, mask, missing);
     }
 
-    /// No unit can make progress: all of `waiting` repeat the same reads. [`Trap::Livelock`] follows.
+    /// No unit can make progress: all of `waiting` repeat operations that change nothing. [`Trap::Livelock`] follows.
     fn livelock(&mut self, waiting: &[Unit]) {
         let _ = waiting;
     }
 }
 
-/// The default scheduler: fair, and a function of the seed alone.
-#[derive(Clone, Copy, Debug)]
+/// The default scheduler: a function of the seed and of what the units have done, and fair: no unit waits for ever.
+#[derive(Clone, Debug)]
 pub struct SeededScheduler {
     seed: u64,
     turn: u64,
@@ -52,10 +63,26 @@ impl SeededScheduler {
     }
 }
 
+/// A well-mixed function of its arguments (the finalizer of SplitMix64).
+fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
 impl Scheduler for SeededScheduler {
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         self.turn += 1;
-        ((self.seed ^ self.turn) % runnable.len() as u64) as usize
+        if self.turn % 8 == 0 {
+            // Every eighth turn goes round: fairness.
+            return (self.turn / 8 % runnable.len() as u64) as usize;
+        }
+        let priority = |unit: &Unit| {
+            let who = u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
+            mix(self.seed ^ mix(who ^ mix(unit.step)))
+        };
+        (0..runnable.len()).max_by_key(|k| priority(&runnable[*k])).unwrap_or(0)
     }
 }
 
@@ -78,6 +105,42 @@ impl Default for ModelledOptions<'_> {
     }
 }
 
+/// Back-edges between looks at the limits.
+const FUEL: u32 = 64;
+/// Looks, with visible operations in between, after which parked lanes become a unit of their own.
+const PATIENCE: u32 = 16;
+
+struct Member {
+    strand: Strand,
+    at_barrier: bool,
+    looks: u32,
+    steps_at_look: u64,
+    next: Site,
+}
+
+struct Resident {
+    workgroup: u32,
+    /// Strands of each subgroup.
+    subgroups: Vec<(SubgroupIdentity, Vec<Member>, u64)>,
+}
+
+/// Where a unit is: resident, subgroup, member.
+type Slot = (usize, usize, usize);
+
+struct Run<'a, M: MemorySystem> {
+    context: &'a Context<'a>,
+    memory: &'a mut M,
+    scheduler: &'a mut dyn Scheduler,
+    options: &'a ModelledOptions<'a>,
+    residents: Vec<Resident>,
+    units: Vec<Unit>,
+    slots: Vec<Slot>,
+    pool: Vec<Strand>,
+    next_workgroup: u64,
+    total: u64,
+    quiet: u64,
+}
+
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends on its arguments alone.
 ///
 /// # Errors
@@ -90,6 +153,214 @@ pub fn dispatch<M: MemorySystem>(
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
 ) -> Result<(), Trap> {
-    let _ = (program, grid, resources, memory, scheduler, options);
-    Err(Trap::NotImplemented("modelled dispatch".into()))
+    if program.modelled != M::MODELLED {
+        return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
+    }
+    let total: u64 = grid.groups.iter().map(|n| u64::from(*n)).product();
+    if total > u64::from(u32::MAX) {
+        return Err(Trap::NotImplemented(format!("a dispatch of {total} workgroups")));
+    }
+    let context = Context::new(program, grid, resources);
+    let mut run = Run {
+        context: &context,
+        memory,
+        scheduler,
+        options,
+        residents: Vec::new(),
+        units: Vec::new(),
+        slots: Vec::new(),
+        pool: Vec::new(),
+        next_workgroup: 0,
+        total,
+        quiet: 0,
+    };
+    run.all()
+}
+
+impl<M: MemorySystem> Run<'_, M> {
+    fn all(&mut self) -> Result<(), Trap> {
+        self.admit();
+        self.list();
+        while !self.residents.is_empty() {
+            if self.units.is_empty() {
+                // All strands wait at barriers that cannot complete: complete() is called whenever one arrives.
+                self.scheduler.livelock(&[]);
+                return Err(Trap::Livelock);
+            }
+            let k = if self.units.len() == 1 { 0 } else { self.scheduler.pick(&self.units) % self.units.len() };
+            if self.step(k)? {
+                self.admit();
+                self.list();
+            }
+            if self.quiet > self.options.patience {
+                self.scheduler.livelock(&self.units);
+                return Err(Trap::Livelock);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts workgroups until the window is full.
+    fn admit(&mut self) {
+        while self.residents.len() < self.options.window.max(1) && self.next_workgroup < self.total {
+            let workgroup = self.next_workgroup as u32;
+            self.next_workgroup += 1;
+            let shader = &self.context.program.shader;
+            let zeroed = shader.workgroup.iter().any(|object| object.zeroed);
+            self.memory.workgroup_begin(workgroup, shader.workgroup_bytes, zeroed);
+            let id = self.context.workgroup_id(workgroup);
+            let subgroups = (0..self.context.subgroups)
+                .map(|subgroup| {
+                    let identity = self.context.identity(workgroup, id, subgroup);
+                    let mut strand = self.pool.pop().unwrap_or_else(|| {
+                        let mut strand = Strand::default();
+                        strand.prepare(self.context);
+                        strand
+                    });
+                    strand.start(self.context, &identity);
+                    (identity, vec![Member::new(strand)], 0)
+                })
+                .collect();
+            self.residents.push(Resident { workgroup, subgroups });
+        }
+    }
+
+    /// Lists the units that can run.
+    fn list(&mut self) {
+        self.units.clear();
+        self.slots.clear();
+        for (r, resident) in self.residents.iter().enumerate() {
+            for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
+                for (k, member) in members.iter().enumerate().filter(|(_, member)| !member.at_barrier) {
+                    self.units.push(Unit {
+                        workgroup: resident.workgroup,
+                        subgroup: identity.subgroup,
+                        strand: k as u32,
+                        step: member.strand.step,
+                        next: member.next,
+                        mask: member.strand.mask,
+                    });
+                    self.slots.push((r, s, k));
+                }
+            }
+        }
+    }
+
+    /// Runs unit `k` to its next visible operation. Returns whether the list of units has changed.
+    fn step(&mut self, k: usize) -> Result<bool, Trap> {
+        let (r, s, n) = self.slots[k];
+        let resident = &mut self.residents[r];
+        let workgroup = resident.workgroup;
+        let (identity, members, back_edges) = &mut resident.subgroups[s];
+        self.memory.enter_subgroup(identity);
+        let member = &mut members[n];
+        let changes = member.strand.changes;
+        member.strand.granted = true;
+        member.strand.fuel = FUEL;
+        let step = run(Level::Baseline, self.context, &mut member.strand, self.memory, &Control { alone: false })?;
+        self.quiet = if member.strand.changes == changes { self.quiet + 1 } else { 0 };
+        match step {
+            Step::Yielded => {
+                member.next = site_at(self.context.program, member.strand.pc);
+                self.units[k].next = member.next;
+                self.units[k].step = member.strand.step;
+                self.units[k].mask = member.strand.mask;
+                Ok(false)
+            }
+            Step::OutOfFuel => {
+                *back_edges += u64::from(FUEL);
+                if self.options.watchdog.is_some_and(|most| *back_edges >= most) {
+                    return Err(Trap::Watchdog);
+                }
+                if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    return Err(Trap::Stopped("the host asked for it".into()));
+                }
+                // Only loops that look at shared memory can be waiting for a parked lane.
+                let looked = member.strand.step != member.steps_at_look;
+                member.steps_at_look = member.strand.step;
+                member.looks = if looked { member.looks + 1 } else { 0 };
+                self.units[k].step = member.strand.step;
+                self.units[k].mask = member.strand.mask;
+                if member.looks >= PATIENCE {
+                    member.looks = 0;
+                    let join = join_of(self.context, member.strand.pc);
+                    if let Some(other) = member.strand.split(self.context, join) {
+                        members.push(Member::new(other));
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Step::AtBarrier(barrier) => {
+                self.quiet = 0;
+                member.at_barrier = true;
+                let entry = &self.context.program.barriers[barrier as usize];
+                let strand = &member.strand;
+                let returned = entry.returned.iter().fold(0, |lanes, park| lanes | strand.masks[*park as usize]);
+                let missing = strand.live & !strand.mask & !returned;
+                if missing != 0 {
+                    let site = entry.site;
+                    self.scheduler.barrier_divergence(site, workgroup, identity.subgroup, strand.mask, missing);
+                }
+                self.complete(r);
+                Ok(true)
+            }
+            Step::Done => {
+                self.quiet = 0;
+                let member = members.remove(n);
+                self.pool.push(member.strand);
+                if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
+                    self.memory.workgroup_end(workgroup);
+                    self.residents.remove(r);
+                } else {
+                    self.complete(r);
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Completes the barrier of a workgroup if all its strands have arrived (or ended).
+    fn complete(&mut self, r: usize) {
+        let resident = &mut self.residents[r];
+        if !resident.subgroups.iter().all(|(_, members, _)| members.iter().all(|member| member.at_barrier)) {
+            return;
+        }
+        self.memory.barrier_complete(resident.workgroup);
+        let parks = self.context.program.parks as usize;
+        for (_, members, _) in &mut resident.subgroups {
+            let mut k = 1;
+            while k < members.len() {
+                let pc = members[k].strand.pc;
+                match (0..k).find(|j| members[*j].strand.pc == pc) {
+                    Some(j) => {
+                        let other = members.remove(k);
+                        members[j].strand.merge(&other.strand, parks);
+                    }
+                    None => k += 1,
+                }
+            }
+            members.iter_mut().for_each(|member| member.at_barrier = false);
+        }
+    }
+}
+
+impl Member {
+    fn new(strand: Strand) -> Member {
+        let steps_at_look = strand.step;
+        Member { strand, at_barrier: false, looks: 0, steps_at_look, next: Site(0) }
+    }
+}
+
+/// The static instruction that a strand stands before.
+fn site_at(program: &Program, pc: u32) -> Site {
+    let Some(inst) = program.code.get(pc as usize) else { return Site(0) };
+    let k = inst.imm as usize;
+    let found = match inst.op.shape()[5] {
+        Kind::Memory => program.memory.get(k).map(|entry| entry.site),
+        Kind::Barrier => program.barriers.get(k).map(|entry| entry.site),
+        Kind::Image => program.images.get(k).map(|entry| entry.site),
+        _ => None,
+    };
+    found.unwrap_or(Site(0))
 }

@@ -185,6 +185,13 @@ macro_rules! define_run {
                 // SAFETY: as above; no other reference to a register lives meanwhile.
                 () => { unsafe { std::slice::from_raw_parts_mut(v, program.vectors as usize) } };
             }
+            // Captures copies: what a closure borrows would have to live in memory.
+            macro_rules! outlined {
+                ($function:expr, $entry:expr) => {{
+                    let (entry, memory) = ($entry, &mut *memory);
+                    T::outline(move || $function(context, entry, file!(), mask, memory))
+                }};
+            }
             macro_rules! entry {
                 ($k:expr) => { unsafe { program.memory.get_unchecked($k as usize) } };
             }
@@ -237,11 +244,11 @@ macro_rules! define_run {
             }
             loop {
                 let here = pc;
-                let inst: Inst = unsafe { *code.add(pc as usize) };
+                let inst: &Inst = unsafe { &*code.add(pc as usize) };
                 pc += 1;
                 match inst.op {
                     $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
-                    $(Opcode::$far => T::outline(|| lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
+                    $(Opcode::$far => T::outline(move || lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
                     $(
                         Opcode::$test => *mask_of!(inst.dst) = test!(T, v, inst, ($($tx: $tt),*) $tb),
                         Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
@@ -252,7 +259,7 @@ macro_rules! define_run {
                         }
                     )*
                     $(Opcode::$far_test => {
-                        *mask_of!(inst.dst) = T::outline(|| test!(T, v, inst, ($($ux: $ut),*) $ub));
+                        *mask_of!(inst.dst) = T::outline(move || test!(T, v, inst, ($($ux: $ut),*) $ub));
                     })*
 
                     Opcode::MovMasked => {
@@ -386,22 +393,22 @@ macro_rules! define_run {
                     Opcode::Load => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible, here);
-                        T::outline(|| table::load(context, entry, file!(), mask, memory))?;
+                        outlined!(table::load, entry)?;
                     }
                     Opcode::LoadUniform => {
                         let entry = entry!(inst.imm);
-                        T::outline(|| table::load_uniform(context, entry, file!(), mask, memory))?;
+                        outlined!(table::load_uniform, entry)?;
                     }
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible, here);
                         strand.changes += 1;
-                        T::outline(|| table::store(context, entry, file!(), mask, memory))?;
+                        outlined!(table::store, entry)?;
                     }
                     Opcode::Atomic => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible, here);
-                        let changed = T::outline(|| table::atomic(context, entry, file!(), mask, memory))?;
+                        let changed = outlined!(table::atomic, entry)?;
                         strand.changes += u64::from(changed);
                     }
                     Opcode::LoadPrivate => {
@@ -488,7 +495,7 @@ macro_rules! define_run {
                     }
                     Opcode::Shuffle => {
                         let (value, by) = (&*vector!(inst.a), &*vector!(inst.b));
-                        let moved = T::outline(|| match inst.imm {
+                        let moved = T::outline(move || match inst.imm {
                             0 => group::shuffle(value, by),
                             1 => group::shuffle_xor(value, by),
                             2 => group::shuffle_up(value, by),
@@ -516,14 +523,16 @@ macro_rules! define_run {
                     Opcode::Group => {
                         let (fold, kind, scalar) = program.groups[inst.imm as usize];
                         let mut out = [Lanes::ZERO];
-                        T::outline(|| group::fold(fold, kind, scalar, std::slice::from_ref(&*vector!(inst.a)), mask, &mut out));
+                        let (value, to) = (std::slice::from_ref(&*vector!(inst.a)), &mut out);
+                        T::outline(move || group::fold(fold, kind, scalar, value, mask, to));
                         *vector!(inst.dst) = out[0];
                     }
                     Opcode::Group64 => {
                         let (fold, kind, scalar) = program.groups[inst.imm as usize];
                         let mut out = [Lanes::ZERO; 2];
                         let value = [*vector!(inst.a), *vector!(inst.a + 1)];
-                        T::outline(|| group::fold(fold, kind, scalar, &value, mask, &mut out));
+                        let (from, to) = (&value, &mut out);
+                        T::outline(move || group::fold(fold, kind, scalar, from, mask, to));
                         *vector!(inst.dst) = out[0];
                         *vector!(inst.dst + 1) = out[1];
                     }
@@ -539,7 +548,7 @@ macro_rules! define_run {
                     Opcode::Image => {
                         let entry = &program.images[inst.imm as usize];
                         yield_before!(entry.visible, here);
-                        let changed = T::outline(|| image::entry::execute(context, entry, file!(), mask, memory))?;
+                        let changed = outlined!(image::entry::execute, entry)?;
                         strand.changes += u64::from(changed);
                     }
                 }
