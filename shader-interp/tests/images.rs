@@ -91,7 +91,7 @@ fn every_kind_of_image_operation_works_together() {
     };
     let program = compile(&words, &options).expect("the shader compiles");
 
-    let mut seen = Store::new([0; 256]);
+    let mut seen = Store::new([0; 32 * 9]);
     let colors_before: Vec<u32> = (0..32).map(|i| 0x0403_0201u32.wrapping_mul(i)).collect();
     let mut colors = Store::new(colors_before.iter().copied());
     let mut counters = Store::new([0; 4 * 2]);
@@ -101,8 +101,17 @@ fn every_kind_of_image_operation_works_together() {
     let mut plain = Store::new((0..64).map(|i| (i as f32).to_bits()));
     let mut lines = [Store::new([0; 8]), Store::new([0; 4])];
 
+    // Levels of 16, 4 and 1 texels.
+    let of_level = |k: usize| [10.0f32, 20.0, 30.0][usize::from(k >= 16) + usize::from(k >= 20)];
+    let mut levels = Store::new((0..21).map(|k| of_level(k).to_bits()));
+
     // By binding number; the program's bindings may be in another order.
-    let descriptors: [Vec<Descriptor>; 8] = [
+    let mut levelled = image(levels.view(8), R32_SFLOAT, [4, 4, 1], 1);
+    levelled.levels = 3;
+    levelled.level_offsets[..3].copy_from_slice(&[0, 64, 80]);
+    levelled.level_row_pitch[..3].copy_from_slice(&[16, 8, 4]);
+    levelled.level_slice_pitch[..3].copy_from_slice(&[64, 16, 4]);
+    let descriptors: [Vec<Descriptor>; 9] = [
         vec![Descriptor::Buffer(seen.view(0))],
         vec![Descriptor::Image(image(colors.view(1), R8G8B8A8_UNORM, [8, 4, 1], 1))],
         // 4 x 2 texels, one layer: the second layer is out of bounds.
@@ -115,6 +124,7 @@ fn every_kind_of_image_operation_works_together() {
             Descriptor::TexelBuffer(lines[0].view(6), R16_SFLOAT, 16),
             Descriptor::TexelBuffer(lines[1].view(7), R16_SFLOAT, 8),
         ],
+        vec![Descriptor::ImageSampler(levelled, Sampler { max_lod: 1000.0, ..NEAREST })],
     ];
     let bindings = program.shader.bindings.iter().map(|b| descriptors[b.binding as usize].clone()).collect();
     let resources = Resources { bindings, ..Resources::default() };
@@ -134,7 +144,7 @@ fn every_kind_of_image_operation_works_together() {
     let mut counted = [0u32; 8];
     let clamped = |x: i32, y: i32| height((x.clamp(0, 7) + 8 * y.clamp(0, 3)) as usize);
     for i in 0..32usize {
-        let of = |k: usize| seen[8 * i + k];
+        let of = |k: usize| seen[9 * i + k];
         let (x, y) = (i as i32 % 8, i as i32 / 8);
         assert_eq!(of(0), colors_before[i], "color of {i}");
         let inside = i < 28;
@@ -165,6 +175,7 @@ fn every_kind_of_image_operation_works_together() {
             + 1000.0 * clamped(x, y);
         assert_eq!(of(6), gathered as u32, "gathered by {i}");
         let exists = i % 2 == 0 || i / 2 < 8;
+        assert_eq!(f32::from_bits(of(8)), [10.0, 20.0, 30.0, 30.0][i % 4], "level of {i}");
         assert_eq!(of(7), 8000 + if exists { 2 * i as u32 + 1 } else { 0 }, "texel buffer of {i}");
     }
     assert_eq!(counters.words(), counted);

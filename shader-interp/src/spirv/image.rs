@@ -16,6 +16,8 @@ use spirv::Op;
 struct Operands {
     bias: Option<u32>,
     lod: Option<u32>,
+    /// Derivatives in x and in y.
+    gradients: Option<(u32, u32)>,
     offset: Option<u32>,
     /// One offset for each texel of a gather.
     offsets: Option<u32>,
@@ -248,9 +250,9 @@ impl Lowerer<'_> {
             next += 1;
             i.id(next - 1)
         };
-        // All but Grad, MinLod and what other extensions have: Bias, Lod, ConstOffset, Offset, ConstOffsets, Sample, texel availability
+        // All but MinLod and what other extensions have: Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets, Sample, texel availability
         // and visibility, SignExtend, ZeroExtend, Nontemporal.
-        const KNOWN: u32 = 0x7f7b;
+        const KNOWN: u32 = 0x7f7f;
         if mask & !KNOWN != 0 {
             return Err(i.refuse(&format!("with image operands {mask:#x}")));
         }
@@ -259,6 +261,9 @@ impl Lowerer<'_> {
         }
         if mask & 0x2 != 0 {
             operands.lod = Some(take()?);
+        }
+        if mask & 0x4 != 0 {
+            operands.gradients = Some((take()?, take()?));
         }
         if mask & 0x8 != 0 {
             operands.offset = Some(take()?);
@@ -449,8 +454,11 @@ impl Lowerer<'_> {
         if gather {
             arguments.push(self.b.float(Scalar::F32, 0.0));
         } else {
-            let lod = operands.lod.ok_or_else(|| i.refuse("with gradients"))?;
-            let lod = self.value(lod)?;
+            let lod = match (operands.lod, operands.gradients) {
+                (Some(lod), _) => self.value(lod)?,
+                (None, Some(gradients)) => self.gradient_lod(i, &handle, gradients)?,
+                (None, None) => return Err(i.invalid("has neither a level nor gradients")),
+            };
             arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
         }
         for (id, count) in [(operands.offset, 1), (operands.offsets, 4)] {
@@ -465,6 +473,46 @@ impl Lowerer<'_> {
         let kind = OpKind::ImageSample { image: handle.image, access };
         let texel = self.b.op(kind, &[handle.image.texel; 4], &arguments, site);
         self.set_texel(i, &handle.image, &texel)
+    }
+
+    /// *Scale Factor Operation* without anisotropy: the logarithm of the longer derivative in texels of level 0.
+    fn gradient_lod(
+        &mut self,
+        i: &Instruction<'_>,
+        handle: &Handle,
+        gradients: (u32, u32),
+    ) -> Result<Value, CompileError> {
+        let image = handle.image;
+        let axes = match image.dim {
+            ImageDim::D1 => 1,
+            ImageDim::D2 => 2,
+            ImageDim::D3 => 3,
+            ImageDim::Cube | ImageDim::Buffer => return Err(i.refuse("with gradients on a cube map")),
+        };
+        let site = self.site(i, handle.variable);
+        let level = self.b.int(0);
+        let kind = OpKind::ImageQuerySize { image, lod: true };
+        let size = self.b.op(kind, &vec![Scalar::I32; axes + usize::from(image.arrayed)], &[level], site);
+        let mut longest = None;
+        for id in [gradients.0, gradients.1] {
+            let derivative = self.values(id)?;
+            let mut sum = self.b.float(Scalar::F32, 0.0);
+            for (&change, &size) in derivative.iter().zip(&size).take(axes) {
+                let change = self.b.convert(Conversion::FConvert, Scalar::F32, change);
+                let size = self.b.convert(Conversion::UToF, Scalar::F32, size);
+                let texels = self.b.alu(Alu::FMul, Scalar::F32, &[change, size]);
+                let square = self.b.alu(Alu::FMul, Scalar::F32, &[texels, texels]);
+                sum = self.b.alu(Alu::FAdd, Scalar::F32, &[sum, square]);
+            }
+            longest = Some(match longest {
+                None => sum,
+                Some(other) => self.b.alu(Alu::FMax, Scalar::F32, &[other, sum]),
+            });
+        }
+        let squared = longest.ok_or_else(|| i.invalid("has no gradients"))?;
+        let log = self.b.alu(Alu::Log2, Scalar::F32, &[squared]);
+        let half = self.b.float(Scalar::F32, 0.5);
+        Ok(self.b.alu(Alu::FMul, Scalar::F32, &[half, log]))
     }
 
     /// OpImageTexelPointer: image pointer, coordinates, sample.

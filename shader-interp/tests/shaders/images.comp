@@ -1,4 +1,4 @@
-// Image operations of every kind: each invocation writes what it saw to `seen`, eight words each.
+// Image operations of every kind: each invocation writes what it saw to `seen`, nine words each.
 // Build: glslangValidator -V --target-env vulkan1.3 images.comp -o images.spv
 #version 450
 #extension GL_EXT_nonuniform_qualifier : require
@@ -6,7 +6,7 @@
 
 layout(local_size_x = 32) in;
 
-layout(set = 0, binding = 0) buffer Seen { uint seen[][8]; };
+layout(set = 0, binding = 0) buffer Seen { uint seen[][9]; };
 layout(set = 0, binding = 1, rgba8) uniform image2D colors;
 layout(set = 0, binding = 2, r32ui) uniform uimage2DArray counters;
 layout(set = 0, binding = 3) uniform sampler2D filtered;
@@ -14,6 +14,7 @@ layout(set = 0, binding = 4) uniform itexture3D volume;
 layout(set = 0, binding = 5) uniform texture2D plain;
 layout(set = 0, binding = 6) uniform sampler samplers[2];
 layout(set = 0, binding = 7, r16f) uniform imageBuffer line[2];
+layout(set = 0, binding = 8) uniform sampler2D levels;
 
 void main() {
     uint i = gl_GlobalInvocationID.x;
@@ -34,4 +35,7 @@ void main() {
 
     imageStore(line[nonuniformEXT(i & 1)], int(i / 2), vec4(float(i) + 0.5));
     seen[i][7] = uint(2.0 * imageLoad(line[nonuniformEXT(i & 1)], int(i / 2)).x) + 1000 * uint(imageSize(line[1]));
+
+    // One texel of level i % 4.
+    seen[i][8] = floatBitsToUint(textureGrad(levels, vec2(0.5), vec2(0.25 * float(1 << (i % 4)), 0), vec2(0, 0.1)).x);
 }
