@@ -301,8 +301,12 @@ impl Report {
             }
         }
         if let Some(witness) = self.question.as_ref().and_then(|question| question.witness.as_ref()) {
-            let _ = writeln!(text, "witness of the question:");
-            text.push_str(&witness.text("  "));
+            let shown = witness.text("  ");
+            if text.contains(&shown) {
+                let _ = writeln!(text, "witness of the question: the execution above");
+            } else {
+                let _ = write!(text, "witness of the question:\n{shown}");
+            }
         }
         if let Some(witness) = &self.example {
             let _ = writeln!(text, "an execution:");
