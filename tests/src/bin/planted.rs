@@ -1,0 +1,60 @@
+//! The corpus by hand: `planted run FILE CASE` does what a case says in this process; `build` compiles the shaders; `check` judges cases.
+
+use anyhow::{Context, Result, bail};
+use pellucid_tests::judge::{self, Options, Values};
+use pellucid_tests::{corpus, host};
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match command(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            let _ = writeln!(std::io::stdout(), "{error:#}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn command(arguments: &[String]) -> Result<bool> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut out = std::io::stdout();
+    match words[..] {
+        ["run", file, case] => {
+            let test = corpus::load(&corpus::root().join(file))?;
+            let case = test.case(case).with_context(|| format!("{file} has no case {case}"))?;
+            let device = host::Device::open(&host::driver()?)?;
+            host::run(&device, &test, case)?;
+            Ok(true)
+        }
+        ["build", ref rest @ ..] => {
+            let built = corpus::shaders::build(&corpus::all()?, rest.contains(&"--force"))?;
+            writeln!(out, "{built} shaders built")?;
+            Ok(true)
+        }
+        ["check", ref filters @ ..] => {
+            let program = std::env::current_exe()?;
+            let mut good = true;
+            for test in corpus::all()? {
+                for case in &test.cases {
+                    let name = format!("{} {}", test.name, case.name);
+                    if !filters.iter().all(|f| name.contains(f)) {
+                        continue;
+                    }
+                    let run = judge::run(&program, &test, case, &Options::new(0, Values::Stale))?;
+                    let problems = judge::problems(&test, case, &run);
+                    if !filters.is_empty() {
+                        writeln!(out, "{}{}", run.text, run.output)?;
+                    }
+                    let verdict = if problems.is_empty() { "ok " } else { "BAD" };
+                    writeln!(out, "{verdict} {name} {}", problems.join("; "))?;
+                    good &= problems.is_empty();
+                }
+            }
+            Ok(good)
+        }
+        _ => bail!("planted run FILE CASE | build [--force] | check [FILTER]..."),
+    }
+}
