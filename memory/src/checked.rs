@@ -6,11 +6,14 @@
 //! later ones: what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod core;
+mod footprint;
 mod kinds;
+mod lanes;
 mod report;
 
 use self::core::{Core, Where, Who, class_indices};
 use self::kinds::{Does, Kinds};
+use self::lanes::{Place, Sweep, Sweeping, Words};
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -101,6 +104,7 @@ pub struct CheckedMemory {
     first_lane: AgentId,
     workgroup_size: u32,
     addresses: Vec<MemoryView>,
+    last_modify: u32,
 }
 
 fn no_agents(chains: bool) -> Agents {
@@ -123,6 +127,7 @@ impl CheckedMemory {
                 read_modify_write: ReadModifyWrite::ByHalves,
                 trace: Trace::default(),
                 chains: options.chains,
+                executed: Vec::new(),
                 read_from: None,
                 first_agent: 0,
                 group_agents: 1,
@@ -135,6 +140,7 @@ impl CheckedMemory {
             first_lane: 0,
             workgroup_size: 1,
             addresses: Vec::new(),
+            last_modify: 0,
         }
     }
 
@@ -151,8 +157,10 @@ impl CheckedMemory {
             self.core.agents.note_semantics(*classes);
         }
         self.core.kinds = Kinds::new();
+        self.last_modify = 0;
         self.core.histories.clear();
         self.core.trace.clear();
+        self.core.executed.clear();
         self.core.group_agents = workgroup;
         self.core.draws = 0;
         self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
@@ -176,6 +184,28 @@ impl CheckedMemory {
     /// Bytes of host memory that the shadow of device memory takes now.
     pub fn shadow_bytes(&self) -> usize {
         self.shadow.bytes()
+    }
+
+    /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.
+    #[inline(always)]
+    fn sweep(&mut self, to: &Pointers<'_>, mask: Mask, kind: u32, access: &Access, does: Sweeping<'_>) -> Mask {
+        if !self.core.sweeps(kind, access) {
+            return mask;
+        }
+        let sweep = Sweep::new(&self.core, kind, self.first_lane);
+        match to {
+            Pointers::View { view, offset, immediate } => {
+                let place = Place { view, offset, immediate: *immediate, undefined: false };
+                lanes::serve(sweep, &self.core, &mut self.shadow, &place, mask, access, does)
+            }
+            Pointers::Workgroup { offset, immediate, reference } => {
+                let Some(group) = self.groups.get_mut(&self.current) else { return mask };
+                let view = group.view(*reference);
+                let place = Place { view: &view, offset, immediate: *immediate, undefined: !group.zeroed };
+                lanes::serve(sweep, &self.core, &mut group.cells, &place, mask, access, does)
+            }
+            Pointers::Physical { .. } => mask,
+        }
     }
 
     fn resolve(&self, address: u64, size: u64) -> Option<MemoryView> {
@@ -290,11 +320,8 @@ impl Cells<'_> {
     #[inline(always)]
     fn cell(&mut self, word: u64) -> &mut Cell {
         match self {
-            Cells::Device(shadow) => shadow.cell(word),
-            Cells::Workgroup(cells) => {
-                let last = cells.len() - 1;
-                &mut cells[(word as usize).min(last)]
-            }
+            Cells::Device(shadow) => Words::cell(*shadow, word),
+            Cells::Workgroup(cells) => Words::cell(*cells, word),
         }
     }
 }
@@ -534,6 +561,10 @@ impl MemorySystem for CheckedMemory {
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let kind = self.core.kinds.number(at, access, reference(&from), Does::Read);
+        let mask = self.sweep(&from, mask, kind, access, Sweeping::Load(out));
+        if mask == 0 {
+            return Ok(());
+        }
         let bytes = u64::from(access.size) * u64::from(access.components);
         let (size, components) = (access.size, access.components as usize);
         self.lanes(at, &from, mask, bytes, |lane| {
@@ -562,6 +593,10 @@ impl MemorySystem for CheckedMemory {
     ) -> Result<(), Trap> {
         let kind = self.core.kinds.number(at, access, reference(&to), Does::Write);
         self.core.note(kind);
+        let mask = self.sweep(&to, mask, kind, access, Sweeping::Store(value));
+        if mask == 0 {
+            return Ok(());
+        }
         let bytes = u64::from(access.size) * u64::from(access.components);
         let (size, components) = (access.size, access.components as usize);
         let none = Heads::default();
@@ -597,8 +632,18 @@ impl MemorySystem for CheckedMemory {
         } else {
             modify
         };
-        self.core.report.operations.insert(at, op);
-        self.core.note(modify);
+        if modify != self.last_modify {
+            self.last_modify = modify;
+            self.core.report.operations.insert(at, op);
+            self.core.note(modify);
+        }
+        let mask = match op {
+            AtomicOp::CompareExchange => mask,
+            _ => self.sweep(&to, mask, modify, access, Sweeping::Modify(op, value, out)),
+        };
+        if mask == 0 {
+            return Ok(());
+        }
         let size = access.size;
         self.lanes(at, &to, mask, u64::from(size), |lane| {
             let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));

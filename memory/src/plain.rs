@@ -113,6 +113,92 @@ fn words(access: &Access) -> Option<usize> {
 /// Most words that lanes load together: a mat4 or 16 components of 32 bits.
 const MOST: usize = 16;
 
+/// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be consecutive or equal.
+#[inline(always)]
+fn load_halves(view: &MemoryView, effective: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
+    const HALF: usize = LANES / 2;
+    for (offsets, out) in effective.as_chunks::<HALF>().0.iter().zip(out.as_chunks_mut::<HALF>().0) {
+        let first = offsets[0];
+        let (mut unequal, mut gaps) = (0, 0);
+        for (j, offset) in offsets.iter().enumerate() {
+            unequal |= offset ^ first;
+            gaps |= offset ^ first.wrapping_add(4 * j as u32);
+        }
+        let done = if unequal == 0 {
+            raw::load(view, u64::from(first), 4, Ordering::Relaxed).map(|word| out.fill(word as u32)).is_some()
+        } else if gaps == 0 && first <= u32::MAX - 4 * HALF as u32 {
+            raw::copy_words_out(view, u64::from(first), out)
+        } else {
+            raw::gather_words(view, offsets, out)
+        };
+        if !done {
+            return false;
+        }
+    }
+    true
+}
+
+/// Loads of 32-bit components; false if some are out of bounds or not aligned.
+#[inline(always)]
+fn load_words(
+    view: &MemoryView,
+    offset: &Lanes,
+    immediate: u32,
+    mask: Mask,
+    components: usize,
+    out: &mut [Lanes],
+) -> bool {
+    let first = mask.trailing_zeros() as usize % LANES;
+    let stride = 4 * components as u32;
+    let origin = offset.0[first].wrapping_add(immediate);
+    let start = origin.wrapping_sub(stride.wrapping_mul(first as u32));
+    // Inactive lanes do as the first active one does.
+    let mut effective = [0; LANES];
+    let (mut unequal, mut gaps) = (0, 0);
+    for j in 0..LANES {
+        let active = 0u32.wrapping_sub(mask >> j & 1);
+        let at = (offset.0[j].wrapping_add(immediate) & active) | (origin & !active);
+        effective[j] = at;
+        unequal |= at ^ origin;
+        gaps |= (at ^ start.wrapping_add(stride.wrapping_mul(j as u32))) & active;
+    }
+    if gaps == 0 && mask & (mask - 1) != 0 {
+        let end = u64::from(start) + u64::from(stride) * LANES as u64;
+        if end <= view.size && end <= 1 << 32 {
+            if components == 1 {
+                return raw::copy_words_out(view, u64::from(start), &mut out[0].0);
+            }
+            load_interleaved(view, u64::from(start), components, out);
+            return true;
+        }
+    }
+    if unequal == 0 {
+        for (k, lanes) in out.iter_mut().enumerate().take(components) {
+            let word = raw::load(view, u64::from(origin) + 4 * k as u64, 4, Ordering::Relaxed);
+            *lanes = Lanes([word.unwrap_or(0) as u32; LANES]);
+        }
+        return true;
+    }
+    for (k, lanes) in out.iter_mut().enumerate().take(components) {
+        if k > 0 {
+            // No component of a lane wraps around: it would be out of bounds.
+            if effective.iter().any(|at| *at > u32::MAX - 4) {
+                return false;
+            }
+            effective.iter_mut().for_each(|at| *at += 4);
+        }
+        let done = if components == 1 {
+            load_halves(view, &effective, &mut lanes.0)
+        } else {
+            raw::gather_words(view, &effective, &mut lanes.0)
+        };
+        if !done {
+            return false;
+        }
+    }
+    true
+}
+
 #[inline(always)]
 fn load_view(
     view: &MemoryView,
@@ -122,7 +208,11 @@ fn load_view(
     access: &Access,
     out: &mut [Lanes],
 ) {
-    if access.atomic.is_none()
+    if access.atomic.is_none() && access.size == 4 && mask != 0 {
+        if load_words(view, offset, immediate, mask, usize::from(access.components), out) {
+            return;
+        }
+    } else if access.atomic.is_none()
         && let Some(n) = words(access)
     {
         let base = u64::from(offset.0[0].wrapping_add(immediate));
@@ -152,6 +242,11 @@ fn load_view(
             return;
         }
     }
+    load_each(view, offset, immediate, mask, access, out);
+}
+
+#[inline(never)]
+fn load_each(view: &MemoryView, offset: &Lanes, immediate: u32, mask: Mask, access: &Access, out: &mut [Lanes]) {
     let ordering = if access.atomic.is_some() { Ordering::Acquire } else { Ordering::Relaxed };
     each(mask, |lane| {
         let at = offset.0[lane].wrapping_add(immediate);
@@ -214,6 +309,17 @@ fn store_view(
             return;
         }
     }
+    if access.atomic.is_none() && mask == Mask::MAX && access.size == 4 && access.components == 1 {
+        let effective = offset.0.map(|at| at.wrapping_add(immediate));
+        if raw::scatter_words(view, &effective, &value[0].0) {
+            return;
+        }
+    }
+    store_each(view, offset, immediate, mask, access, value);
+}
+
+#[inline(never)]
+fn store_each(view: &MemoryView, offset: &Lanes, immediate: u32, mask: Mask, access: &Access, value: &[Lanes]) {
     let ordering = if access.atomic.is_some() { Ordering::Release } else { Ordering::Relaxed };
     each(mask, |lane| {
         let at = offset.0[lane].wrapping_add(immediate);

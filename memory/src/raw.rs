@@ -213,6 +213,42 @@ pub fn copy_words_out(view: &MemoryView, offset: u64, out: &mut [u32]) -> bool {
     true
 }
 
+/// Loads a word for each of up to 32 lanes; false, and nothing loaded, if they are not all in bounds and aligned.
+#[inline(always)]
+pub fn gather_words<const N: usize>(view: &MemoryView, offsets: &[u32; N], out: &mut [u32; N]) -> bool {
+    let (mut high, mut low) = (0, view.host as usize as u32);
+    for offset in offsets {
+        high = high.max(*offset);
+        low |= offset;
+    }
+    if low & 3 != 0 || u64::from(high) + 4 > view.size {
+        return false;
+    }
+    for (out, offset) in out.iter_mut().zip(offsets) {
+        // SAFETY: no offset is above `high`, whose word is in bounds, and all are aligned; concurrent accesses are atomic too.
+        *out = unsafe { AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).load(Ordering::Relaxed) };
+    }
+    true
+}
+
+/// Stores a word for each of up to 32 lanes in ascending order; false, and nothing stored, if they are not all in bounds and aligned.
+#[inline(always)]
+pub fn scatter_words<const N: usize>(view: &MemoryView, offsets: &[u32; N], words: &[u32; N]) -> bool {
+    let (mut high, mut low) = (0, view.host as usize as u32);
+    for offset in offsets {
+        high = high.max(*offset);
+        low |= offset;
+    }
+    if low & 3 != 0 || u64::from(high) + 4 > view.size {
+        return false;
+    }
+    for (word, offset) in words.iter().zip(offsets) {
+        // SAFETY: as for `gather_words`.
+        unsafe { AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).store(*word, Ordering::Relaxed) };
+    }
+    true
+}
+
 /// Copies `words` to the view; false, and nothing copied, if they are not all in bounds. `words.len()` is a multiple of 8.
 #[inline(always)]
 pub fn copy_words_in(view: &MemoryView, offset: u64, words: &[u32]) -> bool {

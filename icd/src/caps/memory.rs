@@ -3,6 +3,8 @@
 //! Two heaps: one device-local, one not. The order of types is the one that the specification asks for: a type comes before every type whose
 //! properties are a strict superset of its own.
 
+use std::sync::atomic::AtomicU64;
+
 use ash::vk::{self, MemoryPropertyFlags as P};
 
 /// The heaps' flags.
@@ -10,6 +12,9 @@ pub const HEAPS: [vk::MemoryHeapFlags; 2] = [vk::MemoryHeapFlags::DEVICE_LOCAL, 
 
 /// The device address of the first byte of each heap.
 pub const BASES: [u64; 2] = [0x0001_0000_0000, 0x4001_0000_0000];
+
+/// Bytes in use on each heap, by all devices of all instances of the process.
+pub static USAGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// Types: properties and heap.
 pub const TYPES: [(P, u32); 5] = [

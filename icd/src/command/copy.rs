@@ -4,8 +4,25 @@ use crate::boundary::{Error, Outcome};
 use crate::caps::formats;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::{Image, Level};
+use crate::queue::hazards::Transfer;
 use ash::vk;
 use pellucid_memory::device::Allocation;
+
+/// In check mode: where a command says which bytes it touched.
+pub type Touched<'a> = Option<&'a mut Transfer>;
+
+fn moved(touched: &mut Touched<'_>, from: (&Allocation, u64), to: (&Allocation, u64), size: u64) {
+    if let Some(t) = touched {
+        t.read(from.0.address() + from.1, size);
+        t.write(to.0.address() + to.1, size);
+    }
+}
+
+fn written(touched: &mut Touched<'_>, memory: &Allocation, offset: u64, size: u64) {
+    if let Some(t) = touched {
+        t.write(memory.address() + offset, size);
+    }
+}
 
 fn outside() -> Error {
     Error::usage("a region is not inside its buffer or image")
@@ -19,7 +36,12 @@ fn done(inside: bool) -> Outcome<()> {
 ///
 /// # Errors
 /// A buffer is not bound, or a region is not inside.
-pub fn buffers(from: &Buffer, to: &Buffer, regions: &[vk::BufferCopy]) -> Outcome<()> {
+pub fn buffers(
+    from: &Buffer,
+    to: &Buffer,
+    regions: &[vk::BufferCopy],
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
     let ((source, s), (target, t)) = (from.memory()?, to.memory()?);
     for region in regions {
         done(Allocation::copy(
@@ -29,6 +51,8 @@ pub fn buffers(from: &Buffer, to: &Buffer, regions: &[vk::BufferCopy]) -> Outcom
             t + region.dst_offset,
             region.size,
         ))?;
+        let (read, write) = (s + region.src_offset, t + region.dst_offset);
+        moved(&mut touched, (source.bytes(), read), (target.bytes(), write), region.size);
     }
     Ok(())
 }
@@ -37,8 +61,9 @@ pub fn buffers(from: &Buffer, to: &Buffer, regions: &[vk::BufferCopy]) -> Outcom
 ///
 /// # Errors
 /// The buffer is not bound, or the range is not inside.
-pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32) -> Outcome<()> {
+pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32, mut touched: Touched<'_>) -> Outcome<()> {
     let (memory, base) = to.memory()?;
+    written(&mut touched, memory.bytes(), base + offset, size);
     done(memory.bytes().fill(base + offset, size, &data.to_le_bytes()))
 }
 
@@ -46,8 +71,9 @@ pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32) -> Outcome<()> {
 ///
 /// # Errors
 /// The buffer is not bound, or the range is not inside.
-pub fn update(to: &Buffer, offset: u64, bytes: &[u8]) -> Outcome<()> {
+pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) -> Outcome<()> {
     let (memory, base) = to.memory()?;
+    written(&mut touched, memory.bytes(), base + offset, bytes.len() as u64);
     done(offset + bytes.len() as u64 <= to.size && memory.bytes().write(base + offset, bytes))
 }
 
@@ -94,7 +120,7 @@ fn layer_count(image: &Image, base: u32, count: u32) -> u32 {
 ///
 /// # Errors
 /// An image is not bound, a region is not inside, or the texels differ in size.
-pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy]) -> Outcome<()> {
+pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: Touched<'_>) -> Outcome<()> {
     if from.layout.texel != to.layout.texel {
         return Err(Error::usage("the images' texels differ in size"));
     }
@@ -128,13 +154,10 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy]) -> Outcome<()
         let bytes = u64::from(e.width) * from.layout.texel;
         for z in 0..u64::from(steps) {
             for y in 0..u64::from(e.height) {
-                done(Allocation::copy(
-                    source.memory,
-                    source.start + z * s_step + y * source.row,
-                    target.memory,
-                    target.start + z * d_step + y * target.row,
-                    bytes,
-                ))?;
+                let read = source.start + z * s_step + y * source.row;
+                let write = target.start + z * d_step + y * target.row;
+                done(Allocation::copy(source.memory, read, target.memory, write, bytes))?;
+                moved(&mut touched, (source.memory, read), (target.memory, write), bytes);
             }
         }
     }
@@ -180,10 +203,16 @@ fn rows(
 ///
 /// # Errors
 /// Something is not bound, or a region is not inside.
-pub fn buffer_to_image(from: &Buffer, to: &Image, regions: &[vk::BufferImageCopy]) -> Outcome<()> {
+pub fn buffer_to_image(
+    from: &Buffer,
+    to: &Image,
+    regions: &[vk::BufferImageCopy],
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
     let (memory, base) = from.memory()?;
     regions.iter().try_for_each(|region| {
         rows(from, base, to, region, |at, image, place, bytes| {
+            moved(&mut touched, (memory.bytes(), at), (image, place), bytes);
             Allocation::copy(memory.bytes(), at, image, place, bytes)
         })
     })
@@ -193,10 +222,16 @@ pub fn buffer_to_image(from: &Buffer, to: &Image, regions: &[vk::BufferImageCopy
 ///
 /// # Errors
 /// Something is not bound, or a region is not inside.
-pub fn image_to_buffer(from: &Image, to: &Buffer, regions: &[vk::BufferImageCopy]) -> Outcome<()> {
+pub fn image_to_buffer(
+    from: &Image,
+    to: &Buffer,
+    regions: &[vk::BufferImageCopy],
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
     let (memory, base) = to.memory()?;
     regions.iter().try_for_each(|region| {
         rows(to, base, from, region, |at, image, place, bytes| {
+            moved(&mut touched, (image, place), (memory.bytes(), at), bytes);
             Allocation::copy(image, place, memory.bytes(), at, bytes)
         })
     })
@@ -206,7 +241,12 @@ pub fn image_to_buffer(from: &Image, to: &Buffer, regions: &[vk::BufferImageCopy
 ///
 /// # Errors
 /// The image is not bound, or a range is not inside.
-pub fn clear(image: &Image, color: [u32; 4], ranges: &[vk::ImageSubresourceRange]) -> Outcome<()> {
+pub fn clear(
+    image: &Image,
+    color: [u32; 4],
+    ranges: &[vk::ImageSubresourceRange],
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
     let format = formats::info(image.format).ok_or_else(outside)?;
     // VkClearColorValue has 32-bit components: those of a 64-bit integer format are zero- or sign-extended.
     let value = if format.is_64_bit() {
@@ -223,6 +263,7 @@ pub fn clear(image: &Image, color: [u32; 4], ranges: &[vk::ImageSubresourceRange
         for level in &image.layout.levels[levels.start as usize..levels.end as usize] {
             for layer in layers.clone() {
                 let start = base + level.offset + u64::from(layer) * image.layout.layer;
+                written(&mut touched, memory.bytes(), start, level.size());
                 done(memory.bytes().fill(start, level.size(), &pattern))?;
             }
         }

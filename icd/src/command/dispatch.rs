@@ -2,7 +2,8 @@
 
 use crate::boundary::Error;
 use crate::caps::PUSH_CONSTANTS;
-use crate::entry::buffer::address_views;
+use crate::command::check;
+use crate::entry::buffer::{Buffer, address_views};
 use crate::entry::debug::deliver_report;
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
 use crate::entry::device::{AddressMap, Device};
@@ -198,7 +199,7 @@ impl Named {
     }
 }
 
-/// Runs a dispatch.
+/// Runs a dispatch. `indirect` is the buffer and offset that an indirect dispatch read its size from.
 ///
 /// # Errors
 /// The text of what loses the device.
@@ -208,6 +209,7 @@ pub fn run(
     state: &mut State,
     base: [u32; 3],
     groups: [u32; 3],
+    indirect: Option<(&Buffer, u64)>,
 ) -> Result<(), String> {
     let number = device.dispatches.fetch_add(1, Ordering::Relaxed);
     let Some(pipeline) = state.pipeline.clone() else {
@@ -238,7 +240,10 @@ pub fn run(
         objects: state.objects(device, program),
     };
     let outcome = if program.modelled {
-        checked::dispatch(device, program, &grid, &ready.resources, &named)
+        let (outcome, runs) = checked::dispatch(device, program, &grid, &ready.resources, number, &named);
+        let parameters = indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
+        check::dispatch(device, queue, state, Arc::new(named()), check::Touches { runs, parameters })?;
+        outcome
     } else {
         let watchdog = device.instance.config.watchdog;
         let options = PlainOptions {

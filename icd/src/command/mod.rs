@@ -4,6 +4,7 @@
 //! recording poisons the command buffer, whose vkEndCommandBuffer then fails.
 
 pub mod buffer;
+pub mod check;
 pub mod copy;
 pub mod dispatch;
 pub mod query;

@@ -1,11 +1,12 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
 use super::dispatch::{self, State};
-use super::{Command, CopyQueryResults, Recorded, copy, query};
-use crate::boundary::Error;
+use super::{Command, CopyQueryResults, Recorded, check, copy, query};
+use crate::boundary::{Error, Outcome};
 use crate::entry::buffer::Buffer;
 use crate::entry::device::Device;
 use crate::queue::Queue;
+use pellucid_memory::commands::Stages;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,7 +14,12 @@ use std::sync::atomic::Ordering;
 ///
 /// # Errors
 /// The text of what loses the device.
-pub fn run(device: &Arc<Device>, queue: &Queue, labels: &[String], recorded: &Recorded) -> Result<(), String> {
+pub fn run(
+    device: &Arc<Device>,
+    queue: &Queue,
+    labels: &[String],
+    recorded: &Recorded,
+) -> Result<(), String> {
     let mut state = State::new(labels);
     replay(device, queue, &mut state, recorded)
 }
@@ -40,35 +46,64 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline.clone()),
         Command::BindSets(first, sets, dynamic) => state.bind_sets(*first, sets, dynamic),
         Command::PushConstants(offset, bytes) => state.push_constants(*offset, bytes),
-        Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups)?,
+        Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups, None)?,
         Command::DispatchIndirect(buffer, offset) => {
             let groups = indirect(device, buffer, *offset);
-            dispatch::run(device, queue, state, [0; 3], groups)?;
+            dispatch::run(device, queue, state, [0; 3], groups, Some((buffer, *offset)))?;
         }
         Command::CopyBuffer(from, to, regions) => {
-            skipped(device, "vkCmdCopyBuffer", copy::buffers(from, to, regions));
+            let done = check::transfer(device, queue, state, "vkCmdCopyBuffer", Stages::COPY, |t| {
+                copy::buffers(from, to, regions, t)
+            })?;
+            skipped(device, "vkCmdCopyBuffer", done);
         }
         Command::FillBuffer(to, offset, size, data) => {
-            skipped(device, "vkCmdFillBuffer", copy::fill(to, *offset, *size, *data));
+            let done = check::transfer(device, queue, state, "vkCmdFillBuffer", Stages::CLEAR, |t| {
+                copy::fill(to, *offset, *size, *data, t)
+            })?;
+            skipped(device, "vkCmdFillBuffer", done);
         }
         Command::UpdateBuffer(to, offset, bytes) => {
-            skipped(device, "vkCmdUpdateBuffer", copy::update(to, *offset, bytes));
+            let done = check::transfer(device, queue, state, "vkCmdUpdateBuffer", Stages::CLEAR, |t| {
+                copy::update(to, *offset, bytes, t)
+            })?;
+            skipped(device, "vkCmdUpdateBuffer", done);
         }
         Command::CopyImage(from, to, regions) => {
-            skipped(device, "vkCmdCopyImage", copy::images(from, to, regions));
+            let done = check::transfer(device, queue, state, "vkCmdCopyImage", Stages::COPY, |t| {
+                copy::images(from, to, regions, t)
+            })?;
+            skipped(device, "vkCmdCopyImage", done);
         }
         Command::CopyBufferToImage(from, to, regions) => {
-            skipped(device, "vkCmdCopyBufferToImage", copy::buffer_to_image(from, to, regions));
+            let done = check::transfer(device, queue, state, "vkCmdCopyBufferToImage", Stages::COPY, |t| {
+                copy::buffer_to_image(from, to, regions, t)
+            })?;
+            skipped(device, "vkCmdCopyBufferToImage", done);
         }
         Command::CopyImageToBuffer(from, to, regions) => {
-            skipped(device, "vkCmdCopyImageToBuffer", copy::image_to_buffer(from, to, regions));
+            let done = check::transfer(device, queue, state, "vkCmdCopyImageToBuffer", Stages::COPY, |t| {
+                copy::image_to_buffer(from, to, regions, t)
+            })?;
+            skipped(device, "vkCmdCopyImageToBuffer", done);
         }
         Command::ClearColor(image, color, ranges) => {
-            skipped(device, "vkCmdClearColorImage", copy::clear(image, *color, ranges));
+            let done = check::transfer(device, queue, state, "vkCmdClearColorImage", Stages::CLEAR, |t| {
+                copy::clear(image, *color, ranges, t)
+            })?;
+            skipped(device, "vkCmdClearColorImage", done);
         }
         // Commands run to their end one after another: execution is ordered already, and memory is coherent in run mode.
-        Command::Barrier(_) => {}
-        Command::SetEvent(event, _) => {
+        Command::Barrier(dependency) => {
+            if let Some(hazards) = &device.hazards {
+                hazards.barrier(&check::standing(device, queue, state).at(), dependency);
+            }
+        }
+        Command::SetEvent(event, dependency) => {
+            if let Some(hazards) = &device.hazards {
+                let id = Arc::as_ptr(event) as usize;
+                hazards.set_event(&check::standing(device, queue, state).at(), id, dependency);
+            }
             event.put(true);
             device.progress.notify();
         }
@@ -76,13 +111,21 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             event.put(false);
             device.progress.notify();
         }
-        Command::WaitEvents(events, _) => {
-            device.progress.wait(None, || {
-                device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set())
-            });
+        Command::WaitEvents(events, dependency) => {
+            device
+                .progress
+                .wait(None, || device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set()));
+            if let Some(hazards) = &device.hazards {
+                let ids: Vec<usize> = events.iter().map(|e| Arc::as_ptr(e) as usize).collect();
+                hazards.wait_events(&check::standing(device, queue, state).at(), &ids, dependency);
+            }
         }
         Command::ResetQueries(pool, first, count) => {
-            skipped(device, "vkCmdResetQueryPool", pool.queries(*first, *count).map(|q| q.iter().for_each(|q| q.reset())));
+            skipped(
+                device,
+                "vkCmdResetQueryPool",
+                pool.queries(*first, *count).map(|q| q.iter().for_each(|q| q.reset())),
+            );
         }
         Command::BeginQuery(..) => {}
         Command::EndQuery(pool, query) => {
@@ -94,7 +137,13 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             skipped(device, "vkCmdWriteTimestamp", pool.queries(*query, 1).map(|q| q[0].put(now)));
             device.progress.notify();
         }
-        Command::CopyQueryResults(info) => copy_results(device, info),
+        Command::CopyQueryResults(info) => {
+            let done =
+                check::transfer(device, queue, state, "vkCmdCopyQueryPoolResults", Stages::COPY, |t| {
+                    copy_results(device, info, t)
+                })?;
+            skipped(device, "vkCmdCopyQueryPoolResults", done);
+        }
         Command::Execute(list) => {
             for secondary in list {
                 let mut inner = State::new(&state.labels);
@@ -117,24 +166,23 @@ fn indirect(device: &Device, buffer: &Buffer, offset: u64) -> [u32; 3] {
         }
         Err(error) => skipped(device, "vkCmdDispatchIndirect", Err(error)),
     }
-    std::array::from_fn(|i| u32::from_le_bytes([bytes[i * 4], bytes[i * 4 + 1], bytes[i * 4 + 2], bytes[i * 4 + 3]]))
+    std::array::from_fn(|i| {
+        u32::from_le_bytes([bytes[i * 4], bytes[i * 4 + 1], bytes[i * 4 + 2], bytes[i * 4 + 3]])
+    })
 }
 
-fn copy_results(device: &Device, info: &CopyQueryResults) {
-    let outcome = (|| {
-        let queries = info.pool.queries(info.first, info.count)?;
-        if info.flags.contains(ash::vk::QueryResultFlags::WAIT) {
-            device.progress.wait(None, || {
-                device.stop.load(Ordering::Relaxed) || queries.iter().all(|q| q.get().is_some())
-            });
+fn copy_results(device: &Device, info: &CopyQueryResults, mut touched: copy::Touched<'_>) -> Outcome<()> {
+    let queries = info.pool.queries(info.first, info.count)?;
+    if info.flags.contains(ash::vk::QueryResultFlags::WAIT) {
+        device
+            .progress
+            .wait(None, || device.stop.load(Ordering::Relaxed) || queries.iter().all(|q| q.get().is_some()));
+    }
+    for (index, q) in queries.iter().enumerate() {
+        for (offset, part) in query::encode(q, info.flags) {
+            let at = info.offset + index as u64 * info.stride + offset as u64;
+            copy::update(&info.buffer, at, &part, touched.as_deref_mut())?;
         }
-        for (index, q) in queries.iter().enumerate() {
-            for (offset, part) in query::encode(q, info.flags) {
-                let at = info.offset + index as u64 * info.stride + offset as u64;
-                copy::update(&info.buffer, at, &part)?;
-            }
-        }
-        Ok(())
-    })();
-    skipped(device, "vkCmdCopyQueryPoolResults", outcome);
+    }
+    Ok(())
 }

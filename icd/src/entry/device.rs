@@ -1,18 +1,20 @@
 //! VkDevice.
 
+use crate::config::Mode;
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{Caps, QUEUE_COUNT, extensions, features, memory};
 use crate::entry::instance::Instance;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
 use crate::queue::checked::CheckState;
+use crate::queue::hazards::Hazards;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, message};
 use ash::vk;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::system::MemoryView;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -27,8 +29,6 @@ pub struct Device {
     pub caps: Arc<Caps>,
     /// Memory heaps.
     pub heaps: [Arc<Heap>; 2],
-    /// Bytes in use on each heap, over all devices.
-    pub usage: Arc<[AtomicU64; 2]>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Wakes whoever waits for anything that happens on this device.
@@ -48,6 +48,8 @@ pub struct Device {
     address_cache: Mutex<Option<AddressMap>>,
     /// The modelled memory and what belongs to it, in check mode.
     pub checked: Option<Mutex<CheckState>>,
+    /// Hazards between commands; there in check mode.
+    pub hazards: Option<Hazards>,
     /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
     pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
     names: Mutex<BTreeMap<(i32, u64), String>>,
@@ -236,8 +238,8 @@ entries! {
         let device = Arc::new(Device {
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
+            hazards: (instance.config.mode == Mode::Check).then(Hazards::default),
             instance,
-            usage: physical.usage.clone(),
             caps,
             extensions: names,
             progress: Progress::default(),

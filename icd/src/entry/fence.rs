@@ -3,9 +3,9 @@
 use crate::boundary::entries;
 use crate::entry::device::Device;
 use crate::entry::kind;
+use crate::ffi;
 use crate::handle::{self, object};
 use crate::queue::progress::deadline;
-use crate::ffi;
 use ash::vk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,15 @@ impl Fence {
     /// True if signaled.
     pub fn is_signaled(&self) -> bool {
         self.signaled.load(Ordering::SeqCst)
+    }
+}
+
+/// In check mode: what a signaled fence tells the host.
+fn saw(device: &Device, fences: &[Arc<Fence>]) {
+    if let Some(hazards) = &device.hazards {
+        for fence in fences.iter().filter(|f| f.is_signaled()) {
+            hazards.host_saw_fence(Arc::as_ptr(fence) as usize);
+        }
     }
 }
 
@@ -63,6 +72,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
+        saw(&device, &[fence.clone()]);
         Ok(if fence.is_signaled() { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     }
 
@@ -88,6 +98,7 @@ entries! {
         };
         device.progress.wait(deadline(timeout), || device.is_lost() || reached());
         device.alive()?;
+        saw(&device, &fences);
         Ok(if reached() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     }
 }

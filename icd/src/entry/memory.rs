@@ -2,7 +2,7 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::limits;
-use crate::caps::memory::TYPES;
+use crate::caps::memory::{TYPES, USAGE};
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::handle::{self, object};
@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
-    device: Arc<Device>,
     heap: usize,
     host_visible: bool,
     lazy: bool,
@@ -48,9 +47,8 @@ impl DeviceMemory {
             HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             HeapError::System { .. } => Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string()),
         })?;
-        device.usage[heap].fetch_add(size, Ordering::Relaxed);
+        USAGE[heap].fetch_add(size, Ordering::Relaxed);
         Ok(DeviceMemory {
-            device: device.clone(),
             heap,
             host_visible: flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE),
             lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
@@ -82,7 +80,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        self.device.usage[self.heap].fetch_sub(self.bytes.size(), Ordering::Relaxed);
+        USAGE[self.heap].fetch_sub(self.bytes.size(), Ordering::Relaxed);
     }
 }
 
@@ -110,6 +108,10 @@ entries! {
         }
         let memory = DeviceMemory::allocate(&device, info.allocation_size, info.memory_type_index as usize)?;
         device.allocations.fetch_add(1, Ordering::Relaxed);
+        if let Some(hazards) = &device.hazards {
+            // The address range may have been another allocation's.
+            hazards.forget(memory.bytes().address(), memory.bytes().size());
+        }
         ffi::write(out, handle::insert(Arc::new(memory)))
     }
 

@@ -7,7 +7,7 @@ use crate::handle::{self, dispatchable_object};
 use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 /// The physical device.
@@ -15,8 +15,6 @@ pub struct PhysicalDevice {
     instance: Weak<Instance>,
     /// What it claims.
     pub caps: Arc<Caps>,
-    /// Bytes in use on each heap by all devices of this physical device.
-    pub usage: Arc<[AtomicU64; 2]>,
 }
 
 dispatchable_object!(PhysicalDevice, vk::PhysicalDevice);
@@ -24,7 +22,7 @@ dispatchable_object!(PhysicalDevice, vk::PhysicalDevice);
 impl PhysicalDevice {
     /// The physical device of an instance.
     pub fn new(instance: Weak<Instance>, caps: Arc<Caps>) -> PhysicalDevice {
-        PhysicalDevice { instance, caps, usage: Arc::default() }
+        PhysicalDevice { instance, caps }
     }
 
     /// Its instance, while that lives.
@@ -112,7 +110,7 @@ entries! {
         if let Some(budget) = ffi::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>(out.p_next) {
             budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
             budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
-            for (heap, usage) in device.usage.iter().enumerate() {
+            for (heap, usage) in memory::USAGE.iter().enumerate() {
                 budget.heap_budget[heap] = device.caps.heap_size;
                 budget.heap_usage[heap] = usage.load(Ordering::Relaxed);
             }

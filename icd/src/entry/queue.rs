@@ -19,13 +19,18 @@ fn queue(handle: vk::Queue) -> Outcome<(Arc<Queue>, Arc<Device>)> {
     Ok((queue, device))
 }
 
-fn operations(semaphores: &[vk::Semaphore], values: &[u64]) -> Outcome<Vec<SemaphoreOperation>> {
+fn operations(
+    semaphores: &[vk::Semaphore],
+    values: &[u64],
+    stages: &[vk::PipelineStageFlags],
+) -> Outcome<Vec<SemaphoreOperation>> {
     semaphores
         .iter()
         .enumerate()
         .map(|(i, s)| {
             let value = values.get(i).copied().unwrap_or(0);
-            Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, value })
+            let stages = stages.get(i).map(|s| vk::PipelineStageFlags2::from_raw(u64::from(s.as_raw())));
+            Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, value, stages })
         })
         .collect()
 }
@@ -33,7 +38,10 @@ fn operations(semaphores: &[vk::Semaphore], values: &[u64]) -> Outcome<Vec<Semap
 fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOperation>> {
     infos
         .iter()
-        .map(|i| Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(i.semaphore)?, value: i.value }))
+        .map(|i| {
+            let semaphore = handle::get::<Semaphore>(i.semaphore)?;
+            Ok(SemaphoreOperation { semaphore, value: i.value, stages: Some(i.stage_mask) })
+        })
         .collect()
 }
 
@@ -84,10 +92,15 @@ entries! {
                 let signal_values = timeline
                     .map_or(&[][..], |t| ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count));
                 Ok(Submission {
-                    waits: operations(ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count), wait_values)?,
+                    waits: operations(
+                        ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count),
+                        wait_values,
+                        ffi::slice(info.p_wait_dst_stage_mask, info.wait_semaphore_count),
+                    )?,
                     signals: operations(
                         ffi::slice(info.p_signal_semaphores, info.signal_semaphore_count),
                         signal_values,
+                        &[],
                     )?,
                     commands: recorded(
                         ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),

@@ -24,6 +24,18 @@ impl Semaphore {
         self.value.load(Ordering::SeqCst) >= if self.timeline { value } else { 1 }
     }
 
+    /// The value of an operation on it: 0 for a binary semaphore.
+    pub fn counted(&self, value: u64) -> u64 {
+        if self.timeline { value } else { 0 }
+    }
+
+    /// In check mode: what its value tells the host.
+    fn saw(self: &Arc<Self>, device: &Device) {
+        if let Some(hazards) = &device.hazards {
+            hazards.host_saw_semaphore(Arc::as_ptr(self) as usize, self.value.load(Ordering::SeqCst));
+        }
+    }
+
     /// A queue's wait has ended: a binary semaphore is unsignaled by it.
     pub fn consume(&self) {
         if !self.timeline {
@@ -77,6 +89,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let semaphore = timeline(semaphore)?;
         device.alive()?;
+        semaphore.saw(&device);
         ffi::write(out, semaphore.value.load(Ordering::SeqCst))
     }
 
@@ -97,6 +110,7 @@ entries! {
         };
         device.progress.wait(deadline(timeout), || device.is_lost() || reached());
         device.alive()?;
+        waits.iter().filter(|(s, v)| s.is_reached(*v)).for_each(|(s, _)| s.saw(&device));
         Ok(if reached() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     }
 
@@ -107,6 +121,9 @@ entries! {
         let semaphore = timeline(info.semaphore)?;
         if semaphore.value.load(Ordering::SeqCst) >= info.value {
             return Err(Error::usage("the value of a timeline semaphore only increases"));
+        }
+        if let Some(hazards) = &device.hazards {
+            hazards.host_signal(Arc::as_ptr(&semaphore) as usize, info.value);
         }
         semaphore.signal(info.value);
         device.progress.notify();

@@ -1,33 +1,247 @@
 //! Check mode: dispatches over the modelled memory, and what its detector found.
+//!
+//! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the dispatch's number alone.
 
 use crate::command::dispatch::Named;
-use crate::config::{Config, Mode};
+use crate::config::{self, Config, Mode};
+use crate::entry::debug::deliver_report;
 use crate::entry::device::Device;
-use pellucid_memory::system::Trap;
+use crate::report::Context;
+use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::agent::Invocation;
+use pellucid_memory::commands::{Accesses, Operand, Range};
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Finding, FindingId, Place};
+use pellucid_memory::history::ValuePolicy;
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::{Mask, Trap};
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::interface::{Grid, Resources};
-use std::sync::Arc;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, SeededScheduler, Unit};
+use pellucid_shader_interp::interface::{Grid, PHYSICAL_REFERENCE, Resources};
+use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use std::sync::{Arc, PoisonError};
 
 /// The modelled memory of a device.
-pub struct CheckState {}
+pub struct CheckState {
+    memory: CheckedMemory,
+}
 
 impl CheckState {
     /// The state of a new device; `None` outside check mode.
     pub fn new(config: &Config) -> Option<CheckState> {
-        (config.mode == Mode::Check).then_some(CheckState {})
+        if config.mode != Mode::Check {
+            return None;
+        }
+        let options = CheckOptions {
+            values: match config.values {
+                config::ValuePolicy::Latest => ValuePolicy::Latest,
+                config::ValuePolicy::Stale => ValuePolicy::Stale,
+                config::ValuePolicy::Seeded => ValuePolicy::Seeded,
+            },
+            seed: config.seed,
+            stale_budget: config.stale_budget,
+            chains: config.chains,
+            ..CheckOptions::default()
+        };
+        Some(CheckState { memory: CheckedMemory::new(options) })
     }
 }
 
-/// Runs a dispatch over the modelled memory.
-///
-/// # Errors
-/// The trap that ended it.
+/// The seed of one dispatch's schedule: repeated submissions explore different schedules.
+fn schedule_seed(seed: u64, number: u32) -> u64 {
+    // The finalizer of SplitMix64.
+    let mut x = seed.wrapping_add((u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The seeded scheduler, which also keeps what the executor tells it.
+struct Watching<'a> {
+    inner: SeededScheduler,
+    program: &'a Program,
+    grid: &'a Grid,
+    number: u32,
+    findings: Vec<Finding>,
+}
+
+impl Watching<'_> {
+    fn invocation(&self, workgroup: u32, subgroup: u32, lane: u32) -> Invocation {
+        let [x, y, _] = self.grid.groups.map(|n| n.max(1));
+        let id = [workgroup % x, workgroup / x % y, workgroup / x / y];
+        Invocation {
+            dispatch: self.number,
+            workgroup: [0, 1, 2].map(|i| id[i] + self.grid.base[i]),
+            subgroup,
+            local_index: subgroup * self.program.subgroup_size + lane,
+        }
+    }
+
+    fn stopped_at(&self, site: Site, by: Invocation) -> AccessInfo {
+        AccessInfo {
+            site,
+            kind: AccessKind::Read,
+            atomic: None,
+            by,
+            place: Place {
+                class: StorageClasses::empty(),
+                reference: Reference(u32::MAX),
+                address: 0,
+                offset: 0,
+                size: 0,
+            },
+            returned: None,
+            newest: None,
+            admissible: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, id: FindingId, accesses: Vec<AccessInfo>) {
+        let same = |f: &Finding| {
+            f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site))
+        };
+        match self.findings.iter_mut().find(|f| same(f)) {
+            Some(known) => known.count += 1,
+            None => self.findings.push(Finding {
+                id,
+                accesses,
+                facts: Vec::new(),
+                missing: Vec::new(),
+                fix: Vec::new(),
+                count: 1,
+            }),
+        }
+    }
+}
+
+impl Scheduler for Watching<'_> {
+    fn pick(&mut self, runnable: &[Unit]) -> usize {
+        self.inner.pick(runnable)
+    }
+
+    fn barrier_divergence(&mut self, site: Site, workgroup: u32, subgroup: u32, mask: Mask, missing: Mask) {
+        let by = self.invocation(workgroup, subgroup, mask.trailing_zeros());
+        let absent = self.invocation(workgroup, subgroup, missing.trailing_zeros());
+        let accesses = vec![self.stopped_at(site, by), self.stopped_at(Site(0), absent)];
+        self.note(FindingId::BarrierDivergence, accesses);
+    }
+
+    fn livelock(&mut self, waiting: &[Unit]) {
+        let Some(first) = waiting.first() else { return };
+        let by = self.invocation(first.workgroup, first.subgroup, first.mask.trailing_zeros());
+        let accesses = vec![self.stopped_at(first.next, by)];
+        self.note(FindingId::Livelock, accesses);
+    }
+}
+
+/// The storage classes of each atomic and barrier of a program.
+fn semantics(program: &Program) -> Vec<StorageClasses> {
+    let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
+    let mut classes: Vec<StorageClasses> = atomics
+        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
+        .chain(program.barriers.iter().map(|b| b.semantics.classes))
+        .filter(|c| !c.is_empty())
+        .collect();
+    classes.sort();
+    classes.dedup();
+    classes
+}
+
+/// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one did, and what it touched.
 pub fn dispatch(
-    _device: &Arc<Device>,
-    _program: &Program,
-    _grid: &Grid,
-    _resources: &Resources,
-    _named: &dyn Fn() -> Named,
-) -> Result<(), Trap> {
-    Err(Trap::NotImplemented("check mode in the driver".into()))
+    device: &Arc<Device>,
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    number: u32,
+    named: &dyn Fn() -> Named,
+) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
+    let Some(state) = &device.checked else {
+        let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
+        return (Err(gap), Vec::new());
+    };
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let config = &device.instance.config;
+    state.memory.begin_dispatch(DispatchInfo {
+        number,
+        base: grid.base,
+        groups: grid.groups,
+        workgroup_size: program.shader.local_size.iter().product(),
+        subgroup_size: program.subgroup_size,
+        semantics: semantics(program),
+        addresses: resources.addresses.clone(),
+    });
+    let mut scheduler = Watching {
+        inner: SeededScheduler::new(schedule_seed(config.seed, number)),
+        program,
+        grid,
+        number,
+        findings: Vec::new(),
+    };
+    let options = ModelledOptions {
+        watchdog: (config.watchdog > 0).then_some(config.watchdog),
+        stop: Some(&device.stop),
+        ..ModelledOptions::default()
+    };
+    let outcome =
+        modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options);
+    let mut runs = state.memory.footprint();
+    for (_, operand) in &mut runs {
+        operand.read = read_access(program, operand);
+        operand.reference = operand.reference.map(|r| across_dispatches(program, r));
+    }
+    let mut findings = state.memory.end_dispatch();
+    findings.append(&mut scheduler.findings);
+    drop(state);
+    device.instance.session.dispatch_checked();
+    (report(device, &findings, named).and(outcome), runs)
+}
+
+/// The binding that a reference of one dispatch belongs to.
+fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
+    if reference == PHYSICAL_REFERENCE { None } else { program.shader.bindings.get((reference.0 >> 16) as usize) }
+}
+
+/// A reference that means the same in all dispatches: set, binding and element instead of the index in the shader's list.
+fn across_dispatches(program: &Program, reference: Reference) -> Reference {
+    match binding_of(program, reference) {
+        Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),
+        None => reference,
+    }
+}
+
+/// The access type of a shader's read: that of its descriptor.
+fn read_access(program: &Program, operand: &Operand) -> Accesses {
+    if operand.read.is_empty() || !operand.write.is_empty() {
+        return operand.read;
+    }
+    let binding = operand.reference.and_then(|r| binding_of(program, r));
+    match binding.map(|b| b.kind) {
+        Some(DescriptorKind::UniformBuffer) => Accesses::UNIFORM_READ,
+        Some(
+            DescriptorKind::SampledImage
+            | DescriptorKind::CombinedImageSampler
+            | DescriptorKind::UniformTexelBuffer,
+        ) => Accesses::SHADER_SAMPLED_READ,
+        _ => Accesses::SHADER_STORAGE_READ,
+    }
+}
+
+fn report(device: &Device, findings: &[Finding], named: &dyn Fn() -> Named) -> Result<(), Trap> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let named = named();
+    let dispatches = [named.context()];
+    let mut halted = None;
+    for finding in findings {
+        let verdict = device.instance.session.report(finding, &Context { dispatches: &dispatches });
+        if let Some(message) = &verdict.message {
+            deliver_report(device, message);
+        }
+        if verdict.halt && halted.is_none() {
+            halted = Some(Trap::Stopped(format!("halt-on-error: {}", finding.id.name())));
+        }
+    }
+    halted.map_or(Ok(()), Err)
 }

@@ -5,6 +5,7 @@
 //! submission as far as semaphores let it, so that a run depends on the application's calls and the seed alone.
 
 pub mod checked;
+pub mod hazards;
 pub mod progress;
 pub mod submission;
 pub mod worker;
@@ -56,6 +57,7 @@ impl Queue {
     pub fn submit(self: &Arc<Self>, device: &Arc<Device>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
+        submission.host = device.hazards.as_ref().map(|h| h.host());
         self.worker.push(device, submission);
     }
 
@@ -71,6 +73,9 @@ impl Queue {
     pub fn wait_idle(&self, device: &Device) -> Outcome<()> {
         let target = self.submitted.load(Ordering::SeqCst);
         device.progress.wait(None, || device.is_lost() || self.retired.load(Ordering::SeqCst) >= target);
+        if let Some(hazards) = &device.hazards {
+            hazards.host_saw_idle(self.index);
+        }
         device.alive()
     }
 }

@@ -7,7 +7,14 @@ use crate::command::replay;
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
 use crate::entry::semaphore::Semaphore;
+use ash::vk;
+use pellucid_memory::commands::Payload;
 use std::sync::Arc;
+
+/// An object's identity, as long as it lives.
+fn address<T>(object: &Arc<T>) -> usize {
+    Arc::as_ptr(object) as usize
+}
 
 /// A semaphore operation: the semaphore and, for a timeline, the value.
 #[derive(Clone)]
@@ -16,6 +23,8 @@ pub struct SemaphoreOperation {
     pub semaphore: Arc<Semaphore>,
     /// The value to wait for or to set.
     pub value: u64,
+    /// The stages of the operation; `None` for a signal of vkQueueSubmit, which follows everything.
+    pub stages: Option<vk::PipelineStageFlags2>,
 }
 
 /// One VkSubmitInfo, or the fence of a submission.
@@ -35,6 +44,8 @@ pub struct Submission {
     pub fence: Option<Arc<Fence>>,
     /// Debug labels of the queue that were open.
     pub labels: Vec<String>,
+    /// In check mode: what the host had seen when it submitted.
+    pub host: Option<Payload>,
 }
 
 impl Submission {
@@ -45,8 +56,21 @@ impl Submission {
 
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
     pub fn run(&self, device: &Arc<Device>) {
+        let hazards = device.hazards.as_ref().zip(self.queue.as_ref().map(|q| q.index));
+        if let (Some((hazards, queue)), Some(host)) = (hazards, &self.host) {
+            hazards.submit(queue, host);
+        }
         for wait in &self.waits {
             wait.semaphore.consume();
+            if let Some((hazards, queue)) = hazards {
+                let stages = wait.stages.unwrap_or(vk::PipelineStageFlags2::ALL_COMMANDS);
+                hazards.wait_semaphore(
+                    queue,
+                    address(&wait.semaphore),
+                    wait.semaphore.counted(wait.value),
+                    stages,
+                );
+            }
         }
         if let Some(queue) = &self.queue {
             for recorded in &self.commands {
@@ -61,9 +85,16 @@ impl Submission {
             }
         }
         for signal in &self.signals {
+            if let Some((hazards, queue)) = hazards {
+                let value = signal.semaphore.counted(signal.value);
+                hazards.signal_semaphore(queue, address(&signal.semaphore), value, signal.stages);
+            }
             signal.semaphore.signal(signal.value);
         }
         if let Some(fence) = &self.fence {
+            if let Some((hazards, queue)) = hazards {
+                hazards.signal_fence(queue, address(fence));
+            }
             fence.signal();
         }
         if let Some(queue) = &self.queue {

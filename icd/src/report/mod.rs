@@ -12,6 +12,7 @@
 
 pub mod context;
 pub mod exit;
+pub mod hazard;
 pub mod json;
 pub mod session;
 pub mod source;
@@ -22,4 +23,5 @@ pub mod text;
 pub mod words;
 
 pub use context::{Context, DispatchContext, Object};
+pub use hazard::{HazardReport, Side};
 pub use session::{Message, ReportError, Session, Verdict, say, session};

@@ -2,6 +2,7 @@
 
 use super::context::{Context, Object, base_name};
 use super::exit;
+use super::hazard::HazardReport;
 use super::json;
 use super::suppress::{Subject, Suppressions};
 use super::text;
@@ -229,14 +230,7 @@ impl Session {
         let rendered = text::render(finding, context, &self.replay);
         let line = json::finding(number, finding, context, self.config.seed, &self.replay, &rendered);
         write_line(&mut state.report, &line);
-        if self.config.max_reports == 0 || number <= u64::from(self.config.max_reports) {
-            print(&format!("{rendered}\n"));
-        } else if number == u64::from(self.config.max_reports) + 1 {
-            say(&format!(
-                "{} findings shown; the others are counted only (max-reports)",
-                self.config.max_reports
-            ));
-        }
+        self.show(number, &rendered);
         self.summarise(&mut state, false);
         let objects: Vec<Object> = context
             .dispatches
@@ -248,6 +242,42 @@ impl Session {
         let id_name = finding.id.name();
         let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
         Verdict { message: Some(message), halt: self.config.halt_on_error }
+    }
+
+    /// Reports a hazard between commands: shown when it is the first of its kind, counted always.
+    pub fn hazard(&self, report: &HazardReport<'_>) -> Verdict {
+        let key = report.key();
+        let id = report.hazard.id;
+        let mut state = self.state();
+        if let Some((_, count)) = state.seen.get_mut(&key) {
+            *count += 1;
+            return Verdict { message: None, halt: self.config.halt_on_error };
+        }
+        if state.suppressions.covers(id, &hazard_subject(report)) {
+            state.suppressed.insert(key);
+            return Verdict::default();
+        }
+        let number = state.seen.len() as u64 + 1;
+        state.seen.insert(key, (number, 1));
+        *state.families.entry(words::family(id)).or_default() += 1;
+        let rendered = report.render(&self.replay);
+        write_line(&mut state.report, &report.json(number, self.config.seed, &self.replay, &rendered));
+        self.show(number, &rendered);
+        self.summarise(&mut state, false);
+        let id_name = id.name();
+        let objects = report.place.iter().map(|(object, _)| object.clone()).collect();
+        let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
+        Verdict { message: Some(message), halt: self.config.halt_on_error }
+    }
+
+    /// Prints a diagnostic, as long as `max-reports` allows.
+    fn show(&self, number: u64, rendered: &str) {
+        let most = u64::from(self.config.max_reports);
+        if most == 0 || number <= most {
+            print(&format!("{rendered}\n"));
+        } else if number == most + 1 {
+            say(&format!("{most} findings shown; the others are counted only (max-reports)"));
+        }
     }
 
     /// Reports that a dispatch could not go on. The device is lost.
@@ -404,6 +434,22 @@ fn key(finding: &Finding, context: &Context<'_>) -> String {
         key.push_str(&format!("|{shader}|{location}|{word}|{instruction}"));
     }
     key
+}
+
+fn hazard_subject(report: &HazardReport<'_>) -> Subject {
+    let mut subject = Subject::default();
+    for side in [&report.first, &report.second] {
+        subject.names.push(side.command.to_owned());
+        subject.names.extend(side.labels.iter().cloned());
+        let Some(dispatch) = &side.dispatch else { continue };
+        subject.shaders.push(dispatch.shader.name.clone());
+        subject.shaders.push(dispatch.pipeline.to_owned());
+        subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
+    }
+    subject.names.extend(report.place.iter().map(|(object, _)| object.name.clone()));
+    subject.names.retain(|name| !name.is_empty());
+    subject.shaders.retain(|name| !name.is_empty());
+    subject
 }
 
 fn subject(finding: &Finding, context: &Context<'_>) -> Subject {

@@ -60,13 +60,13 @@ fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
 }
 
 /// One annotated stretch of source or SPIR-V.
-struct Shown {
-    path: String,
-    text: String,
-    first_line: usize,
-    span: std::ops::Range<usize>,
-    label: String,
-    primary: bool,
+pub(super) struct Shown {
+    pub path: String,
+    pub text: String,
+    pub first_line: usize,
+    pub span: std::ops::Range<usize>,
+    pub label: String,
+    pub primary: bool,
 }
 
 fn shown(index: usize, finding: &Finding, context: &Context<'_>) -> Option<Shown> {
@@ -103,11 +103,8 @@ fn listing(dispatch: &DispatchContext<'_>, site: &SiteInfo) -> String {
     }
 }
 
-/// The diagnostic, ending in a line feed. `replay` is the command that shows it again.
-pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String {
-    let shown: Vec<Shown> =
-        (0..finding.accesses.len()).rev().filter_map(|i| shown(i, finding, context)).collect();
-    let Notes { notes, help } = notes(finding, context);
+/// The stretches as snippets: those of one text share one.
+pub(super) fn snippets(shown: &[Shown]) -> Vec<Element<'_>> {
     let mut elements: Vec<Element<'_>> = Vec::new();
     let mut done = vec![false; shown.len()];
     for i in 0..shown.len() {
@@ -131,6 +128,15 @@ pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String 
         }
         elements.push(snippet.into());
     }
+    elements
+}
+
+/// The diagnostic, ending in a line feed. `replay` is the command that shows it again.
+pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String {
+    let shown: Vec<Shown> =
+        (0..finding.accesses.len()).rev().filter_map(|i| shown(i, finding, context)).collect();
+    let Notes { notes, help } = notes(finding, context);
+    let mut elements = snippets(&shown);
     if shown.is_empty() {
         elements.extend(
             (0..finding.accesses.len())

@@ -41,6 +41,8 @@ pub(super) struct Core {
     pub report: Report,
     pub trace: Trace,
     pub chains: bool,
+    /// How often each kind of atomic was executed, by instruction of a subgroup.
+    pub executed: Vec<u32>,
     /// What the last atomic read or read-modify-write read from.
     pub read_from: Option<Record>,
     pub values: ValuePolicy,

@@ -327,7 +327,10 @@ fn program(seed: u64) -> Outcome {
             t.host_wait(&payload);
         }
         g.submit(q);
-        t.submit(QueueId(q));
+        {
+            let host = t.host_knowledge();
+            t.submit(QueueId(q), &host);
+        }
         if !semaphores.is_empty() && c.below(3) > 0 {
             let (node, payload) = semaphores.remove(0);
             let stages = if c.one_in(2) { Stages::DEVICE } else { masks(&mut c, false).0 };

@@ -19,11 +19,13 @@
 mod clock;
 mod dependency;
 mod explain;
+mod footprint;
 mod shadow;
 mod tracker;
 
 pub use dependency::{AccessScope, Accesses, Dependency, Stages};
 pub use explain::{BarrierGap, Fix, Hazard};
+pub use footprint::Footprint;
 pub use shadow::{Operand, Range};
 pub use tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
 

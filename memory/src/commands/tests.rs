@@ -69,7 +69,10 @@ impl Shader {
 impl Program {
     fn new() -> Program {
         let mut p = Program { t: Tracker::new(), found: Vec::new() };
-        p.t.submit(QueueId(0));
+        {
+            let host = p.t.host_knowledge();
+            p.t.submit(QueueId(0), &host);
+        }
         p
     }
     fn on(mut self, q: u32, stage: Stages, range: Range, operand: Operand) -> Program {
@@ -109,7 +112,10 @@ impl Program {
         self
     }
     fn submit(mut self, q: u32) -> Program {
-        self.t.submit(QueueId(q));
+        {
+            let host = self.t.host_knowledge();
+            self.t.submit(QueueId(q), &host);
+        }
         self
     }
     fn fence_wait(mut self) -> Program {
@@ -119,7 +125,10 @@ impl Program {
     }
     fn semaphore(mut self, signal: Option<Stages>, wait: Stages) -> Program {
         let p = self.t.signal_semaphore(QueueId(0), signal);
-        self.t.submit(QueueId(1));
+        {
+            let host = self.t.host_knowledge();
+            self.t.submit(QueueId(1), &host);
+        }
         self.t.wait_semaphore(QueueId(1), &p, wait);
         self
     }

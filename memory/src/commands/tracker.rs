@@ -156,9 +156,10 @@ impl Tracker {
         Tracker::default()
     }
 
-    /// vkQueueSubmit: what the host knows happens before everything that follows on the queue, and everything available becomes visible.
-    pub fn submit(&mut self, queue: QueueId) {
-        let mut known = self.host.clone();
+    /// vkQueueSubmit: what the host knew at the call ([`Tracker::host_knowledge`]) happens before everything that follows on the queue, and
+    /// everything available becomes visible.
+    pub fn submit(&mut self, queue: QueueId, host: &Payload) {
+        let mut known = host.0.clone();
         let state = self.queues.entry(queue).or_default();
         known.join(&state.first_scope(queue, Some(Stages::empty())));
         let available = known.available.clone();
@@ -203,8 +204,8 @@ impl Tracker {
         self.host.join(&payload.0);
     }
 
-    /// vkSignalSemaphore.
-    pub fn host_signal(&self) -> Payload {
+    /// What the host has seen: to be taken at vkQueueSubmit, and the payload of vkSignalSemaphore.
+    pub fn host_knowledge(&self) -> Payload {
         Payload(self.host.clone())
     }
 

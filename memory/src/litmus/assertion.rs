@@ -229,7 +229,7 @@ impl<R: Row> Search<'_, R> {
             reads_from.push((Some(write as u32), read as u32));
         }
         reads_from.sort_by_key(|(_, read)| *read);
-        execution.modification_order(super::axioms::topological(&candidate.modification));
+        execution.modification_order(super::candidate::topological(&candidate.modification));
         let mut immediate = candidate.modification.clone();
         immediate.subtract(&candidate.modification.compose(&candidate.modification.closure()));
         let races = verdict.races(self.model);

@@ -13,14 +13,14 @@
 //!
 //! Numbers of scope instances are hierarchical. A control barrier's execution scope is the workgroup.
 
+mod question;
+
 use std::collections::BTreeMap;
 
-use super::program::{
-    Access, Arithmetic, Comparison, Condition, Instruction, Operand, Program, Question, Register, Term,
-    Thread, Update, Variable,
-};
+use super::flags::{Flags, arithmetic};
+use super::program::{Access, Comparison, Instruction, Operand, Program, Register, Thread, Update, Variable};
 use super::syntax::{Scanner, SyntaxError, Token, TokenKind, Tokens};
-use crate::scope::{Scope, Semantics, StorageClasses};
+use crate::scope::{Scope, Semantics};
 
 /// Where symbolic addresses start: registers may hold the address of a variable, and locations are numbered from here.
 const ADDRESS_BASE: i64 = 0x1000_0000_0000;
@@ -469,7 +469,7 @@ impl Reader<'_> {
     fn check_semantics(&self, flags: &Flags, name: &Token) -> Result<(), SyntaxError> {
         let semantics = flags.semantics();
         let fail = |expected: &str| Err(self.tokens.error_at(name, expected));
-        if (semantics.acquire || semantics.release) != !semantics.classes.is_empty() {
+        if (semantics.acquire || semantics.release) == semantics.classes.is_empty() {
             return fail(".semsc0 to .semsc3 exactly where there is .acq, .rel or .acq_rel");
         }
         if semantics.make_available && !semantics.release {
@@ -494,142 +494,6 @@ impl Reader<'_> {
         self.check_semantics(flags, name)?;
         Ok((scope, semantics))
     }
-
-    fn locations(&mut self) -> Result<(), SyntaxError> {
-        self.tokens.expect("locations")?;
-        self.tokens.expect("[")?;
-        while !self.tokens.eat("]") {
-            if self.tokens.eat(";") {
-                continue;
-            }
-            let term = self.term(false)?;
-            self.program.observed.push(term);
-        }
-        Ok(())
-    }
-
-    fn question(&mut self) -> Result<(), SyntaxError> {
-        let negated = self.tokens.eat("~") || self.tokens.eat("not");
-        let word = self.tokens.peek().text.clone();
-        match word.as_str() {
-            "exists" | "final" if !self.tokens.end() => {
-                self.tokens.advance();
-                let condition = self.condition()?;
-                self.program.question =
-                    Some(if negated { Question::NotExists(condition) } else { Question::Exists(condition) });
-                self.tokens.eat(";");
-                if word == "final" && self.tokens.eat("with") {
-                    self.expectations()?;
-                }
-            }
-            "forall" if !negated => {
-                self.tokens.advance();
-                self.program.question = Some(Question::ForAll(self.condition()?));
-                self.tokens.eat(";");
-            }
-            _ if negated => return Err(self.tokens.error("`exists`")),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// `final ... with tso: exists; ...`: expectations of other models, which say nothing of this one.
-    fn expectations(&mut self) -> Result<(), SyntaxError> {
-        while !self.tokens.end() {
-            self.tokens.word("the name of a model")?;
-            self.tokens.expect(":")?;
-            let _negated = self.tokens.eat("~") || self.tokens.eat("not");
-            self.tokens.expect("exists")?;
-            self.tokens.expect(";")?;
-        }
-        Ok(())
-    }
-
-    fn condition(&mut self) -> Result<Condition, SyntaxError> {
-        let mut condition = self.conjunction()?;
-        while self.tokens.eat("\\/") {
-            condition = Condition::Or(Box::new(condition), Box::new(self.conjunction()?));
-        }
-        Ok(condition)
-    }
-
-    fn conjunction(&mut self) -> Result<Condition, SyntaxError> {
-        let mut condition = self.negation()?;
-        while self.tokens.eat("/\\") {
-            condition = Condition::And(Box::new(condition), Box::new(self.negation()?));
-        }
-        Ok(condition)
-    }
-
-    fn negation(&mut self) -> Result<Condition, SyntaxError> {
-        if self.tokens.eat("~") || self.tokens.eat("not") {
-            return Ok(Condition::Not(Box::new(self.negation()?)));
-        }
-        if self.tokens.eat("(") {
-            let condition = self.condition()?;
-            self.tokens.expect(")")?;
-            return Ok(condition);
-        }
-        let a = self.term(false)?;
-        let comparison = match self.tokens.peek().text.as_str() {
-            "=" | "==" => Comparison::Equal,
-            "!=" => Comparison::NotEqual,
-            "<" => Comparison::Less,
-            "<=" => Comparison::LessEqual,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::GreaterEqual,
-            _ => return Err(self.tokens.error("a comparison: =, ==, !=, <, <=, > or >=")),
-        };
-        self.tokens.advance();
-        Ok(Condition::Compare(comparison, a, self.term(true)?))
-    }
-
-    /// A value of the final state. A bare variable on the right of a comparison is its address, as in the format's definition.
-    fn term(&mut self, right: bool) -> Result<Term, SyntaxError> {
-        if self.tokens.peek_at(1).text == ":" {
-            let name = self.thread_name()?;
-            self.tokens.advance();
-            let register = self.tokens.word("a register")?;
-            let thread = self.thread(&name)?;
-            let known = self.program.threads[thread].registers.contains(&register.text);
-            if !known && !is_register(&register.text) {
-                return Err(self.tokens.error_at(&register, "a register of this thread"));
-            }
-            return Ok(Term::Register(thread, self.register_index(thread, &register)));
-        }
-        let bracketed = self.tokens.eat("[");
-        if bracketed || self.tokens.peek().kind == TokenKind::Word {
-            let name = self.tokens.word("a variable")?;
-            let Some(variable) = self.names.get(&name.text).copied() else {
-                return Err(self
-                    .tokens
-                    .error_at(&name, "a variable of this test, a register `P0:r0` or a constant"));
-            };
-            if bracketed {
-                self.tokens.expect("]")?;
-            }
-            let mut indexed = bracketed;
-            if !bracketed && self.tokens.eat("[") {
-                let index = self.tokens.peek().clone();
-                if self.tokens.number("an index")? != 0 {
-                    return Err(self.tokens.error_at(&index, "index 0: variables are single cells"));
-                }
-                self.tokens.expect("]")?;
-                indexed = true;
-            }
-            if right && !indexed {
-                return Ok(Term::Constant(self.address(&name.text)));
-            }
-            return Ok(Term::Memory(self.program.variables[variable].location));
-        }
-        match self.tokens.constant() {
-            Ok(value) => Ok(Term::Constant(value)),
-            Err(mut error) => {
-                error.expected = "a register `P0:r0`, a variable or a constant".to_owned();
-                Err(error)
-            }
-        }
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -637,104 +501,6 @@ enum Kind {
     Store,
     Load,
     ReadModifyWrite,
-}
-
-/// The dotted parts of an instruction's name.
-#[derive(Default)]
-struct Flags {
-    atomic: bool,
-    acquire: bool,
-    release: bool,
-    non_private: bool,
-    available: bool,
-    visible: bool,
-    semantics_available: bool,
-    semantics_visible: bool,
-    scope: Option<Scope>,
-    class: Option<StorageClasses>,
-    classes: StorageClasses,
-    operation: Option<Arithmetic>,
-}
-
-impl Flags {
-    fn semantics(&self) -> Semantics {
-        Semantics {
-            acquire: self.acquire,
-            release: self.release,
-            classes: self.classes,
-            make_available: self.semantics_available,
-            make_visible: self.semantics_visible,
-            volatile: false,
-        }
-    }
-
-    fn read(tokens: &mut Tokens<'_>) -> Result<Flags, SyntaxError> {
-        let mut flags = Flags::default();
-        while tokens.eat(".") {
-            let token = tokens.word("a qualifier")?;
-            let mut scope = |scope| match flags.scope.replace(scope) {
-                None => Ok(()),
-                Some(_) => Err(tokens.error_at(&token, "one scope")),
-            };
-            match token.text.as_str() {
-                "atom" => flags.atomic = true,
-                "acq" => flags.acquire = true,
-                "rel" => flags.release = true,
-                "acq_rel" => (flags.acquire, flags.release) = (true, true),
-                "nonpriv" => flags.non_private = true,
-                "av" => flags.available = true,
-                "vis" => flags.visible = true,
-                "semav" => flags.semantics_available = true,
-                "semvis" => flags.semantics_visible = true,
-                "sg" => scope(Scope::Subgroup)?,
-                "wg" => scope(Scope::Workgroup)?,
-                "qf" => scope(Scope::QueueFamily)?,
-                "dv" => scope(Scope::Device)?,
-                word => {
-                    if let Some(class) = word.strip_prefix("semsc").and_then(class) {
-                        flags.classes |= class;
-                    } else if let Some(class) = word.strip_prefix("sc").and_then(class) {
-                        if flags.class.replace(class).is_some() {
-                            return Err(tokens.error_at(&token, "one storage class"));
-                        }
-                    } else if let Some(operation) = arithmetic(word) {
-                        flags.operation = Some(operation);
-                    } else {
-                        return Err(tokens.error_at(
-                            &token,
-                            "a qualifier: atom, acq, rel, acq_rel, nonpriv, av, vis, semav, semvis, sg, wg, qf, dv, sc0 to sc3, \
-                             semsc0 to semsc3 or an operation",
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(flags)
-    }
-}
-
-/// The storage class that a digit names.
-pub(super) fn class(digit: &str) -> Option<StorageClasses> {
-    match digit {
-        "0" => Some(StorageClasses::UNIFORM),
-        "1" => Some(StorageClasses::WORKGROUP),
-        "2" => Some(StorageClasses::IMAGE),
-        "3" => Some(StorageClasses::OUTPUT),
-        _ => None,
-    }
-}
-
-fn arithmetic(word: &str) -> Option<Arithmetic> {
-    Some(match word {
-        "add" => Arithmetic::Add,
-        "sub" => Arithmetic::Sub,
-        "mul" => Arithmetic::Mul,
-        "div" => Arithmetic::Div,
-        "and" => Arithmetic::And,
-        "or" => Arithmetic::Or,
-        "xor" => Arithmetic::Xor,
-        _ => return None,
-    })
 }
 
 fn branch(word: &str) -> Option<Comparison> {

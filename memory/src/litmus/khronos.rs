@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use crate::model::{Agent, BarrierInstance, Covers, Domain, DomainOperation, Event, LocationSet};
 use crate::scope::{Scope, Semantics};
 
-use super::herd::class;
+use super::flags::class;
 use super::predicate::Predicate;
 use super::syntax::{Position, Scanner, SyntaxError, Tokens};
 
@@ -372,7 +372,9 @@ fn ill_formed(test: &Test) -> Option<String> {
             return Some(format!("line {}: {why}", instruction.line));
         }
     }
-    let groups: [fn(&Agent) -> (u32, u32); 3] = [
+    /// An instance and the wider one that it lies in.
+    type Nesting = fn(&Agent) -> (u32, u32);
+    let groups: [Nesting; 3] = [
         |agent| (agent.thread, agent.subgroup),
         |agent| (agent.subgroup, agent.workgroup),
         |agent| (agent.workgroup, agent.queue_family),

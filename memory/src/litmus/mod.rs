@@ -15,7 +15,9 @@
 pub mod assertion;
 pub mod axioms;
 mod barrier;
+mod candidate;
 pub mod expect;
+mod flags;
 pub mod herd;
 pub mod khronos;
 pub mod machine;

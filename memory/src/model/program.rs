@@ -337,8 +337,11 @@ impl<R: Row> Program<R> {
     }
 }
 
+/// Makes the set of the events for which something holds.
+type SetOf<'a, R> = dyn Fn(&dyn Fn(&Event) -> bool) -> R + 'a;
+
 /// The intersection closure of the semantics that occur.
-fn class_masks<R: Row>(events: &[Event], set: &dyn Fn(&dyn Fn(&Event) -> bool) -> R) -> Vec<ClassMask<R>> {
+fn class_masks<R: Row>(events: &[Event], set: &SetOf<'_, R>) -> Vec<ClassMask<R>> {
     let mut present = [false; 256];
     let mut masks: Vec<u8> = Vec::new();
     for event in events {

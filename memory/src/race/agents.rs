@@ -35,7 +35,7 @@ impl Operation {
 
     /// Whether it orders anything at all.
     #[inline]
-    pub(super) fn synchronises(&self) -> bool {
+    pub fn synchronises(&self) -> bool {
         self.semantics.acquire
             || self.semantics.release
             || self.semantics.make_available
@@ -56,22 +56,30 @@ fn class_of(index: u8) -> StorageClasses {
     StorageClasses::from_bits_truncate(1 << index)
 }
 
+/// What is stored of an agent; no facts stand for those at the start.
+#[derive(Clone, Debug, Default)]
+struct Stored {
+    facts: Option<Arc<Facts>>,
+    pending: Option<Arc<Pending>>,
+    time: Time,
+}
+
+impl Stored {
+    fn shared_with(&self, state: &State, start: &Arc<Facts>) -> bool {
+        let pending = match (&self.pending, &state.pending) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        pending && self.time == state.time && Arc::ptr_eq(self.facts.as_ref().unwrap_or(start), &state.facts)
+    }
+}
+
 #[derive(Clone, Debug)]
 struct State {
     facts: Arc<Facts>,
     pending: Option<Arc<Pending>>,
     time: Time,
-}
-
-impl State {
-    fn shared_with(&self, other: &State) -> bool {
-        let pending = match (&self.pending, &other.pending) {
-            (None, None) => true,
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
-        pending && self.time == other.time && Arc::ptr_eq(&self.facts, &other.facts)
-    }
 }
 
 /// Agents of one subgroup that have one state.
@@ -100,8 +108,9 @@ pub struct Agents {
     larger: SmallVec<[Option<u8>; 4]>,
     own_levels: [u8; 4],
     per_block: u32,
-    blocks: Vec<Option<Box<[State]>>>,
-    start: State,
+    blocks: Vec<Option<Box<[Stored]>>>,
+    start: Arc<Facts>,
+    stranger: Stored,
 }
 
 impl Agents {
@@ -109,7 +118,7 @@ impl Agents {
     ///
     /// Agents live in blocks of one workgroup (for a listed topology: one block of all, which is open from the start).
     pub fn new(topology: Topology, chains: bool) -> Agents {
-        let start = State { facts: Arc::new(Facts::default()), pending: None, time: 1 };
+        let stranger = Stored { facts: None, pending: None, time: 1 };
         let count = topology.agents();
         let (per_block, listed) = match &topology {
             Topology::Dispatch { workgroup, .. } => (*workgroup, false),
@@ -123,7 +132,8 @@ impl Agents {
             own_levels: [0; 4],
             per_block,
             blocks: vec![None; count.div_ceil(per_block) as usize],
-            start,
+            start: Arc::default(),
+            stranger,
         };
         if listed {
             agents.open(0);
@@ -139,7 +149,7 @@ impl Agents {
     /// The agents of workgroup `block` start.
     pub fn open(&mut self, block: u32) {
         if let Some(slot) = self.blocks.get_mut(block as usize) {
-            *slot = Some(vec![self.start.clone(); self.per_block as usize].into());
+            *slot = Some(vec![self.stranger.clone(); self.per_block as usize].into());
         }
     }
 
@@ -151,35 +161,62 @@ impl Agents {
     }
 
     #[inline]
-    fn state(&self, agent: AgentId) -> &State {
+    fn stored(&self, agent: AgentId) -> &Stored {
         match self.blocks.get((agent / self.per_block) as usize) {
             Some(Some(block)) => &block[(agent % self.per_block) as usize],
-            _ => &self.start,
+            _ => &self.stranger,
         }
     }
 
-    fn state_mut(&mut self, agent: AgentId) -> Option<&mut State> {
-        self.blocks
-            .get_mut((agent / self.per_block) as usize)?
-            .as_mut()?
-            .get_mut((agent % self.per_block) as usize)
+    fn state(&self, agent: AgentId) -> State {
+        let stored = self.stored(agent);
+        State { facts: self.facts(agent).clone(), pending: stored.pending.clone(), time: stored.time }
+    }
+
+    fn state_mut(&mut self, agent: AgentId) -> Option<&mut Stored> {
+        self.blocks.get_mut((agent / self.per_block) as usize)?.as_mut()?.get_mut((agent % self.per_block) as usize)
+    }
+
+    /// The present times of up to 32 agents of one workgroup, from `first`.
+    #[inline]
+    pub fn times(&self, first: AgentId) -> [Time; 32] {
+        let mut times = [1; 32];
+        if let Some(Some(block)) = self.blocks.get((first / self.per_block) as usize) {
+            let from = (first % self.per_block) as usize;
+            for (time, stored) in times.iter_mut().zip(&block[from..]) {
+                *time = stored.time;
+            }
+        }
+        times
+    }
+
+    /// Whether nothing has been declared or executed that orders agents.
+    #[inline]
+    pub fn untracked(&self) -> bool {
+        self.masks.is_empty()
+    }
+
+    /// Whether release fences of the agent wait for its next atomic write.
+    #[inline]
+    pub fn has_pending(&self, agent: AgentId) -> bool {
+        self.stored(agent).pending.is_some()
     }
 
     /// The agent's present time: accesses are recorded with it.
     #[inline]
     pub fn time(&self, agent: AgentId) -> Time {
-        self.state(agent).time
+        self.stored(agent).time
     }
 
     /// What the agent knows.
     #[inline]
     pub fn facts(&self, agent: AgentId) -> &Arc<Facts> {
-        &self.state(agent).facts
+        self.stored(agent).facts.as_ref().unwrap_or(&self.start)
     }
 
     /// The sites of release fences that wait for an atomic write, and of heads that wait for an acquire.
     pub fn pending_sites(&self, agent: AgentId) -> (Vec<Site>, Vec<Site>) {
-        let Some(pending) = &self.state(agent).pending else { return (Vec::new(), Vec::new()) };
+        let Some(pending) = &self.stored(agent).pending else { return (Vec::new(), Vec::new()) };
         let fences = pending.fences.iter().map(Release::site).collect();
         let heads = pending.heads.iter().flat_map(|(_, heads)| heads.sites(4)).collect();
         (fences, heads)
@@ -480,7 +517,7 @@ impl Agents {
                 Some(group) => group.agents.push(*agent),
                 None => groups.push(Group {
                     agents: SmallVec::from_slice(&[*agent]),
-                    state: state.clone(),
+                    state: self.state(*agent),
                     records: Vec::new(),
                 }),
             }
@@ -491,8 +528,9 @@ impl Agents {
     fn adopt(&mut self, groups: Vec<Group>) {
         for group in groups {
             for agent in group.agents {
-                if let Some(state) = self.state_mut(agent) {
-                    *state = group.state.clone();
+                let State { facts, pending, time } = group.state.clone();
+                if let Some(stored) = self.state_mut(agent) {
+                    *stored = Stored { facts: Some(facts), pending, time };
                 }
             }
         }
@@ -637,21 +675,21 @@ impl Agents {
 
     /// What `agent` would know after an atomic read of a mutually ordered write with these heads.
     pub fn after_reading(&self, agent: AgentId, operation: &Operation, heads: &Heads) -> Arc<Facts> {
-        let state = self.state(agent);
+        let known = self.facts(agent);
         if heads.is_empty() || !operation.semantics.acquire {
-            return state.facts.clone();
+            return known.clone();
         }
-        let mut facts = (*state.facts).clone();
+        let mut facts = (**known).clone();
         for release in heads.iter() {
             self.join(agent, &mut facts, release, operation);
         }
-        if facts == *state.facts { state.facts.clone() } else { Arc::new(facts) }
+        if facts == **known { known.clone() } else { Arc::new(facts) }
     }
 
     /// `agent` reads, atomically, a mutually ordered write with these heads; `facts` come from [`Agents::after_reading`].
     pub fn read_atomic(&mut self, agent: AgentId, operation: &Operation, heads: &Heads, facts: Arc<Facts>) {
         let Some(state) = self.state_mut(agent) else { return };
-        state.facts = facts;
+        state.facts = Some(facts);
         if !heads.is_empty() {
             let mut pending = state.pending.as_deref().cloned().unwrap_or_default();
             pending.read(operation.class, heads);
@@ -665,7 +703,7 @@ impl Agents {
             let mut facts = (**self.facts(agent)).clone();
             self.make_available(agent, &mut facts, self.time(agent), operation);
             if let Some(state) = self.state_mut(agent) {
-                state.facts = Arc::new(facts);
+                state.facts = Some(Arc::new(facts));
             }
         }
     }
@@ -679,7 +717,7 @@ impl Agents {
                 heads.push(release.clone());
             }
         }
-        let state = self.state(agent);
+        let state = self.stored(agent);
         let own = AgentSet::from_slice(&[(agent, agent + 1)]);
         if let Some(pending) = &state.pending {
             for fence in pending.fences.iter().filter(|fence| fence.classes.contains(operation.class)) {
@@ -694,7 +732,7 @@ impl Agents {
                 classes: operation.semantics.classes,
                 agents: own,
                 time: state.time,
-                facts: state.facts.clone(),
+                facts: self.facts(agent).clone(),
                 site: operation.site,
             });
         }
@@ -714,7 +752,7 @@ impl Agents {
         });
         if let Some(state) = self.state_mut(agent) {
             state.time += 1;
-            if let Some(facts) = facts {
+            if facts.is_some() {
                 state.facts = facts;
             }
         }

@@ -106,6 +106,17 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
+    /// The words on pages that the present dispatch touched, ascending, with their cells.
+    pub fn touched(&self) -> impl Iterator<Item = (u64, &Cell)> {
+        let mut numbers: Vec<(u64, u32)> = self.index.iter().map(|(number, index)| (*number, *index)).collect();
+        numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
+        numbers.sort_unstable();
+        numbers.into_iter().flat_map(|(number, index)| {
+            let first = number * CELLS as u64;
+            self.pages[index as usize].cells.iter().enumerate().map(move |(i, cell)| (first + i as u64, cell))
+        })
+    }
+
     /// Bytes of host memory that the cells take.
     pub fn bytes(&self) -> usize {
         self.pages.len() * (std::mem::size_of::<[Cell; CELLS]>() + 64)
@@ -169,6 +180,11 @@ impl Histories {
     /// The history of a cell that has one.
     pub fn get(&mut self, number: u32) -> Option<&mut History> {
         self.slots.get_mut((number as usize).checked_sub(1)?)?.as_deref_mut()
+    }
+
+    /// The history of a cell that has one.
+    pub fn peek(&self, number: u32) -> Option<&History> {
+        self.slots.get((number as usize).checked_sub(1)?)?.as_deref()
     }
 
     /// Forgets a cell's history.

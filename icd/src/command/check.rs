@@ -1,0 +1,162 @@
+//! Check mode's view of commands: what each touched goes to the hazard tracker, and what it finds to the reports.
+
+use super::copy::Touched;
+use super::dispatch::{Named, State};
+use crate::boundary::Outcome;
+use crate::entry::buffer::Buffer;
+use crate::entry::debug::deliver_report;
+use crate::entry::device::Device;
+use crate::entry::image::Image;
+use crate::handle::Object as _;
+use crate::queue::Queue;
+use crate::queue::hazards::{At, CommandName, Found, Transfer};
+use crate::report::{HazardReport, Object, Side};
+use ash::vk;
+use pellucid_memory::access::Reference;
+use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
+use std::sync::Arc;
+
+/// Where a command stands, owned.
+pub struct Standing {
+    queue: u32,
+    name: String,
+    labels: Vec<String>,
+}
+
+impl Standing {
+    /// As the tracker takes it.
+    pub fn at(&self) -> At<'_> {
+        At { queue: self.queue, queue_name: &self.name, labels: &self.labels }
+    }
+}
+
+/// Where the command that runs now stands.
+pub fn standing(device: &Device, queue: &Queue, state: &State) -> Standing {
+    let name = match queue.name(device).as_str() {
+        "" => format!("queue {}", queue.index),
+        name => format!("queue \"{name}\""),
+    };
+    Standing { queue: queue.index, name, labels: state.labels.clone() }
+}
+
+/// Runs a transfer command and checks what it touched.
+///
+/// # Errors
+/// What the command says, or the text of what loses the device.
+pub fn transfer(
+    device: &Device,
+    queue: &Queue,
+    state: &State,
+    command: &'static str,
+    stage: Stages,
+    run: impl FnOnce(Touched<'_>) -> Outcome<()>,
+) -> Result<Outcome<()>, String> {
+    let Some(hazards) = &device.hazards else { return Ok(run(None)) };
+    let mut transfer = Transfer::new(stage);
+    let outcome = run(Some(&mut transfer));
+    let standing = standing(device, queue, state);
+    let tag = hazards.command(&standing.at(), command, None);
+    let (_, found) = hazards.operation(queue.index, stage, tag, None, transfer.runs());
+    report(device, &found)?;
+    Ok(outcome)
+}
+
+/// What a dispatch touched.
+pub struct Touches {
+    /// Runs of bytes and their accesses.
+    pub runs: Vec<(Range, Operand)>,
+    /// The buffer range that an indirect dispatch read its size from.
+    pub parameters: Option<Range>,
+}
+
+/// Checks a dispatch against the commands before it.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn dispatch(
+    device: &Device,
+    queue: &Queue,
+    state: &State,
+    named: Arc<Named>,
+    touches: Touches,
+) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
+    let standing = standing(device, queue, state);
+    let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
+    let tag = hazards.command(&standing.at(), command, Some(named));
+    let mut before: Option<OperationId> = None;
+    if let Some(range) = touches.parameters {
+        let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
+        let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, [(range, read)]);
+        report(device, &found)?;
+        before = Some(id);
+    }
+    let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
+    report(device, &found)
+}
+
+/// Device addresses of a range of a buffer.
+pub fn range(buffer: &Buffer, offset: u64, size: u64) -> Option<Range> {
+    let (memory, base) = buffer.memory().ok()?;
+    Some(Range::new(memory.bytes().address() + base + offset, size))
+}
+
+fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
+    match name {
+        Some(n) => Side {
+            command: n.command,
+            position: format!("command {} of submission {} on {}", n.index, n.submission, n.queue),
+            labels: &n.labels,
+            dispatch: n.dispatch.as_ref().map(|d| d.context()),
+        },
+        None => Side {
+            command: "a command",
+            position: "too long ago to be named".to_owned(),
+            labels: &[],
+            dispatch: None,
+        },
+    }
+}
+
+fn report(device: &Device, found: &[Found]) -> Result<(), String> {
+    for f in found {
+        let place = f.hazard.bytes.first().and_then(|bytes| place(device, bytes.start));
+        let barrier = f.barrier.as_ref().map(|b| {
+            format!("{} (command {} of submission {} on {})", b.command, b.index, b.submission, b.queue)
+        });
+        let told = HazardReport {
+            hazard: &f.hazard,
+            first: side(f.first.as_ref()),
+            second: side(f.second.as_ref()),
+            barrier,
+            place,
+        };
+        let verdict = device.instance.session.hazard(&told);
+        if let Some(message) = &verdict.message {
+            deliver_report(device, message);
+        }
+        if verdict.halt {
+            return Err(format!("halt-on-error: {}", f.hazard.id.name()));
+        }
+    }
+    Ok(())
+}
+
+/// The buffer or image that holds a device address, and where it starts.
+fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
+    let holds = |start: u64, size: u64| address >= start && address - start < size;
+    let bound = |b: &Buffer| b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+    let object = |kind: vk::ObjectType, what: &str, handle: u64| Object {
+        reference: Reference(u32::MAX),
+        what: what.to_owned(),
+        handle,
+        object_type: kind.as_raw(),
+        name: device.name(kind, handle),
+    };
+    if let Some(buffer) = Buffer::table().find(|b| bound(b).is_some_and(|start| holds(start, b.size))) {
+        return Some((object(vk::ObjectType::BUFFER, "buffer", buffer.handle()), bound(&buffer)?));
+    }
+    let start_of = |i: &Image| i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+    let image = Image::table().find(|i| start_of(i).is_some_and(|start| holds(start, i.layout.size)))?;
+    Some((object(vk::ObjectType::IMAGE, "image", image.handle()), start_of(&image)?))
+}

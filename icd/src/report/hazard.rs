@@ -1,0 +1,289 @@
+//! Hazards between commands as people read them: which commands, which bytes, which element of the dependency is missing, and the masks to add.
+
+use super::context::{DispatchContext, Object};
+use super::json;
+use super::source::excerpt;
+use super::text::{Shown, snippets};
+use super::words;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{Element, Level, Renderer};
+use pellucid_memory::commands::{Accesses, Fix, Hazard, Operand, Stages};
+use serde_json::{Value, json};
+
+/// One of the two commands of a hazard.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// The entry point that recorded it.
+    pub command: &'a str,
+    /// Where it stands: "command 3 of submission 1 on queue 0".
+    pub position: String,
+    /// Open debug labels, outermost first.
+    pub labels: &'a [String],
+    /// The dispatch, if it is one.
+    pub dispatch: Option<DispatchContext<'a>>,
+}
+
+/// A hazard and what the driver knows about it.
+#[derive(Clone, Debug)]
+pub struct HazardReport<'a> {
+    /// The hazard.
+    pub hazard: &'a Hazard,
+    /// The earlier command.
+    pub first: Side<'a>,
+    /// The later command.
+    pub second: Side<'a>,
+    /// The barrier that the fix extends, as it is told.
+    pub barrier: Option<String>,
+    /// The memory: `buffer "x"`, and the offset of its first byte in device addresses.
+    pub place: Option<(Object, u64)>,
+}
+
+impl Side<'_> {
+    /// `vkCmdDispatch "blur" (command 3 of submission 1 on queue 0)`.
+    pub fn title(&self) -> String {
+        let name = match (&self.dispatch, self.labels.last()) {
+            (Some(d), _) => format!(", {}", d.title()),
+            (None, Some(label)) => format!(" in \"{label}\""),
+            (None, None) => String::new(),
+        };
+        format!("{}{name} ({})", self.command, self.position)
+    }
+
+    fn shown(&self, operand: &Operand, index: usize) -> Option<Shown> {
+        let dispatch = self.dispatch.as_ref()?;
+        let (site, by) = operand.shader?;
+        let info = dispatch.site(site)?;
+        let [x, y, z] = by.workgroup;
+        let what = if operand.write.is_empty() {
+            "read"
+        } else if operand.read.is_empty() {
+            "written"
+        } else {
+            "read and written"
+        };
+        let label = format!(
+            "({index}) {what} by invocation {} of workgroup ({x},{y},{z}), {}",
+            by.local_index,
+            dispatch.title()
+        );
+        let primary = index == 2;
+        Some(match excerpt(dispatch.shader, info, !operand.write.is_empty()) {
+            Some(e) => Shown {
+                path: super::context::base_name(&e.name).to_owned(),
+                text: e.text,
+                first_line: 1,
+                span: e.span,
+                label,
+                primary,
+            },
+            None => Shown {
+                path: format!("{}, SPIR-V word", dispatch.shader.name),
+                text: info.instruction.clone(),
+                first_line: info.word as usize,
+                span: 0..info.instruction.len(),
+                label,
+                primary,
+            },
+        })
+    }
+}
+
+fn bits<T: Copy>(names: &[(T, &str)], has: impl Fn(T) -> bool) -> String {
+    let chosen: Vec<&str> = names.iter().filter(|(bit, _)| has(*bit)).map(|(_, name)| *name).collect();
+    if chosen.is_empty() { "NONE".to_owned() } else { chosen.join(" | ") }
+}
+
+/// Stage bits by their names without `VK_PIPELINE_STAGE_2_` and `_BIT`.
+pub fn stages(mask: Stages) -> String {
+    let names = [
+        (Stages::DRAW_INDIRECT, "DRAW_INDIRECT"),
+        (Stages::COMPUTE_SHADER, "COMPUTE_SHADER"),
+        (Stages::COPY, "COPY"),
+        (Stages::CLEAR, "CLEAR"),
+        (Stages::BLIT, "BLIT"),
+        (Stages::RESOLVE, "RESOLVE"),
+        (Stages::HOST, "HOST"),
+    ];
+    bits(&names, |bit| mask.contains(bit))
+}
+
+/// Access bits by their names without `VK_ACCESS_2_` and `_BIT`.
+pub fn accesses(mask: Accesses) -> String {
+    let names = [
+        (Accesses::INDIRECT_COMMAND_READ, "INDIRECT_COMMAND_READ"),
+        (Accesses::UNIFORM_READ, "UNIFORM_READ"),
+        (Accesses::SHADER_SAMPLED_READ, "SHADER_SAMPLED_READ"),
+        (Accesses::SHADER_STORAGE_READ, "SHADER_STORAGE_READ"),
+        (Accesses::SHADER_STORAGE_WRITE, "SHADER_STORAGE_WRITE"),
+        (Accesses::TRANSFER_READ, "TRANSFER_READ"),
+        (Accesses::TRANSFER_WRITE, "TRANSFER_WRITE"),
+        (Accesses::HOST_READ, "HOST_READ"),
+        (Accesses::HOST_WRITE, "HOST_WRITE"),
+    ];
+    bits(&names, |bit| mask.contains(bit))
+}
+
+impl HazardReport<'_> {
+    fn sides(&self) -> [(&Side<'_>, &Operand, Stages); 2] {
+        let h = self.hazard;
+        [(&self.first, &h.first_operand, h.first_at.1), (&self.second, &h.second_operand, h.second_at.1)]
+    }
+
+    /// Bytes of the object, or device addresses.
+    fn bytes(&self) -> String {
+        let (object, base) = match &self.place {
+            Some((object, base)) => {
+                let name = if object.name.is_empty() {
+                    object.what.clone()
+                } else {
+                    format!("{} \"{}\"", object.what, object.name)
+                };
+                (name, *base)
+            }
+            None => ("device memory".to_owned(), 0),
+        };
+        let all = &self.hazard.bytes;
+        let told: Vec<String> =
+            all.iter().take(4).map(|r| format!("{}..{}", r.start - base, r.end - base)).collect();
+        let more = if all.len() > 4 { format!(" and {} more ranges", all.len() - 4) } else { String::new() };
+        format!("both on bytes {}{more} of {object}", told.join(", "))
+    }
+
+    fn missing(&self) -> String {
+        let h = self.hazard;
+        let [(_, w, _), (_, y, _)] = self.sides();
+        if !h.executed {
+            return "missing: an execution dependency: nothing makes (1) happen before (2)".to_owned();
+        }
+        let reads = !y.read.is_empty() && !w.write.is_empty() && h.id.name().ends_with("read-after-write");
+        if reads {
+            "missing: (1) happens before (2), but no memory dependency makes its write available and visible to that access"
+                .to_owned()
+        } else {
+            "missing: (1) happens before (2), but no memory dependency makes its write available".to_owned()
+        }
+    }
+
+    /// Places, masks and what is missing, in the order in which they are shown.
+    pub fn notes(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
+            let access = accesses(operand.read | operand.write);
+            out.push(format!("({}) {}: stage {}, access {access}", i + 1, side.title(), stages(stage)));
+        }
+        out.push(self.bytes());
+        out.push(self.missing());
+        out
+    }
+
+    /// The smallest fix.
+    pub fn help(&self) -> String {
+        match &self.hazard.fix {
+            Fix::Extend(gap) => {
+                let mut parts = Vec::new();
+                if !gap.source.is_empty() {
+                    parts.push(format!("{} to srcStageMask", stages(gap.source)));
+                }
+                if !gap.available.is_empty() {
+                    parts.push(format!("{} to srcAccessMask", accesses(gap.available)));
+                }
+                if !gap.destination.is_empty() {
+                    parts.push(format!("{} to dstStageMask", stages(gap.destination)));
+                }
+                if !gap.visible.is_empty() {
+                    parts.push(format!("{} to dstAccessMask", accesses(gap.visible)));
+                }
+                if gap.range {
+                    parts.push("these bytes to its range".to_owned());
+                }
+                let barrier = self.barrier.as_deref().unwrap_or("the barrier");
+                format!("add {} of {barrier}", parts.join(" and "))
+            }
+            Fix::Insert { source, available, destination, visible } => format!(
+                "insert a barrier between them: srcStageMask {}, srcAccessMask {}, dstStageMask {}, dstAccessMask {}",
+                stages(*source),
+                accesses(*available),
+                stages(*destination),
+                accesses(*visible)
+            ),
+            Fix::Semaphore { from, to, stage } => format!(
+                "signal a semaphore in the submission on queue {} and wait for it on queue {} at {}",
+                from.0,
+                to.0,
+                stages(*stage)
+            ),
+        }
+    }
+
+    /// The diagnostic, ending in a line feed.
+    pub fn render(&self, replay: &str) -> String {
+        let shown: Vec<Shown> = self
+            .sides()
+            .into_iter()
+            .enumerate()
+            .rev()
+            .filter_map(|(i, (side, operand, _))| side.shown(operand, i + 1))
+            .collect();
+        let mut elements: Vec<Element<'_>> = snippets(&shown);
+        elements.extend(self.notes().into_iter().map(|n| Level::NOTE.message(n).into()));
+        elements.push(Level::HELP.message(self.help()).into());
+        elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
+        let id = self.hazard.id;
+        let group = Level::ERROR.primary_title(words::title(id)).id(id.name()).elements(elements);
+        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
+        let mut text = renderer.render(&[group]);
+        text.push('\n');
+        text
+    }
+
+    /// What makes hazards equal: the id, and command, shader and static instruction of each side.
+    pub fn key(&self) -> String {
+        let mut key = self.hazard.id.name().to_owned();
+        for (side, operand, _) in self.sides() {
+            key.push_str(&format!("|{}", side.command));
+            match (&side.dispatch, operand.shader) {
+                (Some(d), Some((site, _))) => {
+                    key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
+                }
+                _ => key.push_str(&format!("|{}", side.position)),
+            }
+        }
+        key
+    }
+
+    /// One line of the report file.
+    pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+        let sides: Vec<Value> = self
+            .sides()
+            .into_iter()
+            .map(|(side, operand, stage)| {
+                let site = side.dispatch.as_ref().zip(operand.shader);
+                json!({
+                    "command": side.command,
+                    "position": side.position,
+                    "labels": side.labels,
+                    "dispatch": side.dispatch.as_ref().map(|d| d.number),
+                    "stage": stages(stage),
+                    "access": accesses(operand.read | operand.write),
+                    "location": site.map(|(d, (site, _))| d.location(site)),
+                    "title": side.title(),
+                })
+            })
+            .collect();
+        json!({
+            "type": "finding",
+            "schema": json::SCHEMA,
+            "number": number,
+            "id": self.hazard.id.name(),
+            "family": words::family(self.hazard.id),
+            "title": words::title(self.hazard.id),
+            "commands": sides,
+            "notes": self.notes(),
+            "help": [self.help()],
+            "seed": seed,
+            "replay": replay,
+            "hazard": self.hazard,
+            "text": rendered,
+        })
+    }
+}

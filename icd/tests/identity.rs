@@ -1,0 +1,121 @@
+//! What the device says of itself, and what it refuses.
+
+mod common;
+
+use ash::vk;
+use common::{Vulkan, entry};
+
+#[test]
+fn the_device_is_a_compute_device_of_1_3() {
+    let v = Vulkan::new();
+    // SAFETY: live handles.
+    unsafe {
+        let properties = v.instance.get_physical_device_properties(v.physical);
+        assert!(properties.api_version >= vk::API_VERSION_1_3);
+        assert_eq!(properties.device_name_as_c_str().unwrap(), c"Pellucid");
+        let families = v.instance.get_physical_device_queue_family_properties(v.physical);
+        assert_eq!(families.len(), 1);
+        assert_eq!(families[0].queue_flags, vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER);
+        assert!(families[0].queue_count >= 2);
+        assert_eq!(families[0].timestamp_valid_bits, 64);
+    }
+}
+
+#[test]
+fn memory_types_offer_what_programs_look_for() {
+    use vk::MemoryPropertyFlags as P;
+    let v = Vulkan::new();
+    // SAFETY: live handles.
+    let memory = unsafe { v.instance.get_physical_device_memory_properties(v.physical) };
+    let types: Vec<P> = memory.memory_types_as_slice().iter().map(|t| t.property_flags).collect();
+    for wanted in [
+        P::DEVICE_LOCAL,
+        P::DEVICE_LOCAL | P::HOST_VISIBLE | P::HOST_COHERENT,
+        P::HOST_VISIBLE | P::HOST_COHERENT,
+        P::HOST_VISIBLE | P::HOST_CACHED,
+    ] {
+        assert!(types.contains(&wanted), "{wanted:?}");
+    }
+    assert_eq!(memory.memory_heap_count, 2);
+}
+
+#[test]
+fn extension_structures_agree_with_the_core_versions() {
+    let v = Vulkan::new();
+    let mut model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut model).push_next(&mut v12);
+        v.instance.get_physical_device_features2(v.physical, &mut features);
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut v11);
+        v.instance.get_physical_device_properties2(v.physical, &mut properties);
+    }
+    assert_eq!(model.vulkan_memory_model, vk::TRUE);
+    assert_eq!(model.vulkan_memory_model_device_scope, v12.vulkan_memory_model_device_scope);
+    assert_eq!(subgroup.subgroup_size, v11.subgroup_size);
+    assert_eq!(subgroup.supported_operations, v11.subgroup_supported_operations);
+}
+
+#[test]
+fn an_unsupported_feature_or_extension_refuses_the_device() {
+    let v = Vulkan::new();
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
+    let geometry = vk::PhysicalDeviceFeatures::default().geometry_shader(true);
+    let mut pointers = vk::PhysicalDeviceVulkan11Features::default().sampler_ycbcr_conversion(true);
+    let swapchain = [c"VK_KHR_swapchain".as_ptr()];
+    let base = || vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    // SAFETY: live handles, complete structures.
+    let create = |info: &vk::DeviceCreateInfo<'_>| unsafe {
+        v.instance.create_device(v.physical, info, None).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(create(&base().enabled_features(&geometry)), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+    assert_eq!(create(&base().push_next(&mut pointers)), vk::Result::ERROR_FEATURE_NOT_PRESENT);
+    assert_eq!(create(&base().enabled_extension_names(&swapchain)), vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+}
+
+#[test]
+fn names_resolve_for_those_who_may_ask() {
+    let v = Vulkan::new();
+    // SAFETY: live handles, null-terminated names.
+    unsafe {
+        let global = |name: &std::ffi::CStr| vulkan_pellucid::vkGetInstanceProcAddr(vk::Instance::null(), name.as_ptr());
+        assert!(global(c"vkCreateInstance").is_some());
+        assert!(global(c"vkCreateDevice").is_none());
+        let of_instance =
+            |name: &std::ffi::CStr| vulkan_pellucid::vkGetInstanceProcAddr(v.instance.handle(), name.as_ptr());
+        assert!(of_instance(c"vkCmdDraw").is_some());
+        assert!(of_instance(c"vkCmdNothing").is_none());
+        let of_device = |name: &std::ffi::CStr| v.instance.get_device_proc_addr(v.device.handle(), name.as_ptr());
+        assert!(of_device(c"vkCmdDispatch").is_some());
+        assert!(of_device(c"vkCmdPushDescriptorSetKHR").is_some());
+        assert!(of_device(c"vkCmdPipelineBarrier2KHR").is_none(), "the extension is not enabled");
+        assert!(of_device(c"vkDestroyInstance").is_none(), "not a device function");
+    }
+}
+
+#[test]
+fn interface_versions_are_negotiated() {
+    let ask = |mut version: u32| {
+        // SAFETY: the pointer is valid.
+        let result = unsafe { vulkan_pellucid::vk_icdNegotiateLoaderICDInterfaceVersion(&raw mut version) };
+        (result, version)
+    };
+    assert_eq!(ask(5), (vk::Result::SUCCESS, 5));
+    assert_eq!(ask(99), (vk::Result::SUCCESS, 7));
+    assert_eq!(ask(0).0, vk::Result::ERROR_INCOMPATIBLE_DRIVER);
+}
+
+#[test]
+fn layers_are_not_there() {
+    let entry = entry();
+    // SAFETY: a null-terminated name.
+    unsafe {
+        assert!(entry.enumerate_instance_layer_properties().unwrap().is_empty());
+        let layer = entry.enumerate_instance_extension_properties(Some(c"VK_LAYER_x"));
+        assert_eq!(layer.unwrap_err(), vk::Result::ERROR_LAYER_NOT_PRESENT);
+    }
+}

@@ -1,0 +1,235 @@
+//! Transfers, synchronisation and queues, without shaders.
+
+mod common;
+
+use ash::vk;
+use common::Vulkan;
+
+#[test]
+fn buffers_are_filled_updated_and_copied() {
+    let v = Vulkan::new();
+    let (a, _, _) = v.buffer(64, 0);
+    let (b, _, result) = v.buffer(64, 1);
+    let commands = v.record(|c| {
+        // SAFETY: live handles.
+        unsafe {
+            v.device.cmd_fill_buffer(c, a, 0, vk::WHOLE_SIZE, 0x0102_0304);
+            v.device.cmd_update_buffer(c, a, 8, &7u32.to_le_bytes());
+            v.device.cmd_copy_buffer(c, a, b, &[vk::BufferCopy { src_offset: 4, dst_offset: 0, size: 60 }]);
+        }
+    });
+    v.run(commands);
+    v.run(commands);
+    assert_eq!(v.words(result, 3), [0x0102_0304, 7, 0x0102_0304]);
+}
+
+#[test]
+fn non_coherent_memory_waits_for_flush_and_invalidate() {
+    let v = Vulkan::new();
+    let (cached, memory, mapped) = v.buffer(256, 3);
+    let (coherent, _, result) = v.buffer(256, 1);
+    let all = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size: 256 }];
+    // SAFETY: live handles; mapped memory.
+    unsafe {
+        let read = v.record(|c| v.device.cmd_copy_buffer(c, cached, coherent, &all));
+        let write = v.record(|c| v.device.cmd_fill_buffer(c, cached, 0, 256, 9));
+        let whole = [vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE)];
+        mapped.cast::<u32>().write(5);
+        v.run(read);
+        assert_eq!(v.words(result, 1), [0], "not flushed");
+        v.device.flush_mapped_memory_ranges(&whole).unwrap();
+        v.run(read);
+        assert_eq!(v.words(result, 1), [5]);
+        v.run(write);
+        assert_eq!(v.words(mapped, 2), [5, 0], "not invalidated");
+        v.device.invalidate_mapped_memory_ranges(&whole).unwrap();
+        assert_eq!(v.words(mapped, 2), [9, 9]);
+    }
+}
+
+#[test]
+fn images_are_cleared_and_copied() {
+    let v = Vulkan::new();
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(vk::Format::R32_UINT)
+            .extent(vk::Extent3D { width: 5, height: 3, depth: 1 })
+            .mip_levels(2)
+            .array_layers(2)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::STORAGE);
+        let image = v.device.create_image(&info, None).unwrap();
+        let needs = v.device.get_image_memory_requirements(image);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
+        let memory = v.device.allocate_memory(&info, None).unwrap();
+        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let (from, _, words) = v.buffer(256, 1);
+        let (to, _, result) = v.buffer(256, 1);
+        for i in 0..64 {
+            words.cast::<u32>().add(i).write(100 + i as u32);
+        }
+        let aspect = vk::ImageAspectFlags::COLOR;
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: aspect,
+            base_mip_level: 0,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer: 0,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+        };
+        let layer = |mip_level, base_array_layer| vk::ImageSubresourceLayers {
+            aspect_mask: aspect,
+            mip_level,
+            base_array_layer,
+            layer_count: 1,
+        };
+        let general = vk::ImageLayout::GENERAL;
+        let commands = v.record(|c| {
+            let color = vk::ClearColorValue { uint32: [42, 0, 0, 0] };
+            v.device.cmd_clear_color_image(c, image, general, &color, &[range]);
+            let into = vk::BufferImageCopy {
+                buffer_offset: 0,
+                buffer_row_length: 8,
+                buffer_image_height: 0,
+                image_subresource: layer(0, 1),
+                image_offset: vk::Offset3D { x: 1, y: 1, z: 0 },
+                image_extent: vk::Extent3D { width: 2, height: 2, depth: 1 },
+            };
+            v.device.cmd_copy_buffer_to_image(c, from, image, general, &[into]);
+            let copy = vk::ImageCopy {
+                src_subresource: layer(0, 1),
+                src_offset: vk::Offset3D { x: 2, y: 2, z: 0 },
+                dst_subresource: layer(1, 0),
+                dst_offset: vk::Offset3D::default(),
+                extent: vk::Extent3D { width: 1, height: 1, depth: 1 },
+            };
+            v.device.cmd_copy_image(c, image, general, image, general, &[copy]);
+            let whole = |mip, l, buffer_offset, width, height| vk::BufferImageCopy {
+                buffer_offset,
+                image_subresource: layer(mip, l),
+                image_extent: vk::Extent3D { width, height, depth: 1 },
+                ..Default::default()
+            };
+            let out = [whole(0, 1, 0, 5, 3), whole(1, 0, 60, 2, 1)];
+            v.device.cmd_copy_image_to_buffer(c, image, general, to, &out);
+        });
+        v.run(commands);
+        let expected = [42, 42, 42, 42, 42, 42, 100, 101, 42, 42, 42, 108, 109, 42, 42, 109, 42];
+        assert_eq!(v.words(result, 17), expected);
+    }
+}
+
+#[test]
+fn a_timeline_semaphore_may_be_waited_for_before_it_is_signaled() {
+    let v = Vulkan::new();
+    let (buffer, _, result) = v.buffer(64, 1);
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let mut kind =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
+        let semaphore =
+            v.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();
+        let second = v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 4, 2));
+        let first = v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 64, 1));
+        let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let operation = |value| [vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(stage)];
+        let buffers = |c| [vk::CommandBufferSubmitInfo::default().command_buffer(c)];
+        let (wait, done, a) = (operation(1), operation(2), buffers(second));
+        let info = vk::SubmitInfo2::default()
+            .wait_semaphore_infos(&wait)
+            .signal_semaphore_infos(&done)
+            .command_buffer_infos(&a);
+        v.device.queue_submit2(v.queues[1], &[info], vk::Fence::null()).unwrap();
+        assert_eq!(v.device.get_semaphore_counter_value(semaphore).unwrap(), 0);
+        let (signal, b) = (operation(1), buffers(first));
+        let info = vk::SubmitInfo2::default().signal_semaphore_infos(&signal).command_buffer_infos(&b);
+        v.device.queue_submit2(v.queues[0], &[info], vk::Fence::null()).unwrap();
+        let (semaphores, values) = ([semaphore], [2]);
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        v.device.wait_semaphores(&info, u64::MAX).unwrap();
+        assert_eq!(v.words(result, 2), [2, 1]);
+    }
+}
+
+#[test]
+fn waits_time_out() {
+    let v = Vulkan::new();
+    // SAFETY: live handles.
+    unsafe {
+        let fence = v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        assert_eq!(v.device.wait_for_fences(&[fence], true, 1_000_000), Err(vk::Result::TIMEOUT));
+        assert!(!v.device.get_fence_status(fence).unwrap());
+        v.device.queue_submit(v.queues[2], &[], fence).unwrap();
+        v.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        assert!(v.device.get_fence_status(fence).unwrap());
+    }
+}
+
+#[test]
+fn secondary_command_buffers_run_inside_primaries() {
+    let v = Vulkan::new();
+    let (buffer, _, result) = v.buffer(64, 1);
+    // SAFETY: live handles.
+    unsafe {
+        let secondary = v.commands(vk::CommandBufferLevel::SECONDARY);
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let begin = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)
+            .inheritance_info(&inheritance);
+        v.device.begin_command_buffer(secondary, &begin).unwrap();
+        v.device.cmd_fill_buffer(secondary, buffer, 0, 32, 3);
+        v.device.end_command_buffer(secondary).unwrap();
+        let primary = v.record(|c| {
+            v.device.cmd_fill_buffer(c, buffer, 0, 64, 1);
+            v.device.cmd_execute_commands(c, &[secondary]);
+        });
+        v.run(primary);
+        assert_eq!(v.words(result, 9)[7..], [3, 1]);
+    }
+}
+
+#[test]
+fn timestamps_grow_and_are_copied() {
+    let v = Vulkan::new();
+    let (buffer, _, result) = v.buffer(64, 1);
+    // SAFETY: live handles.
+    unsafe {
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(3);
+        let pool = v.device.create_query_pool(&info, None).unwrap();
+        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        let flags = vk::QueryResultFlags::WITH_AVAILABILITY;
+        let commands = v.record(|c| {
+            v.device.cmd_reset_query_pool(c, pool, 0, 3);
+            v.device.cmd_write_timestamp(c, stage, pool, 0);
+            v.device.cmd_write_timestamp(c, stage, pool, 1);
+            v.device.cmd_copy_query_pool_results(c, pool, 0, 3, buffer, 0, 8, flags);
+        });
+        v.run(commands);
+        let mut stamps = [0u64; 2];
+        v.device.get_query_pool_results(pool, 0, &mut stamps, vk::QueryResultFlags::TYPE_64).unwrap();
+        assert!(stamps[0] <= stamps[1] && stamps[1] > 0);
+        let words = v.words(result, 6);
+        assert_eq!([words[1], words[3], words[5]], [1, 1, 0]);
+        v.device.reset_query_pool(pool, 0, 3);
+        let pending = v.device.get_query_pool_results(pool, 0, &mut stamps, vk::QueryResultFlags::TYPE_64);
+        assert_eq!(pending, Err(vk::Result::NOT_READY));
+    }
+}
+
+#[test]
+fn a_destroyed_device_stops_its_queues() {
+    let v = Vulkan::new();
+    // SAFETY: the event is never set; destroying the device must not wait for it.
+    unsafe {
+        let event = v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        let commands = v.record(|c| {
+            let (host, transfer) = (vk::PipelineStageFlags::HOST, vk::PipelineStageFlags::TRANSFER);
+            v.device.cmd_wait_events(c, &[event], host, transfer, &[], &[], &[]);
+        });
+        let list = [commands];
+        let submit = [vk::SubmitInfo::default().command_buffers(&list)];
+        v.device.queue_submit(v.queues[0], &submit, vk::Fence::null()).unwrap();
+    }
+    drop(v);
+}

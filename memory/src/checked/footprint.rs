@@ -1,0 +1,66 @@
+//! What a dispatch touched of device memory, for the checks between commands.
+
+use super::CheckedMemory;
+use crate::commands::{Accesses, Footprint, Operand, Range};
+use crate::race::{Kind, NOBODY, Record};
+use crate::scope::{Scope, StorageClasses};
+
+fn scope(kind: &Kind) -> Option<Scope> {
+    Some(match kind.level? {
+        0 => Scope::Subgroup,
+        1 => Scope::Workgroup,
+        2 => Scope::QueueFamily,
+        _ => Scope::Device,
+    })
+}
+
+impl CheckedMemory {
+    /// The runs of bytes that the present dispatch accessed, by address, each with the access that stands for it: of every word the last
+    /// write and the remembered reads. To be asked before [`CheckedMemory::end_dispatch`].
+    ///
+    /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled image) is the caller's knowledge.
+    pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
+        let mut runs = Footprint::new();
+        for (word, cell) in self.shadow.touched() {
+            let mut add = |record: &Record, bytes: u8, read: bool| {
+                if *record == NOBODY || bytes == 0 {
+                    return;
+                }
+                let kind = self.core.kinds.get(record.kind);
+                if kind.class == StorageClasses::WORKGROUP {
+                    return;
+                }
+                // A failed compare-exchange writes nothing; the halves of a read-modify-write are one access.
+                let read = read || kind.read;
+                let write = !read || kind.write;
+                let operand = Operand {
+                    read: if read { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() },
+                    write: if write { Accesses::SHADER_STORAGE_WRITE } else { Accesses::empty() },
+                    shader: Some((kind.site, self.core.report.numbering.invocation(record.agent))),
+                    reference: Some(crate::access::Reference(kind.reference)),
+                    non_private: kind.non_private,
+                    available: if kind.available { scope(kind) } else { None },
+                    visible: if kind.visible { scope(kind) } else { None },
+                    atomic: if kind.atomic { scope(kind) } else { None },
+                };
+                let first = u64::from(bytes.trailing_zeros());
+                let last = 8 - u64::from(bytes.leading_zeros());
+                runs.add(Range { start: 4 * word + first, end: 4 * word + last }, operand);
+            };
+            if let Some(history) = self.core.histories.peek(cell.history) {
+                for entry in history.entries() {
+                    add(&entry.record, entry.bytes, false);
+                }
+                for read in history.reads() {
+                    add(&read.record, read.bytes, true);
+                }
+            } else {
+                add(&cell.write, 15, false);
+                for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
+                    add(reader, bytes, true);
+                }
+            }
+        }
+        runs.runs()
+    }
+}

@@ -1,0 +1,266 @@
+//! The common case of a plain access: whole aligned words that the lane itself, or its workgroup before a full barrier, accessed last.
+//!
+//! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left to the general path.
+
+use super::core::Core;
+use crate::access::{Access, AtomicOp};
+use crate::race::{AgentId, Cell, Kind, Record, Shadow, Time};
+use crate::raw;
+use crate::system::{LANES, Lanes, Mask, MemoryView};
+use std::sync::atomic::Ordering;
+
+/// Executions of an atomic instruction, per kind, that take the general path and so can be part of explanations.
+const EXPLAINED: u32 = 2048;
+
+/// Cells by the number of their word.
+pub(super) trait Words {
+    fn cell(&mut self, word: u64) -> &mut Cell;
+}
+
+impl Words for Shadow {
+    #[inline(always)]
+    fn cell(&mut self, word: u64) -> &mut Cell {
+        Shadow::cell(self, word)
+    }
+}
+
+impl Words for Vec<Cell> {
+    #[inline(always)]
+    fn cell(&mut self, word: u64) -> &mut Cell {
+        // Accesses are in bounds, and there is a cell for each word.
+        let last = self.len() - 1;
+        &mut self[(word as usize).min(last)]
+    }
+}
+
+/// Where the lanes access.
+pub(super) struct Place<'a> {
+    pub view: &'a MemoryView,
+    pub offset: &'a Lanes,
+    pub immediate: u32,
+    /// Words that nobody wrote are undefined.
+    pub undefined: bool,
+}
+
+/// What the lanes do.
+pub(super) enum Sweeping<'a> {
+    Load(&'a mut [Lanes]),
+    Store(&'a [Lanes]),
+    Modify(AtomicOp, &'a [Lanes], &'a mut [Lanes]),
+}
+
+impl Core {
+    /// Whether an instruction may be in the common case at all.
+    #[inline(always)]
+    pub fn sweeps(&mut self, kind: u32, access: &Access) -> bool {
+        if access.size != 4 {
+            return false;
+        }
+        if access.atomic.is_none() {
+            let traced = access.available.is_some() || access.visible.is_some();
+            return !traced || self.agents.untracked();
+        }
+        let kind_of = self.kinds.get(kind);
+        if !kind_of.read || !kind_of.write || kind_of.operation().synchronises() {
+            return false;
+        }
+        let slot = kind as usize;
+        if self.executed.len() <= slot {
+            self.executed.resize(slot + 1, 0);
+        }
+        self.executed[slot] += 1;
+        self.agents.untracked() || self.executed[slot] > EXPLAINED / LANES as u32
+    }
+}
+
+/// Serves the lanes that are in the common case; returns the others.
+#[inline(always)]
+pub(super) fn serve<C: Words>(
+    mut sweep: Sweep,
+    core: &Core,
+    cells: &mut C,
+    place: &Place<'_>,
+    mask: Mask,
+    access: &Access,
+    mut does: Sweeping<'_>,
+) -> Mask {
+    let kinds = core.kinds.list();
+    let components = u64::from(access.components);
+    let view = place.view;
+    if view.address % 4 != 0 || view.size < 4 * components {
+        return mask;
+    }
+    let last = view.size - 4 * components;
+    let mut left = 0;
+    each(mask, |lane| {
+        let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+        let mut served = offset <= last && offset % 4 == 0;
+        if served {
+            let word = (view.address + offset) / 4;
+            for k in 0..components {
+                let cell = cells.cell(word + k);
+                let at = offset + 4 * k;
+                let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
+                served &= match &mut does {
+                    Sweeping::Load(out) => {
+                        out[k as usize].0[lane] = old;
+                        sweep.read(kinds, cell, lane, place.undefined)
+                    }
+                    Sweeping::Store(value) => {
+                        let fine = sweep.write(kinds, cell, lane, old);
+                        if fine {
+                            raw::store(view, at, 4, u64::from(value[k as usize].0[lane]), Ordering::Relaxed);
+                        }
+                        fine
+                    }
+                    Sweeping::Modify(op, value, out) => {
+                        let fine = !core.agents.has_pending(sweep.first_lane + lane as u32)
+                            && sweep.write(kinds, cell, lane, old);
+                        if fine {
+                            let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
+                            raw::store(view, at, 4, new, Ordering::Relaxed);
+                            out[0].0[lane] = old;
+                        }
+                        fine
+                    }
+                };
+            }
+        }
+        left |= Mask::from(!served) << lane;
+    });
+    left
+}
+
+/// What is decided once per instruction.
+pub(super) struct Sweep {
+    kind: u32,
+    reference: u32,
+    non_private: bool,
+    atomic: bool,
+    wide: bool,
+    size: u8,
+    first_agent: AgentId,
+    group_agents: u32,
+    full: Time,
+    first_lane: AgentId,
+    times: [Time; LANES],
+    /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a mutually ordered atomic.
+    last: u32,
+    last_same: bool,
+    last_shared: bool,
+    last_mutual: bool,
+}
+
+impl Sweep {
+    pub fn new(core: &Core, kind: u32, first_lane: AgentId) -> Sweep {
+        let own = core.kinds.get(kind);
+        Sweep {
+            kind,
+            reference: own.reference,
+            non_private: own.non_private,
+            atomic: own.atomic,
+            wide: own.level >= Some(2),
+            size: own.size,
+            first_agent: core.first_agent,
+            group_agents: core.group_agents,
+            full: core.full[(own.class.bits().trailing_zeros() & 3) as usize],
+            first_lane,
+            times: core.agents.times(first_lane),
+            last: u32::MAX,
+            last_same: false,
+            last_shared: false,
+            last_mutual: false,
+        }
+    }
+
+    #[cold]
+    fn look(&mut self, kinds: &[Kind], number: u32) {
+        let kind = &kinds[number as usize];
+        self.last = number;
+        self.last_same = kind.reference == self.reference;
+        self.last_shared = self.last_same && kind.non_private && self.non_private;
+        // Queue family and device scope: one instance in a dispatch.
+        self.last_mutual = self.last_same && self.atomic && kind.atomic && kind.size == self.size && self.wide && kind.level >= Some(2);
+    }
+
+    /// Whether the earlier access is in order with one by `agent` now.
+    #[inline(always)]
+    fn fine(&mut self, kinds: &[Kind], earlier: &Record, agent: AgentId) -> bool {
+        if earlier.kind != self.last {
+            self.look(kinds, earlier.kind);
+        }
+        (self.last_same && earlier.agent == agent)
+            || (self.last_shared
+                && earlier.time <= self.full
+                && earlier.agent.wrapping_sub(self.first_agent) < self.group_agents)
+            || self.last_mutual
+    }
+
+    #[inline(always)]
+    fn record(&self, lane: usize) -> Record {
+        Record { agent: self.first_lane + lane as u32, time: self.times[lane], kind: self.kind }
+    }
+
+    /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word that nobody wrote is not.
+    #[inline(always)]
+    pub fn read(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, undefined: bool) -> bool {
+        let record = self.record(lane);
+        if cell.history != 0 {
+            return false;
+        }
+        if cell.write.kind == 0 {
+            if undefined {
+                return false;
+            }
+        } else if !self.fine(kinds, &cell.write, record.agent) || (self.atomic && cell.write.agent != record.agent) {
+            return false;
+        }
+        let [first, latest] = &cell.readers;
+        if first.kind == 0 {
+            cell.readers[0] = record;
+            cell.reader_bytes[0] = 15;
+            return true;
+        }
+        // Two readers of this instruction since the last barrier say as much as three.
+        let enough = latest.kind == record.kind
+            && first.kind == record.kind
+            && latest.time == record.time
+            && first.time == record.time
+            && cell.reader_bytes == [15, 15]
+            && first.agent.wrapping_sub(self.first_agent) < self.group_agents
+            && latest.agent.wrapping_sub(self.first_agent) < self.group_agents;
+        if !enough {
+            cell.read(record, 15);
+        }
+        true
+    }
+
+    /// Lane `lane` writes the word, which holds `old`; false, and nothing done, if it is not the common case.
+    #[inline(always)]
+    pub fn write(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, old: u32) -> bool {
+        let record = self.record(lane);
+        if cell.history != 0 || (cell.write.kind != 0 && !self.fine(kinds, &cell.write, record.agent)) {
+            return false;
+        }
+        for index in 0..2 {
+            let reader = cell.readers[index];
+            if reader.kind != 0 && !self.fine(kinds, &reader, record.agent) {
+                return false;
+            }
+        }
+        cell.write = record;
+        cell.before = old;
+        cell.unread();
+        true
+    }
+}
+
+/// Calls `each` for the lanes of the mask, ascending.
+#[inline(always)]
+pub(super) fn each(mask: Mask, mut each: impl FnMut(usize)) {
+    let mut left = mask;
+    while left != 0 {
+        each(left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+}
