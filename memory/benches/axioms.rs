@@ -2,6 +2,9 @@
 //!
 //! The aim is 20,000 judgements of 14 events per second and core (50 µs each).
 
+// The macros of the harness make public functions without documentation.
+#![allow(missing_docs)]
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pellucid_memory::litmus::axioms::{Goal, Limits, search};
 use pellucid_memory::litmus::program::{Comparison, Condition, Term};

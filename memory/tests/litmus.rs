@@ -1,5 +1,8 @@
 //! Litmus tests by the axioms and by the machine: our own suite, the suites beside the repository, and random programs.
 
+// What was skipped, and the totals of random programs, are for whoever reads the output of the tests.
+#![allow(clippy::print_stderr)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

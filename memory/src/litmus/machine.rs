@@ -16,16 +16,20 @@
 //! An instruction that no other thread's remaining code can interfere with executes at once, without an alternative. Two schedules that lead to the same execution graph are one: states are remembered by their reads-from and histories, not by the
 //! order in which they were reached.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::model::{Event, Execution, Judgement, ModelOptions};
+use crate::model::{Judgement, ModelOptions};
 
 use super::axioms::{Found, Goal, Limits};
 use super::path::liveness;
-use super::program::{Access, Condition, Instruction, Operand, Program, Term, Update};
+use super::program::{Access, Condition, Instruction, Program, Term, Update};
 use super::skeleton::{access_event, barrier_event, fixed_event};
 use super::witness::{self, Witness};
+
+mod state;
+
+use state::{Arrivals, BarrierKey, Future, Source, State, ThreadState, future, names, value};
 
 /// Explores the program.
 pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
@@ -67,61 +71,6 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
     machine.found
 }
 
-/// Where a read took its value: `None` is the initial value.
-type Source = Option<usize>;
-
-#[derive(Clone, Debug)]
-struct Done {
-    event: Event,
-    thread: usize,
-    pc: usize,
-    /// The place of the event in its thread.
-    index: usize,
-    source: Option<Source>,
-    read: Option<i64>,
-    written: Option<i64>,
-}
-
-#[derive(Clone, Debug)]
-struct ThreadState {
-    pc: usize,
-    registers: Vec<i64>,
-    events: usize,
-    /// The barrier at which the thread waits.
-    waiting: Option<BarrierKey>,
-    /// Repeats an iteration without effect, or reached the bound of a loop.
-    parked: bool,
-    jumps: Vec<(usize, usize)>,
-    visits: Vec<(usize, usize, Vec<i64>)>,
-    barriers: Vec<(String, usize)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct BarrierKey {
-    workgroup: usize,
-    instance: String,
-    occurrence: usize,
-    resource: Option<i64>,
-}
-
-/// A barrier that was released, or the arrivals at a quorum barrier.
-#[derive(Clone, Debug)]
-struct Arrivals {
-    key: BarrierKey,
-    number: u32,
-}
-
-#[derive(Clone, Debug)]
-struct State {
-    threads: Vec<ThreadState>,
-    events: Vec<Done>,
-    /// Per location: the writes (event numbers) in the order of their positions.
-    histories: Vec<Vec<usize>>,
-    /// Released quorum barriers.
-    arrivals: Vec<Arrivals>,
-    instances: u32,
-}
-
 struct Machine<'a> {
     program: &'a Program,
     options: &'a ModelOptions,
@@ -133,87 +82,6 @@ struct Machine<'a> {
     future: Vec<Vec<Future>>,
     seen: HashSet<Vec<u32>, rustc_hash::FxBuildHasher>,
     found: Found,
-}
-
-impl State {
-    fn ended(&self, program: &Program, thread: usize) -> bool {
-        self.threads[thread].pc >= program.threads[thread].code.len()
-    }
-
-    /// What tells execution graphs apart, whatever order they were built in.
-    fn key(&self) -> Vec<u32> {
-        let name = |event: usize| {
-            let done = &self.events[event];
-            (done.thread as u32) << 16 | done.index as u32
-        };
-        let mut key = Vec::new();
-        for (index, thread) in self.threads.iter().enumerate() {
-            key.extend([u32::MAX, thread.pc as u32, thread.events as u32]);
-            key.push(u32::from(thread.parked) | u32::from(thread.waiting.is_some()) << 1);
-            for event in self.events.iter().filter(|done| done.thread == index) {
-                if let Some(source) = event.source {
-                    key.push(source.map_or(u32::MAX - 1, name));
-                }
-                if let Some(barrier) = event.event.barrier {
-                    key.push(u32::from(barrier.arrives));
-                }
-            }
-        }
-        for history in &self.histories {
-            key.push(u32::MAX);
-            key.extend(history.iter().map(|event| name(*event)));
-        }
-        key
-    }
-
-    fn execution(&self, program: &Program) -> Execution {
-        let mut execution = Execution::new();
-        for done in &self.events {
-            execution.push(done.event.clone());
-        }
-        for (number, done) in self.events.iter().enumerate() {
-            if let Some(Some(write)) = done.source {
-                execution.reads_from(write as u32, number as u32);
-            }
-        }
-        for (first, second) in &program.system_synchronizes {
-            for (a, from) in self.events.iter().enumerate() {
-                for (b, to) in self.events.iter().enumerate() {
-                    if from.thread == *first && to.thread == *second {
-                        execution.system_synchronizes(a as u32, b as u32);
-                    }
-                }
-            }
-        }
-        execution.modification_order(self.histories.iter().flatten().map(|event| *event as u32).collect());
-        execution
-    }
-
-    /// The first position that the newest event may take: behind every access that is location-ordered before it.
-    fn floor(&self, judgement: &Judgement, location: usize) -> usize {
-        let last = self.events.len() - 1;
-        let history = &self.histories[location];
-        let after =
-            |write: usize| history.iter().position(|event| *event == write).map_or(0, |place| place + 1);
-        let mut floor = 0;
-        for (number, done) in self.events.iter().enumerate().take(last) {
-            let here = done.event.locations.is_some_and(|set| set.first as usize == location);
-            if !here || !judgement.location_ordered(number as u32, last as u32) {
-                continue;
-            }
-            let position =
-                if done.event.write { after(number) } else { done.source.flatten().map_or(0, after) };
-            floor = floor.max(position);
-        }
-        floor
-    }
-}
-
-fn value(operand: Operand, registers: &[i64]) -> i64 {
-    match operand {
-        Operand::Constant(value) => value,
-        Operand::Register(register) => registers[register],
-    }
 }
 
 impl Machine<'_> {
@@ -601,71 +469,4 @@ impl Machine<'_> {
         });
         ControlFlow::Break(())
     }
-}
-
-impl State {
-    fn push(&mut self, thread: usize, event: Event) -> usize {
-        let own = &mut self.threads[thread];
-        let (pc, index) = (own.pc, own.events);
-        own.events += 1;
-        self.events.push(Done { event, thread, pc, index, source: None, read: None, written: None });
-        self.events.len() - 1
-    }
-}
-
-/// What the code from some place on may access.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Future {
-    reads: BTreeSet<u32>,
-    writes: BTreeSet<u32>,
-}
-
-fn future(program: &Program, code: &[Instruction]) -> Vec<Future> {
-    let mut all = vec![Future::default(); code.len() + 1];
-    loop {
-        let before = all.clone();
-        for (pc, instruction) in code.iter().enumerate().rev() {
-            let location = |access: &Access| program.variables[access.variable].location;
-            let mut now = match instruction {
-                Instruction::Goto(target) => all[*target].clone(),
-                _ => all[pc + 1].clone(),
-            };
-            match instruction {
-                Instruction::Branch(_, _, _, target) => {
-                    now.reads.extend(all[*target].reads.iter());
-                    now.writes.extend(all[*target].writes.iter());
-                }
-                Instruction::Load(access, _) => {
-                    now.reads.insert(location(access));
-                }
-                Instruction::Store(access, _) => {
-                    now.writes.insert(location(access));
-                }
-                Instruction::ReadModifyWrite(access, ..) => {
-                    now.reads.insert(location(access));
-                    now.writes.insert(location(access));
-                }
-                _ => {}
-            }
-            all[pc] = now;
-        }
-        if all == before {
-            return all;
-        }
-    }
-}
-
-/// Whether the code of a thread names this barrier.
-fn names(program: &Program, thread: usize, key: &BarrierKey) -> bool {
-    program.threads[thread].code.iter().any(|instruction| match instruction {
-        Instruction::ControlBarrier { instance, resource, .. } => {
-            let same = match (resource, key.resource) {
-                (None, None) => true,
-                (Some(Operand::Constant(value)), Some(wanted)) => *value == wanted,
-                _ => false,
-            };
-            same && *instance == key.instance
-        }
-        _ => false,
-    })
 }
