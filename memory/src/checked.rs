@@ -188,7 +188,14 @@ impl CheckedMemory {
 
     /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.
     #[inline(always)]
-    fn sweep(&mut self, to: &Pointers<'_>, mask: Mask, kind: u32, access: &Access, does: Sweeping<'_>) -> Mask {
+    fn sweep(
+        &mut self,
+        to: &Pointers<'_>,
+        mask: Mask,
+        kind: u32,
+        access: &Access,
+        does: Sweeping<'_>,
+    ) -> Mask {
         if !self.core.sweeps(kind, access) {
             return mask;
         }

@@ -180,7 +180,12 @@ impl Sweep {
         self.last_same = kind.reference == self.reference;
         self.last_shared = self.last_same && kind.non_private && self.non_private;
         // Queue family and device scope: one instance in a dispatch.
-        self.last_mutual = self.last_same && self.atomic && kind.atomic && kind.size == self.size && self.wide && kind.level >= Some(2);
+        self.last_mutual = self.last_same
+            && self.atomic
+            && kind.atomic
+            && kind.size == self.size
+            && self.wide
+            && kind.level >= Some(2);
     }
 
     /// Whether the earlier access is in order with one by `agent` now.
@@ -212,7 +217,9 @@ impl Sweep {
             if undefined {
                 return false;
             }
-        } else if !self.fine(kinds, &cell.write, record.agent) || (self.atomic && cell.write.agent != record.agent) {
+        } else if !self.fine(kinds, &cell.write, record.agent)
+            || (self.atomic && cell.write.agent != record.agent)
+        {
             return false;
         }
         let [first, latest] = &cell.readers;

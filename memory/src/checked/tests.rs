@@ -501,7 +501,9 @@ fn explanations_name_the_missing_element_and_the_smallest_fix() {
     for finding in findings {
         assert_eq!(finding.fix, [Widen(Site(2), all), Widen(Site(3), all)], "{finding:#?}");
     }
-    let barrier = |semantics: Semantics, scope| explained(through_barrier(SHARED, |m| m.barrier(2, 0, scope, semantics)));
+    let barrier = |semantics: Semantics, scope| {
+        explained(through_barrier(SHARED, |m| m.barrier(2, 0, scope, semantics)))
+    };
     let insert = vec![InsertBarrier(Site(1), Site(3), W)];
     assert_eq!(explained(through_barrier(SHARED, |_| {})), (vec![Missing::HappensBefore], insert.clone()));
     assert_eq!(barrier(Semantics::RELAXED, Scope::Workgroup), (vec![Missing::HappensBefore], insert));

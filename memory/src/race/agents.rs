@@ -174,7 +174,10 @@ impl Agents {
     }
 
     fn state_mut(&mut self, agent: AgentId) -> Option<&mut Stored> {
-        self.blocks.get_mut((agent / self.per_block) as usize)?.as_mut()?.get_mut((agent % self.per_block) as usize)
+        self.blocks
+            .get_mut((agent / self.per_block) as usize)?
+            .as_mut()?
+            .get_mut((agent % self.per_block) as usize)
     }
 
     /// The present times of up to 32 agents of one workgroup, from `first`.
@@ -509,9 +512,10 @@ impl Agents {
     fn groups(&self, members: &[AgentId]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for agent in members {
-            let state = self.state(*agent);
+            let stored = self.stored(*agent);
             let fits = |group: &&mut Group| {
-                group.state.shared_with(state) && self.topology.same(group.agents[0], *agent, 0)
+                stored.shared_with(&group.state, &self.start)
+                    && self.topology.same(group.agents[0], *agent, 0)
             };
             match groups.iter_mut().rev().find(fits) {
                 Some(group) => group.agents.push(*agent),

@@ -108,7 +108,8 @@ impl Shadow {
 
     /// The words on pages that the present dispatch touched, ascending, with their cells.
     pub fn touched(&self) -> impl Iterator<Item = (u64, &Cell)> {
-        let mut numbers: Vec<(u64, u32)> = self.index.iter().map(|(number, index)| (*number, *index)).collect();
+        let mut numbers: Vec<(u64, u32)> =
+            self.index.iter().map(|(number, index)| (*number, *index)).collect();
         numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
         numbers.sort_unstable();
         numbers.into_iter().flat_map(|(number, index)| {
