@@ -3,6 +3,7 @@
 use super::Submission;
 use crate::entry::device::Device;
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -108,7 +109,8 @@ impl Worker {
             .running
             .iter()
             .chain(&inbox.pending)
-            .find(|s| s.commands.iter().any(|c| c.mentions(object)))
+            .filter(|s| !s.ended.load(Ordering::SeqCst))
+            .find(|s| s.commands.iter().any(|c| c.is_pending() && c.mentions(object)))
             .map(|s| format!("queue {}", s.queue.as_ref().map_or(0, |q| q.index)))
     }
 }
