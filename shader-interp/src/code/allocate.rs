@@ -143,7 +143,18 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
             *k > definition && line.op == Opcode::Mov && line.dst == Name::Register(*parameter, 0) && line.a == Name::Register(*argument, 0)
         });
         let Some(copy) = copy else { continue };
-        if !uses[p].iter().all(|k| *k < first || *k <= definition || *k == copy) || uses[p].iter().any(|k| *k > last) {
+        if !uses[p].iter().all(|k| *k <= definition || *k == copy || *k > last) {
+            continue;
+        }
+        // After the loop the parameter is wanted as it was when the lanes left: not after the argument's definition.
+        let leaves = |k: u32| match lowered.lines[k as usize].imm {
+            Immediate::Label(label) => {
+                let to = lowered.labels[label as usize];
+                to > last || to < first
+            }
+            Immediate::Number(_) => false,
+        };
+        if uses[p].iter().any(|k| *k > last) && (definition + 1..=last).any(leaves) {
             continue;
         }
         // The definition must not lie in an inner loop, where it would overwrite the parameter for a second round.
@@ -253,15 +264,24 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
             imm,
         });
     }
-    thread_jumps(&mut code);
-    for (barrier, park, end) in &lowered.open_at_barrier {
-        let mut rest = code[target(*end) as usize..].iter();
+    let mut back_edges: Vec<(u32, u32)> =
+        lowered.back_edges.iter().map(|(line, label)| (moved[*line as usize], target(*label))).collect();
+    let mut ends: Vec<(u32, u16, u32)> =
+        lowered.open_at_barrier.iter().map(|(barrier, park, end)| (*barrier, *park, target(*end))).collect();
+    for _ in 0..2 {
+        thread_jumps(&mut code);
+        let keep = wanted(&code, &back_edges);
+        let moved = compact(&mut code, &keep);
+        back_edges.retain(|(pc, _)| keep[*pc as usize]);
+        back_edges.iter_mut().for_each(|(pc, to)| (*pc, *to) = (moved[*pc as usize], moved[*to as usize]));
+        ends.iter_mut().for_each(|(_, _, end)| *end = moved[*end as usize]);
+    }
+    for (barrier, park, end) in ends {
+        let mut rest = code[end as usize..].iter();
         if rest.all(|inst| matches!(inst.op, Opcode::Join | Opcode::Jump | Opcode::Done)) {
-            lowered.barriers[*barrier as usize].returned.push(*park);
+            lowered.barriers[barrier as usize].returned.push(park);
         }
     }
-    let back_edges =
-        lowered.back_edges.iter().map(|(line, label)| (moved[*line as usize], target(*label))).collect::<Vec<_>>();
     for entry in &mut lowered.memory {
         entry.offset = resolve(entry.offset);
         entry.result = resolve(entry.result);
@@ -314,6 +334,58 @@ fn thread_jumps(code: &mut [Inst]) {
         }
         code[k].imm = to;
     }
+}
+
+/// Instructions that can be reached and are not jumps to the next one.
+fn wanted(code: &[Inst], back_edges: &[(u32, u32)]) -> Vec<bool> {
+    let mut reached = vec![false; code.len()];
+    let mut work = vec![0u32];
+    // Where parked lanes of a strand go on that is split at a back-edge.
+    work.extend(back_edges.iter().map(|edge| edge.1));
+    work.push(code.len() as u32 - 1);
+    while let Some(start) = work.pop() {
+        let mut k = start as usize;
+        while k < code.len() && !std::mem::replace(&mut reached[k], true) {
+            if code[k].op.shape()[5] == Kind::Target {
+                work.push(code[k].imm);
+            }
+            if matches!(code[k].op, Opcode::Jump | Opcode::Park | Opcode::EndLanes | Opcode::Repeat | Opcode::Done) {
+                break;
+            }
+            k += 1;
+        }
+    }
+    let mut next = code.len() as u32;
+    for k in (0..code.len()).rev() {
+        if reached[k] && code[k].op == Opcode::Jump && code[k].imm == next {
+            reached[k] = false;
+        }
+        if reached[k] {
+            next = k as u32;
+        }
+    }
+    reached
+}
+
+/// Drops the instructions that are not kept. Returns where each one, or the next one that is kept, has gone.
+fn compact(code: &mut Vec<Inst>, keep: &[bool]) -> Vec<u32> {
+    let mut moved = Vec::with_capacity(code.len());
+    let mut count = 0;
+    for keep in keep {
+        moved.push(count);
+        count += u32::from(*keep);
+    }
+    let mut k = 0;
+    code.retain(|_| {
+        k += 1;
+        keep[k - 1]
+    });
+    for inst in code.iter_mut() {
+        if inst.op.shape()[5] == Kind::Target {
+            inst.imm = moved[inst.imm as usize];
+        }
+    }
+    moved
 }
 
 fn empty_shader() -> Shader {

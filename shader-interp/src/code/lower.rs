@@ -118,7 +118,6 @@ struct LoopState {
     head: u32,
     park: Option<u16>,
     parameters: SmallVec<[Name; 4]>,
-    parameter_values: SmallVec<[Value; 4]>,
 }
 
 pub(super) struct Lowerer<'a> {
@@ -565,7 +564,6 @@ impl Lowerer<'_> {
                 head,
                 park: None,
                 parameters: names.clone(),
-                parameter_values: parameters.iter().copied().collect(),
             },
         );
         let first_line = self.here();
@@ -638,14 +636,11 @@ impl Lowerer<'_> {
         };
         let (head, park) = (state.head, state.park);
         let parameters = state.parameters.clone();
-        let values = state.parameter_values.clone();
         if !partial {
             let id = self.facts.loop_labels[&label];
-            for ((parameter, value), argument) in parameters.iter().zip(values).zip(arguments) {
+            for (parameter, argument) in parameters.iter().zip(arguments) {
                 let argument = self.value(*argument)?;
-                if self.facts.home[value.0 as usize].is_none()
-                    && let (Name::Register(parameter, 0), Name::Register(argument, 0)) = (*parameter, argument)
-                {
+                if let (Name::Register(parameter, 0), Name::Register(argument, 0)) = (*parameter, argument) {
                     self.out.carried.push((parameter, argument, id));
                 }
             }

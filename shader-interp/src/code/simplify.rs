@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// Rewrites `shader.body` to an equivalent one.
 pub(super) fn simplify(shader: &mut Shader) {
-    let body = std::mem::take(&mut shader.body);
+    let body = choices(std::mem::take(&mut shader.body));
     let count = shader.values.len();
     let mut merger = Merger {
         types: &shader.values,
@@ -174,6 +174,17 @@ impl Merger<'_> {
     /// Cheaper forms, and one order for the arguments of commutative operations.
     fn reduce(&mut self, op: &mut Op) {
         let OpKind::Alu(alu) = &mut op.kind else { return };
+        if *alu == Alu::Select && self.types[op.results[0].0 as usize] == Scalar::Bool {
+            let (condition, yes, no) = (op.arguments[0], op.arguments[1], op.arguments[2]);
+            if no == condition || self.constants.get(&no) == Some(&0) {
+                *alu = Alu::LogicalAnd;
+                op.arguments = SmallVec::from_slice(&[condition, yes]);
+            } else if yes == condition || self.constants.get(&yes) == Some(&1) {
+                *alu = Alu::LogicalOr;
+                op.arguments = SmallVec::from_slice(&[condition, no]);
+            }
+            return;
+        }
         if matches!(
             alu,
             Alu::IAdd | Alu::IMul | Alu::And | Alu::Or | Alu::Xor | Alu::FAdd | Alu::FMul | Alu::IEqual | Alu::INotEqual
@@ -249,6 +260,116 @@ pub(super) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
             }
         }
         _ => {}
+    }
+}
+
+/// A block that only chooses between values that are cheap to compute: both are computed, without a branch.
+fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, Region> {
+    let cheap = |nodes: &[Node]| {
+        nodes.len() <= CHEAP
+            && nodes.iter().all(|node| {
+                matches!(node, Node::Op(op) if droppable(&op.kind) && !matches!(op.kind, OpKind::Load { .. }) && !is_long(&op.kind))
+            })
+    };
+    let leaves = |region: &Region| {
+        matches!(region.split_last(), Some((Node::Leave { label: to, .. }, before)) if *to == label && cheap(before))
+    };
+    let straight = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Op(_)));
+    let fits = match body.split_last() {
+        Some((Node::If { then, otherwise, .. }, before)) => {
+            straight(before) && leaves(then) && leaves(otherwise) && results.len() <= 4
+        }
+        _ => false,
+    };
+    if !fits {
+        return Err(body);
+    }
+    let Some(Node::If { condition, mut then, mut otherwise }) = body.pop() else { return Err(body) };
+    let (Some(Node::Leave { arguments: yes, .. }), Some(Node::Leave { arguments: no, .. })) = (then.pop(), otherwise.pop())
+    else {
+        return Err(body);
+    };
+    body.extend(then);
+    body.extend(otherwise);
+    for ((result, yes), no) in results.iter().zip(yes).zip(no) {
+        body.push(Node::Op(Op {
+            kind: OpKind::Alu(Alu::Select),
+            results: SmallVec::from_slice(&[*result]),
+            arguments: SmallVec::from_slice(&[condition, yes, no]),
+            site: pellucid_memory::access::Site(0),
+        }));
+    }
+    Ok(body)
+}
+
+/// Makes choices of blocks, the innermost first.
+fn choices(region: Region) -> Region {
+    let mut out = Region::with_capacity(region.len());
+    for node in region {
+        match node {
+            Node::If { condition, then, otherwise } => {
+                out.push(Node::If { condition, then: choices(then), otherwise: choices(otherwise) });
+            }
+            Node::Loop { label, parameters, initial, body } => {
+                out.push(Node::Loop { label, parameters, initial, body: choices(body) });
+            }
+            Node::Block { label, results, body } => match choose(label, &results, choices(body)) {
+                Ok(nodes) => out.extend(nodes),
+                Err(body) => out.push(Node::Block { label, results, body }),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Operations that a choice computes at most on either side rather than branch.
+const CHEAP: usize = 6;
+
+/// An operation that takes much longer than a branch.
+fn is_long(kind: &OpKind) -> bool {
+    match kind {
+        OpKind::Alu(alu) => !matches!(
+            alu,
+            Alu::IAdd
+                | Alu::ISub
+                | Alu::IMul
+                | Alu::SNegate
+                | Alu::And
+                | Alu::Or
+                | Alu::Xor
+                | Alu::Not
+                | Alu::ShiftLeft
+                | Alu::ShiftRightLogical
+                | Alu::ShiftRightArithmetic
+                | Alu::SMin
+                | Alu::UMin
+                | Alu::SMax
+                | Alu::UMax
+                | Alu::IEqual
+                | Alu::INotEqual
+                | Alu::ULess
+                | Alu::ULessEqual
+                | Alu::SLess
+                | Alu::SLessEqual
+                | Alu::FAdd
+                | Alu::FSub
+                | Alu::FMul
+                | Alu::FNegate
+                | Alu::FAbs
+                | Alu::FOrdEqual
+                | Alu::FOrdLess
+                | Alu::FOrdLessEqual
+                | Alu::FUnordNotEqual
+                | Alu::LogicalAnd
+                | Alu::LogicalOr
+                | Alu::LogicalNot
+                | Alu::LogicalEqual
+                | Alu::LogicalNotEqual
+                | Alu::Select
+        ),
+        OpKind::Convert(_) => false,
+        _ => false,
     }
 }
 

@@ -87,9 +87,12 @@ impl Facts {
 }
 
 /// The order in which the arms of a divergent If run: an arm that no lane leaves at its end comes first, so that the other one runs with all
-/// lanes that are left. True: `then` first.
+/// lanes that are left; of two such arms, one that only leaves. True: `then` first.
 pub(super) fn arm_order(then: &Region, otherwise: &Region) -> bool {
-    !(reaches_end(then) && !reaches_end(otherwise))
+    if reaches_end(otherwise) {
+        return true;
+    }
+    !reaches_end(then) && (only_leaves(then).is_some() || only_leaves(otherwise).is_none())
 }
 
 /// False if no lane gets past the region's end.
