@@ -6,9 +6,10 @@ use crate::exec::context::Context;
 use pellucid_memory::access::AtomicOp;
 use pellucid_memory::raw;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use smallvec::SmallVec;
 
-/// Most argument words: coordinates and layer, reference value, lod, four offsets; or coordinates and a texel of 64-bit components.
-const ARGUMENTS: usize = 24;
+/// Most result words: a texel of 64-bit components.
+const RESULTS: usize = 8;
 
 /// Runs the operation of `entry` on the registers of a strand. Returns whether any lane may have changed memory.
 ///
@@ -23,12 +24,7 @@ pub(crate) fn execute<M: MemorySystem>(
 ) -> Result<bool, Trap> {
     let results = entry.results.1 as usize;
     let instruction = &entry.instruction;
-    let mut words = [Lanes::ZERO; ARGUMENTS];
-    for (word, register) in words.iter_mut().zip(&entry.arguments) {
-        *word = vectors[*register as usize];
-    }
-    let words: [&Lanes; ARGUMENTS] = words.each_ref();
-    let arguments = &words[..entry.arguments.len().min(ARGUMENTS)];
+    let arguments: SmallVec<[&Lanes; 16]> = entry.arguments.iter().map(|&k| &vectors[k as usize]).collect();
     let register_of = |index: ElementIndex| match index {
         ElementIndex::Constant(0) => None,
         ElementIndex::Constant(element) => Some(Lanes([element; LANES])),
@@ -37,23 +33,28 @@ pub(crate) fn execute<M: MemorySystem>(
     let element = register_of(entry.element);
     let sampler_element = entry.sampler.and_then(register_of);
     // The original value of an atomic is wanted even if the shader does not use it.
-    let mut original = [Lanes::ZERO; 2];
-    let start = entry.results.0 as usize;
-    let out = if results > 0 { &mut vectors[start..start + results] } else { &mut original[..] };
+    let mut words = [Lanes::ZERO; RESULTS];
+    let out = &mut words[..if results > 0 { results.min(RESULTS) } else { 2 }];
     instruction.execute(
         memory,
         context.resources,
         mask,
         element.as_ref(),
         sampler_element.as_ref(),
-        arguments,
+        &arguments,
         out,
     )?;
-    Ok(match instruction.operation {
+    let changed = match instruction.operation {
         Operation::Write | Operation::AtomicStore => true,
-        Operation::Atomic(op) => !M::MODELLED || instruction.changes(op, arguments, out, mask),
+        Operation::Atomic(op) => !M::MODELLED || instruction.changes(op, &arguments, out, mask),
         _ => false,
-    })
+    };
+    drop(arguments);
+    let start = entry.results.0 as usize;
+    for (to, from) in vectors.iter_mut().skip(start).take(results).zip(&words) {
+        *to = *from;
+    }
+    Ok(changed)
 }
 
 impl ImageInstruction {
