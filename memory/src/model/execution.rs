@@ -140,7 +140,9 @@ impl Execution {
             synchronizes.add(*a as usize, *b as usize);
         }
         let events = self.events.iter().map(Event::normalised).collect();
-        let program = Program::<R>::new(events, synchronizes, *options);
+        let places: Vec<u32> =
+            self.reads_from.iter().filter_map(|(_, _, at)| *at).flat_map(|at| [at.first, at.end()]).collect();
+        let program = Program::<R>::divided(events, synchronizes, *options, &places);
         let mut candidate = Candidate::undecided(&program);
         let mut place = vec![usize::MAX; n];
         match &self.modification {

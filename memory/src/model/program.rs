@@ -109,6 +109,16 @@ fn covers(covers: &Covers, index: usize, event: &Event) -> bool {
 impl<R: Row> Program<R> {
     /// Prepares the events. `system_synchronizes` holds direct pairs.
     pub fn new(events: Vec<Event>, system_synchronizes: Matrix<R>, options: ModelOptions) -> Program<R> {
+        Program::divided(events, system_synchronizes, options, &[])
+    }
+
+    /// The same, with the locations divided at these places, too.
+    pub fn divided(
+        events: Vec<Event>,
+        system_synchronizes: Matrix<R>,
+        options: ModelOptions,
+        places: &[u32],
+    ) -> Program<R> {
         let n = events.len();
         let set = |belongs: &dyn Fn(&Event) -> bool| {
             let mut row = R::default();
@@ -157,7 +167,7 @@ impl<R: Row> Program<R> {
         let undivided_key =
             |e: &Event| e.locations.map(|set| u64::from(set.first) | u64::from(set.count) << 32);
         let same_set = same(&undivided_key);
-        let (cells, undivided) = cells(&events);
+        let (cells, undivided) = cells(&events, places);
         let overlap = if undivided {
             same_set.clone()
         } else {
@@ -373,10 +383,14 @@ fn class_masks<R: Row>(events: &[Event], set: &SetOf<'_, R>) -> Vec<ClassMask<R>
         .collect()
 }
 
-/// Divides the accessed locations at every boundary of an access.
-fn cells<R: Row>(events: &[Event]) -> (Vec<Cell<R>>, bool) {
-    let mut bounds: Vec<u32> =
-        events.iter().filter_map(|e| e.locations).flat_map(|set| [set.first, set.end()]).collect();
+/// Divides the accessed locations at every boundary of an access and at `places`.
+fn cells<R: Row>(events: &[Event], places: &[u32]) -> (Vec<Cell<R>>, bool) {
+    let mut bounds: Vec<u32> = events
+        .iter()
+        .filter_map(|e| e.locations)
+        .flat_map(|set| [set.first, set.end()])
+        .chain(places.iter().copied())
+        .collect();
     bounds.sort_unstable();
     bounds.dedup();
     let mut cells: Vec<Cell<R>> = Vec::new();
