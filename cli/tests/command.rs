@@ -1,0 +1,161 @@
+//! The command as people use it: statuses, totals, reports, seeds, suppressions.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const REDUCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/reduce.spv");
+const FIXED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/reduce_fixed.spv");
+const BUFFERS: [&str; 10] = [
+    "--groups",
+    "1",
+    "--buffer",
+    "0:0=u32x64=iota",
+    "--buffer",
+    "0:1=u32x64",
+    "--buffer",
+    "0:2=u32x1",
+    "--dump",
+    "0:2",
+];
+
+fn pellucid(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PELLUCID_") {
+            command.env_remove(variable);
+        }
+    }
+    command.args(arguments).output().expect("pellucid starts")
+}
+
+fn exec(shader: &str, options: &[&str]) -> Output {
+    let mut arguments = vec!["exec", shader];
+    arguments.extend(BUFFERS);
+    arguments.extend(options);
+    pellucid(&arguments)
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_finding_makes_the_status_66_and_a_clean_run_leaves_it() {
+    let output = exec(REDUCE, &[]);
+    assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
+    assert!(errors(&output).contains("error[race-not-"), "{}", errors(&output));
+    assert!(errors(&output).contains("reduce.comp:22"), "{}", errors(&output));
+    let output = exec(FIXED, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(errors(&output), "pellucid: 0 findings, 0 suppressed, seed 0, 1 dispatch checked\n");
+    assert_eq!(exec(REDUCE, &["--exitcode", "9"]).status.code(), Some(9));
+}
+
+#[test]
+fn the_report_file_says_the_same_as_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let report = report.to_str().unwrap();
+    let output = exec(REDUCE, &["--report", report]);
+    let shown = pellucid(&["report", report]);
+    assert_eq!(String::from_utf8_lossy(&shown.stdout), errors(&output));
+    let sarif = pellucid(&["report", report, "--format", "sarif"]);
+    assert!(String::from_utf8_lossy(&sarif.stdout).contains("\"startLine\": 22"));
+}
+
+#[test]
+fn suppressed_findings_are_counted_apart_and_unused_rules_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules");
+    std::fs::write(&rules, "race:reduce.comp:*\nhazard:*\n").unwrap();
+    let output = exec(REDUCE, &["--suppressions", rules.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(errors(&output).contains("pellucid: unused suppression: hazard:* (line 2)\n"), "{}", errors(&output));
+    assert!(errors(&output).contains("pellucid: 0 findings, 1 suppressed"), "{}", errors(&output));
+}
+
+#[test]
+fn failing_seeds_are_named_in_order() {
+    let mut arguments = vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", REDUCE];
+    arguments.extend(BUFFERS);
+    let output = pellucid(&arguments);
+    assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let seeds: Vec<&str> = printed.lines().filter(|line| line.starts_with("FAILING SEED")).collect();
+    assert_eq!(seeds, ["FAILING SEED: 0", "FAILING SEED: 1", "FAILING SEED: 2"]);
+    assert!(errors(&output).ends_with("pellucid: seeds 0..3: 3 of 3 failing: 0, 1, 2\n"), "{}", errors(&output));
+    let mut arguments = vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", FIXED];
+    arguments.extend(BUFFERS);
+    let output = pellucid(&arguments);
+    assert_eq!(errors(&output), "pellucid: seeds 0..3: all 3 clean\n");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_programs_own_status_passes_through() {
+    assert_eq!(pellucid(&["run", "--", "sh", "-c", "exit 3"]).status.code(), Some(3));
+    assert_eq!(pellucid(&["run", "--", "true"]).status.code(), Some(0));
+    assert_eq!(pellucid(&["run", "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+}
+
+#[test]
+fn usage_errors_have_status_2_and_name_what_is_valid() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["run", "--mode", "fast", "--", "true"], "valid: run, check, explore"),
+        (&["run"], "required"),
+        (&["walk"], "unrecognized"),
+        (&["exec", "/nonexistent.spv", "--groups", "1"], "/nonexistent.spv"),
+        (&["exec", REDUCE, "--groups", "1", "--buffer", "0:0=u33x1"], "unknown type \"u33\""),
+        (&["replay", "report.json"], "not implemented in Pellucid: replay"),
+        (&["help", "nonsense"], "no command \"nonsense\""),
+    ];
+    for (arguments, text) in cases {
+        let output = pellucid(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", errors(&output));
+        assert!(errors(&output).contains(text), "{arguments:?}: {}", errors(&output));
+    }
+}
+
+#[test]
+fn a_driver_with_an_unknown_variable_refuses_the_instance_by_name() {
+    let library = Path::new(env!("CARGO_BIN_EXE_pellucid"));
+    let output = Command::new(library)
+        .args(["exec-here", FIXED])
+        .args(BUFFERS)
+        .env("PELLUCID_SEEED", "1")
+        .output()
+        .expect("pellucid starts");
+    assert_eq!(output.status.code(), Some(1));
+    let errors = errors(&output);
+    assert!(errors.contains("unknown variable PELLUCID_SEEED; the variables of Pellucid are: PELLUCID_MODE"), "{errors}");
+    assert!(errors.contains("ERROR_INITIALIZATION_FAILED"), "{errors}");
+}
+
+#[test]
+fn the_demonstration_finds_its_bug_and_its_fix_is_clean() {
+    let output = pellucid(&["demo"]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("+ gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);"));
+    assert!(printed.contains("85344"), "{printed}");
+    assert!(errors(&output).contains("gl_SemanticsMakeAvailable"), "the finding names the fix: {}", errors(&output));
+}
+
+#[test]
+fn install_and_uninstall_leave_nothing_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let command = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+        command.arg(name).env("HOME", home.path()).env_remove("XDG_DATA_HOME").env_remove("XDG_CACHE_HOME");
+        command.output().expect("pellucid starts")
+    };
+    let manifest = home.path().join(".local/share/vulkan/icd.d/pellucid_icd.json");
+    assert!(command("install").status.success());
+    let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&manifest).unwrap()).unwrap();
+    let library = value["ICD"]["library_path"].as_str().unwrap();
+    assert!(Path::new(library).is_absolute() && Path::new(library).is_file());
+    assert!(command("uninstall").status.success());
+    assert!(!manifest.exists());
+    let exports = String::from_utf8_lossy(&command("env").stdout).into_owned();
+    assert!(exports.contains("export VK_ICD_FILENAMES=") && exports.contains("export VK_DRIVER_FILES="));
+}

@@ -1,0 +1,229 @@
+//! Ordinary compute through the whole driver, by `pellucid exec`: results are compared with the host's, in run and in check mode, and check
+//! mode has nothing to say.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn shader(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute").join(name).with_extension("spv")
+}
+
+fn exec(name: &str, options: &[&str], arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PELLUCID_") {
+            command.env_remove(variable);
+        }
+    }
+    command.arg("exec").args(options).arg(shader(name)).args(arguments.split_whitespace());
+    command.output().expect("pellucid starts")
+}
+
+/// The values of the one buffer that was printed.
+fn values(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter_map(|line| line.split_once(": ").map(|(_, values)| values));
+    lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+}
+
+/// Runs a shader in every mode and compares what it leaves behind.
+fn computes<T: ToString>(name: &str, arguments: &str, expected: &[T]) {
+    let expected: Vec<String> = expected.iter().map(T::to_string).collect();
+    let modes: [&[&str]; 5] = [
+        &["--mode", "run"],
+        &["--mode", "run", "--threads", "2", "--subgroup-size", "8"],
+        &["--mode", "check"],
+        &["--mode", "check", "--values", "seeded", "--seed", "5"],
+        &["--mode", "check", "--subgroup-size", "4"],
+    ];
+    for options in modes {
+        let output = exec(name, options, arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name} {options:?}:\n{errors}");
+        let values = values(&output);
+        let differs = values.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "{name} {options:?}: first difference; {} values\n{errors}", values.len());
+        assert_eq!(values.len(), expected.len(), "{name} {options:?}");
+        if options.contains(&"check") {
+            assert!(errors.contains("pellucid: 0 findings, 0 suppressed"), "{name} {options:?}:\n{errors}");
+        }
+    }
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn saxpy() {
+    let expected: Vec<f32> = (0..500).map(|i| if i < 450 { 2.5 * i as f32 + i as f32 } else { i as f32 }).collect();
+    let arguments = "--groups 8 --buffer 0:0=f32x512=iota --buffer 0:1=f32x500=iota --push 0=f32:2.5 --push 4=u32:450 --dump 0:1";
+    computes("saxpy", arguments, &expected);
+}
+
+#[test]
+fn prefix_sum() {
+    let input: Vec<u32> = (0..512u32).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect();
+    let mut expected = input.clone();
+    for group in expected.chunks_mut(256) {
+        for i in 1..group.len() {
+            group[i] = group[i].wrapping_add(group[i - 1]);
+        }
+    }
+    computes("prefix_sum", &format!("--groups 2 --buffer 0:0=u32x512={} --dump 0:0", list(&input)), &expected);
+}
+
+#[test]
+fn matrix_product() {
+    const N: usize = 24;
+    let a: Vec<i32> = (0..N * N).map(|i| (i as i32 * 7) % 23 - 11).collect();
+    let b: Vec<i32> = (0..N * N).map(|i| (i as i32 * 5) % 19 - 9).collect();
+    let product = |row: usize, column: usize| (0..N).map(|k| a[row * N + k] * b[k * N + column]).sum::<i32>();
+    let expected: Vec<i32> = (0..N * N).map(|i| product(i / N, i % N)).collect();
+    let arguments = format!(
+        "--groups 3,3 --spec 3={N} --buffer 0:0=i32x576={} --buffer 0:1=i32x576={} --buffer 1:0=i32x576 --dump 1:0",
+        list(&a),
+        list(&b)
+    );
+    computes("matrix_product", &arguments, &expected);
+}
+
+#[test]
+fn histogram() {
+    let mut expected = [0u32; 16];
+    for value in 0..512u32 {
+        expected[(value.wrapping_mul(2_654_435_761) >> 28) as usize] += 1;
+    }
+    computes("histogram", "--groups 8 --buffer 0:0=u32x512=iota --buffer 0:1=u32x16 --dump 0:1", &expected);
+}
+
+#[test]
+fn mandelbrot() {
+    let iterations = |i: u32| {
+        let (x0, y0) = ((i % 32) as f32 * 0.0625 - 1.5, (i / 32) as f32 * 0.0625 - 1.0);
+        let (mut x, mut y, mut n) = (0f32, 0f32, 0u32);
+        while n < 200 && x * x + y * y <= 4.0 {
+            (x, y) = (x * x - y * y + x0, 2.0 * x * y + y0);
+            n += 1;
+        }
+        n
+    };
+    let expected: Vec<u32> = (0..1024).map(iterations).collect();
+    computes("mandelbrot", "--groups 4,4 --buffer 0:0=u32x1024 --dump 0:0", &expected);
+}
+
+#[test]
+fn collatz() {
+    let steps = |mut n: u32| {
+        let mut count = 0u32;
+        while n > 1 {
+            n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+            count += 1;
+        }
+        count
+    };
+    let expected: Vec<u32> = (0..96).map(steps).collect();
+    computes("collatz", "--groups 3 --buffer 0:0=u32x96=iota --dump 0:0", &expected);
+}
+
+#[test]
+fn wide_integers() {
+    let expected: Vec<u64> = (0..64u64)
+        .map(|i| {
+            let step = |x: u64, _| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let x = (0..5).fold(i, step);
+            ((x >> 17) / (i + 3)).wrapping_add((i as i64 - 40) as u64)
+        })
+        .collect();
+    computes("wide", "--groups 2 --buffer 0:0=u64x64=iota --dump 0:0", &expected);
+}
+
+#[test]
+fn control_flow() {
+    let table: Vec<u32> = (0..16).map(|i| i * 11 + 1).collect();
+    let items: Vec<u32> = (0..256u32).map(|i| if i % 4 == 0 { (i / 4) % 7 } else { (i * 31 + i / 9) % 14 }).collect();
+    let score = |item: &[u32]| {
+        let mut sum = 0u32;
+        for (i, weight) in item[1..].iter().enumerate() {
+            if *weight == 9 {
+                continue;
+            }
+            for j in 0..=i as u32 {
+                if weight + j > 12 {
+                    break;
+                }
+                sum += weight * (j + 1);
+            }
+            if sum > 40 {
+                return sum + 1000;
+            }
+        }
+        match item[0] {
+            0 => sum += table[0] + table[5],
+            1 => sum += table[5],
+            2 => return sum,
+            kind => sum ^= table[((kind & 3) * 4 + kind % 4) as usize],
+        }
+        sum + 1
+    };
+    let expected: Vec<u32> = items.chunks(4).map(score).collect();
+    let arguments = format!(
+        "--groups 2 --buffer 0:0=u32x16={} --buffer 0:1=u32x256={} --buffer 0:2=u32x64 --dump 0:2",
+        list(&table),
+        list(&items)
+    );
+    computes("control", &arguments, &expected);
+}
+
+#[test]
+fn subgroup_operations() {
+    let value = |i: u32| i * i % 37;
+    let total: u32 = (0..64).map(value).sum();
+    let expected: Vec<u32> = (0..64).flat_map(|i| [total, 1, value(i) & 1, value(i ^ 1)]).collect();
+    let values: Vec<u32> = (0..64).map(value).collect();
+    let arguments = format!("--groups 1 --buffer 0:0=u32x64={} --buffer 0:1=u32x256 --dump 0:1", list(&values));
+    computes("subgroup", &arguments, &expected);
+}
+
+#[test]
+fn vectors_and_matrices() {
+    let matrix: Vec<f32> = (0..16).map(|i| (i % 5) as f32 - 1.5).collect();
+    let points: Vec<f32> = (0..64).map(|i| (i % 9) as f32 * 0.5 - 2.0).collect();
+    let moved = |p: &[f32]| {
+        let row = |r: usize| (0..4).map(|c| matrix[c * 4 + r] * p[c]).fold(0.0, |a, b| a + b);
+        let (x, y, z) = (row(0), row(1), row(2));
+        [z.max(-4.0), y.max(-4.0), x.max(-4.0), x + 2.0 * y]
+    };
+    let expected: Vec<f32> = points.chunks(4).flat_map(moved).collect();
+    let arguments = format!(
+        "--groups 1 --buffer 0:0=f32x64={} --buffer 0:1=f32x64 --push 0=f32:{} --dump 0:1",
+        list(&points),
+        list(&matrix)
+    );
+    computes("vectors", &arguments, &expected);
+}
+
+#[test]
+fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
+    for mode in ["run", "check"] {
+        let output = exec("endless", &["--mode", mode, "--watchdog", "100000"], "--groups 1 --buffer 0:0=u32x1");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
+        assert!(errors.contains("ERROR_DEVICE_LOST"), "{mode}:\n{errors}");
+        let named = errors.contains("error[device-lost]") || errors.contains("error[livelock]");
+        assert!(named, "{mode}: the cause is not named:\n{errors}");
+    }
+}
+
+#[test]
+fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
+    let arguments = "--groups 1 --buffer 0:0=u32x16=iota --buffer 0:1=u32x16 --dump 0:1";
+    let output = exec("out_of_bounds", &["--mode", "run"], arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(values(&output), ["5"; 16]);
+    let output = exec("out_of_bounds", &["--mode", "check"], arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(66), "{errors}");
+    assert!(errors.contains("error[out-of-bounds]: an access outside the bounds of its object"), "{errors}");
+    assert!(errors.contains("set 0, binding 0"), "{errors}");
+}
