@@ -33,10 +33,12 @@ pub(crate) fn instance_function(instance: vk::Instance, name: *const c_char) -> 
     // SAFETY: only the static type is lost; callers restore the type that the name stands for.
     unsafe {
         match own.as_str() {
-            "vk_icdNegotiateLoaderICDInterfaceVersion" => Some(std::mem::transmute::<
-                unsafe extern "system" fn(*mut u32) -> vk::Result,
-                unsafe extern "system" fn(),
-            >(crate::vk_icdNegotiateLoaderICDInterfaceVersion)),
+            "vk_icdNegotiateLoaderICDInterfaceVersion" => {
+                Some(std::mem::transmute::<
+                    unsafe extern "system" fn(*mut u32) -> vk::Result,
+                    unsafe extern "system" fn(),
+                >(crate::vk_icdNegotiateLoaderICDInterfaceVersion))
+            }
             "vk_icdGetPhysicalDeviceProcAddr" => Some(std::mem::transmute::<
                 unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction,
                 unsafe extern "system" fn(),

@@ -50,7 +50,8 @@ fn extension_structures_agree_with_the_core_versions() {
     unsafe {
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut model).push_next(&mut v12);
         v.instance.get_physical_device_features2(v.physical, &mut features);
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut v11);
+        let mut properties =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut v11);
         v.instance.get_physical_device_properties2(v.physical, &mut properties);
     }
     assert_eq!(model.vulkan_memory_model, vk::TRUE);
@@ -82,14 +83,18 @@ fn names_resolve_for_those_who_may_ask() {
     let v = Vulkan::new();
     // SAFETY: live handles, null-terminated names.
     unsafe {
-        let global = |name: &std::ffi::CStr| vulkan_pellucid::vkGetInstanceProcAddr(vk::Instance::null(), name.as_ptr());
+        let global = |name: &std::ffi::CStr| {
+            vulkan_pellucid::vkGetInstanceProcAddr(vk::Instance::null(), name.as_ptr())
+        };
         assert!(global(c"vkCreateInstance").is_some());
         assert!(global(c"vkCreateDevice").is_none());
-        let of_instance =
-            |name: &std::ffi::CStr| vulkan_pellucid::vkGetInstanceProcAddr(v.instance.handle(), name.as_ptr());
+        let of_instance = |name: &std::ffi::CStr| {
+            vulkan_pellucid::vkGetInstanceProcAddr(v.instance.handle(), name.as_ptr())
+        };
         assert!(of_instance(c"vkCmdDraw").is_some());
         assert!(of_instance(c"vkCmdNothing").is_none());
-        let of_device = |name: &std::ffi::CStr| v.instance.get_device_proc_addr(v.device.handle(), name.as_ptr());
+        let of_device =
+            |name: &std::ffi::CStr| v.instance.get_device_proc_addr(v.device.handle(), name.as_ptr());
         assert!(of_device(c"vkCmdDispatch").is_some());
         assert!(of_device(c"vkCmdPushDescriptorSetKHR").is_some());
         assert!(of_device(c"vkCmdPipelineBarrier2KHR").is_none(), "the extension is not enabled");

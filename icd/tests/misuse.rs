@@ -83,7 +83,12 @@ fn freed_memory_stays_readable_for_work_in_flight() {
         let commands = v.record(|c| {
             let (host, transfer) = (vk::PipelineStageFlags::HOST, vk::PipelineStageFlags::TRANSFER);
             v.device.cmd_wait_events(c, &[event], host, transfer, &[], &[], &[]);
-            v.device.cmd_copy_buffer(c, from, to, &[vk::BufferCopy { src_offset: 0, dst_offset: 0, size: 64 }]);
+            v.device.cmd_copy_buffer(
+                c,
+                from,
+                to,
+                &[vk::BufferCopy { src_offset: 0, dst_offset: 0, size: 64 }],
+            );
         });
         let list = [commands];
         let submit = [vk::SubmitInfo::default().command_buffers(&list)];

@@ -59,7 +59,11 @@ fn images_are_cleared_and_copied() {
             .mip_levels(2)
             .array_layers(2)
             .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::STORAGE);
+            .usage(
+                vk::ImageUsageFlags::TRANSFER_SRC
+                    | vk::ImageUsageFlags::TRANSFER_DST
+                    | vk::ImageUsageFlags::STORAGE,
+            );
         let image = v.device.create_image(&info, None).unwrap();
         let needs = v.device.get_image_memory_requirements(image);
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
@@ -126,14 +130,18 @@ fn a_timeline_semaphore_may_be_waited_for_before_it_is_signaled() {
     let (buffer, _, result) = v.buffer(64, 1);
     // SAFETY: live handles, complete structures.
     unsafe {
-        let mut kind =
-            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
-        let semaphore =
-            v.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();
+        let mut kind = vk::SemaphoreTypeCreateInfo::default()
+            .semaphore_type(vk::SemaphoreType::TIMELINE)
+            .initial_value(0);
+        let semaphore = v
+            .device
+            .create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)
+            .unwrap();
         let second = v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 4, 2));
         let first = v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 64, 1));
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
-        let operation = |value| [vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(stage)];
+        let operation =
+            |value| [vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(stage)];
         let buffers = |c| [vk::CommandBufferSubmitInfo::default().command_buffer(c)];
         let (wait, done, a) = (operation(1), operation(2), buffers(second));
         let info = vk::SubmitInfo2::default()

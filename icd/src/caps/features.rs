@@ -136,9 +136,9 @@ macro_rules! rows {
             count: [$(stringify!($field)),*].len(),
             fill: |f, p| {
                 let out = ffi::cast_mut::<vk::$type>(p);
-                $( let value: fn(&Features) -> vk::Bool32 = $value; out.$field = value(f); )*
+                $( out.$field = { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) }; )*
             },
-            values: |f| vec![$( { let value: fn(&Features) -> vk::Bool32 = $value; value(f) } ),*],
+            values: |f| vec![$( { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) } ),*],
         } ),* ]
     };
 }
@@ -305,9 +305,18 @@ mod tests {
     #[test]
     fn every_row_lists_every_member() {
         for (kind, size) in [
-            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, size_of::<vk::PhysicalDeviceVulkan11Features>()),
-            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, size_of::<vk::PhysicalDeviceVulkan12Features>()),
-            (vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, size_of::<vk::PhysicalDeviceVulkan13Features>()),
+            (
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+                size_of::<vk::PhysicalDeviceVulkan11Features>(),
+            ),
+            (
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                size_of::<vk::PhysicalDeviceVulkan12Features>(),
+            ),
+            (
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                size_of::<vk::PhysicalDeviceVulkan13Features>(),
+            ),
         ] {
             let row = rows().find(|r| r.kind == kind).unwrap();
             assert_eq!((16 + row.count * 4).next_multiple_of(8), size);

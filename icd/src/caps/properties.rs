@@ -10,7 +10,8 @@ pub const DEVICE_NAME: &str = "Pellucid";
 /// `driverName`.
 pub const DRIVER_NAME: &str = "Pellucid";
 /// `driverInfo`.
-pub const DRIVER_INFO: &str = concat!("Pellucid ", env!("CARGO_PKG_VERSION"), " (software, Vulkan memory model)");
+pub const DRIVER_INFO: &str =
+    concat!("Pellucid ", env!("CARGO_PKG_VERSION"), " (software, Vulkan memory model)");
 
 /// The version of the driver, as VkPhysicalDeviceProperties has it.
 pub fn driver_version() -> u32 {

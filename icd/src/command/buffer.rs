@@ -141,9 +141,13 @@ impl CommandBuffer {
     pub fn executable(&self) -> Outcome<Arc<Recorded>> {
         let mut recorder = self.recorder();
         if recorder.state != State::Executable {
-            return Err(Error::usage(format!("the command buffer is not executable but {:?}", recorder.state)));
+            return Err(Error::usage(format!(
+                "the command buffer is not executable but {:?}",
+                recorder.state
+            )));
         }
-        let recorded = recorder.recorded.clone().ok_or_else(|| Error::usage("the command buffer is empty"))?;
+        let recorded =
+            recorder.recorded.clone().ok_or_else(|| Error::usage("the command buffer is empty"))?;
         if recorded.one_time && self.level == vk::CommandBufferLevel::PRIMARY {
             recorder.state = State::Invalid;
         }

@@ -52,7 +52,7 @@ pub fn transfer(
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<Outcome<()>, String> {
     let Some(hazards) = &device.hazards else { return Ok(run(None)) };
-    let mut transfer = Transfer::new(stage);
+    let mut transfer = Transfer::new();
     let outcome = run(Some(&mut transfer));
     let standing = standing(device, queue, state);
     let tag = hazards.command(&standing.at(), command, None);

@@ -143,7 +143,9 @@ impl State {
                 let (kind, handle) = match slot {
                     Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle()),
                     Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle()),
-                    Slot::Image(view) | Slot::ImageSampler(view, _) => (vk::ObjectType::IMAGE, view.image.handle()),
+                    Slot::Image(view) | Slot::ImageSampler(view, _) => {
+                        (vk::ObjectType::IMAGE, view.image.handle())
+                    }
                     Slot::Empty | Slot::Sampler(_) => continue,
                 };
                 let what = if slots.len() == 1 {

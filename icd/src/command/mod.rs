@@ -3,6 +3,7 @@
 //! Guarantees: a command refers to objects, not to handles, so nothing that the application destroys is pulled from under it; an error while
 //! recording poisons the command buffer, whose vkEndCommandBuffer then fails.
 
+pub mod blit;
 pub mod buffer;
 pub mod check;
 pub mod copy;
@@ -90,6 +91,10 @@ pub enum Command {
     CopyBufferToImage(Arc<Buffer>, Arc<Image>, BufferImageRegions),
     /// vkCmdCopyImageToBuffer.
     CopyImageToBuffer(Arc<Image>, Arc<Buffer>, BufferImageRegions),
+    /// vkCmdBlitImage.
+    BlitImage(Arc<Image>, Arc<Image>, Vec<vk::ImageBlit>, vk::Filter),
+    /// vkCmdResolveImage.
+    ResolveImage(Arc<Image>, Arc<Image>, Vec<vk::ImageResolve>),
     /// vkCmdClearColorImage: the color's raw components.
     ClearColor(Arc<Image>, [u32; 4], Vec<vk::ImageSubresourceRange>),
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
@@ -176,6 +181,8 @@ impl Recorded {
             | Command::FillBuffer(buffer, ..)
             | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
             Command::CopyBuffer(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::BlitImage(from, to, ..) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::ResolveImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
             Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
             Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
                 buffer.is_or_uses(object) || image.is_or_uses(object)

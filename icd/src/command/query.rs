@@ -7,7 +7,8 @@ use ash::vk;
 /// availability word.
 pub fn encode(query: &Query, flags: vk::QueryResultFlags) -> Vec<(usize, Vec<u8>)> {
     let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
-    let word = |value: u64| if wide { value.to_le_bytes().to_vec() } else { (value as u32).to_le_bytes().to_vec() };
+    let word =
+        |value: u64| if wide { value.to_le_bytes().to_vec() } else { (value as u32).to_le_bytes().to_vec() };
     let mut out = Vec::new();
     let value = query.get();
     match value {
@@ -31,6 +32,9 @@ mod tests {
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         assert_eq!(encode(&query, flags), vec![(8, vec![0; 8])]);
         query.put(5);
-        assert_eq!(encode(&query, flags), vec![(0, 5u64.to_le_bytes().to_vec()), (8, 1u64.to_le_bytes().to_vec())]);
+        assert_eq!(
+            encode(&query, flags),
+            vec![(0, 5u64.to_le_bytes().to_vec()), (8, 1u64.to_le_bytes().to_vec())]
+        );
     }
 }

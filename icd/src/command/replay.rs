@@ -1,7 +1,7 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
 use super::dispatch::{self, State};
-use super::{Command, CopyQueryResults, Recorded, check, copy, query};
+use super::{Command, CopyQueryResults, Recorded, blit, check, copy, query};
 use crate::boundary::{Error, Outcome};
 use crate::entry::buffer::Buffer;
 use crate::entry::device::Device;
@@ -86,6 +86,18 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
                 copy::image_to_buffer(from, to, regions, t)
             })?;
             skipped(device, "vkCmdCopyImageToBuffer", done);
+        }
+        Command::BlitImage(from, to, regions, filter) => {
+            let done = check::transfer(device, queue, state, "vkCmdBlitImage", Stages::BLIT, |t| {
+                blit::blit(from, to, regions, *filter, t)
+            })?;
+            skipped(device, "vkCmdBlitImage", done);
+        }
+        Command::ResolveImage(from, to, regions) => {
+            let done = check::transfer(device, queue, state, "vkCmdResolveImage", Stages::RESOLVE, |t| {
+                blit::resolve(from, to, regions, t)
+            })?;
+            skipped(device, "vkCmdResolveImage", done);
         }
         Command::ClearColor(image, color, ranges) => {
             let done = check::transfer(device, queue, state, "vkCmdClearColorImage", Stages::CLEAR, |t| {

@@ -5,8 +5,8 @@ use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::entry::device::{AddressMap, Device};
 use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::system::MemoryView;
@@ -83,7 +83,8 @@ impl Buffer {
 
     fn bind(self: &Arc<Self>, device: &Device, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
-        if offset % BIND_ALIGNMENT != 0 || offset.saturating_add(self.size) > memory.bytes().size() {
+        if !offset.is_multiple_of(BIND_ALIGNMENT) || offset.saturating_add(self.size) > memory.bytes().size()
+        {
             return Err(Error::usage(format!(
                 "a buffer of {} bytes does not fit at offset {offset} of {} bytes of memory",
                 self.size,
@@ -111,10 +112,11 @@ pub fn address_map(device: &Device) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
         let view = buffer.view(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE);
         match map.last_mut() {
             // Buffers that overlap share an allocation.
-            Some((last, _)) if view.address <= last.address + last.size && view.address >= last.address && {
-                let offset = view.address - last.address;
-                last.host.wrapping_add(offset as usize) == view.host
-            } =>
+            Some((last, _))
+                if view.address <= last.address + last.size && view.address >= last.address && {
+                    let offset = view.address - last.address;
+                    last.host.wrapping_add(offset as usize) == view.host
+                } =>
             {
                 last.size = last.size.max(view.address + view.size - last.address);
             }

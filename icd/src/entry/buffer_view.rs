@@ -5,8 +5,8 @@ use crate::caps::formats;
 use crate::entry::buffer::Buffer;
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::Arc;
 

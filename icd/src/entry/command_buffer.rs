@@ -10,8 +10,8 @@ use crate::entry::descriptor_template::DescriptorUpdateTemplate;
 use crate::entry::device::Device;
 use crate::entry::pipeline::Pipeline;
 use crate::entry::pipeline_layout::PipelineLayout;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ entries! {
     fn cmd_dispatch_indirect(buffer: vk::CommandBuffer, parameters: vk::Buffer, offset: vk::DeviceSize) {
         push(buffer, |r, _| {
             let parameters = handle::get::<Buffer>(parameters)?;
-            if offset % 4 != 0 || offset.saturating_add(12) > parameters.size {
+            if !offset.is_multiple_of(4) || offset.saturating_add(12) > parameters.size {
                 return Err(Error::usage("the parameters of an indirect dispatch are not inside the buffer"));
             }
             r.add(Command::DispatchIndirect(parameters, offset));

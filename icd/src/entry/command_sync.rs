@@ -6,8 +6,8 @@ use crate::entry::buffer::Buffer;
 use crate::entry::event::Event;
 use crate::entry::image::Image;
 use crate::entry::query::QueryPool;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 use std::sync::Arc;
 

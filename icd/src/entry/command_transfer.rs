@@ -4,8 +4,8 @@ use crate::boundary::{Error, Outcome, entries};
 use crate::command::{Command, push};
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 
 fn copy_buffer(
@@ -17,7 +17,8 @@ fn copy_buffer(
     push(buffer, |r, _| {
         let (from, to) = (handle::get::<Buffer>(from)?, handle::get::<Buffer>(to)?);
         for region in &regions {
-            let fits = |offset: u64, size: u64| offset.checked_add(region.size).is_some_and(|end| end <= size);
+            let fits =
+                |offset: u64, size: u64| offset.checked_add(region.size).is_some_and(|end| end <= size);
             if !fits(region.src_offset, from.size) || !fits(region.dst_offset, to.size) {
                 return Err(Error::usage("a copied region is not inside its buffer"));
             }
@@ -59,6 +60,31 @@ fn image_to_buffer(
 ) -> Outcome<()> {
     push(buffer, |r, _| {
         r.add(Command::CopyImageToBuffer(handle::get::<Image>(from)?, handle::get::<Buffer>(to)?, regions));
+        Ok(())
+    })
+}
+
+fn blit_image(
+    buffer: vk::CommandBuffer,
+    from: vk::Image,
+    to: vk::Image,
+    regions: Vec<vk::ImageBlit>,
+    filter: vk::Filter,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        r.add(Command::BlitImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions, filter));
+        Ok(())
+    })
+}
+
+fn resolve_image(
+    buffer: vk::CommandBuffer,
+    from: vk::Image,
+    to: vk::Image,
+    regions: Vec<vk::ImageResolve>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        r.add(Command::ResolveImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions));
         Ok(())
     })
 }
@@ -108,7 +134,7 @@ entries! {
             let to = handle::get::<Buffer>(to)?;
             let room = to.size.checked_sub(offset).ok_or_else(|| Error::usage("dstOffset is past the buffer"))?;
             let size = if size == vk::WHOLE_SIZE { room / 4 * 4 } else { size };
-            if size > room || offset % 4 != 0 || size % 4 != 0 {
+            if size > room || !offset.is_multiple_of(4) || !size.is_multiple_of(4) {
                 return Err(Error::usage("a filled range is not inside its buffer, or not of whole words"));
             }
             r.add(Command::FillBuffer(to, offset, size, data));
@@ -199,6 +225,64 @@ entries! {
         let info = ffi::read(info)?;
         let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
         image_to_buffer(buffer, info.src_image, info.dst_buffer, regions)
+    }
+
+    /// vkCmdBlitImage.
+    fn cmd_blit_image(
+        buffer: vk::CommandBuffer,
+        from: vk::Image,
+        _from_layout: vk::ImageLayout,
+        to: vk::Image,
+        _to_layout: vk::ImageLayout,
+        count: u32,
+        regions: *const vk::ImageBlit,
+        filter: vk::Filter,
+    ) {
+        blit_image(buffer, from, to, ffi::slice(regions, count).to_vec(), filter)
+    }
+
+    /// vkCmdBlitImage2.
+    fn cmd_blit_image2(buffer: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count)
+            .iter()
+            .map(|r| vk::ImageBlit {
+                src_subresource: r.src_subresource,
+                src_offsets: r.src_offsets,
+                dst_subresource: r.dst_subresource,
+                dst_offsets: r.dst_offsets,
+            })
+            .collect();
+        blit_image(buffer, info.src_image, info.dst_image, regions, info.filter)
+    }
+
+    /// vkCmdResolveImage.
+    fn cmd_resolve_image(
+        buffer: vk::CommandBuffer,
+        from: vk::Image,
+        _from_layout: vk::ImageLayout,
+        to: vk::Image,
+        _to_layout: vk::ImageLayout,
+        count: u32,
+        regions: *const vk::ImageResolve,
+    ) {
+        resolve_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+    }
+
+    /// vkCmdResolveImage2.
+    fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: *const vk::ResolveImageInfo2<'_>) {
+        let info = ffi::read(info)?;
+        let regions = ffi::slice(info.p_regions, info.region_count)
+            .iter()
+            .map(|r| vk::ImageResolve {
+                src_subresource: r.src_subresource,
+                src_offset: r.src_offset,
+                dst_subresource: r.dst_subresource,
+                dst_offset: r.dst_offset,
+                extent: r.extent,
+            })
+            .collect();
+        resolve_image(buffer, info.src_image, info.dst_image, regions)
     }
 
     /// vkCmdClearColorImage.

@@ -5,8 +5,8 @@ use crate::caps::{INLINE_BLOCK, UPDATE_AFTER_BIND};
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::entry::sampler::Sampler;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::Arc;
 

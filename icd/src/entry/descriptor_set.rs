@@ -8,8 +8,8 @@ use crate::entry::device::Device;
 use crate::entry::image_view::ImageView;
 use crate::entry::kind;
 use crate::entry::sampler::Sampler;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::Allocation;
@@ -55,7 +55,11 @@ impl DescriptorSet {
     ///
     /// # Errors
     /// No memory for inline uniform blocks.
-    pub fn new(device: &Device, layout: Arc<DescriptorSetLayout>, variable: Option<u32>) -> Outcome<DescriptorSet> {
+    pub fn new(
+        device: &Device,
+        layout: Arc<DescriptorSetLayout>,
+        variable: Option<u32>,
+    ) -> Outcome<DescriptorSet> {
         let mut slots = vec![Slot::Empty; layout.slots(variable) as usize];
         for binding in &layout.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
@@ -154,7 +158,9 @@ impl DescriptorSet {
         }
         let mut slots = self.write_slots();
         let Some(target) = slots.get_mut(first..first + descriptors.len()) else {
-            return Err(Error::usage(format!("descriptors past the end of the set, from binding {number} on")));
+            return Err(Error::usage(format!(
+                "descriptors past the end of the set, from binding {number} on"
+            )));
         };
         for (to, from) in target.iter_mut().zip(descriptors) {
             *to = from;
@@ -184,7 +190,10 @@ impl DescriptorSet {
         let binding = self.layout.binding(number).ok_or_else(|| no_binding(number))?;
         let written = binding.is_inline()
             && offset as usize + bytes.len() <= self.layout.count(binding, self.variable) as usize
-            && self.inline.as_ref().is_some_and(|m| m.write(u64::from(binding.inline_offset + offset), bytes));
+            && self
+                .inline
+                .as_ref()
+                .is_some_and(|m| m.write(u64::from(binding.inline_offset + offset), bytes));
         if !written {
             return Err(Error::usage(format!("binding {number} is no inline uniform block of that size")));
         }
@@ -203,7 +212,8 @@ impl DescriptorSet {
             return self.write_inline(copy.dst_binding, copy.dst_array_element, &bytes);
         }
         let first = (source.first_slot + copy.src_array_element) as usize;
-        let slots = from.read_slots().get(first..first + copy.descriptor_count as usize).map(<[Slot]>::to_vec);
+        let slots =
+            from.read_slots().get(first..first + copy.descriptor_count as usize).map(<[Slot]>::to_vec);
         let slots = slots.ok_or_else(|| Error::usage("a copy past the end of the source set"))?;
         self.write(copy.dst_binding, copy.dst_array_element, slots)
     }
@@ -232,7 +242,11 @@ pub fn texel_slot(view: vk::BufferView) -> Outcome<Slot> {
 ///
 /// # Errors
 /// A handle is not live.
-pub fn image_slot(kind: vk::DescriptorType, immutable: bool, info: &vk::DescriptorImageInfo) -> Outcome<Slot> {
+pub fn image_slot(
+    kind: vk::DescriptorType,
+    immutable: bool,
+    info: &vk::DescriptorImageInfo,
+) -> Outcome<Slot> {
     let sampler = || if immutable { Ok(None) } else { handle::get_optional::<Sampler>(info.sampler) };
     let view = || handle::get_optional::<ImageView>(info.image_view);
     Ok(match kind {
@@ -261,13 +275,18 @@ pub fn apply(set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Outcome
             let bytes = ffi::slice(block.p_data.cast::<u8>(), block.data_size);
             return set.write_inline(write.dst_binding, write.dst_array_element, bytes);
         }
-        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
-            ffi::slice(write.p_texel_buffer_view, count).iter().map(|v| texel_slot(*v)).collect::<Outcome<Vec<_>>>()?
-        }
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => ffi::slice(write.p_texel_buffer_view, count)
+            .iter()
+            .map(|v| texel_slot(*v))
+            .collect::<Outcome<Vec<_>>>()?,
         T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
             ffi::slice(write.p_buffer_info, count).iter().map(buffer_slot).collect::<Outcome<Vec<_>>>()?
         }
-        kind @ (T::SAMPLER | T::COMBINED_IMAGE_SAMPLER | T::SAMPLED_IMAGE | T::STORAGE_IMAGE | T::INPUT_ATTACHMENT) => {
+        kind @ (T::SAMPLER
+        | T::COMBINED_IMAGE_SAMPLER
+        | T::SAMPLED_IMAGE
+        | T::STORAGE_IMAGE
+        | T::INPUT_ATTACHMENT) => {
             let immutable = set.layout.binding(write.dst_binding).is_some_and(|b| !b.immutable.is_empty());
             ffi::slice(write.p_image_info, count)
                 .iter()

@@ -4,8 +4,8 @@ use crate::boundary::{Error, Outcome, entries};
 use crate::entry::descriptor_set::{self, DescriptorSet};
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -38,16 +38,21 @@ impl DescriptorUpdateTemplate {
                         T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
                             descriptor_set::texel_slot(ffi::read_at::<vk::BufferView>(data, at))
                         }
-                        T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+                        T::UNIFORM_BUFFER
+                        | T::STORAGE_BUFFER
+                        | T::UNIFORM_BUFFER_DYNAMIC
+                        | T::STORAGE_BUFFER_DYNAMIC => {
                             descriptor_set::buffer_slot(&ffi::read_at::<vk::DescriptorBufferInfo>(data, at))
                         }
                         kind @ (T::SAMPLER
                         | T::COMBINED_IMAGE_SAMPLER
                         | T::SAMPLED_IMAGE
                         | T::STORAGE_IMAGE
-                        | T::INPUT_ATTACHMENT) => {
-                            descriptor_set::image_slot(kind, immutable, &ffi::read_at::<vk::DescriptorImageInfo>(data, at))
-                        }
+                        | T::INPUT_ATTACHMENT) => descriptor_set::image_slot(
+                            kind,
+                            immutable,
+                            &ffi::read_at::<vk::DescriptorImageInfo>(data, at),
+                        ),
                         other => Err(Error::not_implemented(&format!("descriptors of type {other:?}"))),
                     }
                 })

@@ -1,8 +1,8 @@
 //! VkDevice.
 
-use crate::config::Mode;
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{Caps, QUEUE_COUNT, extensions, features, memory};
+use crate::config::Mode;
 use crate::entry::instance::Instance;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
@@ -177,7 +177,9 @@ impl Device {
 }
 
 fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
-    let refused = |known: bool| -> Outcome<()> { if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) } };
+    let refused = |known: bool| -> Outcome<()> {
+        if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) }
+    };
     let v10 = features::bools_v10(&caps.features.v10);
     if let Some(asked) = ffi::optional(info.p_enabled_features) {
         refused(features::is_subset(features::bools_v10(asked), v10))?;

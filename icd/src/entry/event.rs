@@ -3,8 +3,8 @@
 use crate::boundary::entries;
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,8 +2,8 @@
 
 use crate::boundary::entries;
 use crate::entry::physical_device::PhysicalDevice;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 
 entries! {

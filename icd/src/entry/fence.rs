@@ -72,7 +72,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
-        saw(&device, &[fence.clone()]);
+        saw(&device, std::slice::from_ref(&fence));
         Ok(if fence.is_signaled() { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     }
 
@@ -96,6 +96,11 @@ entries! {
                 fences.iter().any(|f| f.is_signaled())
             }
         };
+        if let ([fence], u64::MAX) = (fences.as_slice(), timeout)
+            && !fence.is_signaled()
+        {
+            device.workers().iter().for_each(|worker| worker.help(&device, fence));
+        }
         device.progress.wait(deadline(timeout), || device.is_lost() || reached());
         device.alive()?;
         saw(&device, &fences);

@@ -3,8 +3,8 @@
 use crate::boundary::{Outcome, entries};
 use crate::caps::formats::{self, ImageQuery};
 use crate::entry::physical_device::PhysicalDevice;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 
 fn query(device: vk::PhysicalDevice, query: &ImageQuery) -> Outcome<vk::ImageFormatProperties> {

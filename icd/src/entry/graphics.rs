@@ -4,8 +4,8 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::command::push;
 use crate::entry::device::Device;
-use crate::handle;
 use crate::ffi;
+use crate::handle;
 use ash::vk;
 
 fn refuse<T: Default>(device: vk::Device, name: &str, count: u32, out: *mut T) -> Outcome<()> {
@@ -138,10 +138,8 @@ refused! {
     cmd_draw_indexed = "vkCmdDrawIndexed" (u32, u32, u32, i32, u32);
     cmd_draw_indirect = "vkCmdDrawIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
     cmd_draw_indexed_indirect = "vkCmdDrawIndexedIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
-    cmd_blit_image = "vkCmdBlitImage" (vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageBlit, vk::Filter);
     cmd_clear_depth_stencil_image = "vkCmdClearDepthStencilImage" (vk::Image, vk::ImageLayout, *const vk::ClearDepthStencilValue, u32, *const vk::ImageSubresourceRange);
     cmd_clear_attachments = "vkCmdClearAttachments" (u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
-    cmd_resolve_image = "vkCmdResolveImage" (vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageResolve);
     cmd_begin_render_pass = "vkCmdBeginRenderPass" (*const vk::RenderPassBeginInfo<'_>, vk::SubpassContents);
     cmd_next_subpass = "vkCmdNextSubpass" (vk::SubpassContents);
     cmd_end_render_pass = "vkCmdEndRenderPass" ();
@@ -150,8 +148,6 @@ refused! {
     cmd_begin_render_pass2 = "vkCmdBeginRenderPass2" (*const vk::RenderPassBeginInfo<'_>, *const vk::SubpassBeginInfo<'_>);
     cmd_next_subpass2 = "vkCmdNextSubpass2" (*const vk::SubpassBeginInfo<'_>, *const vk::SubpassEndInfo<'_>);
     cmd_end_render_pass2 = "vkCmdEndRenderPass2" (*const vk::SubpassEndInfo<'_>);
-    cmd_blit_image2 = "vkCmdBlitImage2" (*const vk::BlitImageInfo2<'_>);
-    cmd_resolve_image2 = "vkCmdResolveImage2" (*const vk::ResolveImageInfo2<'_>);
     cmd_begin_rendering = "vkCmdBeginRendering" (*const vk::RenderingInfo<'_>);
     cmd_end_rendering = "vkCmdEndRendering" ();
 }

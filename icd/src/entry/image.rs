@@ -9,8 +9,8 @@ use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -98,10 +98,14 @@ impl Image {
             usage: info.usage,
             flags: info.flags,
         };
-        let unsupported = || Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage));
+        let unsupported = || {
+            Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage))
+        };
         let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
         let format = formats::info(info.format).ok_or_else(unsupported)?;
-        if ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next).is_some_and(|e| !e.handle_types.is_empty()) {
+        if ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next)
+            .is_some_and(|e| !e.handle_types.is_empty())
+        {
             return Err(Error::not_implemented("images in external memory"));
         }
         let (extent, max) = (info.extent, known.max_extent);
@@ -177,7 +181,9 @@ impl Image {
 
     fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
-        if offset % BIND_ALIGNMENT != 0 || offset.saturating_add(self.layout.size) > memory.bytes().size() {
+        if !offset.is_multiple_of(BIND_ALIGNMENT)
+            || offset.saturating_add(self.layout.size) > memory.bytes().size()
+        {
             return Err(Error::usage(format!(
                 "an image of {} bytes does not fit at offset {offset} of {} bytes of memory",
                 self.layout.size,
@@ -191,7 +197,10 @@ impl Image {
     ///
     /// # Errors
     /// The range is not inside the image.
-    pub fn range(&self, range: &vk::ImageSubresourceRange) -> Outcome<(std::ops::Range<u32>, std::ops::Range<u32>)> {
+    pub fn range(
+        &self,
+        range: &vk::ImageSubresourceRange,
+    ) -> Outcome<(std::ops::Range<u32>, std::ops::Range<u32>)> {
         let cut = |base: u32, count: u32, all: u32| {
             let end = if count == vk::REMAINING_MIP_LEVELS { all } else { base.saturating_add(count) };
             if base < end && end <= all {

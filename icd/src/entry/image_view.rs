@@ -5,8 +5,8 @@ use crate::caps::formats;
 use crate::entry::device::Device;
 use crate::entry::image::Image;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::system::MemoryView;
@@ -46,7 +46,10 @@ impl ImageView {
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
         let origin = first.offset + layout.layer * u64::from(self.layers.start);
         let end = last.offset + last.size() + layout.layer * u64::from(self.layers.end - 1);
-        let host = memory.bytes().device_pointer(base + origin).ok_or_else(|| Error::usage("image outside memory"))?;
+        let host = memory
+            .bytes()
+            .device_pointer(base + origin)
+            .ok_or_else(|| Error::usage("image outside memory"))?;
         let mut view = interface::ImageView {
             memory: MemoryView {
                 host,

@@ -3,8 +3,8 @@
 use crate::boundary::entries;
 use crate::caps::{Caps, extensions, features, memory, properties};
 use crate::entry::instance::Instance;
-use crate::handle::{self, dispatchable_object};
 use crate::ffi;
+use crate::handle::{self, dispatchable_object};
 use ash::vk;
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;

@@ -7,9 +7,9 @@ use crate::entry::kind;
 use crate::entry::pipeline_cache::{Key, PipelineCache};
 use crate::entry::pipeline_layout::PipelineLayout;
 use crate::entry::shader::ShaderModule;
+use crate::ffi;
 use crate::handle::{self, object};
 use crate::message::{self, Message};
-use crate::ffi;
 use ash::vk;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
@@ -71,7 +71,9 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
         Ok(outcome) => outcome.map(Arc::new),
-        Err(text) => Err(CompileError::NotImplemented(format!("a shader that the compiler trips over ({text})"))),
+        Err(text) => {
+            Err(CompileError::NotImplemented(format!("a shader that the compiler trips over ({text})")))
+        }
     }
 }
 
@@ -83,7 +85,8 @@ fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Outcome<BTreeMap
         .map(|entry| {
             let start = entry.offset as usize;
             let bytes = data.get(start..start + entry.size);
-            let bytes = bytes.ok_or_else(|| Error::usage("a specialization constant is not inside the data"))?;
+            let bytes =
+                bytes.ok_or_else(|| Error::usage("a specialization constant is not inside the data"))?;
             Ok((entry.constant_id, bytes.to_vec()))
         })
         .collect()

@@ -4,8 +4,8 @@ use crate::boundary::{Outcome, entries};
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use crate::boundary::{Error, Outcome, entries};
 use crate::command::query;
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -51,7 +51,11 @@ impl QueryPool {
     pub fn queries(&self, first: u32, count: u32) -> Outcome<&[Query]> {
         let (first, count) = (first as usize, count as usize);
         self.queries.get(first..first.saturating_add(count)).ok_or_else(|| {
-            Error::usage(format!("queries {first}..{} of a pool of {}", first.saturating_add(count), self.queries.len()))
+            Error::usage(format!(
+                "queries {first}..{} of a pool of {}",
+                first.saturating_add(count),
+                self.queries.len()
+            ))
         })
     }
 }

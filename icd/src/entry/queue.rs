@@ -5,10 +5,10 @@ use crate::command::{CommandBuffer, Recorded};
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
 use crate::entry::semaphore::Semaphore;
+use crate::ffi;
 use crate::handle;
 use crate::queue::submission::SemaphoreOperation;
 use crate::queue::{Queue, Submission};
-use crate::ffi;
 use ash::vk;
 use std::sync::Arc;
 
@@ -57,7 +57,12 @@ fn recorded(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Outcome<Vec<Arc
         .collect()
 }
 
-fn hand_in(queue: &Arc<Queue>, device: &Arc<Device>, mut list: Vec<Submission>, fence: vk::Fence) -> Outcome<()> {
+fn hand_in(
+    queue: &Arc<Queue>,
+    device: &Arc<Device>,
+    mut list: Vec<Submission>,
+    fence: vk::Fence,
+) -> Outcome<()> {
     let fence = handle::get_optional::<Fence>(fence)?;
     if fence.is_some() {
         match list.last_mut() {

@@ -3,9 +3,9 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::entry::device::Device;
 use crate::entry::kind;
+use crate::ffi;
 use crate::handle::{self, object};
 use crate::queue::progress::deadline;
-use crate::ffi;
 use ash::vk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,7 +51,11 @@ impl Semaphore {
 
 fn timeline(semaphore: vk::Semaphore) -> Outcome<Arc<Semaphore>> {
     let semaphore = handle::get::<Semaphore>(semaphore)?;
-    if semaphore.timeline { Ok(semaphore) } else { Err(Error::usage("the semaphore is not a timeline semaphore")) }
+    if semaphore.timeline {
+        Ok(semaphore)
+    } else {
+        Err(Error::usage("the semaphore is not a timeline semaphore"))
+    }
 }
 
 entries! {

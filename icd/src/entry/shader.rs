@@ -3,8 +3,8 @@
 use crate::boundary::{Error, entries};
 use crate::entry::device::Device;
 use crate::entry::kind;
-use crate::handle::{self, object};
 use crate::ffi;
+use crate::handle::{self, object};
 use ash::vk;
 use std::sync::Arc;
 

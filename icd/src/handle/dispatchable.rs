@@ -81,7 +81,8 @@ impl<T: Send + Sync> Slab<T> {
     pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let place = Self::locate(&inner, handle)?;
-        let object = inner.chunks[place.0][place.1].object.write().unwrap_or_else(PoisonError::into_inner).take()?;
+        let object =
+            inner.chunks[place.0][place.1].object.write().unwrap_or_else(PoisonError::into_inner).take()?;
         inner.free.push_back(place);
         Some(object)
     }

@@ -34,7 +34,8 @@ impl<T> Table<T> {
     }
 
     fn decode(&self, handle: u64) -> Option<(u32, usize)> {
-        (handle >> 56 == u64::from(self.kind)).then_some(((handle >> 32) as u32 & 0x00ff_ffff, handle as u32 as usize))
+        (handle >> 56 == u64::from(self.kind))
+            .then_some(((handle >> 32) as u32 & 0x00ff_ffff, handle as u32 as usize))
     }
 
     /// Stores an object; its handle.

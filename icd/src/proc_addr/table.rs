@@ -1,7 +1,7 @@
 //! The table of entry points: one row each, sorted by name. The function's type is checked against the Vulkan header's.
 
-use super::{get_device_proc_addr, get_instance_proc_addr};
 use super::{Gate::*, Level::*, Row};
+use super::{get_device_proc_addr, get_instance_proc_addr};
 use crate::entry::*;
 use ash::vk;
 
@@ -42,9 +42,9 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdBindPipeline" Device Core(0), PFN_vkCmdBindPipeline = command_buffer::cmd_bind_pipeline;
     "vkCmdBindVertexBuffers" Device Core(0), PFN_vkCmdBindVertexBuffers = graphics::cmd_bind_vertex_buffers;
     "vkCmdBindVertexBuffers2" Device Core(3), PFN_vkCmdBindVertexBuffers2 = graphics::cmd_bind_vertex_buffers2;
-    "vkCmdBlitImage" Device Core(0), PFN_vkCmdBlitImage = graphics::cmd_blit_image;
-    "vkCmdBlitImage2" Device Core(3), PFN_vkCmdBlitImage2 = graphics::cmd_blit_image2;
-    "vkCmdBlitImage2KHR" Device DeviceExtension("VK_KHR_copy_commands2"), PFN_vkCmdBlitImage2 = graphics::cmd_blit_image2;
+    "vkCmdBlitImage" Device Core(0), PFN_vkCmdBlitImage = command_transfer::cmd_blit_image;
+    "vkCmdBlitImage2" Device Core(3), PFN_vkCmdBlitImage2 = command_transfer::cmd_blit_image2;
+    "vkCmdBlitImage2KHR" Device DeviceExtension("VK_KHR_copy_commands2"), PFN_vkCmdBlitImage2 = command_transfer::cmd_blit_image2;
     "vkCmdClearAttachments" Device Core(0), PFN_vkCmdClearAttachments = graphics::cmd_clear_attachments;
     "vkCmdClearColorImage" Device Core(0), PFN_vkCmdClearColorImage = command_transfer::cmd_clear_color_image;
     "vkCmdClearDepthStencilImage" Device Core(0), PFN_vkCmdClearDepthStencilImage = graphics::cmd_clear_depth_stencil_image;
@@ -91,9 +91,9 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdResetEvent2" Device Core(3), PFN_vkCmdResetEvent2 = command_sync::cmd_reset_event2;
     "vkCmdResetEvent2KHR" Device DeviceExtension("VK_KHR_synchronization2"), PFN_vkCmdResetEvent2 = command_sync::cmd_reset_event2;
     "vkCmdResetQueryPool" Device Core(0), PFN_vkCmdResetQueryPool = command_sync::cmd_reset_query_pool;
-    "vkCmdResolveImage" Device Core(0), PFN_vkCmdResolveImage = graphics::cmd_resolve_image;
-    "vkCmdResolveImage2" Device Core(3), PFN_vkCmdResolveImage2 = graphics::cmd_resolve_image2;
-    "vkCmdResolveImage2KHR" Device DeviceExtension("VK_KHR_copy_commands2"), PFN_vkCmdResolveImage2 = graphics::cmd_resolve_image2;
+    "vkCmdResolveImage" Device Core(0), PFN_vkCmdResolveImage = command_transfer::cmd_resolve_image;
+    "vkCmdResolveImage2" Device Core(3), PFN_vkCmdResolveImage2 = command_transfer::cmd_resolve_image2;
+    "vkCmdResolveImage2KHR" Device DeviceExtension("VK_KHR_copy_commands2"), PFN_vkCmdResolveImage2 = command_transfer::cmd_resolve_image2;
     "vkCmdSetBlendConstants" Device Core(0), PFN_vkCmdSetBlendConstants = graphics::cmd_set_blend_constants;
     "vkCmdSetCullMode" Device Core(3), PFN_vkCmdSetCullMode = graphics::cmd_set_cull_mode;
     "vkCmdSetDepthBias" Device Core(0), PFN_vkCmdSetDepthBias = graphics::cmd_set_depth_bias;

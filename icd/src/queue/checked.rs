@@ -9,8 +9,8 @@ use crate::entry::device::Device;
 use crate::report::Context;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
-use pellucid_memory::commands::{Accesses, Operand, Range};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::commands::{Accesses, Operand, Range};
 use pellucid_memory::finding::{AccessInfo, AccessKind, Finding, FindingId, Place};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::scope::StorageClasses;
@@ -97,9 +97,8 @@ impl Watching<'_> {
     }
 
     fn note(&mut self, id: FindingId, accesses: Vec<AccessInfo>) {
-        let same = |f: &Finding| {
-            f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site))
-        };
+        let same =
+            |f: &Finding| f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site));
         match self.findings.iter_mut().find(|f| same(f)) {
             Some(known) => known.count += 1,
             None => self.findings.push(Finding {
@@ -183,8 +182,7 @@ pub fn dispatch(
         stop: Some(&device.stop),
         ..ModelledOptions::default()
     };
-    let outcome =
-        modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options);
+    let outcome = modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options);
     let mut runs = state.memory.footprint();
     for (_, operand) in &mut runs {
         operand.read = read_access(program, operand);
@@ -199,7 +197,11 @@ pub fn dispatch(
 
 /// The binding that a reference of one dispatch belongs to.
 fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
-    if reference == PHYSICAL_REFERENCE { None } else { program.shader.bindings.get((reference.0 >> 16) as usize) }
+    if reference == PHYSICAL_REFERENCE {
+        None
+    } else {
+        program.shader.bindings.get((reference.0 >> 16) as usize)
+    }
 }
 
 /// A reference that means the same in all dispatches: set, binding and element instead of the index in the shader's list.

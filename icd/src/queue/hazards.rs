@@ -369,15 +369,13 @@ fn dependencies(dependency: &Dependency) -> Vec<pellucid_memory::commands::Depen
 
 /// What a transfer reads and writes, by region.
 pub struct Transfer {
-    /// The stage of the command.
-    pub stage: Stages,
     footprint: Footprint,
 }
 
 impl Transfer {
     /// Nothing yet.
-    pub fn new(stage: Stages) -> Transfer {
-        Transfer { stage, footprint: Footprint::new() }
+    pub fn new() -> Transfer {
+        Transfer { footprint: Footprint::new() }
     }
 
     /// It reads these bytes.

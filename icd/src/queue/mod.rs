@@ -5,6 +5,7 @@
 //! submission as far as semaphores let it, so that a run depends on the application's calls and the seed alone.
 
 pub mod checked;
+mod float;
 pub mod hazards;
 pub mod progress;
 pub mod submission;

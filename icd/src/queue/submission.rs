@@ -10,6 +10,7 @@ use crate::entry::semaphore::Semaphore;
 use ash::vk;
 use pellucid_memory::commands::Payload;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An object's identity, as long as it lives.
 fn address<T>(object: &Arc<T>) -> usize {
@@ -44,6 +45,8 @@ pub struct Submission {
     pub fence: Option<Arc<Fence>>,
     /// Debug labels of the queue that were open.
     pub labels: Vec<String>,
+    /// Set before anything is signaled: from then on nothing that it used is in use.
+    pub ended: AtomicBool,
     /// In check mode: what the host had seen when it submitted.
     pub host: Option<Payload>,
 }
@@ -84,6 +87,7 @@ impl Submission {
                 recorded.retire();
             }
         }
+        self.ended.store(true, Ordering::SeqCst);
         for signal in &self.signals {
             if let Some((hazards, queue)) = hazards {
                 let value = signal.semaphore.counted(signal.value);

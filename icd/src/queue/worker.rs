@@ -1,7 +1,8 @@
 //! The thread that works off one queue, or all queues of a device.
 
-use super::Submission;
+use super::{Submission, float};
 use crate::entry::device::Device;
+use crate::entry::fence::Fence;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,6 +69,10 @@ impl Worker {
         if inbox.stop {
             return Some(Next::Stop);
         }
+        if inbox.running.is_some() {
+            // A waiting thread runs it, see `help`.
+            return None;
+        }
         let mut blocked = 0u64;
         let found = inbox.pending.iter().position(|submission| {
             let bit = 1u64 << submission.queue.as_ref().map_or(0, |q| q.index);
@@ -83,6 +88,24 @@ impl Worker {
         let submission = inbox.pending.remove(found)?;
         inbox.running = Some(submission.clone());
         Some(Next::Run(submission))
+    }
+
+    /// A thread that is about to wait for `fence` runs the submission that signals it, if that is all there is to do and nobody has begun:
+    /// this saves waking two threads.
+    pub fn help(&self, device: &Arc<Device>, fence: &Arc<Fence>) {
+        let mut inbox = self.inbox();
+        let alone = inbox.pending.len() == 1 && inbox.running.is_none() && !inbox.stop;
+        let ours =
+            |s: &Arc<Submission>| s.fence.as_ref().is_some_and(|f| Arc::ptr_eq(f, fence)) && s.is_ready();
+        if !alone || !inbox.pending.front().is_some_and(ours) {
+            return;
+        }
+        let Some(submission) = inbox.pending.pop_front() else { return };
+        inbox.running = Some(submission.clone());
+        drop(inbox);
+        float::with_default_environment(|| submission.run(device));
+        self.inbox().running = None;
+        device.progress.notify();
     }
 
     fn work(&self, device: &Arc<Device>) {

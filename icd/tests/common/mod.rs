@@ -32,7 +32,8 @@ impl Vulkan {
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
             let priorities = [1.0; 4];
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
+            let queues =
+                [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
             let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
                 .timeline_semaphore(true)
                 .buffer_device_address(true)
@@ -46,8 +47,8 @@ impl Vulkan {
                 .push_next(&mut v13);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queues = (0..4).map(|i| device.get_device_queue(0, i)).collect();
-            let pool_info = vk::CommandPoolCreateInfo::default()
-                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let pool_info =
+                vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             let pool = device.create_command_pool(&pool_info, None).unwrap();
             Vulkan { entry, instance, physical, device, queues, pool }
         }
@@ -61,7 +62,8 @@ impl Vulkan {
                 | vk::BufferUsageFlags::TRANSFER_DST
                 | vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::INDIRECT_BUFFER;
-            let buffer = self.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None);
+            let buffer =
+                self.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None);
             let buffer = buffer.unwrap();
             let needs = self.device.get_buffer_memory_requirements(buffer);
             let info =
@@ -79,8 +81,10 @@ impl Vulkan {
     }
 
     pub fn commands(&self, level: vk::CommandBufferLevel) -> vk::CommandBuffer {
-        let info =
-            vk::CommandBufferAllocateInfo::default().command_pool(self.pool).level(level).command_buffer_count(1);
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(self.pool)
+            .level(level)
+            .command_buffer_count(1);
         // SAFETY: as in `new`.
         unsafe { self.device.allocate_command_buffers(&info).unwrap()[0] }
     }

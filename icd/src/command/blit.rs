@@ -1,0 +1,194 @@
+//! Blits and resolves: texels that change size, format or sample count on the way.
+
+use super::copy::Touched;
+use crate::boundary::{Error, Outcome};
+use crate::caps::formats;
+use crate::entry::image::Image;
+use ash::vk;
+use pellucid_memory::device::Allocation;
+use pellucid_shader_interp::math::format::FormatInfo;
+
+fn outside() -> Error {
+    Error::usage("a region is not inside its image")
+}
+
+/// One level and layer of an image, texel by texel.
+struct Plane<'a> {
+    memory: &'a Allocation,
+    format: &'static FormatInfo,
+    start: u64,
+    pitch: [u64; 3],
+    extent: [u32; 3],
+    samples: u32,
+}
+
+impl<'a> Plane<'a> {
+    fn new(image: &'a Image, level: u32, layer: u32) -> Outcome<Plane<'a>> {
+        let (memory, base) = image.memory()?;
+        let format = formats::info(image.format).ok_or_else(outside)?;
+        let level = image.layout.levels.get(level as usize).ok_or_else(outside)?;
+        if layer >= image.layers {
+            return Err(outside());
+        }
+        Ok(Plane {
+            memory: memory.bytes(),
+            format,
+            start: base + level.offset + u64::from(layer) * image.layout.layer,
+            pitch: [image.layout.texel, level.row, level.slice],
+            extent: level.extent,
+            samples: image.samples,
+        })
+    }
+
+    /// In check mode: the texels of a box are read or written. A filter reads no texel outside its box but the edge's.
+    fn touch(&self, touched: &mut Touched<'_>, from: [i32; 3], to: [i32; 3], write: bool) {
+        let Some(transfer) = touched else { return };
+        let low = [0, 1, 2].map(|i| i64::from(from[i].min(to[i])));
+        let high = [0, 1, 2].map(|i| i64::from(from[i].max(to[i])));
+        let bytes = (high[0] - low[0]).cast_unsigned() * self.pitch[0];
+        for z in low[2]..high[2] {
+            for y in low[1]..high[1] {
+                let address = self.memory.address() + self.offset([low[0], y, z], 0);
+                if write { transfer.write(address, bytes) } else { transfer.read(address, bytes) }
+            }
+        }
+    }
+
+    fn offset(&self, at: [i64; 3], sample: u32) -> u64 {
+        let place: u64 = (0..3)
+            .map(|i| at[i].clamp(0, i64::from(self.extent[i]) - 1).cast_unsigned() * self.pitch[i])
+            .sum();
+        self.start + place + u64::from(sample) * u64::from(self.format.texel_bytes)
+    }
+
+    /// A texel; coordinates outside are clamped to the edge.
+    fn load(&self, at: [i64; 3], sample: u32) -> [u32; 4] {
+        let mut bytes = [0; 16];
+        let bytes = &mut bytes[..usize::from(self.format.texel_bytes)];
+        self.memory.read(self.offset(at, sample), bytes);
+        self.format.decode(bytes)
+    }
+
+    fn store(&self, at: [i64; 3], value: [u32; 4]) -> Outcome<()> {
+        let inside = (0..3).all(|i| (0..i64::from(self.extent[i])).contains(&at[i]));
+        let bytes = self.format.encode(value);
+        let texel = &bytes[..usize::from(self.format.texel_bytes)];
+        if inside && self.memory.write(self.offset(at, 0), texel) { Ok(()) } else { Err(outside()) }
+    }
+}
+
+/// A texel of the source at unnormalized coordinates, filtered.
+fn sample(plane: &Plane<'_>, at: [f32; 3], linear: bool) -> [u32; 4] {
+    if !linear || plane.format.numeric.is_integer() {
+        return plane.load(at.map(|c| c.floor() as i64), 0);
+    }
+    let base = at.map(|c| (c - 0.5).floor());
+    let weight = [0, 1, 2].map(|i| if plane.extent[i] == 1 { 0.0 } else { at[i] - 0.5 - base[i] });
+    let mut sum = [0f32; 4];
+    for corner in 0..8u32 {
+        let bit = |i: usize| corner >> i & 1;
+        let share: f32 = (0..3).map(|i| if bit(i) == 1 { weight[i] } else { 1.0 - weight[i] }).product();
+        if share == 0.0 {
+            continue;
+        }
+        let texel = plane.load([0, 1, 2].map(|i| base[i] as i64 + i64::from(bit(i))), 0);
+        for (s, t) in sum.iter_mut().zip(texel) {
+            *s += share * f32::from_bits(t);
+        }
+    }
+    sum.map(f32::to_bits)
+}
+
+/// vkCmdBlitImage.
+///
+/// # Errors
+/// An image is not bound, a region is not inside, or the formats cannot be converted into each other.
+pub fn blit(
+    from: &Image,
+    to: &Image,
+    regions: &[vk::ImageBlit],
+    filter: vk::Filter,
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
+    for region in regions {
+        let (s, d) = (region.src_subresource, region.dst_subresource);
+        let layers = if s.layer_count == vk::REMAINING_ARRAY_LAYERS {
+            from.layers.saturating_sub(s.base_array_layer)
+        } else {
+            s.layer_count
+        };
+        for layer in 0..layers {
+            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
+            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
+            if source.format.numeric.is_integer() != target.format.numeric.is_integer() {
+                return Err(Error::usage("a blit between integers and other numbers"));
+            }
+            let corner = |o: vk::Offset3D| [o.x, o.y, o.z];
+            source.touch(&mut touched, corner(region.src_offsets[0]), corner(region.src_offsets[1]), false);
+            target.touch(&mut touched, corner(region.dst_offsets[0]), corner(region.dst_offsets[1]), true);
+            blit_plane(&source, &target, region, filter == vk::Filter::LINEAR)?;
+        }
+    }
+    Ok(())
+}
+
+fn blit_plane(source: &Plane<'_>, target: &Plane<'_>, region: &vk::ImageBlit, linear: bool) -> Outcome<()> {
+    let corners = |o: [vk::Offset3D; 2]| [[o[0].x, o[0].y, o[0].z], [o[1].x, o[1].y, o[1].z]];
+    let (s, d) = (corners(region.src_offsets), corners(region.dst_offsets));
+    let scale = [0, 1, 2].map(|i| (s[1][i] - s[0][i]) as f32 / (d[1][i] - d[0][i]) as f32);
+    let span = [0, 1, 2].map(|i| d[0][i].min(d[1][i])..d[0][i].max(d[1][i]));
+    for z in span[2].clone() {
+        for y in span[1].clone() {
+            for x in span[0].clone() {
+                let to = [x, y, z];
+                let at = [0, 1, 2].map(|i| (to[i] as f32 + 0.5 - d[0][i] as f32) * scale[i] + s[0][i] as f32);
+                target.store(to.map(i64::from), sample(source, at, linear))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// vkCmdResolveImage: the mean of the samples; sample 0 of integers.
+///
+/// # Errors
+/// An image is not bound, or a region is not inside.
+pub fn resolve(
+    from: &Image,
+    to: &Image,
+    regions: &[vk::ImageResolve],
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
+    for region in regions {
+        let (s, d, e) = (region.src_subresource, region.dst_subresource, region.extent);
+        for layer in 0..s.layer_count.min(from.layers) {
+            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
+            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
+            let (width, height) = (e.width.cast_signed(), e.height.cast_signed());
+            let span = |o: vk::Offset3D| ([o.x, o.y, o.z], [o.x + width, o.y + height, o.z + 1]);
+            let ((a, b), (c, f)) = (span(region.src_offset), span(region.dst_offset));
+            source.touch(&mut touched, a, b, false);
+            target.touch(&mut touched, c, f, true);
+            for y in 0..height {
+                for x in 0..width {
+                    let at = |o: vk::Offset3D| [o.x + x, o.y + y, o.z].map(i64::from);
+                    target.store(at(region.dst_offset), mean(&source, at(region.src_offset)))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn mean(plane: &Plane<'_>, at: [i64; 3]) -> [u32; 4] {
+    if plane.format.numeric.is_integer() {
+        return plane.load(at, 0);
+    }
+    let mut sum = [0f32; 4];
+    for sample in 0..plane.samples {
+        for (s, t) in sum.iter_mut().zip(plane.load(at, sample)) {
+            *s += f32::from_bits(t);
+        }
+    }
+    sum.map(|s| (s / plane.samples as f32).to_bits())
+}
