@@ -1,0 +1,179 @@
+//! The front end on its own: what shaders come out as (snapshots beside the sources; `UPDATE_EXPECT=1 cargo test -p pellucid-shader-interp --test
+//! lowering` writes them anew), what is refused and how, and that no module, however broken, makes it panic.
+
+use expect_test::expect_file;
+use pellucid_shader_interp::{CompileError, CompileOptions, spirv};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders/lowering")
+}
+
+fn words(name: &str) -> Vec<u32> {
+    let bytes = std::fs::read(folder().join(name).with_extension("spv")).expect("a shader");
+    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+fn options() -> CompileOptions {
+    CompileOptions {
+        entry_point: "main".into(),
+        specialization: BTreeMap::new(),
+        subgroup_size: 32,
+        modelled: false,
+    }
+}
+
+fn lower(name: &str) -> String {
+    let shader = spirv::lower(&words(name), &options()).expect("a shader that is lowered");
+    let mut text = shader.to_string();
+    for (k, site) in shader.sites.iter().enumerate().filter(|(_, site)| !site.instruction.is_empty()) {
+        let line = site
+            .source
+            .map_or(String::new(), |at| format!(" {}:{}", shader.files[at.file as usize].name, at.line));
+        text += &format!(
+            "site {k}: {} in {} through {:?}{line}\n",
+            site.instruction, site.function, site.variable
+        );
+    }
+    text
+}
+
+const ACCEPTED: [&str; 15] = [
+    "addresses",
+    "atomics",
+    "coherent",
+    "conditional_header",
+    "control",
+    "endless",
+    "glsl_std_450",
+    "initializers",
+    "layouts",
+    "self_loop",
+    "specialization",
+    "subgroups",
+    "unreachable",
+    "variable_pointers",
+    "workgroup_blocks",
+];
+
+/// The larger ones are only lowered: their text says little that a reader could check.
+const SNAPSHOTS: [&str; 8] = [
+    "addresses",
+    "atomics",
+    "coherent",
+    "conditional_header",
+    "specialization",
+    "unreachable",
+    "variable_pointers",
+    "workgroup_blocks",
+];
+
+#[test]
+fn shaders_come_out_as_recorded() {
+    for name in SNAPSHOTS {
+        expect_file![folder().join(name).with_extension("ir")].assert_eq(&lower(name));
+    }
+}
+
+#[test]
+fn every_value_is_used_after_its_definition() {
+    // The verifier at the end of the passes says so or `lower` fails.
+    for name in ACCEPTED {
+        lower(name);
+    }
+}
+
+#[test]
+fn lowering_is_deterministic() {
+    for name in ACCEPTED {
+        assert_eq!(lower(name), lower(name), "{name}");
+    }
+}
+
+#[test]
+fn recursion_and_unstructured_control_flow_are_invalid() {
+    for (name, what) in [("recursion", "calls itself"), ("irreducible", "unstructured control flow")] {
+        match spirv::lower(&words(name), &options()) {
+            Err(CompileError::Invalid(message)) => assert!(message.contains(what), "{message}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let missing = CompileOptions { entry_point: "other".into(), ..options() };
+    assert_eq!(
+        spirv::lower(&words("control"), &missing).err(),
+        Some(CompileError::NoEntryPoint("other".into()))
+    );
+    let mut module = words("control");
+    // The first instruction is `OpCapability Shader`; 6 is Kernel.
+    module[6] = 6;
+    assert_eq!(
+        spirv::lower(&module, &options()).err(),
+        Some(CompileError::NotImplemented("capability Kernel".into()))
+    );
+}
+
+#[test]
+fn specialization_replaces_defaults_and_checks_sizes() {
+    // layouts.comp: constant 0 is local_size_x, 1 the N of `M = N * 2 + (Bc ? 1 : 0)`, the length of a workgroup array.
+    let mut with = options();
+    with.specialization =
+        BTreeMap::from([(0, 16u32.to_le_bytes().to_vec()), (1, 20u32.to_le_bytes().to_vec())]);
+    let shader = spirv::lower(&words("layouts"), &with).expect("a shader");
+    assert_eq!(shader.local_size, [16, 2, 1]);
+    assert!(shader.workgroup.iter().any(|object| object.name == "arr" && object.size == 4 * 41));
+    with.specialization = BTreeMap::from([(0, vec![1, 2])]);
+    assert!(matches!(spirv::lower(&words("layouts"), &with), Err(CompileError::Invalid(_))));
+}
+
+#[test]
+fn headers_are_checked() {
+    let good = words("control");
+    let with = |at: usize, word: u32| {
+        let mut words = good.clone();
+        words[at] = word;
+        spirv::lower(&words, &options()).err()
+    };
+    assert!(matches!(with(0, 1), Some(CompileError::Invalid(_))));
+    assert!(matches!(with(0, good[0].swap_bytes()), Some(CompileError::Invalid(_))));
+    assert!(matches!(with(1, 0x0002_0000), Some(CompileError::NotImplemented(_))));
+    assert!(matches!(with(3, u32::MAX), Some(CompileError::Limit(_))));
+    for len in 0..good.len() {
+        assert!(spirv::lower(&good[..len], &options()).is_err(), "{len} words of {}", good.len());
+    }
+}
+
+#[test]
+fn broken_modules_are_errors_not_panics() {
+    let files: Vec<Vec<u32>> = ACCEPTED.iter().map(|name| words(name)).collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut accepted = 0;
+    for _ in 0..4000 {
+        let mut words = files[random(files.len())].clone();
+        for _ in 0..=random(3) {
+            let (at, from) = (random(words.len()), random(words.len()));
+            match random(5) {
+                0 => words[at] = random(1 << 32) as u32,
+                1 => words[at] ^= 1 << random(32),
+                2 => words[at] = random(400) as u32,
+                3 => words[at] = words[from],
+                _ => words.swap(at, from),
+            }
+        }
+        accepted += usize::from(spirv::lower(&words, &options()).is_ok());
+    }
+    assert!(
+        accepted > 50,
+        "the mutations are so coarse that only {accepted} modules got past the first checks"
+    );
+}
