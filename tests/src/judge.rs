@@ -141,10 +141,11 @@ fn variant(value: &Value) -> Option<String> {
 
 fn found(line: &Value) -> Found {
     let names = |list: &Value| list.as_array().into_iter().flatten().filter_map(variant).collect();
-    let accesses = line["accesses"].as_array().cloned().unwrap_or_default();
-    Found {
-        id: line["id"].as_str().unwrap_or("").to_owned(),
-        accesses: accesses
+    let list = |key: &str| line[key].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let mut out = Found {
+        id: text(&line["id"]),
+        accesses: list("accesses")
             .iter()
             .map(|a| {
                 let opcode = a["instruction"].as_str().unwrap_or("").split_whitespace();
@@ -154,14 +155,21 @@ fn found(line: &Value) -> Found {
             .collect(),
         missing: names(&line["finding"]["missing"]),
         fix: names(&line["finding"]["fix"]),
-    }
+    };
+    // A hazard has commands; a dispatch among them names the line of its access.
+    out.accesses.extend(list("commands").iter().map(|c| {
+        let line = c["location"].as_str().and_then(|l| l.rsplit(':').next()?.parse().ok());
+        (line, text(&c["command"]))
+    }));
+    out.fix.extend(variant(&line["hazard"]["fix"]));
+    out
 }
 
 fn is_access(test: &Test, wanted: &str, access: &(Option<u32>, String)) -> bool {
     match wanted.parse::<u32>() {
-        Ok(marker) => access
-            .0
-            .is_some_and(|line| test.markers.get(&marker).is_some_and(|lines| lines.contains(&line))),
+        Ok(marker) => {
+            access.0.is_some_and(|line| test.markers.get(&marker).is_some_and(|lines| lines.contains(&line)))
+        }
         Err(_) => access.1 == wanted,
     }
 }

@@ -9,7 +9,9 @@ mod parse;
 pub mod shaders;
 pub mod step;
 
-pub use directive::{Binding, Case, Contents, Descriptor, Expected, Final, Gap, Resource, Shape, Test, Value};
+pub use directive::{
+    Binding, Case, Contents, Descriptor, Expected, Final, Gap, Resource, Shape, Test, Value,
+};
 pub use parse::{parse, value_bytes};
 pub use step::Step;
 

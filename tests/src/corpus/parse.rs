@@ -1,8 +1,6 @@
 //! Test files to tests.
 
-use super::directive::{
-    Binding, Case, Contents, Descriptor, Expected, Final, Resource, Shape, Test, Value,
-};
+use super::directive::{Binding, Case, Contents, Descriptor, Expected, Final, Resource, Shape, Test, Value};
 use super::step::step;
 use anyhow::{Context, Result, bail, ensure};
 
@@ -43,9 +41,7 @@ pub fn parse(file: &str, text: &str) -> Result<Test> {
         match directive {
             Some(d) if !d.is_empty() && !(prefix.is_empty() && d.starts_with("//")) => {
                 let case = test.cases.last_mut().unwrap_or(&mut common);
-                if let Some(next) = apply(d, case)
-                    .with_context(|| format!("{file}:{number}: {d}"))?
-                {
+                if let Some(next) = apply(d, case).with_context(|| format!("{file}:{number}: {d}"))? {
                     let mut fresh = common.clone();
                     fresh.name = next.0;
                     fresh.defines.extend(next.1);

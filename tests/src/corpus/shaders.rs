@@ -34,10 +34,12 @@ impl Shader {
                 output: format!("{output}.spv"),
             });
         }
+        // Cases with equal definitions share the shader of the first of them.
+        let first = test.cases.iter().find(|c| c.defines == case.defines).unwrap_or(case);
         (name == "main" && !test.file.ends_with(".test")).then(|| Shader {
             source: test.file.clone(),
             defines: case.defines.clone(),
-            output: format!("{}.{}.spv", test.name, case.name),
+            output: format!("{}.{}.spv", test.name, first.name),
         })
     }
 
@@ -59,17 +61,39 @@ impl Shader {
     }
 
     fn build(&self) -> Result<()> {
-        let mut command = if self.source.ends_with(".spvasm") {
+        if self.source.ends_with(".spvasm") {
+            let chosen = tempfile::NamedTempFile::new()?;
+            std::fs::write(chosen.path(), self.choose(&std::fs::read_to_string(root().join(&self.source))?))?;
             let mut command = Command::new("spirv-as");
-            command.args(["--target-env", "vulkan1.3", "-o", &self.output, &self.source]);
-            command
-        } else {
-            let mut command = Command::new("glslangValidator");
-            command.args(["-V", "--target-env", "vulkan1.3", "-g", "--quiet", "-o", &self.output]);
-            command.args(self.defines.iter().map(|d| format!("-D{d}"))).arg(&self.source);
-            command
-        };
-        run(command.current_dir(root()))?;
+            command.args(["--target-env", "vulkan1.3", "-o", &self.output]).arg(chosen.path());
+            return self.finish(run(command.current_dir(root())));
+        }
+        let mut command = Command::new("glslangValidator");
+        command.args(["-V", "--target-env", "vulkan1.3", "-g", "--quiet", "-o", &self.output]);
+        command.args(self.defines.iter().map(|d| format!("-D{d}"))).arg(&self.source);
+        self.finish(run(command.current_dir(root())))
+    }
+
+    /// The lines of an assembly file that hold with the definitions: `#ifdef NAME`, `#ifndef NAME`, `#else`, `#endif`, not nested.
+    fn choose(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut holds = true;
+        for line in text.lines() {
+            let defined = |name: &str| self.defines.iter().any(|d| d == name.trim());
+            match line.trim_start() {
+                l if l.starts_with("#ifdef") => holds = defined(&l[6..]),
+                l if l.starts_with("#ifndef") => holds = !defined(&l[7..]),
+                l if l.starts_with("#else") => holds = !holds,
+                l if l.starts_with("#endif") => holds = true,
+                _ if holds => out.push_str(&format!("{line}\n")),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    fn finish(&self, built: Result<()>) -> Result<()> {
+        built?;
         run(Command::new("spirv-val")
             .current_dir(root())
             .args(["--target-env", "vulkan1.3", "--scalar-block-layout", "--workgroup-scalar-block-layout"])

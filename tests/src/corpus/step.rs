@@ -179,7 +179,11 @@ fn shared_barrier(text: &str) -> Result<Step> {
             Ok((accesses(a.trim())?, accesses(b.trim())?))
         })
         .collect::<Result<_>>()?;
-    Ok(Step::SharedBarrier { source: stages(source.trim())?, destination: stages(destination.trim())?, memory })
+    Ok(Step::SharedBarrier {
+        source: stages(source.trim())?,
+        destination: stages(destination.trim())?,
+        memory,
+    })
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {

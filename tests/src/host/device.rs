@@ -86,8 +86,7 @@ impl Device {
     pub fn memory_type(&self, bits: u32, wanted: vk::MemoryPropertyFlags) -> Result<u32> {
         (0..self.memory.memory_type_count)
             .find(|i| {
-                bits & (1 << i) != 0
-                    && self.memory.memory_types[*i as usize].property_flags.contains(wanted)
+                bits & (1 << i) != 0 && self.memory.memory_types[*i as usize].property_flags.contains(wanted)
             })
             .with_context(|| format!("no memory type {wanted:?}"))
     }

@@ -184,14 +184,7 @@ impl<'a> Recorder<'a> {
         unsafe {
             d.cmd_bind_pipeline(command, vk::PipelineBindPoint::COMPUTE, pipeline);
             let sets = [self.set];
-            d.cmd_bind_descriptor_sets(
-                command,
-                vk::PipelineBindPoint::COMPUTE,
-                self.layout,
-                0,
-                &sets,
-                &[],
-            );
+            d.cmd_bind_descriptor_sets(command, vk::PipelineBindPoint::COMPUTE, self.layout, 0, &sets, &[]);
             if !bytes.is_empty() {
                 d.cmd_push_constants(command, self.layout, vk::ShaderStageFlags::COMPUTE, 0, &bytes);
             }
@@ -447,9 +440,7 @@ fn pipeline(
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let entries: Vec<_> = (0u32..)
         .zip(&case.specialization)
-        .map(|(i, (id, _))| {
-            vk::SpecializationMapEntry::default().constant_id(*id).offset(4 * i).size(4)
-        })
+        .map(|(i, (id, _))| vk::SpecializationMapEntry::default().constant_id(*id).offset(4 * i).size(4))
         .collect();
     let data: Vec<u8> = case.specialization.iter().flat_map(|(_, v)| v.to_le_bytes()).collect();
     let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);

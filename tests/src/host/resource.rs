@@ -95,10 +95,21 @@ impl Resources {
     /// A Vulkan call fails.
     pub fn read(&self, device: &Device, name: &str) -> Result<(String, Vec<u8>)> {
         let object = self.get(name)?;
-        let staging = raw_buffer(device, object.size, vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT)?;
+        let staging = raw_buffer(
+            device,
+            object.size,
+            vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+        )?;
         once(device, |d, c| {
-            barrier(d, c, (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
-                (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE));
+            barrier(
+                d,
+                c,
+                (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
+                (
+                    vk::PipelineStageFlags2::ALL_COMMANDS,
+                    vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE,
+                ),
+            );
             // SAFETY: both resources are live and as large as the copy.
             unsafe {
                 if object.image == vk::Image::null() {
@@ -106,11 +117,21 @@ impl Resources {
                     d.cmd_copy_buffer(c, object.buffer, staging.buffer, &copy);
                 } else {
                     let copy = [whole(object.extent)];
-                    d.cmd_copy_image_to_buffer(c, object.image, vk::ImageLayout::GENERAL, staging.buffer, &copy);
+                    d.cmd_copy_image_to_buffer(
+                        c,
+                        object.image,
+                        vk::ImageLayout::GENERAL,
+                        staging.buffer,
+                        &copy,
+                    );
                 }
             }
-            barrier(d, c, (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
-                (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ));
+            barrier(
+                d,
+                c,
+                (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
+                (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
+            );
         })?;
         let mut bytes = vec![0; object.size as usize];
         // SAFETY: the memory is host-visible, not mapped yet, and holds `size` bytes.
@@ -181,7 +202,8 @@ const COLOUR: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
 };
 
 fn whole(extent: vk::Extent3D) -> vk::BufferImageCopy {
-    let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
+    let layers =
+        vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
     vk::BufferImageCopy::default().image_subresource(layers).image_extent(extent)
 }
 
@@ -241,7 +263,16 @@ fn image(device: &Device, resource: &Resource, format: &str, width: u32, height:
             }
         }
     })?;
-    Ok(Object { buffer: vk::Buffer::null(), image, view, memory, size, address: 0, extent, ty: ty.to_owned() })
+    Ok(Object {
+        buffer: vk::Buffer::null(),
+        image,
+        view,
+        memory,
+        size,
+        address: 0,
+        extent,
+        ty: ty.to_owned(),
+    })
 }
 
 type Half = (vk::PipelineStageFlags2, vk::AccessFlags2);
