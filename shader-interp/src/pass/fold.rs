@@ -4,6 +4,7 @@
 //! the caller says that a rounding mode other than to-nearest may apply, not at all.
 
 use crate::ir::{Alu, Conversion, Scalar};
+use crate::math::half;
 use smallvec::{SmallVec, smallvec};
 
 /// Result bits, zero-extended; two for operations with two results.
@@ -109,6 +110,12 @@ fn plain(x: f64, scalar: Scalar) -> bool {
     x == 0.0 || (x.is_finite() && x.abs() >= smallest)
 }
 
+/// A half that is zero or normal.
+fn normal_half(bits: u32) -> bool {
+    let exponent = bits & 0x7c00;
+    (exponent != 0 && exponent != 0x7c00) || bits & 0x7fff == 0
+}
+
 fn float(op: Alu, scalar: Scalar, a: &[u64]) -> Option<Bits> {
     let value = |k: usize| -> f64 {
         let bits = a.get(k).copied().unwrap_or(0);
@@ -132,6 +139,10 @@ fn float(op: Alu, scalar: Scalar, a: &[u64]) -> Option<Bits> {
         Alu::FDiv if y != 0.0 => one(x / y),
         Alu::FNegate => one(-x),
         Alu::FAbs => one(x.abs()),
+        Alu::QuantizeToF16 => {
+            let half = half::from_f32(x as f32);
+            normal_half(half).then(|| smallvec![u64::from(half::to_f32(half).to_bits())])
+        }
         Alu::FOrdEqual | Alu::FUnordEqual => bool(x == y),
         Alu::FOrdNotEqual | Alu::FUnordNotEqual => bool(x != y),
         Alu::FOrdLess | Alu::FUnordLess => bool(x < y),
@@ -160,9 +171,27 @@ pub(crate) fn convert(op: Conversion, from: Scalar, to: Scalar, bits: u64) -> Op
             plain(x, Scalar::F32).then(|| x.to_bits())
         }
         Conversion::FConvert if from == Scalar::F64 && to == Scalar::F32 => {
-            let x = f64::from_bits(bits);
-            let exact = f64::from(x as f32) == x && plain(x, Scalar::F32);
-            exact.then(|| u64::from((x as f32).to_bits()))
+            let x = f64::from_bits(bits) as f32;
+            plain(f64::from(x), Scalar::F32).then(|| u64::from(x.to_bits()))
+        }
+        Conversion::FConvert if from == Scalar::F32 && to == Scalar::F16 => {
+            let half = half::from_f32(f32::from_bits(bits as u32));
+            normal_half(half).then(|| u64::from(half))
+        }
+        Conversion::FConvert if from == Scalar::F16 => {
+            let x = half::to_f32(bits as u32);
+            let wide = if to == Scalar::F64 { f64::from(x).to_bits() } else { u64::from(x.to_bits()) };
+            normal_half(bits as u32).then_some(wide)
+        }
+        Conversion::FToS | Conversion::FToU if matches!(from, Scalar::F32 | Scalar::F64) => {
+            let x = if from == Scalar::F32 {
+                f64::from(f32::from_bits(bits as u32))
+            } else {
+                f64::from_bits(bits)
+            };
+            // In range for every integer type that is at least 32 bits wide.
+            let fits = (0.0..2_147_483_648.0).contains(&x) && width(to) >= 32;
+            fits.then_some(x as u64)
         }
         _ => None,
     }

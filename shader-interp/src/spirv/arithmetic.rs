@@ -212,7 +212,7 @@ impl Lowerer<'_> {
         for (&x, &amount) in a.iter().zip(&amounts) {
             self.check_takes(i, alu, &[x])?;
             self.check_takes(i, alu, &[amount])?;
-            let amount = self.to_int(amount);
+            let amount = self.int_value(amount);
             let scalar = self.b.scalar(x);
             out.push(self.b.alu(alu, scalar, &[x, amount]));
         }
@@ -303,7 +303,7 @@ impl Lowerer<'_> {
     }
 
     fn matrix_times(&mut self, i: &Instruction<'_>, m: &[Value], v: &[Value]) -> Result<Flat, CompileError> {
-        if v.is_empty() || m.len() % v.len() != 0 {
+        if v.is_empty() || !m.len().is_multiple_of(v.len()) {
             return Err(i.invalid("has operands of different sizes"));
         }
         let rows = m.len() / v.len();

@@ -50,6 +50,9 @@ pub(crate) struct Cfg {
     pub of_label: FxHashMap<u32, u32>,
 }
 
+/// Labels that a block branches to, its merge block's and its continue target's.
+type Targets = (SmallVec<[u32; 4]>, Option<u32>, Option<u32>);
+
 /// True for block terminators.
 pub(crate) fn is_terminator(op: Op) -> bool {
     use Op::*;
@@ -73,7 +76,7 @@ pub(crate) fn is_terminator(op: Op) -> bool {
 pub(crate) fn switch_cases(i: &Instruction<'_>, wide: bool) -> Result<Vec<(u64, u32)>, CompileError> {
     let words = i.rest(3);
     let step = if wide { 3 } else { 2 };
-    if words.len() % step != 0 {
+    if !words.len().is_multiple_of(step) {
         return Err(i.invalid("has half a case"));
     }
     Ok(words
@@ -90,7 +93,7 @@ impl Cfg {
         wide: impl Fn(u32) -> bool,
     ) -> Result<Cfg, CompileError> {
         let mut cfg = Cfg { blocks: Vec::new(), of_label: FxHashMap::default() };
-        let mut targets: Vec<(SmallVec<[u32; 4]>, Option<u32>, Option<u32>)> = Vec::new();
+        let mut targets: Vec<Targets> = Vec::new();
         let mut open: Option<Block> = None;
         let (mut merge, mut continue_target) = (None, None);
         let mut word = function.body;
@@ -151,11 +154,7 @@ impl Cfg {
             .ok_or_else(|| CompileError::Invalid(format!("label {label} is not in the function")))
     }
 
-    fn connect(
-        &mut self,
-        targets: &[(SmallVec<[u32; 4]>, Option<u32>, Option<u32>)],
-        function: u32,
-    ) -> Result<(), CompileError> {
+    fn connect(&mut self, targets: &[Targets], function: u32) -> Result<(), CompileError> {
         for (k, (to, merge, continue_target)) in targets.iter().enumerate() {
             for &label in to {
                 let target = self.block(label)?;

@@ -340,7 +340,7 @@ impl Lowerer<'_> {
     fn sample(&mut self, operands: &Operands) -> Result<Option<Value>, CompileError> {
         let Some(id) = operands.sample else { return Ok(None) };
         let value = self.value(id)?;
-        Ok(Some(self.to_int(value)))
+        Ok(Some(self.int_value(value)))
     }
 
     fn image_read(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
@@ -399,7 +399,7 @@ impl Lowerer<'_> {
             (Some(sample), _) => sample,
             (None, Some(lod)) => {
                 let lod = self.value(lod)?;
-                self.to_int(lod)
+                self.int_value(lod)
             }
             (None, None) => self.b.int(0),
         };
@@ -465,7 +465,7 @@ impl Lowerer<'_> {
             let Some(id) = id else { continue };
             handle.image.sampling.offsets = count;
             for offset in self.values(id)? {
-                arguments.push(self.to_int(offset));
+                arguments.push(self.int_value(offset));
             }
         }
         let access = self.image_access(&handle, &operands, false);

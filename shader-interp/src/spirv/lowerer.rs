@@ -173,11 +173,11 @@ impl<'a> Lowerer<'a> {
     /// Operand `index`, an integer of any width, as I32.
     pub fn int_operand(&mut self, i: &Instruction<'_>, index: usize) -> Result<Value, CompileError> {
         let value = self.scalar_operand(i, index)?;
-        Ok(self.to_int(value))
+        Ok(self.int_value(value))
     }
 
     /// An integer as I32, sign lost.
-    pub fn to_int(&mut self, value: Value) -> Value {
+    pub fn int_value(&mut self, value: Value) -> Value {
         self.b.convert(crate::ir::Conversion::UConvert, Scalar::I32, value)
     }
 

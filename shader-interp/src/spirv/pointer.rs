@@ -400,7 +400,7 @@ impl Lowerer<'_> {
             let Type::Array { element, .. } = self.types.get(pointer.pointee)?.kind else {
                 return Err(i.invalid("indexes no array"));
             };
-            let index = self.to_int(index);
+            let index = self.int_value(index);
             let index = if self.b.constant_bits(index) == Some(0) { None } else { Some(index) };
             pointer.base = match pointer.base {
                 Base::Buffer { binding, .. } => Base::Buffer { binding, element: index },

@@ -339,7 +339,7 @@ impl Lowerer<'_> {
         targets.sort_unstable();
         targets.dedup();
         let selector = if matches!(self.b.scalar(selector), Scalar::I8 | Scalar::I16) {
-            self.to_int(selector)
+            self.int_value(selector)
         } else {
             selector
         };
