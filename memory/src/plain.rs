@@ -125,7 +125,9 @@ fn load_halves(view: &MemoryView, effective: &[u32; LANES], out: &mut [u32; LANE
             gaps |= offset ^ first.wrapping_add(4 * j as u32);
         }
         let done = if unequal == 0 {
-            raw::load(view, u64::from(first), 4, Ordering::Relaxed).map(|word| out.fill(word as u32)).is_some()
+            raw::load(view, u64::from(first), 4, Ordering::Relaxed)
+                .map(|word| out.fill(word as u32))
+                .is_some()
         } else if gaps == 0 && first <= u32::MAX - 4 * HALF as u32 {
             raw::copy_words_out(view, u64::from(first), out)
         } else {
@@ -246,7 +248,14 @@ fn load_view(
 }
 
 #[inline(never)]
-fn load_each(view: &MemoryView, offset: &Lanes, immediate: u32, mask: Mask, access: &Access, out: &mut [Lanes]) {
+fn load_each(
+    view: &MemoryView,
+    offset: &Lanes,
+    immediate: u32,
+    mask: Mask,
+    access: &Access,
+    out: &mut [Lanes],
+) {
     let ordering = if access.atomic.is_some() { Ordering::Acquire } else { Ordering::Relaxed };
     each(mask, |lane| {
         let at = offset.0[lane].wrapping_add(immediate);
@@ -319,7 +328,14 @@ fn store_view(
 }
 
 #[inline(never)]
-fn store_each(view: &MemoryView, offset: &Lanes, immediate: u32, mask: Mask, access: &Access, value: &[Lanes]) {
+fn store_each(
+    view: &MemoryView,
+    offset: &Lanes,
+    immediate: u32,
+    mask: Mask,
+    access: &Access,
+    value: &[Lanes],
+) {
     let ordering = if access.atomic.is_some() { Ordering::Release } else { Ordering::Relaxed };
     each(mask, |lane| {
         let at = offset.0[lane].wrapping_add(immediate);

@@ -244,7 +244,9 @@ pub fn scatter_words<const N: usize>(view: &MemoryView, offsets: &[u32; N], word
     }
     for (word, offset) in words.iter().zip(offsets) {
         // SAFETY: as for `gather_words`.
-        unsafe { AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).store(*word, Ordering::Relaxed) };
+        unsafe {
+            AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).store(*word, Ordering::Relaxed)
+        };
     }
     true
 }

@@ -4,8 +4,8 @@ use super::isa::Opcode;
 use super::lower::{Immediate, Lowerer, Name, Result, not_implemented, words};
 use super::plan::Offset;
 use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, Pin, Space};
-use crate::ops::image::ImageInstruction;
 use crate::ir::{GroupFold, GroupKind, ImageOperand, Op, OpKind, Place, Scalar, Value};
+use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::scope::Scope;
 use smallvec::SmallVec;
@@ -27,19 +27,31 @@ impl Lowerer<'_> {
             OpKind::BufferSize { binding, element } => {
                 let (space, element) = self.buffer(*binding, *element)?;
                 let result = self.fresh(1);
-                let entry = MemoryEntry { space, result: result.encode(), ..self.entry(op, &Access::plain(Default::default(), 4, 1)) };
+                let entry = MemoryEntry {
+                    space,
+                    result: result.encode(),
+                    ..self.entry(op, &Access::plain(Default::default(), 4, 1))
+                };
                 self.memory(Opcode::BufferSize, entry, &[element, result])?;
                 self.define(op.results[0], result)
             }
             OpKind::MemoryBarrier { scope, semantics } => {
-                let entry = BarrierEntry { site: op.site, execution: None, memory: *scope, semantics: *semantics, returned: SmallVec::new() };
+                let entry = BarrierEntry {
+                    site: op.site,
+                    execution: None,
+                    memory: *scope,
+                    semantics: *semantics,
+                    returned: SmallVec::new(),
+                };
                 self.barrier(Opcode::MemoryBarrier, entry)
             }
             OpKind::ControlBarrier { execution, memory, semantics } => {
                 match execution {
                     Scope::Workgroup => self.out.workgroup_barriers = true,
                     Scope::Subgroup | Scope::Invocation => {}
-                    wider => return not_implemented(format!("OpControlBarrier with execution scope {wider:?}")),
+                    wider => {
+                        return not_implemented(format!("OpControlBarrier with execution scope {wider:?}"));
+                    }
                 }
                 let entry = BarrierEntry {
                     site: op.site,
@@ -140,12 +152,11 @@ impl Lowerer<'_> {
         };
         let apart = match offset {
             None => Offset { base: None, shift: 0, immediate: 0 },
-            Some(offset) => self
-                .plan
-                .offsets
-                .get(&(offset, self.current_loop))
-                .copied()
-                .unwrap_or(Offset { base: Some(offset), shift: 0, immediate: 0 }),
+            Some(offset) => self.plan.offsets.get(&(offset, self.current_loop)).copied().unwrap_or(Offset {
+                base: Some(offset),
+                shift: 0,
+                immediate: 0,
+            }),
         };
         let base = match apart.base {
             Some(base) => self.value(base)?,
@@ -164,9 +175,9 @@ impl Lowerer<'_> {
         match place {
             Place::Buffer { element, offset, .. } => uniform(element) && uniform(offset),
             Place::Physical { address, .. } => self.uniform(*address),
-            Place::Workgroup { offset, .. } | Place::PushConstant { offset, .. } | Place::Private { offset, .. } => {
-                uniform(offset)
-            }
+            Place::Workgroup { offset, .. }
+            | Place::PushConstant { offset, .. }
+            | Place::Private { offset, .. } => uniform(offset),
         }
     }
 
@@ -201,14 +212,16 @@ impl Lowerer<'_> {
         let components = op.results.len() as u16;
         let step = if access.size == 8 { 2 } else { 1 };
         if let Place::PushConstant { offset, immediate } = place
-            && let Some(offset) = offset.map_or(Some(0), |v| self.plan.constants.get(&v).map(|bits| *bits as u32))
+            && let Some(offset) =
+                offset.map_or(Some(0), |v| self.plan.constants.get(&v).map(|bits| *bits as u32))
         {
             let start = offset.wrapping_add(*immediate);
             for (k, result) in op.results.iter().enumerate() {
                 let at = start.wrapping_add(k as u32 * u32::from(access.size));
                 let word = u32::from(access.size.min(4));
-                let pins: SmallVec<[Pin; 2]> =
-                    (0..u32::from(step)).map(|w| Pin::Push { offset: at.wrapping_add(4 * w), size: word }).collect();
+                let pins: SmallVec<[Pin; 2]> = (0..u32::from(step))
+                    .map(|w| Pin::Push { offset: at.wrapping_add(4 * w), size: word })
+                    .collect();
                 let name = self.pin(&pins);
                 self.define(*result, name)?;
             }
@@ -319,7 +332,11 @@ impl Lowerer<'_> {
             let name = self.value(*argument)?;
             for word in 0..words(self.scalar(*argument)) {
                 let encoded = name.part(word).encode();
-                if k == 0 { entry.values.push(encoded) } else { entry.comparator.push(encoded) }
+                if k == 0 {
+                    entry.values.push(encoded)
+                } else {
+                    entry.comparator.push(encoded)
+                }
                 touched.push(name.part(word));
             }
         }
@@ -368,9 +385,9 @@ impl Lowerer<'_> {
         let result = if count > 0 { self.fresh(count) } else { Name::None };
         touched.push(result);
         let visible = match &op.kind {
-            OpKind::ImageRead { access, .. } | OpKind::ImageWrite { access, .. } | OpKind::ImageFetch { access, .. } => {
-                is_visible(access)
-            }
+            OpKind::ImageRead { access, .. }
+            | OpKind::ImageWrite { access, .. }
+            | OpKind::ImageFetch { access, .. } => is_visible(access),
             _ => instruction.is_atomic(),
         };
         self.out.images.push(ImageEntry {

@@ -133,14 +133,21 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         if line.dst != Name::Register(*argument, 0)
             || !line.op.lane_wise()
             || !uses[a].iter().all(|k| (first..=last).contains(k))
-            || uses[a].iter().filter(|k| matches!(lowered.lines[**k as usize].dst, Name::Register(r, _) if r == *argument)).count() != 1
+            || uses[a]
+                .iter()
+                .filter(|k| matches!(lowered.lines[**k as usize].dst, Name::Register(r, _) if r == *argument))
+                .count()
+                != 1
         {
             continue;
         }
         // The parameter: in the loop, not read after the argument's definition; its only writes there are the copy.
         let copy = uses[p].iter().copied().find(|k| {
             let line = lowered.lines[*k as usize];
-            *k > definition && line.op == Opcode::Mov && line.dst == Name::Register(*parameter, 0) && line.a == Name::Register(*argument, 0)
+            *k > definition
+                && line.op == Opcode::Mov
+                && line.dst == Name::Register(*parameter, 0)
+                && line.a == Name::Register(*argument, 0)
         });
         let Some(copy) = copy else { continue };
         if !uses[p].iter().all(|k| *k <= definition || *k == copy || *k > last) {
@@ -158,7 +165,8 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
             continue;
         }
         // The definition must not lie in an inner loop, where it would overwrite the parameter for a second round.
-        if lowered.loops.iter().any(|(f, l)| *f > first && *f <= definition && definition <= *l && *l < last) {
+        if lowered.loops.iter().any(|(f, l)| *f > first && *f <= definition && definition <= *l && *l < last)
+        {
             continue;
         }
         taken[p] = true;
@@ -209,9 +217,14 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
             }
             active.pop();
             let run = u32::from(lowered.registers[other as usize].run);
-            if run == 0 { masks.release(place[other as usize], 1) } else { vectors.release(place[other as usize], run) }
+            if run == 0 {
+                masks.release(place[other as usize], 1)
+            } else {
+                vectors.release(place[other as usize], run)
+            }
         }
-        place[k as usize] = if register.run == 0 { masks.take(1) } else { vectors.take(u32::from(register.run)) };
+        place[k as usize] =
+            if register.run == 0 { masks.take(1) } else { vectors.take(u32::from(register.run)) };
         active.push(Reverse((register.end, k)));
     }
     for (k, register) in lowered.registers.iter().enumerate() {
@@ -229,7 +242,8 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
 
 fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Result<Program> {
     // 0 stands for nothing: register 0 is a mask.
-    let resolve = |encoded: u32| if encoded == 0 { 0 } else { place[(encoded >> 8) as usize] + (encoded & 0xff) };
+    let resolve =
+        |encoded: u32| if encoded == 0 { 0 } else { place[(encoded >> 8) as usize] + (encoded & 0xff) };
     // Copies between registers that became one are dropped; labels and lines move up.
     let mut moved = Vec::with_capacity(lowered.lines.len() + 1);
     let field = |name: Name| -> u16 {
@@ -240,7 +254,8 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
             Name::Literal(number) => number,
         }
     };
-    let redundant = |line: &Line| matches!(line.op, Opcode::Mov | Opcode::MaskMov) && field(line.dst) == field(line.a);
+    let redundant =
+        |line: &Line| matches!(line.op, Opcode::Mov | Opcode::MaskMov) && field(line.dst) == field(line.a);
     let mut count = 0u32;
     for line in &lowered.lines {
         moved.push(count);
@@ -276,6 +291,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         back_edges.iter_mut().for_each(|(pc, to)| (*pc, *to) = (moved[*pc as usize], moved[*to as usize]));
         ends.iter_mut().for_each(|(_, _, end)| *end = moved[*end as usize]);
     }
+    rotate(&mut code);
     for (barrier, park, end) in ends {
         let mut rest = code[end as usize..].iter();
         if rest.all(|inst| matches!(inst.op, Opcode::Join | Opcode::Jump | Opcode::Done)) {
@@ -322,7 +338,8 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
 /// Jumps to jumps go to where those go.
 fn thread_jumps(code: &mut [Inst]) {
     for k in 0..code.len() {
-        if code[k].op.shape()[5] != Kind::Target || matches!(code[k].op, Opcode::Repeat | Opcode::RepeatJoin) {
+        if code[k].op.shape()[5] != Kind::Target || matches!(code[k].op, Opcode::Repeat | Opcode::RepeatJoin)
+        {
             continue;
         }
         let mut to = code[k].imm;
@@ -333,6 +350,21 @@ fn thread_jumps(code: &mut [Inst]) {
             }
         }
         code[k].imm = to;
+    }
+}
+
+/// A back-edge to a test that leaves the loop for what follows the back-edge makes the test itself.
+fn rotate(code: &mut [Inst]) {
+    for k in 0..code.len() {
+        if code[k].op != Opcode::Repeat {
+            continue;
+        }
+        let head = code[code[k].imm as usize];
+        if let Some(op) = head.op.repeated()
+            && head.imm == k as u32 + 1
+        {
+            code[k] = Inst { op, imm: code[k].imm + 1, ..head };
+        }
     }
 }
 
@@ -349,7 +381,10 @@ fn wanted(code: &[Inst], back_edges: &[(u32, u32)]) -> Vec<bool> {
             if code[k].op.shape()[5] == Kind::Target {
                 work.push(code[k].imm);
             }
-            if matches!(code[k].op, Opcode::Jump | Opcode::Park | Opcode::EndLanes | Opcode::Repeat | Opcode::Done) {
+            if matches!(
+                code[k].op,
+                Opcode::Jump | Opcode::Park | Opcode::EndLanes | Opcode::Repeat | Opcode::Done
+            ) {
                 break;
             }
             k += 1;
@@ -407,4 +442,3 @@ fn empty_shader() -> Shader {
         float_controls: Default::default(),
     }
 }
-

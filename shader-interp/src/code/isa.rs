@@ -3,8 +3,8 @@
 //! Adding an operation on lanes is one row here and one line in [`super::select`].
 //!
 //! - `near` rows run inside the dispatch loop, `far` rows out of line (they are long; a call costs little beside them).
-//! - `test` rows make a mask; each has two fused forms beside it: `Split..` parks the lanes where the test fails, `Jump..` jumps when it fails
-//!   in all running lanes. `far_test` rows have none.
+//! - `test` rows make a mask; each has three fused forms beside it: `Split..` parks the lanes where the test fails, `Jump..` jumps when it fails
+//!   in all running lanes, `Repeat..` is a back-edge taken when it holds in any. `far_test` rows have none.
 //! - `special` rows are written out in [`crate::exec::run`]; their operands are listed as `dst a b c aux imm`, each by its [`Kind`].
 //!
 //! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values narrower than 32 bits are kept
@@ -241,16 +241,16 @@ macro_rules! instruction_table {
                 ModfWhole64(x: f64) -> f64 { double::modf(x).1 }
             }
             test {
-                IEqual SplitIEqual JumpIEqual (x: u32, y: u32) { x == y }
-                INotEqual SplitINotEqual JumpINotEqual (x: u32, y: u32) { x != y }
-                ULess SplitULess JumpULess (x: u32, y: u32) { x < y }
-                ULessEqual SplitULessEqual JumpULessEqual (x: u32, y: u32) { x <= y }
-                SLess SplitSLess JumpSLess (x: i32, y: i32) { x < y }
-                SLessEqual SplitSLessEqual JumpSLessEqual (x: i32, y: i32) { x <= y }
-                FOrdEqual SplitFOrdEqual JumpFOrdEqual (x: f32, y: f32) { x == y }
-                FOrdLess SplitFOrdLess JumpFOrdLess (x: f32, y: f32) { x < y }
-                FOrdLessEqual SplitFOrdLessEqual JumpFOrdLessEqual (x: f32, y: f32) { x <= y }
-                FUnordNotEqual SplitFUnordNotEqual JumpFUnordNotEqual (x: f32, y: f32) { x != y }
+                IEqual SplitIEqual JumpIEqual RepeatIEqual (x: u32, y: u32) { x == y }
+                INotEqual SplitINotEqual JumpINotEqual RepeatINotEqual (x: u32, y: u32) { x != y }
+                ULess SplitULess JumpULess RepeatULess (x: u32, y: u32) { x < y }
+                ULessEqual SplitULessEqual JumpULessEqual RepeatULessEqual (x: u32, y: u32) { x <= y }
+                SLess SplitSLess JumpSLess RepeatSLess (x: i32, y: i32) { x < y }
+                SLessEqual SplitSLessEqual JumpSLessEqual RepeatSLessEqual (x: i32, y: i32) { x <= y }
+                FOrdEqual SplitFOrdEqual JumpFOrdEqual RepeatFOrdEqual (x: f32, y: f32) { x == y }
+                FOrdLess SplitFOrdLess JumpFOrdLess RepeatFOrdLess (x: f32, y: f32) { x < y }
+                FOrdLessEqual SplitFOrdLessEqual JumpFOrdLessEqual RepeatFOrdLessEqual (x: f32, y: f32) { x <= y }
+                FUnordNotEqual SplitFUnordNotEqual JumpFUnordNotEqual RepeatFUnordNotEqual (x: f32, y: f32) { x != y }
             }
             far_test {
                 FOrdNotEqual(x: f32, y: f32) { x < y || x > y }
@@ -322,7 +322,7 @@ macro_rules! instruction_table {
                 Atomic(-, -, -, -, -, E)
                 LoadPrivate(V, V, -, L, E, L)
                 StorePrivate(V, V, -, L, E, L)
-                BufferSize(V, -, -, -, -, E)
+                BufferSize(-, -, -, -, -, E)
                 // Synchronisation.
                 MemoryBarrier(-, -, -, -, -, B)
                 ControlBarrier(-, -, -, -, -, B)
@@ -382,32 +382,78 @@ pub enum Kind {
 }
 
 macro_rules! kind {
-    (-) => { Kind::None };
-    (V) => { Kind::Vector(1) };
-    (V2) => { Kind::Vector(2) };
-    (V3) => { Kind::Vector(3) };
-    (V4) => { Kind::Vector(4) };
-    (W) => { Kind::Vector(2) };
-    (M) => { Kind::Mask };
-    (S) => { Kind::View };
-    (E) => { Kind::Memory };
-    (B) => { Kind::Barrier };
-    (I) => { Kind::Image };
-    (T) => { Kind::Target };
-    (L) => { Kind::Literal };
-    (u32) => { Kind::Vector(1) };
-    (i32) => { Kind::Vector(1) };
-    (f32) => { Kind::Vector(1) };
-    (u64) => { Kind::Vector(2) };
-    (i64) => { Kind::Vector(2) };
-    (f64) => { Kind::Vector(2) };
+    (-) => {
+        Kind::None
+    };
+    (V) => {
+        Kind::Vector(1)
+    };
+    (V2) => {
+        Kind::Vector(2)
+    };
+    (V3) => {
+        Kind::Vector(3)
+    };
+    (V4) => {
+        Kind::Vector(4)
+    };
+    (W) => {
+        Kind::Vector(2)
+    };
+    (M) => {
+        Kind::Mask
+    };
+    (S) => {
+        Kind::View
+    };
+    (E) => {
+        Kind::Memory
+    };
+    (B) => {
+        Kind::Barrier
+    };
+    (I) => {
+        Kind::Image
+    };
+    (T) => {
+        Kind::Target
+    };
+    (L) => {
+        Kind::Literal
+    };
+    (u32) => {
+        Kind::Vector(1)
+    };
+    (i32) => {
+        Kind::Vector(1)
+    };
+    (f32) => {
+        Kind::Vector(1)
+    };
+    (u64) => {
+        Kind::Vector(2)
+    };
+    (i64) => {
+        Kind::Vector(2)
+    };
+    (f64) => {
+        Kind::Vector(2)
+    };
 }
 
 macro_rules! shape {
-    ($d:tt; $a:tt) => { [kind!($d), kind!($a), Kind::None, Kind::None, Kind::None, Kind::None] };
-    ($d:tt; $a:tt $b:tt) => { [kind!($d), kind!($a), kind!($b), Kind::None, Kind::None, Kind::None] };
-    ($d:tt; $a:tt $b:tt $c:tt) => { [kind!($d), kind!($a), kind!($b), kind!($c), Kind::None, Kind::None] };
-    ($d:tt; $a:tt $b:tt $c:tt $e:tt) => { [kind!($d), kind!($a), kind!($b), kind!($c), kind!($e), Kind::None] };
+    ($d:tt; $a:tt) => {
+        [kind!($d), kind!($a), Kind::None, Kind::None, Kind::None, Kind::None]
+    };
+    ($d:tt; $a:tt $b:tt) => {
+        [kind!($d), kind!($a), kind!($b), Kind::None, Kind::None, Kind::None]
+    };
+    ($d:tt; $a:tt $b:tt $c:tt) => {
+        [kind!($d), kind!($a), kind!($b), kind!($c), Kind::None, Kind::None]
+    };
+    ($d:tt; $a:tt $b:tt $c:tt $e:tt) => {
+        [kind!($d), kind!($a), kind!($b), kind!($c), kind!($e), Kind::None]
+    };
 }
 
 macro_rules! define {
@@ -415,7 +461,7 @@ macro_rules! define {
         ()
         near { $($(#[$near_doc:meta])* $near:ident ($($nx:ident : $nt:ident),*) -> $nr:ident $nb:block)* }
         far { $($(#[$far_doc:meta])* $far:ident ($($fx:ident : $ft:ident),*) -> $fr:ident $fb:block)* }
-        test { $($test:ident $split:ident $jump:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
+        test { $($test:ident $split:ident $jump:ident $repeat:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
         far_test { $($far_test:ident ($($ux:ident : $ut:ident),*) $ub:block)* }
         special { $($special:ident ($d:tt, $a:tt, $b:tt, $c:tt, $e:tt, $i:tt))* }
     ) => {
@@ -426,7 +472,7 @@ macro_rules! define {
         pub enum Opcode {
             $($near,)*
             $($far,)*
-            $($test, $split, $jump,)*
+            $($test, $split, $jump, $repeat,)*
             $($far_test,)*
             $($special,)*
         }
@@ -438,7 +484,7 @@ macro_rules! define {
                     $(Opcode::$near => shape!($nr; $($nt)*),)*
                     $(Opcode::$far => shape!($fr; $($ft)*),)*
                     $(Opcode::$test => shape!(M; $($tt)*),)*
-                    $(Opcode::$split | Opcode::$jump => {
+                    $(Opcode::$split | Opcode::$jump | Opcode::$repeat => {
                         let mut shape = shape!(M; $($tt)*);
                         shape[5] = Kind::Target;
                         shape
@@ -454,6 +500,14 @@ macro_rules! define {
                     $(Opcode::$near => true,)*
                     $(Opcode::$far => true,)*
                     _ => false,
+                }
+            }
+
+            /// The back-edge that holds where this fused jump goes on.
+            pub fn repeated(self) -> Option<Opcode> {
+                match self {
+                    $(Opcode::$jump => Some(Opcode::$repeat),)*
+                    _ => None,
                 }
             }
 
@@ -492,7 +546,8 @@ pub struct Inst {
 impl std::fmt::Display for Inst {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.op)?;
-        let fields = [self.dst.into(), self.a.into(), self.b.into(), self.c.into(), self.aux.into(), self.imm];
+        let fields =
+            [self.dst.into(), self.a.into(), self.b.into(), self.c.into(), self.aux.into(), self.imm];
         for (kind, field) in self.op.shape().into_iter().zip(fields) {
             match kind {
                 Kind::None => {}

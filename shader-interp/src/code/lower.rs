@@ -147,7 +147,12 @@ pub(super) struct Lowerer<'a> {
 }
 
 /// Lowers `shader`.
-pub(super) fn lower(shader: &Shader, facts: &Facts, plan: &Plan, options: &CompileOptions) -> Result<Lowered> {
+pub(super) fn lower(
+    shader: &Shader,
+    facts: &Facts,
+    plan: &Plan,
+    options: &CompileOptions,
+) -> Result<Lowered> {
     let count = shader.values.len();
     let mut lowerer = Lowerer {
         shader,
@@ -271,7 +276,11 @@ impl Lowerer<'_> {
         if let Some(bits) = self.plan.constants.get(&value) {
             return Ok(self.constant_of(self.scalar(value), *bits));
         }
-        let name = if self.facts.escaped(value, self.current_loop).is_some() { self.homes[k] } else { self.names[k] };
+        let name = if self.facts.escaped(value, self.current_loop).is_some() {
+            self.homes[k]
+        } else {
+            self.names[k]
+        };
         if name == Name::None {
             return Err(CompileError::Invalid(format!("value {} is used before its definition", value.0)));
         }
@@ -430,9 +439,8 @@ impl Lowerer<'_> {
             return false;
         }
         let Some(last) = self.out.lines.last() else { return false };
-        let same = last.op == op
-            && last.dst == park
-            && (op == Opcode::Park || last.imm == Immediate::Label(label));
+        let same =
+            last.op == op && last.dst == park && (op == Opcode::Park || last.imm == Immediate::Label(label));
         if same {
             self.out.lines.pop();
         }
@@ -455,7 +463,9 @@ impl Lowerer<'_> {
                     }
                 }
                 Node::Block { label, results, body } => self.block(*label, results, body)?,
-                Node::Loop { label, parameters, initial, body } => self.repetition(*label, parameters, initial, body)?,
+                Node::Loop { label, parameters, initial, body } => {
+                    self.repetition(*label, parameters, initial, body)?
+                }
                 Node::Switch { selector, cases, default } => return self.switch(*selector, cases, *default),
                 Node::Leave { label, arguments } => {
                     let partial = self.facts.jumps[self.next_jump];
@@ -540,7 +550,13 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn repetition(&mut self, label: Label, parameters: &[Value], initial: &[Value], body: &Region) -> Result<()> {
+    fn repetition(
+        &mut self,
+        label: Label,
+        parameters: &[Value],
+        initial: &[Value],
+        body: &Region,
+    ) -> Result<()> {
         let id = self.facts.loop_labels[&label];
         let outer = self.current_loop;
         let facts = self.facts.loops[id as usize];
@@ -558,14 +574,7 @@ impl Lowerer<'_> {
         let (head, join, exit) = (self.label(), self.label(), self.label());
         let exit_park = if facts.partial_end { Some(self.take_park()?) } else { None };
         let park = self.take_park()?;
-        self.loops.insert(
-            label,
-            LoopState {
-                head,
-                park: None,
-                parameters: names.clone(),
-            },
-        );
+        self.loops.insert(label, LoopState { head, park: None, parameters: names.clone() });
         let first_line = self.here();
         self.place(head);
         self.current_loop = id;
@@ -626,7 +635,8 @@ impl Lowerer<'_> {
 
     /// Looks ahead for a Repeat of the loop that only some of its lanes take. The walk mirrors [`Lowerer::region`].
     fn has_partial_repeat(&self, label: Label, body: &Region) -> bool {
-        let mut counter = Lookahead { facts: self.facts, next_if: self.next_if, next_jump: self.next_jump, label };
+        let mut counter =
+            Lookahead { facts: self.facts, next_if: self.next_if, next_jump: self.next_jump, label };
         counter.region(body)
     }
 
@@ -686,7 +696,12 @@ impl Lowerer<'_> {
                 let matches = self.compute(opcode, 0, &[selector, literal])?;
                 self.emit_with(Opcode::JumpIf, Name::None, &[matches], Immediate::Label(end))?;
             } else {
-                self.emit_with(Opcode::JumpINotEqual, Name::None, &[selector, literal], Immediate::Label(end))?;
+                self.emit_with(
+                    Opcode::JumpINotEqual,
+                    Name::None,
+                    &[selector, literal],
+                    Immediate::Label(end),
+                )?;
             }
         }
         self.leave(default, self.facts.blocks[&default].partial)
@@ -868,8 +883,11 @@ impl Lookahead<'_> {
             match node {
                 Node::If { then, otherwise, .. } => {
                     self.next_if += 1;
-                    let (first, second) =
-                        if uniform::arm_order(then, otherwise) { (then, otherwise) } else { (otherwise, then) };
+                    let (first, second) = if uniform::arm_order(then, otherwise) {
+                        (then, otherwise)
+                    } else {
+                        (otherwise, then)
+                    };
                     found |= self.region(first);
                     found |= self.region(second);
                 }

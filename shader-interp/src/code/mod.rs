@@ -219,7 +219,11 @@ impl std::fmt::Display for Program {
             let entry = if shape[4] == Kind::Memory { Some(u32::from(inst.aux)) } else { None }
                 .or((shape[5] == Kind::Memory).then_some(inst.imm));
             if let Some(entry) = entry.and_then(|k| self.memory.get(k as usize)) {
-                write!(f, "   {:?} offset v{} << {} + {}", entry.space, entry.offset, entry.shift, entry.immediate)?;
+                write!(
+                    f,
+                    "   {:?} offset v{} << {} + {}",
+                    entry.space, entry.offset, entry.shift, entry.immediate
+                )?;
                 write!(f, ", result v{}, values {:?}", entry.result, entry.values)?;
             }
             writeln!(f)?;

@@ -153,10 +153,14 @@ impl<'a> Planner<'a> {
         }
         self.count(&op.arguments);
         let offset = match &op.kind {
-            OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => match place {
-                Place::Buffer { offset, .. } | Place::Workgroup { offset, .. } | Place::Private { offset, .. } => *offset,
-                _ => None,
-            },
+            OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
+                match place {
+                    Place::Buffer { offset, .. }
+                    | Place::Workgroup { offset, .. }
+                    | Place::Private { offset, .. } => *offset,
+                    _ => None,
+                }
+            }
             _ => None,
         };
         let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
@@ -183,7 +187,9 @@ impl<'a> Planner<'a> {
                 break;
             }
             let Some(op) = self.definitions[value.0 as usize] else { break };
-            if self.scalar(value) != Scalar::I32 || !self.facts.encloses(self.facts.loop_of[value.0 as usize], at) {
+            if self.scalar(value) != Scalar::I32
+                || !self.facts.encloses(self.facts.loop_of[value.0 as usize], at)
+            {
                 break;
             }
             let constant = |k: usize| self.plan.constants.get(&op.arguments[k]).map(|bits| *bits as u32);
@@ -252,9 +258,11 @@ impl<'a> Planner<'a> {
                 None
             }
             Alu::IAdd => {
-                for (inner, opcode) in
-                    [(Alu::IMul, Opcode::IMulAdd), (Alu::ShiftLeft, Opcode::ShiftAdd), (Alu::IAdd, Opcode::IAdd3)]
-                {
+                for (inner, opcode) in [
+                    (Alu::IMul, Opcode::IMulAdd),
+                    (Alu::ShiftLeft, Opcode::ShiftAdd),
+                    (Alu::IAdd, Opcode::IAdd3),
+                ] {
                     for (k, other) in [(0, 1), (1, 0)] {
                         if let Some(x) = self.only(a[k], inner, at) {
                             return Some((opcode, smallvec![x[0], x[1], a[other]]));
@@ -264,21 +272,23 @@ impl<'a> Planner<'a> {
                 None
             }
             Alu::Or => {
-                if let (Some(l), Some(r)) = (self.only(a[0], Alu::ShiftLeft, at), self.only(a[1], Alu::ShiftRightLogical, at))
+                if let (Some(l), Some(r)) =
+                    (self.only(a[0], Alu::ShiftLeft, at), self.only(a[1], Alu::ShiftRightLogical, at))
                     && let Some(amount) = self.rotation(&l, &r)
                 {
                     return Some((Opcode::RotateLeft, smallvec![l[0], amount]));
                 }
-                if let (Some(r), Some(l)) = (self.only(a[0], Alu::ShiftRightLogical, at), self.only(a[1], Alu::ShiftLeft, at))
+                if let (Some(r), Some(l)) =
+                    (self.only(a[0], Alu::ShiftRightLogical, at), self.only(a[1], Alu::ShiftLeft, at))
                     && let Some(amount) = self.rotation(&l, &r)
                 {
                     return Some((Opcode::RotateLeft, smallvec![l[0], amount]));
                 }
                 self.pair(a, Alu::And, Opcode::AndOr, at)
             }
-            Alu::Xor => {
-                self.pair(a, Alu::And, Opcode::AndXor, at).or_else(|| self.pair(a, Alu::Xor, Opcode::Xor3, at))
-            }
+            Alu::Xor => self
+                .pair(a, Alu::And, Opcode::AndXor, at)
+                .or_else(|| self.pair(a, Alu::Xor, Opcode::Xor3, at)),
             Alu::And => [(0, 1), (1, 0)].into_iter().find_map(|(k, other)| {
                 let x = self.only(a[k], Alu::Not, at)?;
                 Some((Opcode::AndNot, smallvec![a[other], x[0]]))
@@ -287,7 +297,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn pair(&self, a: &[Value], inner: Alu, opcode: Opcode, at: LoopId) -> Option<(Opcode, SmallVec<[Value; 4]>)> {
+    fn pair(
+        &self,
+        a: &[Value],
+        inner: Alu,
+        opcode: Opcode,
+        at: LoopId,
+    ) -> Option<(Opcode, SmallVec<[Value; 4]>)> {
         [(0, 1), (1, 0)].into_iter().find_map(|(k, other)| {
             let x = self.only(a[k], inner, at)?;
             Some((opcode, smallvec![x[0], x[1], a[other]]))

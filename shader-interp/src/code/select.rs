@@ -257,7 +257,11 @@ impl Lowerer<'_> {
             OpKind::Convert(conversion) => {
                 let from = self.scalar(op.arguments[0]);
                 let name = self.conversion(*conversion, from, to, a[0])?;
-                let name = if is_float(to) && *conversion == Conversion::FConvert { self.flushed(to, name)? } else { name };
+                let name = if is_float(to) && *conversion == Conversion::FConvert {
+                    self.flushed(to, name)?
+                } else {
+                    name
+                };
                 self.define(op.results[0], name)
             }
             OpKind::Pack64 => {
@@ -442,8 +446,11 @@ impl Lowerer<'_> {
                 results.push(self.compute(Opcode::ShiftRightLogical, 1, &[whole, up])?);
             }
             Alu::SClamp | Alu::UClamp => {
-                let (max, min) =
-                    if alu == Alu::SClamp { (Opcode::SMax, Opcode::SMin) } else { (Opcode::UMax, Opcode::UMin) };
+                let (max, min) = if alu == Alu::SClamp {
+                    (Opcode::SMax, Opcode::SMin)
+                } else {
+                    (Opcode::UMax, Opcode::UMin)
+                };
                 let low = self.compute(max, 1, &[a[0], a[1]])?;
                 results.push(self.compute(min, 1, &[low, a[2]])?);
             }

@@ -21,7 +21,8 @@ pub(super) fn simplify(shader: &mut Shader) {
         hoisted: Vec::new(),
         loop_regions: Vec::new(),
     };
-    let body = merger.region(body);
+    let mut body = merger.region(body);
+    prune(&mut body);
     shader.body = sweep(body, count);
 }
 
@@ -187,7 +188,15 @@ impl Merger<'_> {
         }
         if matches!(
             alu,
-            Alu::IAdd | Alu::IMul | Alu::And | Alu::Or | Alu::Xor | Alu::FAdd | Alu::FMul | Alu::IEqual | Alu::INotEqual
+            Alu::IAdd
+                | Alu::IMul
+                | Alu::And
+                | Alu::Or
+                | Alu::Xor
+                | Alu::FAdd
+                | Alu::FMul
+                | Alu::IEqual
+                | Alu::INotEqual
         ) && op.arguments[0] > op.arguments[1]
         {
             op.arguments.swap(0, 1);
@@ -235,14 +244,18 @@ pub(super) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
         }
     };
     match kind {
-        OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => match place {
-            Place::Buffer { element, offset, .. } => {
-                some(element);
-                some(offset);
+        OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
+            match place {
+                Place::Buffer { element, offset, .. } => {
+                    some(element);
+                    some(offset);
+                }
+                Place::Physical { address, .. } => f(address),
+                Place::Workgroup { offset, .. }
+                | Place::Private { offset, .. }
+                | Place::PushConstant { offset, .. } => some(offset),
             }
-            Place::Physical { address, .. } => f(address),
-            Place::Workgroup { offset, .. } | Place::Private { offset, .. } | Place::PushConstant { offset, .. } => some(offset),
-        },
+        }
         OpKind::BufferSize { element, .. } => some(element),
         OpKind::ImageRead { image, .. }
         | OpKind::ImageWrite { image, .. }
@@ -271,9 +284,7 @@ fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, R
                 matches!(node, Node::Op(op) if droppable(&op.kind) && !matches!(op.kind, OpKind::Load { .. }) && !is_long(&op.kind))
             })
     };
-    let leaves = |region: &Region| {
-        matches!(region.split_last(), Some((Node::Leave { label: to, .. }, before)) if *to == label && cheap(before))
-    };
+    let leaves = |region: &Region| matches!(region.split_last(), Some((Node::Leave { label: to, .. }, before)) if *to == label && cheap(before));
     let straight = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Op(_)));
     let fits = match body.split_last() {
         Some((Node::If { then, otherwise, .. }, before)) => {
@@ -285,7 +296,8 @@ fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, R
         return Err(body);
     }
     let Some(Node::If { condition, mut then, mut otherwise }) = body.pop() else { return Err(body) };
-    let (Some(Node::Leave { arguments: yes, .. }), Some(Node::Leave { arguments: no, .. })) = (then.pop(), otherwise.pop())
+    let (Some(Node::Leave { arguments: yes, .. }), Some(Node::Leave { arguments: no, .. })) =
+        (then.pop(), otherwise.pop())
     else {
         return Err(body);
     };
@@ -300,6 +312,25 @@ fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, R
         }));
     }
     Ok(body)
+}
+
+/// Drops what comes after the end of a region that no lane gets past.
+fn prune(region: &mut Region) {
+    if let Some(last) =
+        region.iter().position(|node| !super::uniform::reaches_end(std::slice::from_ref(node)))
+    {
+        region.truncate(last + 1);
+    }
+    for node in region {
+        match node {
+            Node::If { then, otherwise, .. } => {
+                prune(then);
+                prune(otherwise);
+            }
+            Node::Block { body, .. } | Node::Loop { body, .. } => prune(body),
+            _ => {}
+        }
+    }
 }
 
 /// Makes choices of blocks, the innermost first.
@@ -434,7 +465,9 @@ impl Uses {
                     self.region(body);
                 }
                 Node::Switch { selector, .. } => self.root(*selector),
-                Node::Leave { label, arguments } | Node::Repeat { label, arguments } => self.carry(*label, arguments),
+                Node::Leave { label, arguments } | Node::Repeat { label, arguments } => {
+                    self.carry(*label, arguments)
+                }
                 Node::End => {}
             }
         }

@@ -257,7 +257,11 @@ impl Walker<'_> {
             Node::Leave { label, arguments } => {
                 let varying: Vec<bool> = arguments.iter().map(|v| !self.used(*v)).collect();
                 if let Some(results) = self.parameters.get(label).cloned() {
-                    results.iter().zip(varying).filter(|(_, varies)| *varies).for_each(|(v, _)| self.vary(*v));
+                    results
+                        .iter()
+                        .zip(varying)
+                        .filter(|(_, varies)| *varies)
+                        .for_each(|(v, _)| self.vary(*v));
                 }
                 let partial = self.leave(*label, false, full, left);
                 self.jump(partial);
@@ -432,7 +436,11 @@ impl Walker<'_> {
                     | BuiltIn::SubgroupId
                     | BuiltIn::DeviceIndex
             ),
-            OpKind::Alu(_) | OpKind::Convert(_) | OpKind::Pack64 | OpKind::Unpack64 | OpKind::BufferSize { .. } => uniform,
+            OpKind::Alu(_)
+            | OpKind::Convert(_)
+            | OpKind::Pack64
+            | OpKind::Unpack64
+            | OpKind::BufferSize { .. } => uniform,
             OpKind::Load { place, access } => match place {
                 Place::PushConstant { .. } => uniform,
                 Place::Private { .. } => false,
@@ -459,7 +467,9 @@ impl Walker<'_> {
             },
             OpKind::BallotBitExtract => uniform,
             OpKind::ReadClock(_) => true,
-            OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => uniform,
+            OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => {
+                uniform
+            }
             _ => false,
         }
     }

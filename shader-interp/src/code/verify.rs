@@ -19,11 +19,14 @@ pub fn verify(program: &Program) -> Result<(), CompileError> {
     let vectors = |start: u32, run: u32| u64::from(start) + u64::from(run) <= u64::from(program.vectors);
     let pinned = program.pins.len() as u32;
     for (k, inst) in program.code.iter().enumerate() {
-        let fields = [inst.dst.into(), inst.a.into(), inst.b.into(), inst.c.into(), inst.aux.into(), inst.imm];
+        let fields =
+            [inst.dst.into(), inst.a.into(), inst.b.into(), inst.c.into(), inst.aux.into(), inst.imm];
         for (n, (kind, field)) in inst.op.shape().into_iter().zip(fields).enumerate() {
             let good = match kind {
                 Kind::None | Kind::Literal => true,
-                Kind::Vector(run) => vectors(field, run.into()) && (n > 0 || field >= pinned || reads_first(inst.op)),
+                Kind::Vector(run) => {
+                    vectors(field, run.into()) && (n > 0 || field >= pinned || reads_first(inst.op))
+                }
                 Kind::Mask => field < program.masks,
                 Kind::View => (field as usize) < program.views.len(),
                 Kind::Memory => (field as usize) < program.memory.len(),
@@ -54,7 +57,9 @@ pub fn verify(program: &Program) -> Result<(), CompileError> {
             _ => true,
         };
         // `result` is meaningless for stores; the executor does not use it there.
-        let result = !entry.values.is_empty() && entry.atomic.is_none() || entry.result == 0 || vectors(entry.result, run);
+        let result = !entry.values.is_empty() && entry.atomic.is_none()
+            || entry.result == 0
+            || vectors(entry.result, run);
         if !(vectors(entry.offset, pair) && vectors(element, 1) && listed && binding && result) {
             return fail(program.code.len(), "an access out of range");
         }

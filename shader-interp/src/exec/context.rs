@@ -33,10 +33,15 @@ impl<'a> Context<'a> {
             identity_pins: identity_pins(program),
             local: Vec::new(),
         };
-        if context.identity_pins.iter().any(|p| matches!(p.1, BuiltIn::LocalInvocationId(_) | BuiltIn::GlobalInvocationId(_))) {
+        if context
+            .identity_pins
+            .iter()
+            .any(|p| matches!(p.1, BuiltIn::LocalInvocationId(_) | BuiltIn::GlobalInvocationId(_)))
+        {
             context.local = local_ids(program, context.subgroups);
         }
-        context.views = program.views.iter().map(|(binding, element)| context.view(*binding, *element)).collect();
+        context.views =
+            program.views.iter().map(|(binding, element)| context.view(*binding, *element)).collect();
         context
     }
 
@@ -92,7 +97,9 @@ impl<'a> Context<'a> {
                         std::array::from_fn(|j| if k == 0 { mask(j as u32) & all } else { 0 })
                     };
                     match builtin {
-                        BuiltIn::NumWorkgroups(k) => register.0 = [self.grid.groups[usize::from(k) % 3]; LANES],
+                        BuiltIn::NumWorkgroups(k) => {
+                            register.0 = [self.grid.groups[usize::from(k) % 3]; LANES]
+                        }
                         BuiltIn::SubgroupSize => register.0 = [size; LANES],
                         BuiltIn::NumSubgroups => register.0 = [self.subgroups; LANES],
                         BuiltIn::SubgroupLocalInvocationId => register.0 = std::array::from_fn(|j| j as u32),

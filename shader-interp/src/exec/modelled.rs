@@ -79,7 +79,8 @@ impl Scheduler for SeededScheduler {
             return (self.turn / 8 % runnable.len() as u64) as usize;
         }
         let priority = |unit: &Unit| {
-            let who = u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
+            let who =
+                u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
             mix(self.seed ^ mix(who ^ mix(unit.step)))
         };
         (0..runnable.len()).max_by_key(|k| priority(&runnable[*k])).unwrap_or(0)
@@ -187,7 +188,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.scheduler.livelock(&[]);
                 return Err(Trap::Livelock);
             }
-            let k = if self.units.len() == 1 { 0 } else { self.scheduler.pick(&self.units) % self.units.len() };
+            let k =
+                if self.units.len() == 1 { 0 } else { self.scheduler.pick(&self.units) % self.units.len() };
             if self.step(k)? {
                 self.admit();
                 self.list();
@@ -257,7 +259,8 @@ impl<M: MemorySystem> Run<'_, M> {
         let changes = member.strand.changes;
         member.strand.granted = true;
         member.strand.fuel = FUEL;
-        let step = run(Level::Baseline, self.context, &mut member.strand, self.memory, &Control { alone: false })?;
+        let step =
+            run(Level::Baseline, self.context, &mut member.strand, self.memory, &Control { alone: false })?;
         self.quiet = if member.strand.changes == changes { self.quiet + 1 } else { 0 };
         match step {
             Step::Yielded => {
@@ -296,11 +299,18 @@ impl<M: MemorySystem> Run<'_, M> {
                 member.at_barrier = true;
                 let entry = &self.context.program.barriers[barrier as usize];
                 let strand = &member.strand;
-                let returned = entry.returned.iter().fold(0, |lanes, park| lanes | strand.masks[*park as usize]);
+                let returned =
+                    entry.returned.iter().fold(0, |lanes, park| lanes | strand.masks[*park as usize]);
                 let missing = strand.live & !strand.mask & !returned;
                 if missing != 0 {
                     let site = entry.site;
-                    self.scheduler.barrier_divergence(site, workgroup, identity.subgroup, strand.mask, missing);
+                    self.scheduler.barrier_divergence(
+                        site,
+                        workgroup,
+                        identity.subgroup,
+                        strand.mask,
+                        missing,
+                    );
                 }
                 self.complete(r);
                 Ok(true)

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::workgroup::{Limits, Worker};
-use crate::code::{Opcode, Program};
+use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::Trap;
@@ -46,9 +46,11 @@ pub fn dispatch(
     let context = Context::new(program, grid, resources);
     let abandoned = AtomicBool::new(false);
     let limits = Limits { watchdog: options.watchdog, stop: options.stop, abandoned: &abandoned };
-    let loops = program.code.iter().filter(|inst| matches!(inst.op, Opcode::Repeat | Opcode::RepeatJoin)).count() as u64;
+    let loops = program.back_edges.len() as u64;
     let work = total * u64::from(context.subgroups) * program.code.len() as u64 * (1 + 16 * loops.min(4));
-    let Some(pool) = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD) else {
+    let Some(pool) =
+        options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD)
+    else {
         let mut worker = Worker::new();
         let mut memory = PlainMemory::new(&resources.addresses);
         return (0..total).try_for_each(|workgroup| {

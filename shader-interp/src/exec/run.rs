@@ -8,8 +8,8 @@ use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target};
 use crate::code::isa::instruction_table;
 use crate::code::{Inst, Opcode};
-use crate::math::{convert, double, half, integer, pack, single};
 use crate::ir::GroupKind;
+use crate::math::{convert, double, half, integer, pack, single};
 use crate::ops::{group, image, memory as table};
 use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::scope::{Scope, StorageClasses};
@@ -52,7 +52,8 @@ macro_rules! pair_lane {
             #[inline(always)]
             unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
                 // SAFETY: by the caller.
-                let (low, high) = unsafe { (u32::read(file, register, chunk), u32::read(file, register + 1, chunk)) };
+                let (low, high) =
+                    unsafe { (u32::read(file, register, chunk), u32::read(file, register + 1, chunk)) };
                 std::array::from_fn(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
             }
             #[inline(always)]
@@ -60,7 +61,12 @@ macro_rules! pair_lane {
                 // SAFETY: by the caller.
                 unsafe {
                     u32::write(file, register, chunk, std::array::from_fn(|j| $to(value[j]) as u32));
-                    u32::write(file, register + 1, chunk, std::array::from_fn(|j| ($to(value[j]) >> 32) as u32));
+                    u32::write(
+                        file,
+                        register + 1,
+                        chunk,
+                        std::array::from_fn(|j| ($to(value[j]) >> 32) as u32),
+                    );
                 }
             }
         }
@@ -138,7 +144,7 @@ macro_rules! define_run {
         ()
         near { $($(#[$near_doc:meta])* $near:ident ($($nx:ident : $nt:ident),*) -> $nr:ident $nb:block)* }
         far { $($(#[$far_doc:meta])* $far:ident ($($fx:ident : $ft:ident),*) -> $fr:ident $fb:block)* }
-        test { $($test:ident $split:ident $jump:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
+        test { $($test:ident $split:ident $jump:ident $repeat:ident ($($tx:ident : $tt:ident),*) $tb:block)* }
         far_test { $($far_test:ident ($($ux:ident : $ut:ident),*) $ub:block)* }
         special { $($special:tt)* }
     ) => {
@@ -258,6 +264,15 @@ macro_rules! define_run {
                             }
                         }
                     )*
+                    $(Opcode::$repeat => {
+                        if test!(T, v, inst, ($($tx: $tt),*) $tb) & mask != 0 {
+                            fuel = fuel.wrapping_sub(1);
+                            if fuel == 0 {
+                                stop!(here, Step::OutOfFuel);
+                            }
+                            pc = inst.imm;
+                        }
+                    })*
                     $(Opcode::$far_test => {
                         *mask_of!(inst.dst) = T::outline(move || test!(T, v, inst, ($($ux: $ut),*) $ub));
                     })*

@@ -85,7 +85,9 @@ impl Strand {
     /// Takes in a strand that stands at the same instruction.
     pub fn merge(&mut self, other: &Strand, parks: usize) {
         let theirs = other.live;
-        for (mine, other) in self.vectors.iter_mut().zip(&other.vectors).chain(self.private.iter_mut().zip(&other.private)) {
+        for (mine, other) in
+            self.vectors.iter_mut().zip(&other.vectors).chain(self.private.iter_mut().zip(&other.private))
+        {
             for j in 0..32 {
                 if theirs >> j & 1 == 1 {
                     mine.0[j] = other.0[j];

@@ -67,7 +67,11 @@ impl Worker {
     ) -> Result<(), Trap> {
         let shader = &context.program.shader;
         if shader.workgroup_bytes > 0 {
-            memory.workgroup_begin(workgroup, shader.workgroup_bytes, shader.workgroup.iter().any(|o| o.zeroed));
+            memory.workgroup_begin(
+                workgroup,
+                shader.workgroup_bytes,
+                shader.workgroup.iter().any(|o| o.zeroed),
+            );
         }
         let workgroup_id = context.workgroup_id(workgroup);
         let control = Control { alone: context.subgroups == 1 };
@@ -79,9 +83,13 @@ impl Worker {
                 Step::Done => self.pool.push(strand),
                 step => {
                     let at_barrier = matches!(step, Step::AtBarrier(_));
-                    let mut subgroup = Subgroup { strands: vec![(strand, at_barrier)], back_edges: 0, looks: 0 };
-                    let outcome =
-                        if at_barrier { Outcome::AtBarrier } else { self.resume(context, memory, &mut subgroup, limits)? };
+                    let mut subgroup =
+                        Subgroup { strands: vec![(strand, at_barrier)], back_edges: 0, looks: 0 };
+                    let outcome = if at_barrier {
+                        Outcome::AtBarrier
+                    } else {
+                        self.resume(context, memory, &mut subgroup, limits)?
+                    };
                     if !matches!(outcome, Outcome::Done) {
                         self.live.push(subgroup);
                     }

@@ -55,7 +55,13 @@ pub(crate) fn load<M: MemorySystem>(
         Space::View(slot) => {
             let view = &context.views[slot as usize];
             let out = &mut vectors[start..start + count];
-            memory.load(entry.site, Pointers::View { view, offset: &offset, immediate }, mask, &entry.access, out)
+            memory.load(
+                entry.site,
+                Pointers::View { view, offset: &offset, immediate },
+                mask,
+                &entry.access,
+                out,
+            )
         }
         Space::Workgroup(reference) => {
             let out = &mut vectors[start..start + count];
@@ -147,7 +153,13 @@ pub(crate) fn store<M: MemorySystem>(
     match entry.space {
         Space::View(slot) => {
             let view = &context.views[slot as usize];
-            memory.store(entry.site, Pointers::View { view, offset: &offset, immediate }, mask, &entry.access, value)
+            memory.store(
+                entry.site,
+                Pointers::View { view, offset: &offset, immediate },
+                mask,
+                &entry.access,
+                value,
+            )
         }
         Space::Workgroup(reference) => {
             let to = Pointers::Workgroup { offset: &offset, immediate, reference };
@@ -212,7 +224,9 @@ pub(crate) fn atomic<M: MemorySystem>(
                 memory.read_modify_write(site, op, to, here, access, value, comparator, results)
             })?;
         }
-        Space::Push | Space::Private { .. } => return Err(Trap::NotImplemented("an atomic on push constants".into())),
+        Space::Push | Space::Private { .. } => {
+            return Err(Trap::NotImplemented("an atomic on push constants".into()));
+        }
     }
     let start = entry.result as usize;
     vectors[start..start + count].copy_from_slice(&out[..count]);

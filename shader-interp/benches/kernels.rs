@@ -1,0 +1,96 @@
+//! Kernels at 32 lanes beside the same kernels at one lane (subgroups of one invocation: every instruction runs for one invocation only).
+//!
+//! `cargo bench -p pellucid-shader-interp --bench kernels`
+
+#![allow(missing_docs)]
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use pellucid_memory::access::Reference;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::{Program, compile};
+
+struct Kernel {
+    name: &'static str,
+    spirv: &'static [u8],
+    /// Words of each binding.
+    buffers: &'static [usize],
+    push: [u32; 2],
+    groups: u32,
+}
+
+const SAXPY: &[u8] = include_bytes!("../tests/exec/shaders/saxpy.spv");
+const MANDELBROT: &[u8] = include_bytes!("../tests/exec/shaders/mandelbrot.spv");
+const CHAINS: &[u8] = include_bytes!("../tests/exec/shaders/chains.spv");
+const REDUCTION: &[u8] = include_bytes!("../tests/exec/shaders/reduction.spv");
+
+fn kernels() -> [Kernel; 4] {
+    let two = 2f32.to_bits();
+    [
+        Kernel { name: "mandelbrot", spirv: MANDELBROT, buffers: &[65536], push: [256, 0], groups: 1024 },
+        Kernel { name: "saxpy", spirv: SAXPY, buffers: &[65536, 65536], push: [two, 65536], groups: 1024 },
+        Kernel {
+            name: "multiply_add_8",
+            spirv: CHAINS,
+            buffers: &[4096],
+            push: [0.999f32.to_bits(), 256],
+            groups: 64,
+        },
+        Kernel {
+            name: "workgroup_reduction",
+            spirv: REDUCTION,
+            buffers: &[64, 16384],
+            push: [0, 0],
+            groups: 64,
+        },
+    ]
+}
+
+fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
+    let words: Vec<u32> = kernel.spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: Default::default(),
+        subgroup_size,
+        modelled: false,
+    };
+    compile(&words, &options).expect("a shader that compiles")
+}
+
+fn bench(criterion: &mut Criterion) {
+    for kernel in kernels() {
+        let mut group = criterion.benchmark_group(kernel.name);
+        group.sample_size(10);
+        for lanes in [32, 1] {
+            let program = program(&kernel, lanes);
+            let mut buffers: Vec<Vec<u32>> = kernel.buffers.iter().map(|words| vec![1; *words]).collect();
+            let view = |binding: &pellucid_shader_interp::ir::Binding| {
+                let words = &mut buffers[binding.binding as usize];
+                vec![Descriptor::Buffer(MemoryView {
+                    host: words.as_mut_ptr().cast(),
+                    address: 0x1000_0000 * (u64::from(binding.binding) + 1),
+                    size: 4 * words.len() as u64,
+                    reference: Reference(binding.binding),
+                })]
+            };
+            let resources = Resources {
+                bindings: program.shader.bindings.iter().map(view).collect(),
+                push_constants: kernel.push.iter().flat_map(|w| w.to_le_bytes()).collect(),
+                addresses: Vec::new(),
+            };
+            let grid = Grid { base: [0; 3], groups: [kernel.groups, 1, 1] };
+            let invocations = u64::from(kernel.groups) * u64::from(program.shader.local_size[0]);
+            group.throughput(Throughput::Elements(invocations));
+            group.bench_function(BenchmarkId::from_parameter(format!("{lanes} lanes")), |b| {
+                b.iter(|| {
+                    dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("a dispatch")
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

@@ -1,0 +1,144 @@
+//! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from the sources beside them.
+
+use crate::support::{options, resources, run};
+use pellucid_memory::plain::PlainMemory;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
+use pellucid_shader_interp::exec::{modelled, plain};
+use pellucid_shader_interp::interface::Grid;
+use pellucid_shader_interp::{Program, compile};
+
+fn program(bytes: &[u8], subgroup_size: u32) -> Program {
+    let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
+    compile(&words, &options(subgroup_size)).expect("a shader that compiles")
+}
+
+macro_rules! shader {
+    ($name:literal) => {
+        include_bytes!(concat!("shaders/", $name, ".spv"))
+    };
+}
+
+#[test]
+fn a_reduction_waits_at_barriers() {
+    for size in [32, 16, 4] {
+        let program = program(shader!("reduction"), size);
+        let words: Vec<u32> = (0..1024).map(|k| k * k).collect();
+        let mut buffers = [vec![0; 4], words.clone()];
+        run(&program, &mut buffers, &[], [4, 1, 1]).expect("a dispatch");
+        let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
+        assert_eq!(buffers[0], expected);
+    }
+}
+
+#[test]
+fn threads_do_not_change_results() {
+    let program = program(shader!("mandelbrot"), 32);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+    let mut results = Vec::new();
+    for threads in [None, Some(&pool)] {
+        let mut buffers = [vec![0u32; 128 * 128]];
+        let resources = resources(&program, &mut buffers, &[128]);
+        let grid = Grid { base: [0; 3], groups: [128 * 128 / 64, 1, 1] };
+        let options = plain::PlainOptions { threads, ..Default::default() };
+        plain::dispatch(&program, &grid, &resources, &options).expect("a dispatch");
+        results.push(buffers);
+    }
+    assert_eq!(results[0], results[1]);
+    for (i, count) in results[0][0].iter().enumerate().step_by(97) {
+        let at = |x: usize, shift: f32| (x as f32 / 128.0 - shift) * 2.5;
+        let (cx, cy) = (at(i % 128, 0.7), at(i / 128, 0.5));
+        let (mut x, mut y, mut k) = (0f32, 0f32, 0u32);
+        while k < 256 && x * x + y * y <= 4.0 {
+            (x, y) = (x * x - y * y + cx, 2.0 * x * y + cy);
+            k += 1;
+        }
+        assert_eq!(*count, k, "point {i}");
+    }
+}
+
+#[test]
+fn a_partial_subgroup_and_a_bound_are_respected() {
+    let program = program(shader!("saxpy"), 32);
+    let mut buffers = [vec![1f32.to_bits(); 128], (0..128).map(|k| (k as f32).to_bits()).collect()];
+    run(&program, &mut buffers, &[2f32.to_bits(), 77], [2, 1, 1]).expect("a dispatch");
+    for (k, y) in buffers[0].iter().enumerate() {
+        let expected = if k < 77 { 2.0 * k as f32 + 1.0 } else { 1.0 };
+        assert_eq!(f32::from_bits(*y), expected, "element {k}");
+    }
+}
+
+#[test]
+fn lanes_that_wait_for_each_other_get_on() {
+    let program = program(shader!("spin"), 32);
+    let mut buffers = [vec![0; 32], vec![0]];
+    let resources = resources(&program, &mut buffers, &[]);
+    let grid = Grid { base: [0; 3], groups: [1; 3] };
+    plain::dispatch(&program, &grid, &resources, &plain::PlainOptions::default()).expect("a dispatch");
+    assert!(buffers[0].iter().enumerate().all(|(k, o)| *o == 1 + (k as u32 & 1)));
+}
+
+#[test]
+fn the_watchdog_ends_what_does_not_end() {
+    let program = program(shader!("endless"), 32);
+    let mut buffers = [vec![0; 4]];
+    assert_eq!(run(&program, &mut buffers, &[], [1; 3]), Err(Trap::Watchdog));
+}
+
+#[test]
+fn subgroup_operations_leave_inactive_lanes_out() {
+    let program = program(shader!("subgroup"), 32);
+    let mut buffers = [vec![0; 40 * 8]];
+    run(&program, &mut buffers, &[], [1; 3]).expect("a dispatch");
+    for (first, count) in [(0u32, 32u32), (32, 8)] {
+        let active: Vec<u32> = (0..count).filter(|l| l % 3 != 0).collect();
+        for l in 0..count {
+            let o = &buffers[0][((first + l) * 8) as usize..][..8];
+            if l % 3 == 0 {
+                assert_eq!(o, [0; 8]);
+                continue;
+            }
+            assert_eq!(o[0], active.iter().sum::<u32>());
+            assert_eq!(o[1], active.iter().filter(|k| **k < l).count() as u32);
+            assert_eq!(o[2], u32::from(l == 1));
+            assert_eq!(o[3], active.iter().filter(|k| **k & 1 == 1).fold(0, |m, k| m | 1 << k));
+            if (l ^ 3) % 3 != 0 {
+                assert_eq!(o[4], l ^ 3);
+            }
+            assert_eq!(o[5], 101);
+            assert_eq!(o[6], active.iter().copied().filter(|k| k / 4 == l / 4).max().unwrap_or(0));
+            assert_eq!(o[7], 3 + 32 * 4);
+        }
+    }
+}
+
+#[test]
+fn atomics_count_every_lane_once() {
+    let program = program(shader!("atomics"), 32);
+    let mut buffers = [vec![0; 68], vec![0; 4]];
+    buffers[0][1] = u32::MAX;
+    run(&program, &mut buffers, &[], [1, 1, 1]).expect("a dispatch");
+    assert_eq!(buffers[0][..4], [64, 5, 63, 1]);
+    assert!(buffers[0][4..].iter().all(|ticket| *ticket == 64));
+    assert_eq!(buffers[1][..2], [0, 63 * 64 / 2]);
+    assert_eq!(i64::from(buffers[1][2]) | i64::from(buffers[1][3]) << 32, -63);
+}
+
+#[test]
+fn the_scheduler_does_not_change_a_race_free_result() {
+    let program = program(shader!("reduction"), 32);
+    let words: Vec<u32> = (0..4096).collect();
+    for seed in 0..8 {
+        let mut buffers = [vec![0; 16], words.clone()];
+        let resources = resources(&program, &mut buffers, &[]);
+        let grid = Grid { base: [0; 3], groups: [16, 1, 1] };
+        let mut memory = PlainMemory::new(&[]);
+        let mut scheduler = SeededScheduler::new(seed);
+        // One workgroup at a time: this memory system has room for the shared memory of one.
+        let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
+        modelled::dispatch(&program, &grid, &resources, &mut memory, &mut scheduler, &options)
+            .expect("a dispatch");
+        let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
+        assert_eq!(buffers[0], expected, "seed {seed}");
+    }
+}

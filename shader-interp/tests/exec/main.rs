@@ -1,0 +1,6 @@
+//! Generated code against a plain reading of the intermediate representation, one invocation at a time.
+
+mod kernels;
+mod random;
+mod reference;
+mod support;

@@ -1,0 +1,136 @@
+//! Shaders made by hand, and their execution.
+
+use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_shader_interp::code::{Program, generate};
+use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::ir::*;
+use smallvec::SmallVec;
+
+/// Builds values and operations.
+#[derive(Default)]
+pub struct Builder {
+    pub values: Vec<Scalar>,
+    labels: u32,
+}
+
+impl Builder {
+    pub fn value(&mut self, scalar: Scalar) -> Value {
+        self.values.push(scalar);
+        Value(self.values.len() as u32 - 1)
+    }
+
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels)
+    }
+
+    pub fn op(&mut self, region: &mut Region, kind: OpKind, arguments: &[Value], result: Scalar) -> Value {
+        let value = self.value(result);
+        region.push(Node::Op(Op {
+            kind,
+            results: SmallVec::from_slice(&[value]),
+            arguments: arguments.iter().copied().collect(),
+            site: Site(0),
+        }));
+        value
+    }
+
+    pub fn alu(&mut self, region: &mut Region, alu: Alu, arguments: &[Value], result: Scalar) -> Value {
+        self.op(region, OpKind::Alu(alu), arguments, result)
+    }
+
+    pub fn constant(&mut self, region: &mut Region, bits: u64, scalar: Scalar) -> Value {
+        self.op(region, OpKind::Constant(bits), &[], scalar)
+    }
+
+    pub fn builtin(&mut self, region: &mut Region, builtin: BuiltIn) -> Value {
+        self.op(region, OpKind::BuiltIn(builtin), &[], Scalar::I32)
+    }
+}
+
+pub fn buffer(binding: u32, offset: Option<Value>, immediate: u32) -> Place {
+    Place::Buffer { binding, element: None, offset, immediate }
+}
+
+pub fn plain(components: u8) -> Access {
+    Access::plain(StorageClasses::UNIFORM, 4, components)
+}
+
+/// A store of words.
+pub fn store(region: &mut Region, place: Place, values: &[Value]) {
+    region.push(Node::Op(Op {
+        kind: OpKind::Store { place, access: plain(values.len() as u8) },
+        results: SmallVec::new(),
+        arguments: values.iter().copied().collect(),
+        site: Site(0),
+    }));
+}
+
+/// A shader with storage buffers.
+pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Shader {
+    let binding = |binding| Binding {
+        set: 0,
+        binding,
+        kind: DescriptorKind::StorageBuffer,
+        count: 1,
+        name: String::new(),
+        written: true,
+    };
+    Shader {
+        name: "main".into(),
+        values,
+        body,
+        bindings: (0..buffers).map(binding).collect(),
+        workgroup: Vec::new(),
+        workgroup_bytes: 0,
+        private: Vec::new(),
+        private_bytes: 0,
+        push_constant_bytes: 0,
+        local_size: [local, 1, 1],
+        vulkan_memory_model: true,
+        sites: vec![SiteInfo::default()],
+        files: Vec::new(),
+        language: SourceLanguage::Unknown,
+        float_controls: FloatControls::default(),
+    }
+}
+
+pub fn options(subgroup_size: u32) -> CompileOptions {
+    CompileOptions {
+        entry_point: "main".into(),
+        specialization: Default::default(),
+        subgroup_size,
+        modelled: false,
+    }
+}
+
+pub fn compile(shader: Shader, subgroup_size: u32) -> Program {
+    generate(shader, &options(subgroup_size)).expect("code for the shader")
+}
+
+/// Buffer `k` is what the shader calls binding `k`.
+pub fn resources(program: &Program, buffers: &mut [Vec<u32>], push_constants: &[u32]) -> Resources {
+    let view = |binding: &Binding| {
+        let words = &mut buffers[binding.binding as usize];
+        vec![Descriptor::Buffer(MemoryView {
+            host: words.as_mut_ptr().cast(),
+            address: 0x1000_0000 * (u64::from(binding.binding) + 1),
+            size: 4 * words.len() as u64,
+            reference: Reference(binding.binding),
+        })]
+    };
+    Resources {
+        bindings: program.shader.bindings.iter().map(view).collect(),
+        push_constants: push_constants.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        addresses: Vec::new(),
+    }
+}
+
+pub fn run(program: &Program, buffers: &mut [Vec<u32>], push: &[u32], groups: [u32; 3]) -> Result<(), Trap> {
+    let resources = resources(program, buffers, push);
+    let grid = Grid { base: [0; 3], groups };
+    dispatch(program, &grid, &resources, &PlainOptions { watchdog: Some(1 << 22), ..PlainOptions::default() })
+}
