@@ -16,6 +16,26 @@ const FIXED: (&str, &str, &[u8]) =
 /// The sum that the shader should compute: of the squares of 0 to 63.
 const EXPECTED: u32 = 85_344;
 
+/// What `pellucid exec` gets beside the shader.
+const ARGUMENTS: [&str; 10] = [
+    "--groups",
+    "1",
+    "--buffer",
+    "0:0=u32x64=iota",
+    "--buffer",
+    "0:1=u32x64",
+    "--buffer",
+    "0:2=u32x1",
+    "--dump",
+    "0:2",
+];
+
+/// The command that does the same in the repository's root.
+fn shown(name: &str) -> String {
+    let shader = name.replace(".comp", ".spv");
+    format!("pellucid exec cli/src/demo/{shader} {}", ARGUMENTS.join(" "))
+}
+
 /// Runs both shaders in check mode. The status is 0 if the first has a finding and the second has none.
 ///
 /// # Errors
@@ -26,12 +46,12 @@ pub fn run() -> anyhow::Result<u8> {
         "A workgroup adds up the squares of 0 to 63: each invocation writes one to a buffer, all wait, the first reads them.\n"
     );
     print!("{}", numbered(BUG.1, 11..25));
-    println!("\n$ pellucid run -- ./reduce\n");
+    println!("\n$ {}\n", shown(BUG.0));
     let bug = program(folder.path(), BUG)?;
     println!("exit status {}\n", bug.status);
     println!("The fix, at the barrier:\n");
     print!("{}", difference(BUG.1, FIXED.1));
-    println!("\n$ pellucid run -- ./reduce_fixed\n");
+    println!("\n$ {}\n", shown(FIXED.0));
     let fixed = program(folder.path(), FIXED)?;
     println!("exit status {}, and the sum is the right one: {EXPECTED}.", fixed.status);
     let found = bug.total["findings"].as_u64().unwrap_or(0) > 0;
@@ -47,21 +67,8 @@ fn program(folder: &Path, (name, _, binary): (&str, &str, &[u8])) -> anyhow::Res
     std::fs::write(&shader, binary)?;
     let mut command =
         vec![std::env::current_exe()?.into_os_string(), "exec-here".into(), shader.into_os_string()];
-    let arguments = [
-        "--groups",
-        "1",
-        "--buffer",
-        "0:0=u32x64=iota",
-        "--buffer",
-        "0:1=u32x64",
-        "--buffer",
-        "0:2=u32x1",
-        "--dump",
-        "0:2",
-    ];
-    command.extend(arguments.map(Into::into));
-    let stem = name.trim_end_matches(".comp");
-    let job = Job { options: DriverOptions::default(), command, shown: Some(format!("./{stem}")) };
+    command.extend(ARGUMENTS.map(Into::into));
+    let job = Job { options: DriverOptions::default(), command, shown: Some(shown(name)) };
     let outcome = run::one(&job)?;
     eprintln!("{}", run::total(&outcome));
     Ok(outcome)

@@ -70,21 +70,31 @@ fn suppressed_findings_are_counted_apart_and_unused_rules_listed() {
     std::fs::write(&rules, "race:reduce.comp:*\nhazard:*\n").unwrap();
     let output = exec(REDUCE, &["--suppressions", rules.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-    assert!(errors(&output).contains("pellucid: unused suppression: hazard:* (line 2)\n"), "{}", errors(&output));
+    assert!(
+        errors(&output).contains("pellucid: unused suppression: hazard:* (line 2)\n"),
+        "{}",
+        errors(&output)
+    );
     assert!(errors(&output).contains("pellucid: 0 findings, 1 suppressed"), "{}", errors(&output));
 }
 
 #[test]
 fn failing_seeds_are_named_in_order() {
-    let mut arguments = vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", REDUCE];
+    let mut arguments =
+        vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", REDUCE];
     arguments.extend(BUFFERS);
     let output = pellucid(&arguments);
     assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let seeds: Vec<&str> = printed.lines().filter(|line| line.starts_with("FAILING SEED")).collect();
     assert_eq!(seeds, ["FAILING SEED: 0", "FAILING SEED: 1", "FAILING SEED: 2"]);
-    assert!(errors(&output).ends_with("pellucid: seeds 0..3: 3 of 3 failing: 0, 1, 2\n"), "{}", errors(&output));
-    let mut arguments = vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", FIXED];
+    assert!(
+        errors(&output).ends_with("pellucid: seeds 0..3: 3 of 3 failing: 0, 1, 2\n"),
+        "{}",
+        errors(&output)
+    );
+    let mut arguments =
+        vec!["run", "--seeds", "0..3", "--", env!("CARGO_BIN_EXE_pellucid"), "exec-here", FIXED];
     arguments.extend(BUFFERS);
     let output = pellucid(&arguments);
     assert_eq!(errors(&output), "pellucid: seeds 0..3: all 3 clean\n");
@@ -127,7 +137,10 @@ fn a_driver_with_an_unknown_variable_refuses_the_instance_by_name() {
         .expect("pellucid starts");
     assert_eq!(output.status.code(), Some(1));
     let errors = errors(&output);
-    assert!(errors.contains("unknown variable PELLUCID_SEEED; the variables of Pellucid are: PELLUCID_MODE"), "{errors}");
+    assert!(
+        errors.contains("unknown variable PELLUCID_SEEED; the variables of Pellucid are: PELLUCID_MODE"),
+        "{errors}"
+    );
     assert!(errors.contains("ERROR_INITIALIZATION_FAILED"), "{errors}");
 }
 
@@ -136,9 +149,16 @@ fn the_demonstration_finds_its_bug_and_its_fix_is_clean() {
     let output = pellucid(&["demo"]);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(printed.contains("+ gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);"));
+    assert!(
+        printed
+            .contains("+ gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);")
+    );
     assert!(printed.contains("85344"), "{printed}");
-    assert!(errors(&output).contains("gl_SemanticsMakeAvailable"), "the finding names the fix: {}", errors(&output));
+    assert!(
+        errors(&output).contains("gl_SemanticsMakeAvailable"),
+        "the finding names the fix: {}",
+        errors(&output)
+    );
 }
 
 #[test]
@@ -151,7 +171,8 @@ fn install_and_uninstall_leave_nothing_behind() {
     };
     let manifest = home.path().join(".local/share/vulkan/icd.d/pellucid_icd.json");
     assert!(command("install").status.success());
-    let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&manifest).unwrap()).unwrap();
+    let value: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&manifest).unwrap()).unwrap();
     let library = value["ICD"]["library_path"].as_str().unwrap();
     assert!(Path::new(library).is_absolute() && Path::new(library).is_file());
     assert!(command("uninstall").status.success());

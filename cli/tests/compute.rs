@@ -56,7 +56,8 @@ fn list<T: ToString>(values: &[T]) -> String {
 
 #[test]
 fn saxpy() {
-    let expected: Vec<f32> = (0..500).map(|i| if i < 450 { 2.5 * i as f32 + i as f32 } else { i as f32 }).collect();
+    let expected: Vec<f32> =
+        (0..500).map(|i| if i < 450 { 2.5 * i as f32 + i as f32 } else { i as f32 }).collect();
     let arguments = "--groups 8 --buffer 0:0=f32x512=iota --buffer 0:1=f32x500=iota --push 0=f32:2.5 --push 4=u32:450 --dump 0:1";
     computes("saxpy", arguments, &expected);
 }
@@ -70,7 +71,11 @@ fn prefix_sum() {
             group[i] = group[i].wrapping_add(group[i - 1]);
         }
     }
-    computes("prefix_sum", &format!("--groups 2 --buffer 0:0=u32x512={} --dump 0:0", list(&input)), &expected);
+    computes(
+        "prefix_sum",
+        &format!("--groups 2 --buffer 0:0=u32x512={} --dump 0:0", list(&input)),
+        &expected,
+    );
 }
 
 #[test]
@@ -130,7 +135,8 @@ fn collatz() {
 fn wide_integers() {
     let expected: Vec<u64> = (0..64u64)
         .map(|i| {
-            let step = |x: u64, _| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let step =
+                |x: u64, _| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let x = (0..5).fold(i, step);
             ((x >> 17) / (i + 3)).wrapping_add((i as i64 - 40) as u64)
         })
@@ -141,7 +147,8 @@ fn wide_integers() {
 #[test]
 fn control_flow() {
     let table: Vec<u32> = (0..16).map(|i| i * 11 + 1).collect();
-    let items: Vec<u32> = (0..256u32).map(|i| if i % 4 == 0 { (i / 4) % 7 } else { (i * 31 + i / 9) % 14 }).collect();
+    let items: Vec<u32> =
+        (0..256u32).map(|i| if i % 4 == 0 { (i / 4) % 7 } else { (i * 31 + i / 9) % 14 }).collect();
     let score = |item: &[u32]| {
         let mut sum = 0u32;
         for (i, weight) in item[1..].iter().enumerate() {
@@ -181,7 +188,8 @@ fn subgroup_operations() {
     let total: u32 = (0..64).map(value).sum();
     let expected: Vec<u32> = (0..64).flat_map(|i| [total, 1, value(i) & 1, value(i ^ 1)]).collect();
     let values: Vec<u32> = (0..64).map(value).collect();
-    let arguments = format!("--groups 1 --buffer 0:0=u32x64={} --buffer 0:1=u32x256 --dump 0:1", list(&values));
+    let arguments =
+        format!("--groups 1 --buffer 0:0=u32x64={} --buffer 0:1=u32x256 --dump 0:1", list(&values));
     computes("subgroup", &arguments, &expected);
 }
 
@@ -206,7 +214,8 @@ fn vectors_and_matrices() {
 #[test]
 fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
     for mode in ["run", "check"] {
-        let output = exec("endless", &["--mode", mode, "--watchdog", "100000"], "--groups 1 --buffer 0:0=u32x1");
+        let output =
+            exec("endless", &["--mode", mode, "--watchdog", "100000"], "--groups 1 --buffer 0:0=u32x1");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
         assert!(errors.contains("ERROR_DEVICE_LOST"), "{mode}:\n{errors}");

@@ -60,7 +60,7 @@ pub enum HostError {
     #[error("{0}")]
     Library(String),
     /// A Vulkan call failed.
-    #[error("{call}: {result}")]
+    #[error("{call}: {result:?}")]
     Vulkan {
         /// The call.
         call: &'static str,
