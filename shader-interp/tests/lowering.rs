@@ -39,9 +39,10 @@ fn lower(name: &str) -> String {
     text
 }
 
-const ACCEPTED: [&str; 15] = [
+const ACCEPTED: [&str; 16] = [
     "addresses",
     "atomics",
+    "chosen_pointers",
     "coherent",
     "conditional_header",
     "control",
@@ -58,9 +59,10 @@ const ACCEPTED: [&str; 15] = [
 ];
 
 /// The larger ones are only lowered: their text says little that a reader could check.
-const SNAPSHOTS: [&str; 8] = [
+const SNAPSHOTS: [&str; 9] = [
     "addresses",
     "atomics",
+    "chosen_pointers",
     "coherent",
     "conditional_header",
     "specialization",

@@ -38,10 +38,16 @@ impl Lowerer<'_> {
         let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind else {
             return Err(i.invalid("is not of pointer type"));
         };
-        if matches!(self.types.get(pointee)?.kind, Type::Matrix { .. }) {
+        // Matrices lie in memory as the structure that holds them says: any operand that is known by now tells.
+        let known = i.rest(3).iter().find_map(|&id| match self.defs.get(id as usize) {
+            Some(Def::Pointer(index)) => Some(self.pointers[*index as usize].layout),
+            _ => None,
+        });
+        if known.is_none() && matches!(self.types.get(pointee)?.kind, Type::Matrix { .. }) {
             return Err(i.refuse("of pointers to matrices"));
         }
-        let layout = Layout { explicit: root.layout.explicit, ..Layout::default() };
+        let plain = Layout { explicit: root.layout.explicit, ..Layout::default() };
+        let layout = known.unwrap_or(plain);
         let pointer = Pointer { offset: Some(offset), immediate: 0, pointee, layout, ..root };
         self.define_pointer(i.id(2)?, pointer);
         Ok(())
@@ -77,6 +83,19 @@ impl Lowerer<'_> {
             Op::Phi => {
                 for pair in i.rest(3).chunks_exact(2) {
                     self.find_root(pair[0], at, root, seen)?;
+                }
+                Ok(())
+            }
+            Op::FunctionCall => {
+                let function = self.function_index(i.id(3)?)?;
+                let (mut word, end) =
+                    (self.module.functions[function].body, self.module.functions[function].end);
+                while word < end {
+                    let inner = self.module.stream.at(word)?;
+                    if inner.op == Op::ReturnValue {
+                        self.find_root(inner.id(1)?, at, root, seen)?;
+                    }
+                    word = inner.next();
                 }
                 Ok(())
             }

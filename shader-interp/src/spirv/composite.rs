@@ -58,6 +58,13 @@ impl Lowerer<'_> {
             self.defs[id as usize] = Def::Void;
             return Ok(());
         }
+        if matches!(
+            self.types.get(ty)?.kind,
+            Type::Image(_) | Type::Sampler | Type::SampledImage { .. } | Type::Array { length: 0, .. }
+        ) {
+            // Of no use but to be there: whoever uses it is refused.
+            return Ok(());
+        }
         let scalars = self.scalars(ty)?;
         let values: Vec<Value> = scalars.into_iter().map(|scalar| self.b.undefined(scalar)).collect();
         self.define(id, &values);

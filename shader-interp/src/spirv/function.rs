@@ -28,7 +28,8 @@ impl Lowerer<'_> {
         Ok(self.b.take())
     }
 
-    fn function_index(&self, id: u32) -> Result<usize, CompileError> {
+    /// Index of a function by its id.
+    pub fn function_index(&self, id: u32) -> Result<usize, CompileError> {
         let index = self.module.function_of.get(&id).copied();
         index.ok_or_else(|| CompileError::Invalid(format!("id {id} is no function")))
     }
@@ -72,7 +73,13 @@ impl Lowerer<'_> {
             return Err(i.invalid("has another type than the function returns"));
         }
         let void = matches!(self.types.get(ty)?.kind, Type::Void);
-        let scalars = if void { Vec::new() } else { self.scalars(ty)? };
+        let info = self.types.get(ty)?;
+        let logical = matches!(info.kind, Type::Pointer { .. }) && info.flat == 0;
+        let scalars = match (void, logical) {
+            (true, _) => Vec::new(),
+            (_, true) => vec![Scalar::I32],
+            _ => self.scalars(ty)?,
+        };
         self.expected_returns.push(scalars.clone());
         let results = self.instance(function, &scalars)?;
         self.expected_returns.pop();
@@ -80,7 +87,10 @@ impl Lowerer<'_> {
             self.defs[id as usize] = Def::Void;
             return Ok(());
         }
-        self.set(i, &results)
+        match results.first() {
+            Some(&offset) if logical => self.define_chosen_pointer(i, offset),
+            _ => self.set(i, &results),
+        }
     }
 
     /// One instruction inside a block, terminators and phis excepted.

@@ -88,7 +88,11 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
     let objects = lowerer
         .objects
         .iter()
-        .map(|object| PrivateObject { offset: object.offset, size: object.size, name: name_of(object.variable) })
+        .map(|object| PrivateObject {
+            offset: object.offset,
+            size: object.size,
+            name: name_of(object.variable),
+        })
         .collect();
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {

@@ -346,7 +346,7 @@ impl Lowerer<'_> {
         owner: Option<Label>,
     ) -> Result<u32, CompileError> {
         let info = self.types.get(pointee)?;
-        if info.flat == 0 {
+        if info.flat == 0 && !matches!(info.kind, Type::Struct { .. } | Type::Array { .. }) {
             return Err(CompileError::NotImplemented(format!("variable of type {:?}", info.kind)));
         }
         let offset = self.private_bytes;

@@ -5,8 +5,7 @@
 //! targets, then the others in reverse post-order, so that lanes meet where the module says they do. No block is copied.
 
 use super::cfg::{Cfg, switch_cases};
-use super::lowerer::{Def, Flat, Lowerer};
-use super::pointer::Base;
+use super::lowerer::{Flat, Lowerer};
 use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
@@ -308,13 +307,7 @@ impl Lowerer<'_> {
     }
 
     fn return_values(&mut self, i: &Instruction<'_>) -> Result<Values, CompileError> {
-        let id = i.id(1)?;
-        if let Def::Pointer(index) = self.defs[id as usize]
-            && !matches!(self.pointers[index as usize].base, Base::Physical(_))
-        {
-            return Err(i.refuse("of a logical pointer"));
-        }
-        Ok(Values::from_slice(&self.values(id)?))
+        Ok(Values::from_slice(&self.values(i.id(1)?)?))
     }
 
     /// OpSwitch. A target that only this switch reaches is left to directly; for the others there is a block without results that takes
