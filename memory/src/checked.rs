@@ -83,7 +83,8 @@ struct Group {
     size: u64,
     zeroed: bool,
     cells: Vec<Cell>,
-    arrived: Vec<AgentId>,
+    /// First lane and mask of the subgroups that arrived.
+    arrived: Vec<(AgentId, Mask)>,
     arrival: Option<Operation>,
     full: [Time; 4],
 }
@@ -676,14 +677,14 @@ impl MemorySystem for CheckedMemory {
         memory: Scope,
         semantics: &Semantics,
     ) {
-        let members = self.members(mask);
         let operation = operation(at, memory, semantics);
         if execution == Scope::Workgroup {
             if let Some(group) = self.groups.get_mut(&self.current) {
-                group.arrived.extend(members);
+                group.arrived.push((self.first_lane, mask));
                 group.arrival.get_or_insert(operation);
             }
         } else if let Some(level) = execution.level() {
+            let members = self.members(mask);
             let instance = self.core.trace.instance();
             for (mask, time) in self.times(mask) {
                 self.core.trace.barrier(
@@ -703,27 +704,44 @@ impl MemorySystem for CheckedMemory {
     fn barrier_complete(&mut self, workgroup: u32) {
         let Some(group) = self.groups.get_mut(&workgroup) else { return };
         let Some(operation) = group.arrival.take() else { return };
-        let mut members = std::mem::take(&mut group.arrived);
-        members.sort_unstable();
-        members.dedup();
-        let all = members.len() == self.workgroup_size as usize;
-        let time = members.iter().map(|agent| self.core.agents.time(*agent)).max().unwrap_or(0);
-        let instance = self.core.trace.instance();
-        for lanes in members.chunk_by(|a, b| b - a < 32 && a / 32 == b / 32) {
-            let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
-            self.core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
-        }
-        self.core.agents.barrier(&members, 1, &operation);
-        let semantics = &operation.semantics;
-        let whole =
-            semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
-        if all && whole && operation.level >= Some(1) {
-            for class in class_indices(semantics.classes) {
+        let (size, first) = (self.workgroup_size, workgroup.saturating_mul(self.workgroup_size));
+        let arrived: u32 = group.arrived.iter().map(|(_, mask)| mask.count_ones()).sum();
+        let core = &mut self.core;
+        let instance = core.trace.instance();
+        let time;
+        if arrived == size && {
+            time = core.agents.time(first);
+            core.agents.whole_barrier(workgroup, &operation)
+        } {
+            core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
+            group.arrived.clear();
+            for class in class_indices(operation.semantics.classes) {
                 group.full[class] = time;
             }
-            if workgroup == self.current {
-                self.core.full = group.full;
+        } else {
+            let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
+            for (first, mask) in group.arrived.drain(..) {
+                lanes::each(mask, |lane| members.push(first + lane as u32));
             }
+            members.sort_unstable();
+            members.dedup();
+            let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
+            for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
+                let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
+                core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
+            }
+            core.agents.barrier(&members, 1, &operation);
+            let semantics = &operation.semantics;
+            let full =
+                semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
+            if members.len() == size as usize && full && operation.level >= Some(1) {
+                for class in class_indices(semantics.classes) {
+                    group.full[class] = time;
+                }
+            }
+        }
+        if workgroup == self.current {
+            core.full = group.full;
         }
     }
 

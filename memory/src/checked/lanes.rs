@@ -4,7 +4,7 @@
 
 use super::core::Core;
 use crate::access::{Access, AtomicOp};
-use crate::race::{AgentId, Cell, Kind, Record, Shadow, Time};
+use crate::race::{AgentId, Cell, Kind, Level, Record, Shadow, Time};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::Ordering;
@@ -137,7 +137,7 @@ pub(super) struct Sweep {
     reference: u32,
     non_private: bool,
     atomic: bool,
-    wide: bool,
+    level: Option<Level>,
     size: u8,
     first_agent: AgentId,
     group_agents: u32,
@@ -149,6 +149,8 @@ pub(super) struct Sweep {
     last_same: bool,
     last_shared: bool,
     last_mutual: bool,
+    /// The same within the workgroup.
+    last_local: bool,
 }
 
 impl Sweep {
@@ -159,7 +161,7 @@ impl Sweep {
             reference: own.reference,
             non_private: own.non_private,
             atomic: own.atomic,
-            wide: own.level >= Some(2),
+            level: own.level,
             size: own.size,
             first_agent: core.first_agent,
             group_agents: core.group_agents,
@@ -170,6 +172,7 @@ impl Sweep {
             last_same: false,
             last_shared: false,
             last_mutual: false,
+            last_local: false,
         }
     }
 
@@ -184,8 +187,12 @@ impl Sweep {
             && self.atomic
             && kind.atomic
             && kind.size == self.size
-            && self.wide
-            && kind.level >= Some(2);
+            && self.level.min(kind.level) >= Some(2);
+        self.last_local = self.last_same
+            && self.atomic
+            && kind.atomic
+            && kind.size == self.size
+            && self.level.min(kind.level) == Some(1);
     }
 
     /// Whether the earlier access is in order with one by `agent` now.
@@ -195,8 +202,7 @@ impl Sweep {
             self.look(kinds, earlier.kind);
         }
         (self.last_same && earlier.agent == agent)
-            || (self.last_shared
-                && earlier.time <= self.full
+            || ((self.last_local || (self.last_shared && earlier.time <= self.full))
                 && earlier.agent.wrapping_sub(self.first_agent) < self.group_agents)
             || self.last_mutual
     }

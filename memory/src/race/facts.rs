@@ -10,6 +10,7 @@ use crate::scope::StorageClasses;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Storage class index 0 to 3, instance level 0 to 3, and the level of a write's own per-instruction availability, -1 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -184,12 +185,18 @@ pub(super) fn extend(agents: &mut Agents, first: AgentId, end: AgentId) {
 #[derive(Clone, Debug, Default)]
 pub struct Heads(pub(super) Option<Arc<HeadNode>>);
 
+/// Numbers chains; only equality of numbers is ever used.
+static CHAINS: AtomicU64 = AtomicU64::new(0);
+
 /// One link of [`Heads`].
 #[derive(Debug)]
 pub(super) struct HeadNode {
     pub release: Release,
     pub rest: Heads,
+    /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another chain.
+    pub chain: u64,
     pub length: u32,
+    followed: AtomicBool,
 }
 
 impl Heads {
@@ -200,8 +207,11 @@ impl Heads {
 
     pub(super) fn push(&mut self, release: Release) {
         let rest = Heads(self.0.take());
-        let length = 1 + rest.0.as_ref().map_or(0, |node| node.length);
-        self.0 = Some(Arc::new(HeadNode { release, rest, length }));
+        let (chain, length) = match &rest.0 {
+            Some(node) if !node.followed.swap(true, Ordering::Relaxed) => (node.chain, node.length + 1),
+            _ => (CHAINS.fetch_add(1, Ordering::Relaxed), 1),
+        };
+        self.0 = Some(Arc::new(HeadNode { release, rest, chain, length, followed: AtomicBool::new(false) }));
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Release> {
@@ -218,19 +228,13 @@ impl Heads {
         self.iter().take(limit).map(Release::site).collect()
     }
 
+    /// Whether `other` is known to be a tail of this list.
     fn ends_with(&self, other: &Heads) -> bool {
-        let Some(theirs) = &other.0 else { return true };
-        let mut node = self.0.as_ref();
-        while let Some(current) = node {
-            if Arc::ptr_eq(current, theirs) {
-                return true;
-            }
-            if current.length <= theirs.length {
-                return false;
-            }
-            node = current.rest.0.as_ref();
+        match (&self.0, &other.0) {
+            (_, None) => true,
+            (Some(ours), Some(theirs)) => ours.chain == theirs.chain && ours.length >= theirs.length,
+            (None, Some(_)) => false,
         }
-        false
     }
 }
 

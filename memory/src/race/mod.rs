@@ -16,16 +16,20 @@
 //! | `topology` | which agents share a scope instance: ranges of agent numbers |
 //! | `horizon` | agent to time, as spans of agents |
 //! | `facts` | what one agent knows; releases and what is pending |
-//! | `agents` | fences, barriers and atomics as changes of facts |
+//! | `agents` | availability, visibility and taking in a release as changes of facts |
+//! | `blocks` | where the state of agents is kept |
+//! | `operations` | fences, barriers and atomics |
 //! | `order` | the rules for one pair of accesses |
 //! | `online` | the detector over complete records |
 //! | `shadow` | what dispatches remember of each word |
 
 mod agents;
+mod blocks;
 mod explain;
 mod facts;
 mod horizon;
 mod online;
+mod operations;
 mod order;
 mod shadow;
 mod slice;

@@ -79,12 +79,15 @@ impl Surroundings for Around<'_> {
 impl Online {
     /// A detector that has seen nothing.
     pub fn new(topology: Topology, chains: bool, read_modify_write: ReadModifyWrite) -> Online {
-        Online {
-            agents: Agents::new(topology, chains),
-            read_modify_write,
-            entries: Vec::new(),
-            at: BTreeMap::new(),
+        let workgroups = match &topology {
+            Topology::Dispatch { workgroup, agents, .. } => agents / workgroup,
+            Topology::Listed(_) => 0,
+        };
+        let mut agents = Agents::new(topology, chains);
+        for workgroup in 0..workgroups {
+            agents.open(workgroup);
         }
+        Online { agents, read_modify_write, entries: Vec::new(), at: BTreeMap::new() }
     }
 
     /// Says that operations with these semantics will occur. Semantics that first occur while the execution runs may lose availability
@@ -100,6 +103,15 @@ impl Online {
 
     /// One dynamic instance of a control barrier by `members` (ascending).
     pub fn barrier(&mut self, members: &[AgentId], execution: Level, operation: &Operation) {
+        if let (Topology::Dispatch { workgroup, .. }, [first, ..], 1) =
+            (self.agents.topology(), members, execution)
+            && members.len() == *workgroup as usize
+        {
+            let block = first / workgroup;
+            if self.agents.whole_barrier(block, operation) {
+                return;
+            }
+        }
         self.agents.barrier(members, execution, operation);
     }
 

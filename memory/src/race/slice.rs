@@ -35,7 +35,9 @@ enum What {
 struct Traced {
     sequence: u64,
     first: AgentId,
+    /// Which of the 32 agents from `first`; 0: all `count`.
     mask: u32,
+    count: u32,
     time: Time,
     what: What,
 }
@@ -43,12 +45,7 @@ struct Traced {
 impl Traced {
     fn by(&self, agent: AgentId) -> bool {
         let lane = agent.wrapping_sub(self.first);
-        lane < 32 && self.mask >> lane & 1 != 0
-    }
-
-    fn agents(&self) -> impl Iterator<Item = AgentId> {
-        let (first, mask) = (self.first, self.mask);
-        (0..32).filter(move |lane| mask >> lane & 1 != 0).map(move |lane| first + lane)
+        if self.mask == 0 { lane < self.count } else { lane < 32 && self.mask >> lane & 1 != 0 }
     }
 }
 
@@ -106,18 +103,18 @@ impl Trace {
         *self = Trace::default();
     }
 
-    fn push(&mut self, group: u32, first: AgentId, mask: u32, time: Time, what: What) {
+    fn push(&mut self, group: u32, (first, mask, count): (AgentId, u32, u32), time: Time, what: What) {
         self.sequence += 1;
         let events = self.groups.entry(group).or_default();
         if events.len() >= MOST_TRACED {
             events.drain(..MOST_TRACED / 2);
         }
-        events.push(Traced { sequence: self.sequence, first, mask, time, what });
+        events.push(Traced { sequence: self.sequence, first, mask, count, time, what });
     }
 
     /// A fence by lanes of one subgroup (lane `i` is agent `first + i`), at their time before it.
     pub fn fence(&mut self, group: u32, first: AgentId, mask: u32, time: Time, operation: &Operation) {
-        self.push(group, first, mask, time, What::Fence(*operation));
+        self.push(group, (first, mask, 32), time, What::Fence(*operation));
     }
 
     /// The number of a new barrier instance.
@@ -138,15 +135,37 @@ impl Trace {
         instance: u32,
         operation: &Operation,
     ) {
-        self.push(group, first, mask, time, What::Barrier { operation: *operation, execution, instance });
+        self.push(
+            group,
+            (first, mask, 32),
+            time,
+            What::Barrier { operation: *operation, execution, instance },
+        );
+    }
+
+    /// All `count` agents of a workgroup pass a barrier.
+    pub fn whole_barrier(
+        &mut self,
+        group: u32,
+        first: AgentId,
+        count: u32,
+        time: Time,
+        instance: u32,
+        operation: &Operation,
+    ) {
+        self.push(
+            group,
+            (first, 0, count),
+            time,
+            What::Barrier { operation: *operation, execution: 1, instance },
+        );
     }
 
     /// An atomic access, or one with an availability or visibility operation.
     pub fn access(&mut self, group: u32, record: Record, space: Space, address: u64, reads: Option<Record>) {
         self.push(
             group,
-            record.agent,
-            1,
+            (record.agent, 1, 1),
             record.time,
             What::Access { kind: record.kind, space, address, reads },
         );

@@ -50,12 +50,14 @@ enum Step {
 }
 
 struct Case {
+    /// A dispatch of two workgroups of three invocations, in subgroups of two.
+    regular: bool,
     instances: Vec<[u32; 3]>,
     steps: Vec<Step>,
 }
 
-fn random_case(random: &mut Random, most_agents: u32, events: usize, classes: u32) -> Case {
-    let count = 2 + random.below(most_agents - 1);
+fn random_case(random: &mut Random, regular: bool, most_agents: u32, events: usize, classes: u32) -> Case {
+    let mut count = 2 + random.below(most_agents - 1);
     let workgroups = random.pick(&[1, 2, 2]);
     let mut instances: Vec<[u32; 3]> = (0..count)
         .map(|_| {
@@ -64,6 +66,10 @@ fn random_case(random: &mut Random, most_agents: u32, events: usize, classes: u3
         })
         .collect();
     instances.sort_unstable();
+    if regular {
+        count = 6;
+        instances = (0..6).map(|agent| [agent / 3 * 2 + agent % 3 / 2, agent / 3, 0]).collect();
+    }
     let mut steps = Vec::new();
     let mut accesses: Vec<(Kind, LocationSet)> = Vec::new();
     let mut made = 0;
@@ -160,7 +166,7 @@ fn random_case(random: &mut Random, most_agents: u32, events: usize, classes: u3
             made += 1;
         }
     }
-    Case { instances, steps }
+    Case { regular, instances, steps }
 }
 
 #[derive(Default, Debug)]
@@ -172,7 +178,10 @@ struct Tally {
 }
 
 fn compare(case: &Case, declare: bool, chains: bool, read_modify_write: ReadModifyWrite, tally: &mut Tally) {
-    let topology = Topology::listed(&case.instances).expect("sorted instances are ranges");
+    let topology = match case.regular {
+        true => Topology::Dispatch { workgroup: 3, subgroup: 2, agents: 6 },
+        false => Topology::listed(&case.instances).expect("sorted instances are ranges"),
+    };
     let mut online = Online::new(topology, chains, read_modify_write);
     if declare {
         for step in &case.steps {
@@ -261,11 +270,19 @@ fn compare(case: &Case, declare: bool, chains: bool, read_modify_write: ReadModi
     }
 }
 
-fn tally(declare: bool, executions: u32, seed: u64, agents: u32, events: usize, classes: u32) -> Tally {
+fn tally(
+    declare: bool,
+    regular: bool,
+    executions: u32,
+    seed: u64,
+    agents: u32,
+    events: usize,
+    classes: u32,
+) -> Tally {
     let mut random = Random(seed);
     let mut tally = Tally::default();
     for _ in 0..executions {
-        let case = random_case(&mut random, agents, events, classes);
+        let case = random_case(&mut random, regular, agents, events, classes);
         for chains in [true, false] {
             for read_modify_write in [ReadModifyWrite::ByHalves, ReadModifyWrite::Literal] {
                 compare(&case, declare, chains, read_modify_write, &mut tally);
@@ -279,13 +296,20 @@ fn tally(declare: bool, executions: u32, seed: u64, agents: u32, events: usize, 
 fn random_executions_are_ordered_as_the_axioms_order_them() {
     let executions: u32 =
         std::env::var("PELLUCID_TEST_EXECUTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
-    for (seed, agents, events, classes) in [(1, 4, 14, 2), (2, 6, 24, 2), (3, 5, 18, 1), (4, 4, 20, 3)] {
+    for (regular, seed, agents, events, classes) in [
+        (false, 1, 4, 14, 2),
+        (false, 2, 6, 24, 2),
+        (false, 3, 5, 18, 1),
+        (false, 4, 4, 20, 3),
+        (true, 5, 6, 24, 1),
+        (true, 6, 6, 24, 2),
+    ] {
         let seed = 0x9e37_79b9_7f4a_7c15 ^ seed;
-        let known = tally(true, executions, seed, agents, events, classes);
+        let known = tally(true, regular, executions, seed, agents, events, classes);
         assert_eq!(known.wrong, 0, "{known:?}");
         assert!(known.missed * 1000 <= known.pairs, "{known:?}");
         assert!(known.pairs > u64::from(executions) * 10 && known.ordered > known.pairs / 20, "{known:?}");
-        let undeclared = tally(false, executions / 4, seed, agents, events, classes);
+        let undeclared = tally(false, regular, executions / 4, seed, agents, events, classes);
         assert_eq!(undeclared.wrong, 0, "{undeclared:?}");
         println!("{known:?} undeclared {undeclared:?}");
     }

@@ -1,0 +1,378 @@
+//! Fences, control barriers and atomics: how they change what agents know.
+//!
+//! Operations that several agents execute together (the lanes of a subgroup, the members of a barrier) are computed once for all agents
+//! whose state is one shared copy.
+
+use super::agents::{Agents, Operation};
+use super::blocks::Stored;
+use super::facts::{Agents as AgentSet, Facts, Heads, Pending, Release, extend};
+use super::horizon::Time;
+use super::topology::{AgentId, Level};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+struct State {
+    facts: Arc<Facts>,
+    pending: Option<Arc<Pending>>,
+    time: Time,
+}
+
+/// Agents of one subgroup that have one state.
+struct Group {
+    agents: SmallVec<[AgentId; 32]>,
+    was: Stored,
+    state: State,
+    records: Vec<Release>,
+}
+
+impl Group {
+    fn set(&self) -> AgentSet {
+        let mut set = AgentSet::new();
+        for agent in &self.agents {
+            extend(&mut set, *agent, agent + 1);
+        }
+        set
+    }
+}
+
+impl Agents {
+    fn groups(&self, members: &[AgentId]) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for agent in members {
+            let stored = self.blocks.get(*agent);
+            let fits =
+                |group: &&mut Group| group.was.is(stored) && self.topology().same(group.agents[0], *agent, 0);
+            match groups.iter_mut().rev().find(fits) {
+                Some(group) => group.agents.push(*agent),
+                None => groups.push(Group {
+                    agents: SmallVec::from_slice(&[*agent]),
+                    was: stored.clone(),
+                    state: State {
+                        facts: self.facts(*agent).clone(),
+                        pending: stored.pending.clone(),
+                        time: stored.time,
+                    },
+                    records: Vec::new(),
+                }),
+            }
+        }
+        groups
+    }
+
+    fn adopt(&mut self, groups: Vec<Group>) {
+        for group in groups {
+            let State { facts, pending, time } = group.state;
+            let state = Stored { facts: Some(facts), pending, time };
+            for agent in group.agents {
+                if let Some(stored) = self.blocks.get_mut(agent) {
+                    stored.clone_from(&state);
+                }
+            }
+        }
+    }
+
+    /// A memory barrier by each of `members` (ascending).
+    pub fn fence(&mut self, members: &[AgentId], operation: &Operation) {
+        self.note_semantics(operation.semantics.classes);
+        if !operation.synchronises() {
+            return;
+        }
+        let mut groups = self.groups(members);
+        for group in &mut groups {
+            let agent = group.agents[0];
+            let mut facts = (*group.state.facts).clone();
+            let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
+            let time = group.state.time;
+            if operation.semantics.acquire {
+                self.acquire_pending(agent, &mut facts, &pending, operation);
+            }
+            if operation.semantics.make_available {
+                self.make_available(agent, &mut facts, time, operation);
+            }
+            let mut facts = Arc::new(facts);
+            if operation.semantics.release
+                && let Some(level) = operation.level
+            {
+                pending.fence(Release {
+                    level,
+                    classes: operation.semantics.classes,
+                    agents: AgentSet::new(),
+                    time,
+                    facts: facts.clone(),
+                    site: operation.site,
+                });
+            }
+            if operation.semantics.make_visible {
+                self.make_visible(agent, Arc::make_mut(&mut facts), time, operation);
+            }
+            let pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
+            group.state = State { facts, pending, time: time + 1 };
+        }
+        self.adopt(groups);
+    }
+
+    /// One dynamic instance of a control barrier by all agents of workgroup `block`. Returns whether it could be computed once for all of
+    /// them; if not, nothing has happened.
+    pub fn whole_barrier(&mut self, block: u32, operation: &Operation) -> bool {
+        let semantics = operation.semantics;
+        let full =
+            semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
+        // Without chains or with a wider scope, or when something is pending, the general way is taken.
+        if !full || operation.level != Some(1) {
+            return false;
+        }
+        self.note_semantics(semantics.classes);
+        let size = self.blocks.size();
+        let Some(stored) = self.blocks.alike(block) else { return false };
+        if stored.pending.is_some() {
+            return false;
+        }
+        let time = stored.time;
+        let known = stored.facts.take();
+        let mut facts = known.unwrap_or_else(|| self.facts(AgentId::MAX).clone());
+        let agent = block * size;
+        {
+            let facts = Arc::make_mut(&mut facts);
+            self.make_own_available(facts, time, operation);
+            let release = Release {
+                level: 1,
+                classes: semantics.classes,
+                agents: AgentSet::from_slice(&[(agent, agent + size)]),
+                time,
+                facts: Arc::new(facts.clone()),
+                site: operation.site,
+            };
+            self.join(agent, facts, &release, operation);
+            self.make_visible(agent, facts, time, operation);
+        }
+        if let Some(stored) = self.blocks.alike(block) {
+            *stored = Stored { facts: Some(facts), pending: None, time: time + 1 };
+        }
+        true
+    }
+
+    /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the level `execution`.
+    pub fn barrier(&mut self, members: &[AgentId], execution: Level, operation: &Operation) {
+        self.note_semantics(operation.semantics.classes);
+        let semantics = &operation.semantics;
+        let Some(first) = members.first().copied() else { return };
+        let whole = self.topology().range(first, execution).len() == members.len();
+        let mut groups = self.groups(members);
+        let time = groups.iter().map(|group| group.state.time).max().unwrap_or(1);
+        for group in &mut groups {
+            if semantics.make_available {
+                let facts = Arc::make_mut(&mut group.state.facts);
+                self.make_available(group.agents[0], facts, time, operation);
+            }
+        }
+        share_equal_facts(&mut groups);
+        let mut sent: Vec<Release> = Vec::new();
+        for group in &mut groups {
+            let mut records: Vec<Release> =
+                group.state.pending.iter().flat_map(|pending| pending.fences.iter().cloned()).collect();
+            if semantics.release
+                && let Some(level) = operation.level
+            {
+                let own = Release {
+                    level,
+                    classes: semantics.classes,
+                    agents: AgentSet::new(),
+                    time,
+                    facts: group.state.facts.clone(),
+                    site: operation.site,
+                };
+                records.retain(|fence| !(fence.level == level && fence.classes == semantics.classes));
+                records.push(own.clone());
+                group.records.push(own);
+            }
+            let set = group.set();
+            for mut record in records {
+                let alike = |other: &&mut Release| {
+                    other.level == record.level
+                        && other.classes == record.classes
+                        && other.time == record.time
+                        && Arc::ptr_eq(&other.facts, &record.facts)
+                };
+                match sent.iter_mut().find(alike) {
+                    Some(other) => {
+                        set.iter().for_each(|(first, end)| extend(&mut other.agents, *first, *end))
+                    }
+                    None => {
+                        record.agents = set.clone();
+                        sent.push(record);
+                    }
+                }
+            }
+        }
+        for release in &mut sent {
+            release.agents.sort_unstable();
+        }
+        for group in &mut groups {
+            let agent = group.agents[0];
+            let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
+            let facts = Arc::make_mut(&mut group.state.facts);
+            if semantics.acquire {
+                for release in &sent {
+                    self.join(agent, facts, release, operation);
+                }
+                self.acquire_pending(agent, facts, &pending, operation);
+            }
+            for release in &sent {
+                let taken_in = semantics.acquire
+                    && semantics.classes.contains(release.classes)
+                    && operation.level.is_some_and(|level| level >= release.level || level >= execution);
+                let only_own = group.agents.len() == 1 && release.agents[..] == [(agent, agent + 1)];
+                if !taken_in && !only_own {
+                    pending.delivered(release);
+                }
+            }
+            // A release that reaches no further than those who have just taken it in orders nothing more.
+            let done = |release: &Release| {
+                whole
+                    && semantics.acquire
+                    && release.level <= execution
+                    && semantics.classes.contains(release.classes)
+                    && operation.level.is_some_and(|level| level >= release.level || level >= execution)
+            };
+            for own in group.records.drain(..) {
+                pending.fence(own);
+            }
+            pending.fences.retain(|fence| !done(fence));
+            if semantics.make_visible {
+                self.make_visible(agent, facts, time, operation);
+            }
+            group.state.time = time + 1;
+            group.state.pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
+        }
+        share_equal_facts(&mut groups);
+        share_equal_pending(&mut groups);
+        self.adopt(groups);
+        if whole {
+            self.blocks.settle(self.blocks.block(first));
+        }
+    }
+
+    /// Begins an atomic access: what the agent did before is set apart from the access itself.
+    pub fn begin_atomic(&mut self, agent: AgentId, operation: &Operation) {
+        self.note_semantics(operation.semantics.classes);
+        if operation.synchronises()
+            && let Some(state) = self.blocks.get_mut(agent)
+        {
+            state.time += 1;
+        }
+    }
+
+    /// What `agent` would know after an atomic read of a mutually ordered write with these heads.
+    pub fn after_reading(&self, agent: AgentId, operation: &Operation, heads: &Heads) -> Arc<Facts> {
+        let known = self.facts(agent);
+        if heads.is_empty() || !operation.semantics.acquire {
+            return known.clone();
+        }
+        let mut facts = (**known).clone();
+        for release in heads.iter() {
+            self.join(agent, &mut facts, release, operation);
+        }
+        if facts == **known { known.clone() } else { Arc::new(facts) }
+    }
+
+    /// `agent` reads, atomically, a mutually ordered write with these heads; `facts` come from [`Agents::after_reading`].
+    pub fn read_atomic(&mut self, agent: AgentId, operation: &Operation, heads: &Heads, facts: Arc<Facts>) {
+        let Some(state) = self.blocks.get_mut(agent) else { return };
+        state.facts = Some(facts);
+        if !heads.is_empty() {
+            let mut pending = state.pending.as_deref().cloned().unwrap_or_default();
+            pending.read(operation.class, heads);
+            state.pending = Some(Arc::new(pending));
+        }
+    }
+
+    /// The availability operation of an atomic, before its access.
+    pub fn make_available_before(&mut self, agent: AgentId, operation: &Operation) {
+        if operation.semantics.make_available {
+            let mut facts = (**self.facts(agent)).clone();
+            self.make_available(agent, &mut facts, self.time(agent), operation);
+            if let Some(state) = self.blocks.get_mut(agent) {
+                state.facts = Some(Arc::new(facts));
+            }
+        }
+    }
+
+    /// The heads of an atomic write: those of its immediate predecessors (for a read-modify-write), pending release fences that name its
+    /// class, and the write itself if it releases.
+    pub fn write_heads(&mut self, agent: AgentId, operation: &Operation, predecessors: &[Heads]) -> Heads {
+        let mut heads = predecessors.first().cloned().unwrap_or_default();
+        for other in predecessors.iter().skip(1) {
+            for release in other.iter() {
+                heads.push(release.clone());
+            }
+        }
+        let state = self.blocks.get(agent);
+        let own = AgentSet::from_slice(&[(agent, agent + 1)]);
+        if let Some(pending) = &state.pending {
+            for fence in pending.fences.iter().filter(|fence| fence.classes.contains(operation.class)) {
+                heads.push(Release { agents: own.clone(), ..fence.clone() });
+            }
+        }
+        if operation.semantics.release
+            && let Some(level) = operation.level
+        {
+            heads.push(Release {
+                level,
+                classes: operation.semantics.classes,
+                agents: own,
+                time: state.time,
+                facts: self.facts(agent).clone(),
+                site: operation.site,
+            });
+        }
+        heads
+    }
+
+    /// Ends an atomic access: its visibility operation, and a new time.
+    pub fn end_atomic(&mut self, agent: AgentId, operation: &Operation) {
+        if !operation.synchronises() {
+            return;
+        }
+        let time = self.time(agent);
+        let facts = operation.semantics.make_visible.then(|| {
+            let mut facts = (**self.facts(agent)).clone();
+            self.make_visible(agent, &mut facts, time - 1, operation);
+            Arc::new(facts)
+        });
+        if let Some(state) = self.blocks.get_mut(agent) {
+            state.time += 1;
+            if facts.is_some() {
+                state.facts = facts;
+            }
+        }
+    }
+}
+
+fn share_equal_facts(groups: &mut [Group]) {
+    for index in 1..groups.len() {
+        let (earlier, rest) = groups.split_at_mut(index);
+        let own = &mut rest[0].state.facts;
+        // Comparing with the first and the previous group finds the usual case, all alike, in linear time.
+        for other in [&earlier[0], &earlier[index - 1]] {
+            if Arc::ptr_eq(&other.state.facts, own) || other.state.facts == *own {
+                *own = other.state.facts.clone();
+                break;
+            }
+        }
+    }
+}
+
+fn share_equal_pending(groups: &mut [Group]) {
+    for index in 1..groups.len() {
+        let (earlier, rest) = groups.split_at_mut(index);
+        let own = &mut rest[0].state.pending;
+        for other in [&earlier[0], &earlier[index - 1]] {
+            if let (Some(a), Some(b)) = (&other.state.pending, &*own)
+                && a.same(b)
+            {
+                *own = other.state.pending.clone();
+                break;
+            }
+        }
+    }
+}
