@@ -166,6 +166,9 @@ fn found(line: &Value) -> Found {
 }
 
 fn is_access(test: &Test, wanted: &str, access: &(Option<u32>, String)) -> bool {
+    if wanted == "-" {
+        return *access == (None, String::new());
+    }
     match wanted.parse::<u32>() {
         Ok(marker) => {
             access.0.is_some_and(|line| test.markers.get(&marker).is_some_and(|lines| lines.contains(&line)))
@@ -230,7 +233,8 @@ pub fn problems(test: &Test, case: &Case, run: &Run) -> Vec<String> {
             expected.fix.join(" ")
         ));
     }
-    for found in run.findings.iter().filter(|f| !case.expected.iter().any(|e| matches(test, e, f))) {
+    let known = |found: &Found| case.expected.iter().chain(&case.allowed).any(|e| matches(test, e, found));
+    for found in run.findings.iter().filter(|f| !known(f)) {
         problems.push(format!("not expected: {}", describe(found)));
     }
     for text in case.says.iter().filter(|text| !run.text.contains(*text)) {

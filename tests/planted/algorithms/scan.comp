@@ -13,6 +13,7 @@
 //# final results 1 2 3 4
 //# case double-buffered-no-barrier DOUBLE NO_BARRIER
 //# expect race-unordered 1 2
+//# allow uninitialised-read 1
 #version 450
 
 layout(local_size_x = 64) in;

@@ -7,7 +7,7 @@
 //# case fixed FIXED
 //# final results[1] 1 2 3
 //# case bug
-//# expect race-unordered 1 2
+//# expect race-private 1 2
 #version 450
 
 layout(local_size_x = 64) in;

@@ -9,6 +9,7 @@
 //# final results 0 16 32
 //# case bug
 //# expect race-unordered 1 2
+//# allow uninitialised-read 2
 #version 450
 
 layout(local_size_x = 16, local_size_y = 16) in;

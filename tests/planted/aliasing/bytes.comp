@@ -8,7 +8,8 @@
 //# final bytes 0 1 2 3 4
 //# final shorts 0 1 2 3 4
 //# case overlapping-word WORDS
-//# expect race-unordered 1 2
+//# expect race-private 1 2
+//# allow race-private 2 2
 #version 450
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require

@@ -4,7 +4,7 @@
 //# dispatch 1
 //# case fixed STRIDE=4
 //# case overlap STRIDE=3
-//# expect race-unordered 1 1
+//# expect race-private 1 1
 #version 450
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_buffer_reference : require

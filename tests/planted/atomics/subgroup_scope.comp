@@ -7,6 +7,8 @@
 //# final result 64
 //# case bug SCOPE=gl_ScopeSubgroup
 //# expect race-mixed-scope-atomics 1 1
+//# note An atomic of subgroup scope is available to its subgroup only.
+//# expect race-not-available 1 2
 #version 450
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
@@ -23,5 +25,5 @@ void main() {
     atomicAdd(count, 1u, SCOPE, 0, 0); // @1
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     if (gl_LocalInvocationIndex == 0)
-        result = count;
+        result = count; // @2
 }

@@ -8,6 +8,9 @@
 //# final results 163 162 161
 //# case barrier-only MEMORY=
 //# expect race-storage-class 1 2
+//# case fence-on-one-side AFTER=
+//# note barrier() acquires shared memory only; the reader needs a fence of its own after it.
+//# expect race-storage-class 1 2
 //# case not-coherent COHERENT=
 //# expect race-private 1 2
 //# case memory-barrier-only NO_BARRIER
@@ -20,6 +23,9 @@
 #ifndef COHERENT
 #define COHERENT coherent
 #endif
+#ifndef AFTER
+#define AFTER MEMORY
+#endif
 
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, std430) COHERENT buffer Scratch { uint scratch[]; };
@@ -31,6 +37,7 @@ void main() {
     MEMORY;
 #ifndef NO_BARRIER
     barrier();
+    AFTER;
 #endif
     results[me] = scratch[63u - me]; // @2
 }

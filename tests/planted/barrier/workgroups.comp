@@ -7,7 +7,7 @@
 //# case fixed FIXED
 //# final results 1 2 3
 //# case bug
-//# expect race-scope 1 2
+//# expect race-unordered 1 2
 #version 450
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model

@@ -6,7 +6,7 @@
 //# case fixed FIXED
 //# final results 1 0 3 2
 //# case bug
-//# expect barrier-divergence 1
+//# expect barrier-divergence 1 -
 #version 450
 
 layout(local_size_x = 64) in;

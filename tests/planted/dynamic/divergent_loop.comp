@@ -5,7 +5,7 @@
 //# dispatch 1
 //# case fixed FIXED
 //# case bug
-//# expect barrier-divergence 1
+//# expect barrier-divergence 1 -
 #version 450
 
 layout(local_size_x = 64) in;

@@ -8,7 +8,7 @@
 //# case fixed FIXED
 //# final result 50
 //# case bug
-//# expect barrier-divergence 1
+//# expect barrier-divergence 1 -
 #version 450
 
 layout(local_size_x = 64) in;

@@ -15,7 +15,7 @@ layout(set = 0, binding = 0, std430) buffer Locks { uint locks[2]; uint arrived;
 
 void take(uint which) {
     while (atomicCompSwap(locks[which], 0u, 1u, gl_ScopeDevice, gl_StorageSemanticsBuffer, // @1
-                          gl_SemanticsAcquire | gl_SemanticsMakeVisible, 0, 0) != 0u) {
+                          gl_SemanticsAcquire | gl_SemanticsMakeVisible, 0, 0) != 0u) { // @1
     }
 }
 

@@ -31,9 +31,10 @@ void main() {
         atomicAdd(flag, 1u, gl_ScopeDevice, 0, 0);
 #endif
     } else {
-        while (atomicLoad(flag, gl_ScopeDevice, gl_StorageSemanticsBuffer,
-                          gl_SemanticsAcquire | gl_SemanticsMakeVisible) != 2u) {
+        // Relaxed until the last value is there: a read of 1 must not synchronise.
+        while (atomicLoad(flag, gl_ScopeDevice, 0, 0) != 2u) {
         }
+        atomicLoad(flag, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
         received = data; // @2
     }
 }

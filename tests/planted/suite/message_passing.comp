@@ -155,7 +155,8 @@ void main() {
 #endif
     put(me, me + 1u);
 #ifdef CONTROL_BARRIER
-    controlBarrier(CONTROL_BARRIER, SCOPE, CLASSES, RELEASE | ACQUIRE);
+    controlBarrier(CONTROL_BARRIER, SCOPE, CLASSES,
+                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
     failed = uint(get(partner) != partner + 1u);
 #else
     raise(me);

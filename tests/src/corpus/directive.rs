@@ -39,6 +39,8 @@ pub struct Case {
     pub steps: Vec<Step>,
     /// The findings, all of them; empty for a case that must be silent.
     pub expected: Vec<Expected>,
+    /// Findings that may be there as well: whether they are depends on the schedule.
+    pub allowed: Vec<Expected>,
     /// Texts that the report must contain.
     pub says: Vec<String>,
     /// What must be in memory at the end.
@@ -52,7 +54,7 @@ pub struct Case {
 pub struct Expected {
     /// Its id.
     pub id: String,
-    /// Its accesses: `1` for a line with the marker `@1`, or an opcode.
+    /// Its accesses: `1` for a line with the marker `@1`, an opcode, a command's entry point, or `-` for one that has no place.
     pub accesses: Vec<String>,
     /// Names of its missing elements, all of them, if given.
     pub missing: Vec<String>,

@@ -56,7 +56,7 @@ pub fn parse(file: &str, text: &str) -> Result<Test> {
     ensure!(!test.cases.is_empty(), "{file}: no case");
     for case in &test.cases {
         ensure!(!case.steps.is_empty(), "{file}: case {} does nothing", case.name);
-        for expected in &case.expected {
+        for expected in case.expected.iter().chain(&case.allowed) {
             for access in expected.accesses.iter().filter_map(|a| a.parse::<u32>().ok()) {
                 ensure!(test.markers.contains_key(&access), "{file}: no marker @{access}");
             }
@@ -108,6 +108,7 @@ fn apply(directive: &str, case: &mut Case) -> Result<Option<(String, Vec<String>
         "spec" => case.specialization.push((at(0)?.parse()?, at(1)?.parse()?)),
         "subgroup" => case.subgroup = Some(at(0)?.parse()?),
         "expect" => case.expected.push(expected(&words)?),
+        "allow" => case.allowed.push(expected(&words)?),
         "says" => case.says.push(rest.trim().to_owned()),
         "final" => {
             let (resource, first) = match at(0)?.split_once('[') {

@@ -74,12 +74,13 @@ impl Shader {
         self.finish(run(command.current_dir(root())))
     }
 
-    /// The lines of an assembly file that hold with the definitions: `#ifdef NAME`, `#ifndef NAME`, `#else`, `#endif`, not nested.
+    /// The lines of an assembly file that hold with the definitions: `#ifdef NAME...` (any of them),
+    /// `#ifndef NAME...` (none of them), `#else`, `#endif`, not nested.
     fn choose(&self, text: &str) -> String {
         let mut out = String::new();
         let mut holds = true;
         for line in text.lines() {
-            let defined = |name: &str| self.defines.iter().any(|d| d == name.trim());
+            let defined = |names: &str| names.split_whitespace().any(|n| self.defines.iter().any(|d| d == n));
             match line.trim_start() {
                 l if l.starts_with("#ifdef") => holds = defined(&l[6..]),
                 l if l.starts_with("#ifndef") => holds = !defined(&l[7..]),
