@@ -196,8 +196,10 @@ impl Device {
             let layout = d.create_pipeline_layout(&info, None)?;
             let module =
                 d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&lowered.words), None)?;
-            let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-            size.required_subgroup_size = lowered.subgroup_size;
+            let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo {
+                required_subgroup_size: lowered.subgroup_size,
+                ..Default::default()
+            };
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
