@@ -408,7 +408,7 @@ impl Lane<'_> {
         let Some(place) = self.component(access, kind, k) else { return 0 };
         let who = Who { agent: self.agent, kind };
         let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
-        if access.size == 4 && place.address % 4 == 0 {
+        if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
             return u64::from(self.core.read(cell, who, 15, newest as u32, &place));
         }

@@ -87,7 +87,7 @@ pub(super) fn serve<C: Words>(
     let kinds = core.kinds.list();
     let components = u64::from(access.components);
     let view = place.view;
-    if view.address % 4 != 0 || view.size < 4 * components {
+    if !view.address.is_multiple_of(4) || view.size < 4 * components {
         return mask;
     }
     let last = view.size - 4 * components;

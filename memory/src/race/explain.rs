@@ -298,7 +298,7 @@ impl Case<'_> {
         (FindingId::RaceUnordered, vec![Missing::HappensBefore])
     }
 
-    /// The last release of the first agent and the last acquire of the second.
+    /// The first release of the first agent after its access and the last acquire of the second.
     fn closest(&self) -> Option<(Site, Site)> {
         let events = || self.slice.execution.events().iter().zip(self.sites()).enumerate();
         let release = events()
@@ -310,7 +310,7 @@ impl Case<'_> {
             .map(|(_, (_, site))| *site)?;
         let acquire = events()
             .filter(|(_, (event, _))| event.agent.thread == self.second.1 && event.semantics.acquire)
-            .last()
+            .next_back()
             .map(|(_, (_, site))| *site)?;
         Some((release, acquire))
     }

@@ -311,6 +311,5 @@ fn random_executions_are_ordered_as_the_axioms_order_them() {
         assert!(known.pairs > u64::from(executions) * 10 && known.ordered > known.pairs / 20, "{known:?}");
         let undeclared = tally(false, regular, executions / 4, seed, agents, events, classes);
         assert_eq!(undeclared.wrong, 0, "{undeclared:?}");
-        println!("{known:?} undeclared {undeclared:?}");
     }
 }
