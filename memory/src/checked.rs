@@ -431,7 +431,7 @@ impl Lane<'_> {
 
     #[inline(always)]
     fn write_over(&mut self, access: &Access, who: Who, place: &Where, old: u64, value: u64, heads: &Heads) {
-        if access.size == 4 && place.address % 4 == 0 {
+        if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
             self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
         } else {

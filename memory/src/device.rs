@@ -30,7 +30,8 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps `size` bytes of a file from `offset`, or anonymous memory.
     fn new(size: u64, file: Option<(libc::c_int, u64)>) -> Result<Mapping, HeapError> {
-        let length = usize::try_from(size.next_multiple_of(4096)).map_err(|_| HeapError::system("map memory"))?;
+        let length =
+            usize::try_from(size.next_multiple_of(4096)).map_err(|_| HeapError::system("map memory"))?;
         let (flags, fd, offset) = match file {
             Some((fd, offset)) => (libc::MAP_SHARED, fd, offset),
             None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
@@ -133,7 +134,10 @@ impl Allocation {
             empty => empty.insert(if self.coherent {
                 HostView::Coherent(Mapping::new(self.size, Some((self.heap.descriptor(), self.offset)))?)
             } else {
-                HostView::Copy { host: Mapping::new(self.size, None)?, synced: Mapping::new(self.size, None)? }
+                HostView::Copy {
+                    host: Mapping::new(self.size, None)?,
+                    synced: Mapping::new(self.size, None)?,
+                }
             }),
         };
         let (HostView::Coherent(mapping) | HostView::Copy { host: mapping, .. }) = view;
@@ -166,7 +170,8 @@ impl Allocation {
         let host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(HostView::Copy { host, synced }) = &*host else { return };
         let start = offset / ATOM * ATOM;
-        let end = offset.saturating_add(size).min(self.size).next_multiple_of(ATOM).min(self.device.length as u64);
+        let end =
+            offset.saturating_add(size).min(self.size).next_multiple_of(ATOM).min(self.device.length as u64);
         let mut at = start;
         while at < end {
             let n = ATOM as usize;
@@ -206,7 +211,8 @@ impl Allocation {
 
     /// Copies between allocations, or inside one (overlap allowed); false, and nothing copied, if a range is not inside.
     pub fn copy(from: &Allocation, from_offset: u64, to: &Allocation, to_offset: u64, length: u64) -> bool {
-        let (Some(source), Some(target)) = (from.checked(from_offset, length), to.checked(to_offset, length)) else {
+        let (Some(source), Some(target)) = (from.checked(from_offset, length), to.checked(to_offset, length))
+        else {
             return false;
         };
         // SAFETY: both ranges are inside their mappings.

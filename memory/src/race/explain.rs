@@ -309,8 +309,7 @@ impl Case<'_> {
             })
             .map(|(_, (_, site))| *site)?;
         let acquire = events()
-            .filter(|(_, (event, _))| event.agent.thread == self.second.1 && event.semantics.acquire)
-            .next_back()
+            .rfind(|(_, (event, _))| event.agent.thread == self.second.1 && event.semantics.acquire)
             .map(|(_, (_, site))| *site)?;
         Some((release, acquire))
     }
