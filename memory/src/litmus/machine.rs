@@ -5,7 +5,7 @@
 //! - a load may take any entry whose position is not before that of an access that is location-ordered before the load, judged *after*
 //!   the acquire effect of reading that entry (an access's position: a write's own, a read's that of the entry it took);
 //! - a store enters behind every access that is location-ordered before it, at the end or, as another agent may see it earlier than
-//!   writes that executed before, further in front;
+//!   writes that executed before, further in front, unless that would order what already executed;
 //! - a read-modify-write enters right behind the entry that it takes, unless another one already did.
 //!
 //! The positions are an order in which location-ordered, reads-from, from-reads and scoped modification order all agree, so whatever the
@@ -19,7 +19,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::model::{Judgement, ModelOptions};
+use crate::model::{Judgement, ModelOptions, RelationName};
 
 use super::axioms::{Found, Goal, Limits};
 use super::path::liveness;
@@ -185,6 +185,16 @@ impl Machine<'_> {
         judged.ok()
     }
 
+    /// Whether the place of the newest write in front of others would make happens-before what already executed: it may head, or carry
+    /// on, a release sequence that a read-modify-write behind it belongs to. `last` has the write behind all others.
+    fn disturbs(&mut self, last: &State, placed: &State) -> bool {
+        let number = (placed.events.len() - 1) as u32;
+        let (Some(before), Some(after)) = (self.judge(last), self.judge(placed)) else { return true };
+        let before = before.relation(RelationName::HappensBefore);
+        let after = after.relation(RelationName::HappensBefore);
+        after.pairs().any(|(a, b)| a == number || !before.contains(a, b))
+    }
+
     fn store(&mut self, state: &State, thread: usize, access: &Access, written: i64) -> ControlFlow<()> {
         let location = self.program.variables[access.variable].location as usize;
         let mut next = state.clone();
@@ -210,6 +220,9 @@ impl Machine<'_> {
             }
             let mut placed = next.clone();
             placed.histories[location].insert(position, number);
+            if position < end && self.disturbs(&next, &placed) {
+                continue;
+            }
             self.run_local(&mut placed, thread);
             self.explore(&placed)?;
         }
@@ -256,7 +269,11 @@ impl Machine<'_> {
                     Update::Apply(operation) => operation.apply(old, operand),
                 };
                 next.events[number].written = Some(new);
+                let last = next.clone();
                 next.histories[location].insert(taken, number);
+                if taken < history.len() && self.disturbs(&last, &next) {
+                    continue;
+                }
             }
             next.threads[thread].registers[register] = old;
             next.threads[thread].pc += 1;
@@ -450,7 +467,7 @@ impl Machine<'_> {
                 reads_from.push((source.map(|write| write as u32), number as u32));
             }
         }
-        let order = judgement.relation(crate::model::RelationName::ScopedModificationOrder);
+        let order = judgement.relation(RelationName::ScopedModificationOrder);
         let modification = order
             .pairs()
             .filter(|(a, b)| {
