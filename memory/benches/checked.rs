@@ -1,5 +1,7 @@
 //! Cost of the modelled memory system beside the plain one, without an interpreter around them: `cargo bench -p pellucid-memory`.
 
+#![allow(missing_docs)]
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::agent::SubgroupIdentity;

@@ -260,6 +260,7 @@ mod tests {
         Arc::new(Heap::new(0x1_0000_0000, 1 << 20).unwrap())
     }
 
+    #[allow(clippy::mut_from_ref)]
     fn host_bytes(a: &Allocation) -> &mut [u8] {
         // SAFETY: tests are single-threaded and hold one such slice at a time.
         unsafe { std::slice::from_raw_parts_mut(a.map().unwrap(), a.size() as usize) }

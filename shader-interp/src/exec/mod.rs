@@ -8,6 +8,8 @@
 pub(crate) mod context;
 pub mod modelled;
 pub mod plain;
+// Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
 mod run;
 mod strand;
 mod target;

@@ -74,7 +74,7 @@ fn mix(mut x: u64) -> u64 {
 impl Scheduler for SeededScheduler {
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         self.turn += 1;
-        if self.turn % 8 == 0 {
+        if self.turn.is_multiple_of(8) {
             // Every eighth turn goes round: fairness.
             return (self.turn / 8 % runnable.len() as u64) as usize;
         }

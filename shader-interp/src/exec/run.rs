@@ -52,8 +52,9 @@ macro_rules! pair_lane {
             #[inline(always)]
             unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
                 // SAFETY: by the caller.
-                let (low, high) =
-                    unsafe { (u32::read(file, register, chunk), u32::read(file, register + 1, chunk)) };
+                let low = unsafe { u32::read(file, register, chunk) };
+                // SAFETY: by the caller.
+                let high = unsafe { u32::read(file, register + 1, chunk) };
                 std::array::from_fn(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
             }
             #[inline(always)]
@@ -182,10 +183,16 @@ macro_rules! define_run {
             // instruction is Done, and the assertion above the sizes of the files. Registers are plain words: references to them are
             // made within one arm only and do not overlap where one of them is unique.
             macro_rules! vector {
-                ($k:expr) => { unsafe { &mut *v.add($k as usize) } };
+                ($k:expr) => {
+                    // SAFETY: the verifier checked the register; see above for aliasing.
+                    unsafe { &mut *v.add($k as usize) }
+                };
             }
             macro_rules! mask_of {
-                ($k:expr) => { unsafe { &mut *m.add($k as usize) } };
+                ($k:expr) => {
+                    // SAFETY: the verifier checked the mask register; see above for aliasing.
+                    unsafe { &mut *m.add($k as usize) }
+                };
             }
             macro_rules! file {
                 // SAFETY: as above; no other reference to a register lives meanwhile.
@@ -199,7 +206,10 @@ macro_rules! define_run {
                 }};
             }
             macro_rules! entry {
-                ($k:expr) => { unsafe { program.memory.get_unchecked($k as usize) } };
+                ($k:expr) => {
+                    // SAFETY: the verifier checked the entry.
+                    unsafe { program.memory.get_unchecked($k as usize) }
+                };
             }
             macro_rules! yield_before {
                 ($visible:expr, $here:expr) => {
@@ -230,7 +240,9 @@ macro_rules! define_run {
                     }
                     let shift = u32::from(inst.c) & 31;
                     let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    // SAFETY: the verifier checked the slot of the view.
                     let view = unsafe { context.views.get_unchecked(inst.b as usize) };
+                    // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
                     let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
                     memory.load(Site(0), Pointers::View { view, offset: &offset, immediate: inst.imm }, mask, &$access, out)?;
                 }};
@@ -243,6 +255,7 @@ macro_rules! define_run {
                     }
                     let shift = u32::from(inst.c) & 31;
                     let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
                     let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
                     let from = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
                     memory.load(Site(0), from, mask, &$access, out)?;
@@ -250,6 +263,7 @@ macro_rules! define_run {
             }
             loop {
                 let here = pc;
+                // SAFETY: the verifier checked that code ends in `Done` and that all targets are inside.
                 let inst: &Inst = unsafe { &*code.add(pc as usize) };
                 pc += 1;
                 match inst.op {
@@ -373,6 +387,7 @@ macro_rules! define_run {
                         }
                         let first = mask.trailing_zeros() as usize & (LANES - 1);
                         let at = (vector!(inst.a).0[first] << (inst.c & 31)).wrapping_add(inst.imm);
+                        // SAFETY: the verifier checked the slot of the view.
                         let view = unsafe { context.views.get_unchecked(inst.b as usize) };
                         let out = std::slice::from_mut(vector!(inst.dst));
                         let from = Pointers::View { view, offset: &Lanes::ZERO, immediate: at };
@@ -390,6 +405,7 @@ macro_rules! define_run {
                         }
                         let shift = inst.c & 31;
                         let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        // SAFETY: the verifier checked the slot of the view.
                         let view = unsafe { context.views.get_unchecked(inst.b as usize) };
                         let value = std::slice::from_ref(&*vector!(inst.dst));
                         let to = Pointers::View { view, offset: &offset, immediate: inst.imm };

@@ -156,7 +156,7 @@ impl Worker {
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
                     check(limits, subgroup.back_edges)?;
-                    if subgroup.looks % PATIENCE == 0 {
+                    if subgroup.looks.is_multiple_of(PATIENCE) {
                         let join = join_of(context, strand.pc);
                         if let Some(other) = strand.split(context, join) {
                             subgroup.strands.push((other, false));
