@@ -16,7 +16,7 @@
 
 mod access;
 mod allocate;
-#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 pub mod isa;
 mod lower;
 mod plan;

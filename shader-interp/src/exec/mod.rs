@@ -9,7 +9,7 @@ pub(crate) mod context;
 pub mod modelled;
 pub mod plain;
 // Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
-#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 mod run;
 mod strand;
 mod target;
