@@ -502,7 +502,7 @@ impl Lane<'_> {
         self.core.agents.begin_atomic(self.agent, &operation);
         self.core.read_from = None;
         if let Some(piece) = pieces(place.address, access.size).next() {
-            self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes);
+            self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes, &place);
         }
         if fails {
             let values = std::mem::replace(&mut self.core.values, ValuePolicy::Latest);

@@ -5,10 +5,11 @@ use super::report::{Court, Report};
 use crate::history::{History, Load, ValuePolicy};
 use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::race::{
-    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, Nothing, Order, Pair, Record, Space, Time,
-    Trace,
+    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Pair, Record, Space,
+    Time, Trace,
 };
 use crate::scope::StorageClasses;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Where an access goes, for findings.
@@ -96,14 +97,11 @@ impl Core {
             && kind.non_private
     }
 
-    /// Whether an earlier access to the same bytes is ordered before, or mutually ordered with, an access by someone who knows `facts`.
-    fn fine(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
+    /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `facts`.
+    fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
         self.quick(earlier, who, kind) || {
-            let earlier_kind = self.kinds.get(earlier.kind);
             let later = Later { agent: who.agent, facts, kind };
-            let order = self.order();
-            order.mutual(earlier, earlier_kind, who.agent, kind)
-                || order.ordered(earlier, earlier_kind, &Nothing, &later)
+            self.order().ordered(earlier, self.kinds.get(earlier.kind), &Nothing, &later)
         }
     }
 
@@ -111,7 +109,8 @@ impl Core {
     #[inline(always)]
     pub fn read(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
         let kind = self.kinds.get(who.kind);
-        if cell.history == 0 && !kind.atomic && (cell.write.kind == 0 || self.quick(&cell.write, who, kind)) {
+        let usual = |write: &Record| !self.kinds.get(write.kind).atomic && self.quick(write, who, kind);
+        if cell.history == 0 && !kind.atomic && (cell.write.kind == 0 || usual(&cell.write)) {
             cell.read(self.record(who), bytes);
             if place.undefined && cell.write.kind == 0 {
                 self.report.undefined(who, self.kinds.get(who.kind), place);
@@ -134,7 +133,14 @@ impl Core {
                 || self.order().ordered(&write, self.kinds.get(write.kind), &Nothing, &later);
             let mutual =
                 !ordered && self.order().mutual(&write, self.kinds.get(write.kind), who.agent, &kind);
-            if ordered || (mutual && (self.values == ValuePolicy::Latest || place.size > 4)) {
+            let superseded = cell.readers.iter().any(|reader| {
+                let reader_kind = self.kinds.get(reader.kind);
+                reader_kind.write
+                    && !self.order().mutual(reader, reader_kind, who.agent, &kind)
+                    && !self.ordered(reader, who, &kind, &facts)
+            });
+            if (ordered && !superseded) || (mutual && (self.values == ValuePolicy::Latest || place.size > 4))
+            {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
                     self.report.undefined(who, &kind, place);
@@ -184,7 +190,7 @@ impl Core {
             address: place.address,
         };
         let mut racing: Vec<Record> = Vec::new();
-        for entry in history.newest(bytes) {
+        for entry in history.conflicting(bytes, self.kinds.list(), &kind) {
             let earlier = self.kinds.get(entry.record.kind);
             let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
                 || order.ordered(&entry.record, earlier, &Nothing, &later);
@@ -231,27 +237,39 @@ impl Core {
     }
 
     fn begin_history(&mut self, cell: &mut Cell, newest: u32) {
-        let mut history = if cell.write.kind == 0 {
-            History::default()
-        } else {
-            History::after(cell.write, cell.before, newest)
-        };
-        let saw = u32::from(cell.write.kind != 0);
-        for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
-            if reader.kind != 0 {
-                history.read(*reader, bytes, saw);
-            }
+        let mut history = History::default();
+        let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
+        for (superseded, _) in readers().filter(|(reader, _)| self.kinds.get(reader.kind).write) {
+            history.write(*superseded, 15, cell.before, cell.before, Heads::default());
+        }
+        if cell.write.kind != 0 {
+            history.write(cell.write, 15, newest, cell.before, Heads::default());
+        }
+        let saw = history.newest(15).next().map_or(0, |entry| entry.position);
+        for (reader, bytes) in readers().filter(|(reader, _)| !self.kinds.get(reader.kind).write) {
+            history.read(*reader, bytes, saw);
         }
         *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
     }
 
     /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.
-    pub fn acquire_newest(&mut self, cell: &Cell, who: Who, bytes: u8) {
+    pub fn acquire_newest(&mut self, cell: &Cell, who: Who, bytes: u8, place: &Where) {
         let kind = *self.kinds.get(who.kind);
+        if place.undefined {
+            let unwritten = match self.histories.get(cell.history) {
+                Some(history) => history.unwritten(bytes) != 0,
+                None => cell.write.kind == 0,
+            };
+            if unwritten {
+                self.report.undefined(who, &kind, place);
+            }
+        }
         let Some(entry) = self.histories.get(cell.history).and_then(|history| history.entries().last())
         else {
+            self.read_from = (cell.history == 0 && cell.write.kind != 0).then_some(cell.write);
             return;
         };
+        self.read_from = Some(entry.record);
         if entry.bytes != bytes || entry.heads.is_empty() {
             return;
         }
@@ -299,9 +317,7 @@ impl Core {
             && (first.kind == 0 || self.quick(first, who, kind))
             && (latest.kind == 0 || self.quick(latest, who, kind))
         {
-            cell.write = self.record(who);
-            cell.before = old;
-            cell.unread();
+            cell.overwrite(self.record(who), old, [false; 3]);
             return;
         }
         self.write_with_care(cell, who, bytes, old, new, heads, place);
@@ -321,20 +337,26 @@ impl Core {
     ) {
         let kind = *self.kinds.get(who.kind);
         let facts = self.agents.facts(who.agent).clone();
-        let mut earlier: Vec<Record> = Vec::new();
+        // The readers and the write of the cell come first: what of them stays is decided below.
+        let mut earlier: SmallVec<[Record; 8]> = SmallVec::new();
         if cell.history == 0 {
-            earlier.push(cell.write);
             for (reader, reader_bytes) in cell.readers.iter().zip(cell.reader_bytes) {
-                if reader_bytes & bytes != 0 {
-                    earlier.push(*reader);
-                }
+                earlier.push(if reader_bytes & bytes != 0 { *reader } else { NOBODY });
             }
+            earlier.push(cell.write);
         } else if let Some(history) = self.histories.get(cell.history) {
-            earlier.extend(history.newest(bytes).map(|entry| entry.record));
+            earlier.extend(history.conflicting(bytes, self.kinds.list(), &kind).map(|entry| entry.record));
             earlier.extend(history.reads_since(bytes).map(|read| read.record));
         }
-        for earlier in earlier {
-            if earlier.kind == 0 || self.fine(&earlier, who, &kind, &facts) {
+        let mut keep = [false; 3];
+        for (index, earlier) in earlier.into_iter().enumerate() {
+            if earlier.kind == 0 || self.ordered(&earlier, who, &kind, &facts) {
+                continue;
+            }
+            if self.order().mutual(&earlier, self.kinds.get(earlier.kind), who.agent, &kind) {
+                if let Some(keep) = keep.get_mut(index) {
+                    *keep = true;
+                }
                 continue;
             }
             let court = Court {
@@ -361,9 +383,7 @@ impl Core {
         }
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() {
-            cell.write = record;
-            cell.before = old;
-            cell.unread();
+            cell.overwrite(record, old, keep);
             return;
         }
         if cell.history == 0 {
@@ -378,7 +398,8 @@ impl Core {
     pub fn trace(&mut self, who: Who, place: &Where) {
         let record = self.record(who);
         let reads = self.read_from.take();
-        self.trace.access(who.agent / self.group_agents, record, place.space, place.address, reads);
+        let writes = self.kinds.get(who.kind).write;
+        self.trace.access(who.agent / self.group_agents, record, place.space, place.address, reads, writes);
     }
 
     /// Says that a write of this kind happens, for what availability operations have to consider.

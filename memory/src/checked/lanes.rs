@@ -9,7 +9,8 @@ use crate::raw;
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::Ordering;
 
-/// Executions of an atomic instruction, per kind, that take the general path and so can be part of explanations.
+/// Executions of an atomic, or of an access with an availability or visibility operation, per kind, that take the general path and so can
+/// be part of explanations.
 const EXPLAINED: u32 = 2048;
 
 /// Cells by the number of their word.
@@ -56,12 +57,12 @@ impl Core {
         if access.size != 4 {
             return false;
         }
-        if access.atomic.is_none() {
-            let traced = access.available.is_some() || access.visible.is_some();
-            return !traced || self.agents.untracked();
-        }
         let kind_of = self.kinds.get(kind);
-        if !kind_of.read || !kind_of.write || kind_of.operation().synchronises() {
+        if access.atomic.is_none() {
+            if access.available.is_none() && access.visible.is_none() {
+                return true;
+            }
+        } else if !kind_of.read || !kind_of.write || kind_of.operation().synchronises() {
             return false;
         }
         let slot = kind as usize;
@@ -114,7 +115,9 @@ pub(super) fn serve<C: Words>(
                         fine
                     }
                     Sweeping::Modify(op, value, out) => {
-                        let fine = !core.agents.has_pending(sweep.first_lane + lane as u32)
+                        let undefined = place.undefined && cell.write.kind == 0;
+                        let fine = !undefined
+                            && !core.agents.has_pending(sweep.first_lane + lane as u32)
                             && sweep.write(kinds, cell, lane, old);
                         if fine {
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
@@ -147,6 +150,7 @@ pub(super) struct Sweep {
     /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a mutually ordered atomic.
     last: u32,
     last_same: bool,
+    last_atomic: bool,
     last_shared: bool,
     last_mutual: bool,
     /// The same within the workgroup.
@@ -170,6 +174,7 @@ impl Sweep {
             times: core.agents.times(first_lane),
             last: u32::MAX,
             last_same: false,
+            last_atomic: false,
             last_shared: false,
             last_mutual: false,
             last_local: false,
@@ -181,6 +186,7 @@ impl Sweep {
         let kind = &kinds[number as usize];
         self.last = number;
         self.last_same = kind.reference == self.reference;
+        self.last_atomic = kind.atomic;
         self.last_shared = self.last_same && kind.non_private && self.non_private;
         // Queue family and device scope: one instance in a dispatch.
         self.last_mutual = self.last_same
@@ -195,16 +201,16 @@ impl Sweep {
             && self.level.min(kind.level) == Some(1);
     }
 
-    /// Whether the earlier access is in order with one by `agent` now.
+    /// Whether the earlier access is ordered before one by `agent` now, or else mutually ordered with it.
     #[inline(always)]
-    fn fine(&mut self, kinds: &[Kind], earlier: &Record, agent: AgentId) -> bool {
+    fn order(&mut self, kinds: &[Kind], earlier: &Record, agent: AgentId) -> (bool, bool) {
         if earlier.kind != self.last {
             self.look(kinds, earlier.kind);
         }
-        (self.last_same && earlier.agent == agent)
-            || ((self.last_local || (self.last_shared && earlier.time <= self.full))
-                && earlier.agent.wrapping_sub(self.first_agent) < self.group_agents)
-            || self.last_mutual
+        let local = earlier.agent.wrapping_sub(self.first_agent) < self.group_agents;
+        let ordered = (self.last_same && earlier.agent == agent)
+            || (self.last_shared && earlier.time <= self.full && local);
+        (ordered, self.last_mutual || (self.last_local && local))
     }
 
     #[inline(always)]
@@ -223,9 +229,7 @@ impl Sweep {
             if undefined {
                 return false;
             }
-        } else if !self.fine(kinds, &cell.write, record.agent)
-            || (self.atomic && cell.write.agent != record.agent)
-        {
+        } else if !self.order(kinds, &cell.write, record.agent).0 || self.last_atomic {
             return false;
         }
         let [first, latest] = &cell.readers;
@@ -252,18 +256,20 @@ impl Sweep {
     #[inline(always)]
     pub fn write(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, old: u32) -> bool {
         let record = self.record(lane);
-        if cell.history != 0 || (cell.write.kind != 0 && !self.fine(kinds, &cell.write, record.agent)) {
+        if cell.history != 0 {
             return false;
         }
-        for index in 0..2 {
-            let reader = cell.readers[index];
-            if reader.kind != 0 && !self.fine(kinds, &reader, record.agent) {
-                return false;
+        let mut keep = [false; 3];
+        for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
+            if earlier.kind != 0 {
+                let (ordered, mutual) = self.order(kinds, &earlier, record.agent);
+                if !ordered && !mutual {
+                    return false;
+                }
+                *keep = !ordered;
             }
         }
-        cell.write = record;
-        cell.before = old;
-        cell.unread();
+        cell.overwrite(record, old, keep);
         true
     }
 }

@@ -368,6 +368,22 @@ fn writes_of_several_invocations_to_one_word() {
 }
 
 #[test]
+fn an_atomic_that_its_like_superseded_still_races_with_a_plain_access() {
+    for plain_write in [false, true] {
+        let mut m = Machine::stale();
+        m.add(1, 0, U, 0, Scope::Device, Semantics::RELAXED, 1);
+        m.add(2, 64, U, 0, Scope::Device, Semantics::RELAXED, 1);
+        // Ordered after the invocation's own addition, not after the other one.
+        if plain_write {
+            m.store(3, 64, U, 0, SHARED, 9);
+        } else {
+            assert_eq!(m.load(3, 64, U, 0, SHARED), 2);
+        }
+        assert_eq!(m.ids(), [FindingId::RaceUnordered]);
+    }
+}
+
+#[test]
 fn two_descriptors_of_one_buffer() {
     for (second, expected) in [(0, vec![]), (1, vec![FindingId::RaceReference])] {
         let mut m = Machine::stale();
@@ -419,7 +435,11 @@ fn undefined_and_outside() {
     let mut m = Machine::stale();
     m.store(1, 0, W, 12, SHARED, 1);
     m.load(2, 0, W, 12, SHARED);
+    m.add(3, 0, W, 12, Scope::Workgroup, Semantics::RELAXED, 1);
     assert_eq!(m.ids(), []);
+    let mut m = Machine::stale();
+    m.add(3, 0, W, 12, Scope::Workgroup, Semantics::RELAXED, 1);
+    assert_eq!(m.ids(), [FindingId::UninitialisedRead]);
 }
 
 #[test]

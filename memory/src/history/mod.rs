@@ -114,12 +114,6 @@ fn bits(bytes: u8) -> u32 {
 }
 
 impl History {
-    /// The history of a word whose last write, of the whole word, is known, and what was there before it.
-    pub fn after(record: Record, before: u32, value: u32) -> History {
-        let entry = Entry { record, bytes: 15, value, position: 1, heads: Heads::default() };
-        History { before, before_bytes: 15, entries: vec![entry], next: 1, ..History::default() }
-    }
-
     /// The writes, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -142,6 +136,18 @@ impl History {
             let hit = entry.bytes & left != 0;
             left &= !entry.bytes;
             hit
+        })
+    }
+
+    /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte, and for a plain access also the
+    /// atomic ones that others superseded: mutual order is not location order.
+    pub fn conflicting(&self, bytes: u8, kinds: &[Kind], kind: &Kind) -> impl Iterator<Item = &Entry> {
+        let newest: u32 = self.newest(bytes).map(|entry| entry.position).min().unwrap_or(0);
+        let atomic = kind.atomic;
+        self.entries.iter().filter(move |entry| {
+            entry.bytes & bytes != 0
+                && (self.newest(bytes).any(|other| other.position == entry.position)
+                    || (!atomic && entry.position < newest && kinds[entry.record.kind as usize].atomic))
         })
     }
 

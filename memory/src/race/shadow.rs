@@ -22,7 +22,8 @@ pub struct Cell {
     pub write: Record,
     /// The word's value before it.
     pub before: u32,
-    /// The first reader since, and the latest one that is another agent or another instruction.
+    /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes that mutually ordered ones
+    /// superseded stay here too.
     pub readers: [Record; 2],
     /// Which bytes they read.
     pub reader_bytes: [u8; 2],
@@ -56,11 +57,26 @@ impl Cell {
         self.reader_bytes[slot] = bytes;
     }
 
-    /// Forgets the readers.
+    /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are not ordered before it (but
+    /// mutually ordered with it): those stay, as readers, at most two.
     #[inline]
-    pub fn unread(&mut self) {
+    pub fn overwrite(&mut self, record: Record, before: u32, keep: [bool; 3]) {
+        let (readers, bytes, write) = (self.readers, self.reader_bytes, self.write);
+        self.write = record;
+        self.before = before;
         self.readers = [NOBODY; 2];
         self.reader_bytes = [0; 2];
+        if keep == [false; 3] {
+            return;
+        }
+        for index in 0..2 {
+            if keep[index] && readers[index].kind != 0 {
+                self.read(readers[index], bytes[index]);
+            }
+        }
+        if keep[2] && write.kind != 0 {
+            self.read(write, 15);
+        }
     }
 }
 

@@ -52,6 +52,8 @@ impl Traced {
 const MOST_TRACED: usize = 4096;
 const MOST_ENDED: usize = 512;
 const MOST_EVENTS: usize = 120;
+/// How far back the last operation of an agent that spins is looked for: the lanes of a subgroup take turns.
+const MOST_TURNS: usize = 64;
 const MOST_AGENTS: usize = 24;
 
 /// The recent synchronisation of all workgroups.
@@ -161,14 +163,51 @@ impl Trace {
         );
     }
 
-    /// An atomic access, or one with an availability or visibility operation.
-    pub fn access(&mut self, group: u32, record: Record, space: Space, address: u64, reads: Option<Record>) {
+    /// An atomic access, or one with an availability or visibility operation. A turn of a spin loop replaces the one before.
+    pub fn access(
+        &mut self,
+        group: u32,
+        record: Record,
+        space: Space,
+        address: u64,
+        reads: Option<Record>,
+        writes: bool,
+    ) {
+        if self.spins(group, &record, space, address, reads, writes) {
+            return;
+        }
         self.push(
             group,
             (record.agent, 1, 1),
             record.time,
             What::Access { kind: record.kind, space, address, reads },
         );
+    }
+
+    /// Whether this access repeats the last operation of its agent: a read of the same write by the same instruction, or an update of what
+    /// it wrote itself. Then that operation moves to now; it says the same to everyone.
+    fn spins(
+        &mut self,
+        group: u32,
+        record: &Record,
+        space: Space,
+        address: u64,
+        reads: Option<Record>,
+        writes: bool,
+    ) -> bool {
+        let Some(events) = self.groups.get_mut(&group) else { return false };
+        let Some(last) = events.iter_mut().rev().take(MOST_TURNS).find(|event| event.by(record.agent)) else {
+            return false;
+        };
+        let What::Access { kind, space: s, address: a, reads: before } = last.what else { return false };
+        let again = if writes { reads == Some(*record) && last.time == record.time } else { reads == before };
+        if !(again && kind == record.kind && s == space && a == address) {
+            return false;
+        }
+        self.sequence += 1;
+        last.sequence = self.sequence;
+        last.time = record.time;
+        true
     }
 
     /// A workgroup has ended: its trace stays until many others have ended.
