@@ -12,6 +12,8 @@
 //# case no-barrier-after-load NO_LOAD_BARRIER
 //# expect race-unordered 1 3
 //# expect race-unordered 2 4
+//# allow uninitialised-read 3
+//# allow uninitialised-read 4
 //# case no-barrier-after-use NO_USE_BARRIER
 //# expect race-unordered 1 3
 //# expect race-unordered 2 4

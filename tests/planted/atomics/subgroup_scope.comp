@@ -7,8 +7,9 @@
 //# final result 64
 //# case bug SCOPE=gl_ScopeSubgroup
 //# expect race-mixed-scope-atomics 1 1
-//# note An atomic of subgroup scope is available to its subgroup only.
-//# expect race-not-available 1 2
+//# note An atomic of subgroup scope is available to, and visible from, its subgroup only.
+//# allow race-not-available 1 2
+//# allow race-not-visible 3 1
 #version 450
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
@@ -20,7 +21,7 @@ shared uint count;
 
 void main() {
     if (gl_LocalInvocationIndex == 0)
-        count = 0u;
+        count = 0u; // @3
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     atomicAdd(count, 1u, SCOPE, 0, 0); // @1
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
