@@ -126,13 +126,27 @@ pub trait MemorySystem {
     ///
     /// # Errors
     /// A trap ends the dispatch.
-    fn load(&mut self, at: Site, from: Pointers<'_>, mask: Mask, access: &Access, out: &mut [Lanes]) -> Result<(), Trap>;
+    fn load(
+        &mut self,
+        at: Site,
+        from: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Result<(), Trap>;
 
     /// A plain or atomic store.
     ///
     /// # Errors
     /// A trap ends the dispatch.
-    fn store(&mut self, at: Site, to: Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> Result<(), Trap>;
+    fn store(
+        &mut self,
+        at: Site,
+        to: Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+    ) -> Result<(), Trap>;
 
     /// An atomic read-modify-write (`access.components` is 1), lane by lane in ascending order. `comparator` is there for
     /// CompareExchange only. `out` receives the original values.
@@ -157,7 +171,14 @@ pub trait MemorySystem {
 
     /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the barrier completes within
     /// this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
-    fn barrier_arrive(&mut self, at: Site, mask: Mask, execution: Scope, memory: Scope, semantics: &Semantics);
+    fn barrier_arrive(
+        &mut self,
+        at: Site,
+        mask: Mask,
+        execution: Scope,
+        memory: Scope,
+        semantics: &Semantics,
+    );
 
     /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control barrier.
     fn barrier_complete(&mut self, workgroup: u32);

@@ -39,7 +39,7 @@ pub fn parse(file: &str, text: &str) -> Result<Test> {
     for (line, number) in text.lines().zip(1u32..) {
         let directive = line.trim_start().strip_prefix(prefix).map(str::trim);
         match directive {
-            Some(d) if !d.is_empty() && !(prefix.is_empty() && d.starts_with("//")) => {
+            Some(d) if !d.is_empty() && (!prefix.is_empty() || !d.starts_with("//")) => {
                 let case = test.cases.last_mut().unwrap_or(&mut common);
                 if let Some(next) = apply(d, case).with_context(|| format!("{file}:{number}: {d}"))? {
                     let mut fresh = common.clone();
