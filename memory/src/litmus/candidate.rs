@@ -344,7 +344,8 @@ impl<R: Row> Search<'_, '_, R> {
                 // What is behind a control barrier comes after all who arrived at it.
                 for arrival in self.model.barrier.members() {
                     for wait in self.model.barrier_order.row(arrival).members() {
-                        *order.row_mut(arrival) |= self.model.program_order.row(wait);
+                        *order.row_mut(arrival) |=
+                            self.model.program_order.row(wait) | self.model.system_synchronizes.row(wait);
                     }
                 }
                 if condition.evaluate(&value) != Some(true) || !order.acyclic() {
