@@ -236,12 +236,12 @@ impl Lowerer<'_> {
         entry.result = result.encode();
         entry.access.components = components as u8;
         let offset = touched.last().copied().unwrap_or(Name::None);
-        let plain = !self.modelled && !entry.visible && access.size == 4 && self.fast_entries_left();
+        // Availability and visibility mean nothing in flat memory.
+        let plain = !self.modelled && access.atomic.is_none() && access.size == 4 && self.fast_entries_left();
         let same = self.same_place(place)
             && (self.uniform(op.results[0]) && !self.modelled || matches!(entry.space, Space::Push));
         let opcode = match (entry.space, components) {
             (Space::View(_), 1) if plain && same => Some(Opcode::LoadViewUniform),
-            _ if same => None,
             (Space::View(_), 1) => Some(Opcode::LoadView),
             (Space::View(_), 2) => Some(Opcode::LoadView2),
             (Space::View(_), 3) => Some(Opcode::LoadView3),
@@ -301,7 +301,8 @@ impl Lowerer<'_> {
         }
         let offset = touched.last().copied().unwrap_or(Name::None);
         entry.access.components = op.arguments.len() as u8;
-        let plain = !self.modelled && !entry.visible && access.size == 4 && self.fast_entries_left();
+        // Availability and visibility mean nothing in flat memory.
+        let plain = !self.modelled && access.atomic.is_none() && access.size == 4 && self.fast_entries_left();
         if plain && op.arguments.len() == 1 {
             let value = self.value(op.arguments[0])?;
             match entry.space {

@@ -35,7 +35,7 @@ impl Free {
     /// The lowest run of `n` free registers.
     fn take(&mut self, n: u32) -> u32 {
         let mut start = 0;
-        'search: loop {
+        loop {
             if let Some(word) = self.taken.get(start as usize / 64)
                 && *word == u64::MAX
                 && start % 64 == 0
@@ -43,13 +43,10 @@ impl Free {
                 start += 64;
                 continue;
             }
-            for k in start..start + n {
-                if self.is_taken(k) {
-                    start = k + 1;
-                    continue 'search;
-                }
+            match (start..start + n).find(|k| self.is_taken(*k)) {
+                Some(k) => start = k + 1,
+                None => break,
             }
-            break;
         }
         for k in start..start + n {
             self.set(k, true);
@@ -78,34 +75,40 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         return same;
     }
     for (k, line) in lowered.lines.iter().enumerate() {
-        for name in [line.dst, line.a, line.b, line.c, line.aux] {
-            if let Name::Register(register, _) = name
-                && interesting[register as usize]
-            {
+        let mut used = |register: u32| {
+            if interesting[register as usize] {
                 uses[register as usize].push(k as u32);
             }
-        }
-    }
-    let mut in_table = vec![false; lowered.registers.len()];
-    let mut mark = |encoded: u32| in_table[(encoded >> 8) as usize] = true;
-    for entry in &lowered.memory {
-        entry.values.iter().chain(&entry.comparator).for_each(|v| mark(*v));
-        mark(entry.offset);
-        mark(entry.result);
-        if let Space::Element { element, .. } = entry.space {
-            mark(element);
-        }
-    }
-    for entry in &lowered.images {
-        entry.arguments.iter().for_each(|v| mark(*v));
-        mark(entry.results.0);
-        let elements = [Some(entry.element), entry.sampler];
-        for element in elements.into_iter().flatten() {
-            if let ElementIndex::Register(register) = element {
-                mark(register);
+        };
+        for name in [line.dst, line.a, line.b, line.c, line.aux] {
+            if let Name::Register(register, _) = name {
+                used(register);
             }
         }
+        let Immediate::Number(entry) = line.imm else { continue };
+        match line.op.shape()[5] {
+            Kind::Memory => {
+                let entry = &lowered.memory[entry as usize];
+                let listed = entry.values.iter().chain(&entry.comparator);
+                listed.chain([&entry.offset, &entry.result]).for_each(|v| used(v >> 8));
+                if let Space::Element { element, .. } = entry.space {
+                    used(element >> 8);
+                }
+            }
+            Kind::Image => {
+                let entry = &lowered.images[entry as usize];
+                entry.arguments.iter().chain([&entry.results.0]).for_each(|v| used(v >> 8));
+                for element in [Some(entry.element), entry.sampler].into_iter().flatten() {
+                    if let ElementIndex::Register(register) = element {
+                        used(register >> 8);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
+    let stretched: rustc_hash::FxHashSet<u32> =
+        lowered.stretches.iter().map(|(register, _)| *register).collect();
     let mut repeats = rustc_hash::FxHashMap::default();
     for (parameter, ..) in &lowered.carried {
         *repeats.entry(*parameter).or_insert(0u32) += 1;
@@ -118,12 +121,10 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         if repeats[parameter] != 1
             || taken[p]
             || taken[a]
-            || in_table[p]
-            || in_table[a]
             || av.pinned.is_some()
             || pv.run != av.run
             || av.within != *id
-            || lowered.stretches.iter().any(|(register, _)| *register == *argument)
+            || stretched.contains(argument)
         {
             continue;
         }

@@ -711,27 +711,17 @@ impl Lowerer<'_> {
         // The walk order is that of `uniform`: an arm without an end first.
         let then_first = uniform::arm_order(then, otherwise);
         let (first, second) = if then_first { (then, otherwise) } else { (otherwise, then) };
-        let (other, end) = (self.label(), self.label());
-        match self.plan.branches.get(&condition).copied() {
-            // The fused jump is taken where the test fails.
-            Some((opcode, [x, y])) => {
-                let (opcode, x, y) = if then_first { (Some(opcode), x, y) } else { invert(opcode, x, y) };
-                let (x, y) = (self.value(x)?, self.value(y)?);
-                match opcode.and_then(Opcode::fused) {
-                    Some((_, jump)) => self.emit_with(jump, Name::None, &[x, y], Immediate::Label(other))?,
-                    None => {
-                        let test = self.plan.branches[&condition].0;
-                        let mask = self.compute(test, 0, &[x, y])?;
-                        self.emit_with(Opcode::JumpIf, Name::None, &[mask], Immediate::Label(other))?;
-                    }
-                }
-            }
-            None => {
-                let mask = self.value(condition)?;
-                let op = if then_first { Opcode::JumpUnless } else { Opcode::JumpIf };
-                self.emit_with(op, Name::None, &[mask], Immediate::Label(other))?;
-            }
+        if let Some(label) = uniform::only_leaves(first)
+            && !self.facts.jumps[self.next_jump]
+            && let Some(end) = self.blocks.get(&label).map(|block| block.end)
+        {
+            // All lanes leave, or none.
+            self.next_jump += 1;
+            self.jump_unless(condition, !then_first, end)?;
+            return self.region(second);
         }
+        let (other, end) = (self.label(), self.label());
+        self.jump_unless(condition, then_first, other)?;
         self.region(first)?;
         if uniform::reaches_end(first) && !second.is_empty() {
             self.emit_with(Opcode::Jump, Name::None, &[], Immediate::Label(end))?;
@@ -740,6 +730,29 @@ impl Lowerer<'_> {
         self.region(second)?;
         self.place(end);
         Ok(())
+    }
+
+    /// Jumps to `to` unless the uniform `condition` is `sense`.
+    fn jump_unless(&mut self, condition: Value, sense: bool, to: u32) -> Result<()> {
+        match self.plan.branches.get(&condition).copied() {
+            // The fused jump is taken where the test fails.
+            Some((test, [x, y])) => {
+                let (opcode, x, y) = if sense { (Some(test), x, y) } else { invert(test, x, y) };
+                let (x, y) = (self.value(x)?, self.value(y)?);
+                match opcode.and_then(Opcode::fused) {
+                    Some((_, jump)) => self.emit_with(jump, Name::None, &[x, y], Immediate::Label(to)),
+                    None => {
+                        let mask = self.compute(test, 0, &[x, y])?;
+                        self.emit_with(Opcode::JumpIf, Name::None, &[mask], Immediate::Label(to))
+                    }
+                }
+            }
+            None => {
+                let mask = self.value(condition)?;
+                let op = if sense { Opcode::JumpUnless } else { Opcode::JumpIf };
+                self.emit_with(op, Name::None, &[mask], Immediate::Label(to))
+            }
+        }
     }
 
     fn divergent_selection(&mut self, condition: Value, then: &Region, otherwise: &Region) -> Result<()> {
