@@ -17,7 +17,11 @@ use crate::ir::{Label, Shader};
 use builder::Builder;
 
 /// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private objects live in.
-pub(crate) fn run(mut shader: Shader, builder: Builder, owners: &[Option<Label>]) -> Result<Shader, CompileError> {
+pub(crate) fn run(
+    mut shader: Shader,
+    builder: Builder,
+    owners: &[Option<Label>],
+) -> Result<Shader, CompileError> {
     let plan = promote::plan(&mut shader, &builder, owners);
     rewrite::run(&mut shader, builder, &plan)?;
     dead::run(&mut shader)?;
