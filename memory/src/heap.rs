@@ -111,18 +111,27 @@ impl Heap {
         }
         let span = span_of(size);
         let cursor = ranges.cursor;
-        let found = ranges
-            .free
-            .range(cursor..)
-            .chain(ranges.free.range(..cursor))
-            .find(|(_, length)| **length >= span)
-            .map(|(offset, length)| (*offset, *length));
-        let Some((offset, length)) = found else {
+        // Neighbours merge when they are freed, so the range that the cursor points into may begin before it.
+        let around = ranges.free.range(..cursor).next_back().map(|(offset, length)| (*offset, *length));
+        let rest = around.filter(|(offset, length)| offset + length >= cursor + span);
+        let found = rest.map(|(offset, length)| (offset, length, cursor)).or_else(|| {
+            ranges
+                .free
+                .range(cursor..)
+                .chain(ranges.free.range(..cursor))
+                .find(|(_, length)| **length >= span)
+                .map(|(offset, length)| (*offset, *length, *offset))
+        });
+        let Some((start, length, offset)) = found else {
             return Err(out);
         };
-        ranges.free.remove(&offset);
-        if length > span {
-            ranges.free.insert(offset + span, length - span);
+        ranges.free.remove(&start);
+        if offset > start {
+            ranges.free.insert(start, offset - start);
+        }
+        let after = start + length - (offset + span);
+        if after > 0 {
+            ranges.free.insert(offset + span, after);
         }
         ranges.cursor = offset + span;
         ranges.used += size;
