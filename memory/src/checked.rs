@@ -22,6 +22,7 @@ use crate::history::ValuePolicy;
 use crate::model::ReadModifyWrite;
 use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::raw;
+use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use rustc_hash::FxHashMap;
@@ -125,6 +126,7 @@ impl CheckedMemory {
                 values: options.values,
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
+                chooser: None,
                 read_modify_write: ReadModifyWrite::ByHalves,
                 trace: Trace::default(),
                 chains: options.chains,
@@ -143,6 +145,13 @@ impl CheckedMemory {
             addresses: Vec::new(),
             last_modify: 0,
         }
+    }
+
+    /// From now on `chooser` decides which admissible value an unsynchronised load returns, whatever the policy of the options; `None`:
+    /// the policy again.
+    pub fn choose_with(&mut self, chooser: Option<Box<dyn Chooser + Send>>) {
+        self.core.values = if chooser.is_some() { ValuePolicy::Seeded } else { self.options.values };
+        self.core.chooser = chooser;
     }
 
     /// A dispatch begins. Everything that was accessed before is ordered before it.
@@ -316,6 +325,8 @@ impl CheckedMemory {
     }
 }
 
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod tests;
 

@@ -23,5 +23,6 @@ pub mod model;
 pub mod plain;
 pub mod race;
 pub mod raw;
+pub mod schedule;
 pub mod scope;
 pub mod system;

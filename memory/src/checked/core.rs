@@ -8,6 +8,7 @@ use crate::race::{
     AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Pair, Record, Space,
     Time, Trace,
 };
+use crate::schedule::Chooser;
 use crate::scope::StorageClasses;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub(super) struct Core {
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
+    /// Decides instead of the seed.
+    pub chooser: Option<Box<dyn Chooser + Send>>,
     pub read_modify_write: ReadModifyWrite,
     /// The first agent of the entered workgroup, and how many there are.
     pub first_agent: AgentId,
@@ -164,7 +167,6 @@ impl Core {
             kind: &kind,
             bytes,
             policy: if place.size > 4 && kind.atomic { ValuePolicy::Latest } else { self.values },
-            dice: mix(&[self.seed, u64::from(who.agent), place.address, self.draws]),
             stale_budget: self.stale_budget,
             floor: 0,
         };
@@ -212,9 +214,14 @@ impl Core {
             }
             _ => Heads::default(),
         };
-        let loaded = history.load(&load, newest, &mut |index| match index {
+        let dice = mix(&[self.seed, u64::from(who.agent), place.address, self.draws]);
+        let mut known_after = |index: Option<usize>| match index {
             Some(_) if kind.atomic => self.agents.after_reading(who.agent, &operation, &heads_of(index)),
             _ => facts.clone(),
+        };
+        let loaded = history.load(&load, newest, &mut known_after, &mut |options| match &mut self.chooser {
+            Some(chooser) => chooser.choose(options),
+            None => (dice % options as u64) as usize,
         });
         let heads = heads_of(loaded.from);
         let mut after: Option<Arc<Facts>> = None;

@@ -88,8 +88,6 @@ pub struct Load<'a> {
     pub bytes: u8,
     /// Which value to prefer.
     pub policy: ValuePolicy,
-    /// Decides for [`ValuePolicy::Seeded`].
-    pub dice: u64,
     /// How often one agent may read the same old entry.
     pub stale_budget: u32,
     /// A position that the load is known to be ordered after; 0 if none.
@@ -247,12 +245,13 @@ impl History {
     }
 
     /// What a load reads. `newest` is the word as memory has it; `facts` gives what the agent knows after reading a write with these heads
-    /// (of the entry with this index).
+    /// (of the entry with this index); `pick` decides for [`ValuePolicy::Seeded`].
     pub fn load(
         &self,
         load: &Load<'_>,
         newest: u32,
         facts: &mut dyn FnMut(Option<usize>) -> Arc<Facts>,
+        pick: &mut dyn FnMut(usize) -> usize,
     ) -> Loaded {
         let last = self.entries.len().checked_sub(1);
         let whole = |entry: &Entry| entry.bytes & load.bytes == load.bytes;
@@ -285,9 +284,10 @@ impl History {
             }
         }
         let index = match load.policy {
+            _ if found.len() == 1 => 0,
             ValuePolicy::Latest => found.len() - 1,
             ValuePolicy::Stale => 0,
-            ValuePolicy::Seeded => (load.dice % found.len() as u64) as usize,
+            ValuePolicy::Seeded => pick(found.len()).min(found.len() - 1),
         };
         let mut admissible: Vec<u32> = Vec::new();
         for candidate in &found {

@@ -36,7 +36,7 @@ mod slice;
 mod topology;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
 pub use explain::{Case, Explanation};

@@ -43,20 +43,26 @@ fn semantics(random: &mut Random, acquire: bool, release: bool, classes: u32) ->
 }
 
 /// One step of a random execution, for both engines.
-enum Step {
+pub(crate) enum Step {
     Access { agent: u32, kind: Kind, locations: LocationSet, reads: Option<usize> },
     Fence { members: Vec<u32>, operation: Operation },
     Barrier { members: Vec<u32>, execution: Scope, operation: Operation },
 }
 
-struct Case {
+pub(crate) struct Case {
     /// A dispatch of two workgroups of three invocations, in subgroups of two.
     regular: bool,
-    instances: Vec<[u32; 3]>,
-    steps: Vec<Step>,
+    pub(crate) instances: Vec<[u32; 3]>,
+    pub(crate) steps: Vec<Step>,
 }
 
-fn random_case(random: &mut Random, regular: bool, most_agents: u32, events: usize, classes: u32) -> Case {
+pub(crate) fn random_case(
+    random: &mut Random,
+    regular: bool,
+    most_agents: u32,
+    events: usize,
+    classes: u32,
+) -> Case {
     let mut count = 2 + random.below(most_agents - 1);
     let workgroups = random.pick(&[1, 2, 2]);
     let mut instances: Vec<[u32; 3]> = (0..count)
