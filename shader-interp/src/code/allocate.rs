@@ -186,8 +186,7 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
         register.end = register.end.max(2 * last + 1);
     }
     let same = coalesce(&mut lowered);
-    for k in 0..lowered.registers.len() {
-        let to = same[k] as usize;
+    for (k, to) in same.iter().map(|to| *to as usize).enumerate() {
         if to != k {
             let from = lowered.registers[k];
             let target = &mut lowered.registers[to];

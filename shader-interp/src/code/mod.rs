@@ -16,6 +16,7 @@
 
 mod access;
 mod allocate;
+mod control;
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 pub mod isa;
 mod lower;
