@@ -55,6 +55,7 @@ const MOST_EVENTS: usize = 120;
 /// How far back the last operation of an agent that spins is looked for: the lanes of a subgroup take turns.
 const MOST_TURNS: usize = 64;
 const MOST_AGENTS: usize = 24;
+const MOST_MEMBERS: usize = 4;
 
 /// The recent synchronisation of all workgroups.
 #[derive(Default)]
@@ -259,9 +260,11 @@ impl Trace {
             .map_or(0, |event| event.sequence);
         let mut until: BTreeMap<AgentId, u64> = BTreeMap::new();
         let mut open = vec![(pair.later.agent, u64::MAX), (pair.earlier.agent, u64::MAX)];
+        // Members of barriers may carry a path too: they come last, and only those with atomics.
+        let mut members: VecDeque<(AgentId, u64)> = VecDeque::new();
         let mut instances: BTreeSet<u32> = BTreeSet::new();
         let mut complete = true;
-        while let Some((agent, before)) = open.pop() {
+        while let Some((agent, before)) = open.pop().or_else(|| members.pop_front()) {
             let known = until.get(&agent).copied().unwrap_or(0);
             if known >= before {
                 continue;
@@ -271,31 +274,22 @@ impl Trace {
                 continue;
             }
             until.insert(agent, before);
-            for event in self.events(topology, agent) {
-                if event.sequence <= since.max(known) || event.sequence > before || !event.by(agent) {
-                    continue;
-                }
+            let events = self.events(topology, agent);
+            let within = events.partition_point(|event| event.sequence <= since.max(known));
+            for event in events[within..].iter().filter(|event| event.sequence <= before && event.by(agent)) {
                 match event.what {
                     What::Access { reads: Some(write), space, address, .. } => {
                         if let Some(at) = self.find(topology, &write, space, address, event.sequence) {
                             open.push((write.agent, at));
                         }
                     }
-                    What::Barrier { instance, .. } => {
-                        instances.insert(instance);
-                        // Members that only pass barriers add no path that the pair's own agents do not have.
-                        let others = self.events(topology, agent);
-                        for other in others {
-                            if let What::Access { kind, .. } = other.what
-                                && other.sequence > since
+                    What::Barrier { instance, .. } if instances.insert(instance) => {
+                        let atomics = events.iter().rev().filter(|other| {
+                            other.sequence > since
                                 && other.sequence < event.sequence
-                                && kinds[kind as usize].atomic
-                                && !until.contains_key(&other.first)
-                                && open.len() < MOST_AGENTS
-                            {
-                                open.push((other.first, event.sequence));
-                            }
-                        }
+                                && matches!(other.what, What::Access { kind, .. } if kinds[kind as usize].atomic)
+                        });
+                        members.extend(atomics.take(MOST_MEMBERS).map(|other| (other.first, event.sequence)));
                     }
                     _ => {}
                 }
@@ -303,21 +297,38 @@ impl Trace {
         }
         let mut chosen: BTreeMap<u64, Vec<AgentId>> = BTreeMap::new();
         let mut traced: BTreeMap<u64, &Traced> = BTreeMap::new();
-        let mut groups: BTreeSet<u32> = BTreeSet::new();
         for (agent, before) in &until {
-            let range = topology.range(*agent, 1);
-            groups.insert(range.start / range.len().max(1) as u32);
-            for event in self.events(topology, *agent) {
-                let member =
-                    matches!(event.what, What::Barrier { instance, .. } if instances.contains(&instance));
-                if event.by(*agent) && event.sequence > since && (event.sequence <= *before || member) {
-                    chosen.entry(event.sequence).or_default().push(*agent);
-                    traced.insert(event.sequence, event);
-                }
+            let own: Vec<&Traced> = self
+                .events(topology, *agent)
+                .iter()
+                .filter(|event| {
+                    let member =
+                        matches!(event.what, What::Barrier { instance, .. } if instances.contains(&instance));
+                    event.by(*agent) && event.sequence > since && (event.sequence <= *before || member)
+                })
+                .collect();
+            // Of the earlier access's agent the operations right after it matter, of all others those right before the pair.
+            let most = match (*agent == pair.earlier.agent, *agent == pair.later.agent) {
+                (true, _) | (_, true) => MOST_EVENTS / 3,
+                _ => MOST_EVENTS / 8,
+            };
+            let from = if *agent == pair.earlier.agent { 0 } else { own.len().saturating_sub(most) };
+            complete &= own.len() <= most;
+            for event in own.into_iter().skip(from).take(most) {
+                chosen.entry(event.sequence).or_default().push(*agent);
+                traced.insert(event.sequence, event);
             }
         }
-        while chosen.values().map(Vec::len).sum::<usize>() > MOST_EVENTS {
-            chosen.pop_first();
+        // What is still too much goes from those who are not of the pair, the oldest first.
+        let of_pair = |agent: &AgentId| *agent == pair.earlier.agent || *agent == pair.later.agent;
+        let mut count: usize = chosen.values().map(Vec::len).sum();
+        for agents in chosen.values_mut() {
+            if count <= MOST_EVENTS {
+                break;
+            }
+            count -= agents.len();
+            agents.retain(of_pair);
+            count += agents.len();
             complete = false;
         }
         let mut builder = Builder {
