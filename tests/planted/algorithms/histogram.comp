@@ -12,6 +12,7 @@
 //# expect race-unordered 2 2
 //# case no-barrier-after-clear NO_CLEAR_BARRIER
 //# expect race-unordered 3 4
+//# allow uninitialised-read 4
 //# case no-barrier-before-read NO_READ_BARRIER
 //# expect race-unordered 4 5
 #version 450
