@@ -95,7 +95,9 @@ pub(super) fn serve<C: Words>(
     let mut left = 0;
     each(mask, |lane| {
         let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
-        let mut served = offset <= last && offset % 4 == 0;
+        // Lanes write in ascending order: behind one that is left, all are.
+        let in_turn = left == 0 || matches!(does, Sweeping::Load(_));
+        let mut served = in_turn && offset <= last && offset % 4 == 0;
         if served {
             let word = (view.address + offset) / 4;
             for k in 0..components {

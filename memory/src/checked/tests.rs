@@ -543,3 +543,25 @@ fn explanations_name_the_missing_element_and_the_smallest_fix() {
         )
     );
 }
+
+#[test]
+fn lanes_write_in_ascending_order_whichever_path_serves_them() {
+    let mut m = Machine::stale();
+    let one = m.atomic(U, Scope::Device, Semantics::RELAXED);
+    let add = |m: &mut Machine, site: u32, lane: u32, mask: Mask| {
+        m.with(lane, U, 0, 0, |memory, to, _| {
+            let (value, mut out) = ([Lanes([1; LANES])], [Lanes::ZERO]);
+            memory
+                .read_modify_write(Site(site), AtomicOp::IAdd, to, mask, &one, &value, None, &mut out)
+                .unwrap();
+            out[0]
+        })
+    };
+    // Lane 5 stores plainly: it alone is in order with its own atomic, so lanes before it are left to the general path.
+    m.store(1, 5, U, 0, SHARED, 100);
+    let old = add(&mut m, 2, 0, 0xff);
+    assert_eq!(old.0[..8], [100, 101, 102, 103, 104, 105, 106, 107]);
+    let findings = m.end();
+    assert_eq!(only(&findings), FindingId::RaceUnordered);
+    assert_eq!(findings[0].accesses[1].by.local_index, 0);
+}
