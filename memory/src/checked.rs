@@ -8,12 +8,14 @@
 mod core;
 mod footprint;
 mod kinds;
+mod lane;
 mod lanes;
 mod report;
 
-use self::core::{Core, Where, Who, class_indices};
+use self::core::{Core, class_indices};
 use self::kinds::{Does, Kinds};
-use self::lanes::{Place, Sweep, Sweeping, Words};
+use self::lane::{Cells, Lane, get, put};
+use self::lanes::{Place, Sweep, Sweeping};
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -21,12 +23,10 @@ use crate::finding::Finding;
 use crate::history::ValuePolicy;
 use crate::model::ReadModifyWrite;
 use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
-use crate::raw;
 use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use rustc_hash::FxHashMap;
-use std::sync::atomic::Ordering;
 
 /// The reference of accesses through physical storage buffer addresses: one for all.
 const PHYSICAL: Reference = Reference(u32::MAX - 1);
@@ -329,229 +329,6 @@ impl CheckedMemory {
 mod random;
 #[cfg(test)]
 mod tests;
-
-enum Cells<'a> {
-    Device(&'a mut Shadow),
-    Workgroup(&'a mut Vec<Cell>),
-}
-
-impl Cells<'_> {
-    #[inline(always)]
-    fn cell(&mut self, word: u64) -> &mut Cell {
-        match self {
-            Cells::Device(shadow) => Words::cell(*shadow, word),
-            Cells::Workgroup(cells) => Words::cell(*cells, word),
-        }
-    }
-}
-
-/// One lane of one instruction.
-struct Lane<'a> {
-    core: &'a mut Core,
-    cells: Cells<'a>,
-    view: MemoryView,
-    offset: u64,
-    lane: usize,
-    agent: AgentId,
-    undefined: bool,
-    space: Space,
-}
-
-/// One word that a component touches: the word, its bytes, and where the component's bits are in the word (left shift; negative: right).
-struct Piece {
-    word: u64,
-    bytes: u8,
-    shift: i32,
-}
-
-impl Piece {
-    /// Bits of the component, placed in the word.
-    fn place(&self, value: u64) -> u32 {
-        if self.shift >= 0 { (value << self.shift) as u32 } else { (value >> -self.shift) as u32 }
-    }
-
-    /// Bits of the word, placed in the component.
-    fn lift(&self, word: u32) -> u64 {
-        let mask = (0..4).filter(|b| self.bytes >> b & 1 != 0).fold(0u32, |bits, b| bits | 0xff << (8 * b));
-        let word = u64::from(word & mask);
-        if self.shift >= 0 { word >> self.shift } else { word << -self.shift }
-    }
-}
-
-/// The words of a component of `size` bytes at `address`.
-fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
-    let end = address + u64::from(size);
-    (address / 4..end.div_ceil(4)).map(move |word| {
-        let base = word * 4;
-        let from = address.max(base) - base;
-        let to = end.min(base + 4) - base;
-        Piece {
-            word,
-            bytes: ((1u32 << to) - (1 << from)) as u8,
-            shift: (address as i64 - base as i64) as i32 * 8,
-        }
-    })
-}
-
-impl Lane<'_> {
-    /// Component `k`: its offset and place, or nothing (and a finding) if it is out of bounds.
-    #[inline(always)]
-    fn component(&mut self, access: &Access, kind: u32, k: usize) -> Option<Where> {
-        let size = u64::from(access.size);
-        let offset = self.offset + k as u64 * size;
-        let place = Where {
-            address: self.view.address.wrapping_add(offset),
-            offset,
-            size: size as u32,
-            undefined: self.undefined,
-            space: self.space,
-        };
-        if offset + size <= self.view.size {
-            return Some(place);
-        }
-        let who = Who { agent: self.agent, kind };
-        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place);
-        None
-    }
-
-    #[inline(always)]
-    fn read(&mut self, access: &Access, kind: u32, k: usize) -> u64 {
-        let Some(place) = self.component(access, kind, k) else { return 0 };
-        let who = Who { agent: self.agent, kind };
-        let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
-        if access.size == 4 && place.address.is_multiple_of(4) {
-            let cell = self.cells.cell(place.address / 4);
-            return u64::from(self.core.read(cell, who, 15, newest as u32, &place));
-        }
-        let mut value = 0;
-        for piece in pieces(place.address, access.size) {
-            let cell = self.cells.cell(piece.word);
-            let word = self.core.read(cell, who, piece.bytes, piece.place(newest), &place);
-            value |= piece.lift(word);
-        }
-        value
-    }
-
-    #[inline(always)]
-    fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &Heads) {
-        let Some(place) = self.component(access, kind, k) else { return };
-        let who = Who { agent: self.agent, kind };
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
-        self.write_over(access, who, &place, old, value, heads);
-    }
-
-    #[inline(always)]
-    fn write_over(&mut self, access: &Access, who: Who, place: &Where, old: u64, value: u64, heads: &Heads) {
-        if access.size == 4 && place.address.is_multiple_of(4) {
-            let cell = self.cells.cell(place.address / 4);
-            self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
-        } else {
-            for piece in pieces(place.address, access.size) {
-                let cell = self.cells.cell(piece.word);
-                let (old, new) = (piece.place(old), piece.place(value));
-                self.core.write(cell, who, piece.bytes, old, new, heads.clone(), place);
-            }
-        }
-        raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
-    }
-
-    /// Traces an access with an availability or visibility operation.
-    fn trace(&mut self, access: &Access, kind: u32, k: usize) {
-        self.core.read_from = None;
-        if let Some(place) = self.component(access, kind, k) {
-            self.core.trace(Who { agent: self.agent, kind }, &place);
-        }
-    }
-
-    /// An atomic load.
-    fn atomic_read(&mut self, access: &Access, kind: u32) -> u64 {
-        let operation = self.core.kinds.get(kind).operation();
-        self.core.agents.begin_atomic(self.agent, &operation);
-        self.core.read_from = None;
-        let value = self.read(access, kind, 0);
-        if let Some(place) = self.component(access, kind, 0) {
-            self.core.trace(Who { agent: self.agent, kind }, &place);
-        }
-        self.core.agents.end_atomic(self.agent, &operation);
-        value
-    }
-
-    /// An atomic store.
-    fn atomic_write(&mut self, access: &Access, kind: u32, value: u64) {
-        let Some(place) = self.component(access, kind, 0) else { return };
-        let who = Who { agent: self.agent, kind };
-        let operation = self.core.kinds.get(kind).operation();
-        self.core.agents.begin_atomic(self.agent, &operation);
-        self.core.agents.make_available_before(self.agent, &operation);
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
-        let piece = pieces(place.address, access.size).next();
-        let heads = match piece {
-            Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
-            None => Heads::default(),
-        };
-        self.write_over(access, who, &place, old, value, &heads);
-        self.core.read_from = None;
-        self.core.trace(who, &place);
-        self.core.agents.end_atomic(self.agent, &operation);
-    }
-
-    /// A read-modify-write; returns the original value.
-    fn modify(
-        &mut self,
-        access: &Access,
-        kinds: (u32, u32),
-        op: AtomicOp,
-        value: u64,
-        comparator: u64,
-    ) -> u64 {
-        let Some(place) = self.component(access, kinds.0, 0) else { return 0 };
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
-        let all = if access.size == 8 { u64::MAX } else { (1 << (8 * u32::from(access.size))) - 1 };
-        let fails = op == AtomicOp::CompareExchange && old & all != comparator & all;
-        let who = Who { agent: self.agent, kind: if fails { kinds.1 } else { kinds.0 } };
-        let operation = self.core.kinds.get(who.kind).operation();
-        self.core.agents.begin_atomic(self.agent, &operation);
-        self.core.read_from = None;
-        if let Some(piece) = pieces(place.address, access.size).next() {
-            self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes, &place);
-        }
-        if fails {
-            let values = std::mem::replace(&mut self.core.values, ValuePolicy::Latest);
-            self.read(access, who.kind, 0);
-            self.core.values = values;
-        } else {
-            self.core.agents.make_available_before(self.agent, &operation);
-            let heads = match pieces(place.address, access.size).next() {
-                Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
-                None => Heads::default(),
-            };
-            let new = raw::apply(op, access.size, old, value, comparator);
-            self.write_over(access, who, &place, old, new, &heads);
-        }
-        self.core.trace(who, &place);
-        self.core.agents.end_atomic(self.agent, &operation);
-        old
-    }
-}
-
-#[inline(always)]
-fn put(out: &mut [Lanes], k: usize, size: u8, lane: usize, value: u64) {
-    if size == 8 {
-        out[2 * k].0[lane] = value as u32;
-        out[2 * k + 1].0[lane] = (value >> 32) as u32;
-    } else {
-        out[k].0[lane] = value as u32;
-    }
-}
-
-#[inline(always)]
-fn get(value: &[Lanes], k: usize, size: u8, lane: usize) -> u64 {
-    if size == 8 {
-        u64::from(value[2 * k].0[lane]) | u64::from(value[2 * k + 1].0[lane]) << 32
-    } else {
-        u64::from(value[k].0[lane])
-    }
-}
 
 fn reference(pointers: &Pointers<'_>) -> Reference {
     match pointers {
