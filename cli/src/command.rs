@@ -3,13 +3,14 @@
 use crate::exec::ExecArgs;
 use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
+use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
 use crate::{demo, exec, install, report};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::process::ExitCode;
-use vulkan_pellucid::report::session::quote;
+use vulkan_pellucid::report::replay::quote;
 
 /// A software Vulkan device that you can see through.
 #[derive(Parser)]
@@ -25,8 +26,8 @@ enum Command {
     Run(RunArgs),
     /// Run one shader without a host program
     Exec(ExecCommand),
-    /// Run a program as a report's finding was found
-    Replay(Rest),
+    /// Run a program as a report's findings were found, and say whether they came again
+    Replay(ReplayArgs),
     /// Run a shader under every schedule
     Explore(Rest),
     /// Decide memory-model litmus tests
@@ -134,7 +135,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             finish(&exec_job(arguments.options)?)
         }
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
-        Command::Replay(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: replay"))),
+        Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
         Command::Explore(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: explore"))),
         Command::Report(arguments) => report::run(&arguments).map(|()| 0),
         Command::Install(arguments) => install::install(arguments.system).map(|()| 0),

@@ -3,7 +3,7 @@
 use crate::driver;
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
-use vulkan_pellucid::report::session::quote;
+use vulkan_pellucid::report::replay::quote;
 
 fn home_or(variable: &str, below_home: &str) -> anyhow::Result<PathBuf> {
     match std::env::var_os(variable).filter(|value| Path::new(value).is_absolute()) {

@@ -7,6 +7,7 @@
 //! - [`exec`]: that program from the command line;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`report`]: report files as text, SARIF and HTML;
+//! - [`replay`]: a program again, as a report's findings were found;
 //! - [`litmus`]: memory-model tests by the axioms and on the machine;
 //! - [`vulkan`]: litmus programs as SPIR-V, dispatched on the driver;
 //! - [`install`]: the manifest where the loader looks for it.
@@ -24,6 +25,7 @@ pub mod host;
 pub mod install;
 pub mod litmus;
 pub mod options;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod vulkan;

@@ -9,6 +9,8 @@ use vulkan_pellucid::config::{Config, Kind, OPTIONS, OptionSpec, find};
 pub struct DriverOptions {
     /// `PELLUCID_*` variables.
     pub variables: BTreeMap<String, String>,
+    /// These are all: the variables of this process's environment do not count.
+    pub closed: bool,
 }
 
 fn flags() -> impl Iterator<Item = &'static OptionSpec> {
@@ -73,14 +75,17 @@ impl DriverOptions {
     /// # Errors
     /// The environment has an unknown or bad variable.
     pub fn resolve(&mut self) -> anyhow::Result<Config> {
+        let given = |(name, value): (&String, &String)| (name.into(), value.into());
+        if self.closed {
+            return Ok(Config::from_variables(self.variables.iter().map(given).collect::<Vec<_>>())?);
+        }
         let environment = Config::from_env()?;
         if !environment.given.contains_key("mode") && !self.variables.contains_key("PELLUCID_MODE") {
             self.set("mode", "check");
         }
         let inherited =
             std::env::vars_os().filter(|(name, _)| !self.variables.contains_key(&*name.to_string_lossy()));
-        let given = self.variables.iter().map(|(name, value)| (name.into(), value.into()));
-        Ok(Config::from_variables(inherited.chain(given).collect::<Vec<_>>())?)
+        Ok(Config::from_variables(inherited.chain(self.variables.iter().map(given)).collect::<Vec<_>>())?)
     }
 }
 

@@ -38,7 +38,11 @@ impl Report {
         Report::parse(&text).with_context(|| path.display().to_string())
     }
 
-    fn parse(text: &str) -> anyhow::Result<Report> {
+    /// Reads the text of a report file.
+    ///
+    /// # Errors
+    /// It is no report.
+    pub fn parse(text: &str) -> anyhow::Result<Report> {
         let mut lines = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let value: Value = serde_json::from_str(line).with_context(|| format!("line {}", index + 1))?;
@@ -53,7 +57,8 @@ impl Report {
         Ok(Report { lines })
     }
 
-    fn of_type<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    /// Its lines of one type.
+    pub fn of_type<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
         self.lines.iter().filter(move |line| line["type"] == kind)
     }
 

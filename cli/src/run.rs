@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vulkan_pellucid::report::session::{quote, total_line};
+use vulkan_pellucid::report::replay::quote;
+use vulkan_pellucid::report::session::total_line;
 
 /// The status of a program that ended well but had findings.
 pub const FINDINGS: u8 = 66;
@@ -55,7 +56,13 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
     std::fs::create_dir(&totals)?;
     let Some((program, arguments)) = job.command.split_first() else { bail!("no program to run") };
     let mut command = Command::new(program);
-    command.args(arguments).envs(&options.variables);
+    command.args(arguments);
+    if options.closed {
+        for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
+            command.env_remove(name);
+        }
+    }
+    command.envs(&options.variables);
     command
         .env("VK_ICD_FILENAMES", &manifest)
         .env("VK_DRIVER_FILES", &manifest)

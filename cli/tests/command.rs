@@ -116,7 +116,7 @@ fn usage_errors_have_status_2_and_name_what_is_valid() {
         (&["walk"], "unrecognized"),
         (&["exec", "/nonexistent.spv", "--groups", "1"], "/nonexistent.spv"),
         (&["exec", REDUCE, "--groups", "1", "--buffer", "0:0=u33x1"], "unknown type \"u33\""),
-        (&["replay", "report.json"], "not implemented in Pellucid: replay"),
+        (&["replay", "/nonexistent.json"], "/nonexistent.json"),
         (&["help", "nonsense"], "no command \"nonsense\""),
     ];
     for (arguments, text) in cases {

@@ -5,6 +5,7 @@
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
 //! - [`suppress`]: rules for what is not to be reported;
+//! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
 //!
 //! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads, time or the working directory,
@@ -14,6 +15,7 @@ pub mod context;
 pub mod exit;
 pub mod hazard;
 pub mod json;
+pub mod replay;
 pub mod session;
 pub mod source;
 pub mod suppress;

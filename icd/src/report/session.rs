@@ -4,6 +4,7 @@ use super::context::{Context, Object, base_name};
 use super::exit;
 use super::hazard::HazardReport;
 use super::json;
+use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::words;
@@ -110,50 +111,6 @@ fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Options that change what a program does, and so belong to a replay.
-const REPLAYED: [&str; 9] = [
-    "values",
-    "shaders",
-    "subgroup-size",
-    "max-workgroup-invocations",
-    "device-type",
-    "no-chains",
-    "stale-budget",
-    "queues",
-    "watchdog",
-];
-
-fn replay_line(config: &Config) -> String {
-    let mut line = format!("--seed {}", config.seed);
-    for name in REPLAYED {
-        match config.given.get(name) {
-            Some(value) if name == "no-chains" => {
-                line.push_str(if matches!(value.as_str(), "1" | "true") { " --no-chains" } else { "" })
-            }
-            Some(value) => line.push_str(&format!(" --{name} {}", quote(value))),
-            None => {}
-        }
-    }
-    let command = config.command.clone().unwrap_or_else(|| {
-        let words: Vec<String> = std::env::args_os().map(|a| quote(&a.to_string_lossy())).collect();
-        words.join(" ")
-    });
-    match command.strip_prefix("pellucid exec ") {
-        Some(arguments) => format!("pellucid exec {line} {arguments}"),
-        None => format!("pellucid run {line} -- {command}"),
-    }
-}
-
-/// A word as a shell reads it.
-pub fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 /// FNV-1a, 32 bits.
 pub fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -162,7 +119,7 @@ pub fn fnv(text: &str) -> u32 {
 impl Session {
     /// A session that has no files open. `replay` is the line that shows a finding again; made of the configuration where there is none.
     pub fn new(config: &Config, replay: Option<String>) -> Session {
-        let replay = replay.unwrap_or_else(|| replay_line(config));
+        let replay = replay.unwrap_or_else(|| replay::line(config));
         Session { config: config.clone(), replay, state: Mutex::new(State::default()) }
     }
 
@@ -199,7 +156,9 @@ impl Session {
                 "schema": json::SCHEMA,
                 "pellucid": env!("CARGO_PKG_VERSION"),
                 "seed": self.config.seed,
-                "options": self.config.given,
+                "options": replay::decisive(&self.config),
+                "suppressions": state.suppressions.rules(),
+                "command": replay::command(&self.config),
                 "replay": self.replay,
             });
             write_line(&mut state.report, &head);

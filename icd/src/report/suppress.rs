@@ -92,6 +92,11 @@ impl Suppressions {
         covered
     }
 
+    /// All rules, as `race:partial*`.
+    pub fn rules(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| format!("{}:{}", rule.kind, rule.pattern)).collect()
+    }
+
     /// Rules that covered nothing, as `race:old* (line 3)`.
     pub fn unused(&self) -> Vec<String> {
         let unused = self.rules.iter().filter(|rule| !rule.used);

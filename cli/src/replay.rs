@@ -1,0 +1,264 @@
+//! `pellucid replay`: runs a program as a report's findings were found, and says whether they came again.
+//!
+//! A report file begins with what decides its findings: options, seed, rules of suppression, and the command line that its texts show. The
+//! program runs with exactly these, whatever the environment says, and writes a report of its own; the lines of the findings are compared
+//! byte for byte. A report of `pellucid exec` needs no program: its command line says all, and a shader on the driver can do no harm. The
+//! program of any other report has to be named again.
+
+use crate::options::DriverOptions;
+use crate::report::Report;
+use crate::run::{self, Job};
+use anyhow::{Context as _, bail};
+use clap::Args;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use vulkan_pellucid::config::find;
+use vulkan_pellucid::report::replay::words;
+
+/// The status where a finding did not come again.
+const DIFFERS: u8 = 1;
+
+/// What to replay.
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// A file that --report wrote
+    file: PathBuf,
+    /// Compare this finding only, by its number
+    #[arg(long, value_name = "N")]
+    finding: Option<u64>,
+    /// Keep the report of the replay
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Host threads for shaders, 0 for one per core
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// The program and its arguments; not needed for a report of `pellucid exec`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// What a report asks for, ready to run.
+#[derive(Debug)]
+pub struct Replay {
+    job: Job,
+    expected: Vec<Line>,
+    written_by: String,
+    /// Holds the new report and the rules of suppression.
+    folder: tempfile::TempDir,
+    report: PathBuf,
+}
+
+/// A line of a report that tells of a finding or of a lost device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    text: String,
+    value: Value,
+}
+
+/// How an expected line came again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Again {
+    Exactly,
+    /// Under another number.
+    As(u64),
+    /// The same kind at the same instructions, with other contents of these fields.
+    Differs(Vec<String>),
+    No,
+}
+
+/// The findings and traps of a report file's text.
+fn lines(text: &str) -> anyhow::Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for text in text.lines() {
+        let value: Value = serde_json::from_str(text)?;
+        if matches!(value["type"].as_str(), Some("finding" | "trap")) {
+            lines.push(Line { text: text.to_owned(), value });
+        }
+    }
+    Ok(lines)
+}
+
+impl Line {
+    fn name(&self) -> String {
+        match (self.value["number"].as_u64(), self.value["id"].as_str()) {
+            (Some(number), Some(id)) => format!("finding {number} ({id})"),
+            _ => "the lost device".to_owned(),
+        }
+    }
+
+    /// What makes two findings the same although their contents differ: the id and where it is.
+    fn subject(&self) -> Vec<Value> {
+        let sides = ["accesses", "commands"].into_iter().flat_map(|name| self.value[name].as_array());
+        let places = sides
+            .flatten()
+            .flat_map(|side| ["source", "word", "command", "location"].map(|n| side[n].clone()));
+        [self.value["type"].clone(), self.value["id"].clone()].into_iter().chain(places).collect()
+    }
+
+    fn without_number(&self) -> Value {
+        let mut value = self.value.clone();
+        if let Some(object) = value.as_object_mut() {
+            object.remove("number");
+        }
+        value
+    }
+
+    fn again(&self, new: &[Line]) -> Again {
+        if new.iter().any(|line| line.text == self.text) {
+            return Again::Exactly;
+        }
+        if let Some(line) = new.iter().find(|line| line.without_number() == self.without_number()) {
+            return line.value["number"].as_u64().map_or(Again::Exactly, Again::As);
+        }
+        let Some(line) = new.iter().find(|line| line.subject() == self.subject()) else { return Again::No };
+        let fields = self.value.as_object().into_iter().flatten();
+        let differing = fields.filter(|(name, value)| line.value[name.as_str()] != **value);
+        Again::Differs(differing.map(|(name, _)| name.clone()).filter(|n| n != "number").collect())
+    }
+}
+
+impl Replay {
+    /// Reads the report and prepares the program.
+    ///
+    /// # Errors
+    /// The file is no report, there is nothing in it to replay, or a program has to be named.
+    pub fn new(arguments: &ReplayArgs) -> anyhow::Result<Replay> {
+        let name = arguments.file.display().to_string();
+        let text = std::fs::read_to_string(&arguments.file).with_context(|| name.clone())?;
+        let report = Report::parse(&text).with_context(|| name.clone())?;
+        let mut expected = lines(&text)?;
+        if let Some(number) = arguments.finding {
+            expected.retain(|line| line.value["number"].as_u64() == Some(number));
+            if expected.is_empty() {
+                bail!("{name}: no finding {number}");
+            }
+        }
+        if expected.is_empty() {
+            bail!("{name}: no findings to replay");
+        }
+        let head = report.of_type("run").next().with_context(|| format!("{name}: no run"))?;
+        let folder = tempfile::tempdir().context("a temporary folder")?;
+        let path = arguments.report.clone().unwrap_or_else(|| folder.path().join("report.json"));
+        let mut options = restored(head, folder.path()).with_context(|| name.clone())?;
+        options.set("report", path.to_string_lossy());
+        if let Some(threads) = arguments.threads {
+            options.set("threads", threads.to_string());
+        }
+        let recorded = head["command"].as_str().unwrap_or_default();
+        let command = match recorded.strip_prefix("pellucid exec ") {
+            _ if !arguments.program.is_empty() => arguments.program.clone(),
+            Some(rest) => {
+                let words = words(rest).with_context(|| format!("{name}: bad command {recorded}"))?;
+                let own = [std::env::current_exe()?.into_os_string(), "exec-here".into()];
+                own.into_iter().chain(words.into_iter().map(OsString::from)).collect()
+            }
+            None => bail!(
+                "a program has to be named: pellucid replay {name} -- {recorded}",
+                recorded = if recorded.is_empty() { "PROGRAM" } else { recorded }
+            ),
+        };
+        let written_by = head["pellucid"].as_str().unwrap_or_default().to_owned();
+        let job = Job { options, command, shown: Some(recorded.to_owned()) };
+        Ok(Replay { job, expected, written_by, folder, report: path })
+    }
+
+    /// Runs the program and compares. The status is the program's, with findings 66; 1 where a finding did not come again.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub fn run(self) -> anyhow::Result<u8> {
+        let Replay { job, expected, written_by, folder, report } = self;
+        let outcome = run::one(&job)?;
+        eprintln!("{}", run::total(&outcome));
+        let text = std::fs::read_to_string(&report).with_context(|| report.display().to_string())?;
+        drop(folder);
+        let new = lines(&text)?;
+        let mut again = 0;
+        for line in &expected {
+            match line.again(&new) {
+                Again::Exactly => again += 1,
+                Again::As(number) => {
+                    again += 1;
+                    eprintln!("pellucid: replay: {} came again, as finding {number}", line.name());
+                }
+                Again::Differs(fields) => {
+                    let fields = fields.join(", ");
+                    eprintln!("pellucid: replay: {} came again, but differs in: {fields}", line.name());
+                }
+                Again::No => eprintln!("pellucid: replay: {} did not come again", line.name()),
+            }
+        }
+        if again == expected.len() {
+            let which = match expected.as_slice() {
+                [one] => one.name(),
+                all => format!("all {} findings", all.len()),
+            };
+            eprintln!("pellucid: replay: {which} came again, byte for byte");
+            return Ok(outcome.status);
+        }
+        eprintln!("pellucid: replay: {again} of {} came again", expected.len());
+        if written_by != env!("CARGO_PKG_VERSION") {
+            eprintln!("pellucid: replay: the report was written by version {written_by}");
+        }
+        Ok(DIFFERS)
+    }
+}
+
+/// The options of a report's run, and nothing of the environment's.
+fn restored(head: &Value, folder: &Path) -> anyhow::Result<DriverOptions> {
+    let mut options = DriverOptions { closed: true, ..DriverOptions::default() };
+    options.set("mode", "run");
+    options.set("seed", head["seed"].to_string());
+    for (name, value) in head["options"].as_object().into_iter().flatten() {
+        let Some(spec) = find(name) else { bail!("option {name}: not one of this version's") };
+        options.set(spec.name, value.as_str().unwrap_or_default());
+    }
+    let rules: Vec<&str> =
+        head["suppressions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !rules.is_empty() {
+        let path = folder.join("suppressions");
+        std::fs::write(&path, rules.join("\n") + "\n")?;
+        options.set("suppressions", path.to_string_lossy());
+    }
+    options.resolve()?;
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(number: u64, word: u64, notes: &str) -> String {
+        format!(
+            r#"{{"accesses":[{{"source":null,"word":{word}}}],"id":"race-private","notes":"{notes}","number":{number},"type":"finding"}}"#
+        )
+    }
+
+    #[test]
+    fn lines_come_again_exactly_renumbered_differing_or_not() {
+        let new = lines(&[line(1, 10, "a"), line(2, 20, "b")].join("\n")).unwrap();
+        let again = |text: String| lines(&text).unwrap()[0].again(&new);
+        assert_eq!(again(line(1, 10, "a")), Again::Exactly);
+        assert_eq!(again(line(7, 20, "b")), Again::As(2));
+        assert_eq!(again(line(1, 10, "c")), Again::Differs(vec!["notes".into()]));
+        assert_eq!(again(line(1, 30, "a")), Again::No);
+    }
+
+    #[test]
+    fn options_are_the_reports_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let head = serde_json::json!({
+            "type": "run", "seed": 7, "options": { "mode": "check", "values": "seeded" }, "suppressions": ["race:x*"],
+        });
+        let options = restored(&head, folder.path()).unwrap();
+        assert!(options.closed);
+        assert_eq!(options.variables["PELLUCID_MODE"], "check");
+        assert_eq!(options.variables["PELLUCID_SEED"], "7");
+        assert_eq!(options.variables["PELLUCID_VALUES"], "seeded");
+        let rules = std::fs::read_to_string(&options.variables["PELLUCID_SUPPRESSIONS"]).unwrap();
+        assert_eq!(rules, "race:x*\n");
+        let unknown = serde_json::json!({ "seed": 0, "options": { "speed": "1" } });
+        assert!(restored(&unknown, folder.path()).unwrap_err().to_string().contains("speed"));
+    }
+}

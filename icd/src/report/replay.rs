@@ -1,0 +1,137 @@
+//! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid replay`.
+
+use crate::config::Config;
+use std::collections::BTreeMap;
+
+/// Options that change what a program does, and so belong to a replay line.
+const REPLAYED: [&str; 9] = [
+    "values",
+    "shaders",
+    "subgroup-size",
+    "max-workgroup-invocations",
+    "device-type",
+    "no-chains",
+    "stale-budget",
+    "queues",
+    "watchdog",
+];
+
+/// Options that name places or say how findings are shown. They decide no finding, so a report file does not repeat them: its bytes are the
+/// same wherever and on however many threads it was written. Rules of suppression are kept as such.
+const PRESENTATION: [&str; 7] =
+    ["report", "exitcode", "max-reports", "suppressions", "threads", "summary", "command"];
+
+/// The options of a run that decide what is found, by name, as they were given.
+pub fn decisive(config: &Config) -> BTreeMap<&'static str, String> {
+    let decisive = config.given.iter().filter(|(name, _)| !PRESENTATION.contains(name));
+    decisive.map(|(name, value)| (*name, value.clone())).collect()
+}
+
+/// The command line of the program: the one that `pellucid run` was given, else this process's.
+pub fn command(config: &Config) -> String {
+    config.command.clone().unwrap_or_else(|| {
+        let words: Vec<String> = std::env::args_os().map(|a| quote(&a.to_string_lossy())).collect();
+        words.join(" ")
+    })
+}
+
+/// The command that shows the run's findings again.
+pub fn line(config: &Config) -> String {
+    let mut line = format!("--seed {}", config.seed);
+    for name in REPLAYED {
+        match config.given.get(name) {
+            Some(value) if name == "no-chains" => {
+                line.push_str(if matches!(value.as_str(), "1" | "true") { " --no-chains" } else { "" })
+            }
+            Some(value) => line.push_str(&format!(" --{name} {}", quote(value))),
+            None => {}
+        }
+    }
+    let command = command(config);
+    match command.strip_prefix("pellucid exec ") {
+        Some(arguments) => format!("pellucid exec {line} {arguments}"),
+        None => format!("pellucid run {line} -- {command}"),
+    }
+}
+
+/// A word as a shell reads it.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// The words of a line of [`quote`]d words; `None` if it is none.
+pub fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(chars.next()?),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::find;
+
+    fn config(options: &[(&str, &str)]) -> Config {
+        let mut config = Config::default();
+        for (name, value) in options {
+            config.set(find(name).unwrap(), name, value).unwrap();
+        }
+        config
+    }
+
+    #[test]
+    fn words_undo_quotes() {
+        let all = ["a", "", "two words", "it's", "--push=0=f32:1,2", "'", "\\", "a\"b", "$(x)"];
+        let line: Vec<String> = all.iter().map(|word| quote(word)).collect();
+        assert_eq!(words(&line.join(" ")).unwrap(), all);
+        assert_eq!(words("unfinished '"), None);
+        assert_eq!(words(""), Some(vec![]));
+    }
+
+    #[test]
+    fn only_what_decides_findings_is_kept() {
+        let config = config(&[
+            ("mode", "check"),
+            ("seed", "7"),
+            ("threads", "8"),
+            ("report", "/tmp/x"),
+            ("max-reports", "1"),
+            ("summary", "/tmp/y"),
+            ("command", "./app"),
+        ]);
+        let kept: Vec<String> = decisive(&config).iter().map(|(n, v)| format!("{n}={v}")).collect();
+        assert_eq!(kept, ["mode=check", "seed=7"]);
+    }
+
+    #[test]
+    fn the_line_has_the_options_and_the_command() {
+        let given = [("seed", "3"), ("values", "seeded"), ("no-chains", "1")];
+        let run = [&given[..], &[("command", "./app 'a b'")]].concat();
+        assert_eq!(line(&config(&run)), "pellucid run --seed 3 --values seeded --no-chains -- ./app 'a b'");
+        let exec = [&given[..1], &[("command", "pellucid exec a.spv --groups 1")]].concat();
+        assert_eq!(line(&config(&exec)), "pellucid exec --seed 3 a.spv --groups 1");
+    }
+}
