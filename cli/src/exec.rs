@@ -3,6 +3,7 @@
 //! `pellucid exec` starts itself again as the program to run, so that options, findings, totals and exit status are those of `pellucid
 //! run`.
 
+use crate::assemble::assemble_with_lines;
 use crate::host::buffers::{self, ElementType};
 use crate::host::{self, Contents, HostError, Program};
 use anyhow::{Context as _, bail};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// What to execute.
 #[derive(Args, Clone, Debug)]
 pub struct ExecArgs {
-    /// A SPIR-V binary
+    /// A SPIR-V binary, or assembly text as spirv-as reads it
     pub file: PathBuf,
     /// Entry point
     #[arg(long, default_value = "main")]
@@ -59,10 +60,10 @@ fn place(text: &str) -> Result<(u32, u32), String> {
     parsed.ok_or_else(|| format!("\"{text}\" is not SET:BINDING"))
 }
 
-/// The words of a SPIR-V file, in either byte order.
+/// The words of a SPIR-V file: a binary in either byte order, or assembly text, whose lines findings then name.
 ///
 /// # Errors
-/// The file cannot be read, or is no SPIR-V binary.
+/// The file cannot be read, or is no SPIR-V.
 pub fn read_spirv(path: &Path) -> anyhow::Result<Vec<u32>> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
@@ -73,13 +74,13 @@ pub fn read_spirv(path: &Path) -> anyhow::Result<Vec<u32>> {
         Some([0x07, 0x23, 0x02, 0x03]) => return Ok(words(u32::from_be_bytes)),
         _ => {}
     }
-    if bytes.is_ascii() && bytes.windows(2).any(|two| two == b"Op") {
-        bail!(
-            "{}: not implemented in Pellucid: SPIR-V text assembly; assemble it first, such as with spirv-as",
-            path.display()
-        );
+    let name = path.display();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if text.contains("Op") => {
+            assemble_with_lines(text, &name.to_string()).map_err(|error| anyhow::anyhow!("{name}:{error}"))
+        }
+        _ => bail!("{name}: not a SPIR-V module: it does not begin with the magic number 0x07230203"),
     }
-    bail!("{}: not a SPIR-V module: it does not begin with the magic number 0x07230203", path.display())
 }
 
 /// The bytes of a specialization constant.

@@ -5,6 +5,7 @@
 //! - [`mod@run`]: a program on the driver, its totals and its exit status; many seeds;
 //! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers, one dispatch;
 //! - [`exec`]: that program from the command line;
+//! - [`mod@assemble`]: SPIR-V from text;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`report`]: report files as text, SARIF and HTML;
 //! - [`replay`]: a program again, as a report's findings were found;
@@ -17,6 +18,7 @@
 //! This crate is a command: it prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod assemble;
 pub mod command;
 pub mod demo;
 pub mod driver;
