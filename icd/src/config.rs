@@ -4,6 +4,7 @@
 //! `pellucid help options` are all made of it, so that an option cannot exist in one of them alone. An unknown variable or a bad value is
 //! an error that names the valid ones; nothing is ignored.
 
+use pellucid_memory::litmus::progress::ProgressModel;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -72,6 +73,8 @@ pub struct Config {
     pub seed: u64,
     /// `values`, in check mode.
     pub values: ValuePolicy,
+    /// `progress`: to whom the schedules of check mode guarantee progress.
+    pub progress: ProgressModel,
     /// `report`: a file that gets one JSON object a line.
     pub report: Option<PathBuf>,
     /// `exitcode`: the status of a process that ended well but had findings. Without it the driver leaves the status alone, and `pellucid
@@ -115,6 +118,7 @@ impl Default for Config {
             mode: Mode::Run,
             seed: 0,
             values: ValuePolicy::Stale,
+            progress: ProgressModel::Fair,
             report: None,
             exitcode: None,
             halt_on_error: false,
@@ -266,6 +270,13 @@ pub const OPTIONS: &[OptionSpec] = &[
                 ],
             )
         },
+    ),
+    option(
+        "progress",
+        "fair|obe|lobe|hsa|hsa-obe",
+        "fair",
+        "who is guaranteed to run again: all; those that have started; these and those before them; the first; the first and those that have started",
+        |c, v| number(&mut c.progress, v),
     ),
     option("report", "FILE", "none", "write findings to FILE, one JSON object a line", |c, v| {
         path(&mut c.report, v)

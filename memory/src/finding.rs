@@ -97,7 +97,7 @@ pub struct Place {
 }
 
 /// One access of a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AccessInfo {
     /// The static instruction.
     pub site: Site,
@@ -117,7 +117,32 @@ pub struct AccessInfo {
     pub admissible: Vec<u64>,
 }
 
-/// Something that the program did right between the two accesses.
+/// Some invocations of a subgroup that make no progress.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Wait {
+    /// By the first of them: where it stands, and the place that it looks at, of size 0 where it is not known.
+    pub access: AccessInfo,
+    /// Which: bit `i` is invocation `access.by.local_index + i`.
+    pub lanes: u32,
+    /// Why.
+    pub reason: WaitReason,
+}
+
+/// Why invocations make no progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitReason {
+    /// They repeat the access, and what they read does not change.
+    Repeats,
+    /// They have arrived at a control barrier, and others of the workgroup have not.
+    Barrier,
+    /// They could go on, but nothing guarantees that they are scheduled.
+    Starved,
+    /// So could they, and they have not started.
+    NotStarted,
+}
+
+/// What was right between the two accesses, or who waits for what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
@@ -133,6 +158,10 @@ pub enum Fact {
     BothAtomic,
     /// The closest release and acquire that did not synchronise.
     ClosestPair(Site, Site),
+    /// Of a livelock: some of those that wait.
+    Waits(Wait),
+    /// Of a livelock: so many more subgroups wait, and so many workgroups have not started.
+    MoreWait(u64, u64),
 }
 
 /// What the model asks for and the program does not have.

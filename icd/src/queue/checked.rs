@@ -11,12 +11,15 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::commands::{Accesses, Operand, Range};
-use pellucid_memory::finding::{AccessInfo, AccessKind, Finding, FindingId, Place};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason};
 use pellucid_memory::history::ValuePolicy;
+use pellucid_memory::litmus::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{Mask, Trap};
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, SeededScheduler, Unit};
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, Unit};
+use pellucid_shader_interp::exec::progress::ProgressScheduler;
+use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
 use pellucid_shader_interp::interface::{Grid, PHYSICAL_REFERENCE, Resources};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
 use std::sync::{Arc, PoisonError};
@@ -56,9 +59,9 @@ fn schedule_seed(seed: u64, number: u32) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The seeded scheduler, which also keeps what the executor tells it.
+/// The seeded scheduler of a progress model, which also keeps what the executor tells it.
 struct Watching<'a> {
-    inner: SeededScheduler,
+    inner: ProgressScheduler,
     program: &'a Program,
     grid: &'a Grid,
     number: u32,
@@ -125,11 +128,51 @@ impl Scheduler for Watching<'_> {
         self.note(FindingId::BarrierDivergence, accesses);
     }
 
-    fn livelock(&mut self, waiting: &[Unit]) {
-        let Some(first) = waiting.first() else { return };
-        let by = self.invocation(first.workgroup, first.subgroup, first.mask.trailing_zeros());
-        let accesses = vec![self.stopped_at(first.next, by)];
-        self.note(FindingId::Livelock, accesses);
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
+        let mut waits: Vec<Wait> = waiting.iter().map(|w| self.wait(w)).collect();
+        waits.sort_by_key(|wait| wait.reason);
+        let Some(first) = waits.first() else { return };
+        let mut finding = Finding {
+            id: FindingId::Livelock,
+            accesses: vec![first.access.clone()],
+            facts: Vec::new(),
+            missing: Vec::new(),
+            fix: Vec::new(),
+            count: 1,
+        };
+        let more = waits.len().saturating_sub(WAITS) as u64;
+        finding.facts.extend(waits.into_iter().take(WAITS).map(Fact::Waits));
+        if more + outside > 0 {
+            finding.facts.push(Fact::MoreWait(more, outside));
+        }
+        self.findings.push(finding);
+    }
+}
+
+/// Waits that a finding tells one by one.
+const WAITS: usize = 8;
+
+impl Watching<'_> {
+    fn wait(&self, waiting: &Waiting) -> Wait {
+        let Waiting { unit, lanes, reason } = *waiting;
+        // Who repeats a loop are the running lanes; the parked ones wait for those.
+        let lanes = if matches!(reason, Reason::Repeats(_)) { unit.mask } else { lanes };
+        let first = lanes.trailing_zeros().min(31);
+        let mut access = self.stopped_at(unit.next, self.invocation(unit.workgroup, unit.subgroup, first));
+        let reason = match reason {
+            Reason::Repeats(operand) => {
+                if let Some(operand) = operand {
+                    access.kind = operand.kind;
+                    access.atomic = operand.atomic;
+                    access.place = operand.place;
+                }
+                WaitReason::Repeats
+            }
+            Reason::Barrier => WaitReason::Barrier,
+            Reason::Starved => WaitReason::Starved,
+            Reason::NotStarted => WaitReason::NotStarted,
+        };
+        Wait { access, lanes: lanes >> first, reason }
     }
 }
 
@@ -171,13 +214,15 @@ pub fn dispatch(
         addresses: resources.addresses.clone(),
     });
     let mut scheduler = Watching {
-        inner: SeededScheduler::new(schedule_seed(config.seed, number)),
+        inner: ProgressScheduler::new(config.progress, schedule_seed(config.seed, number)),
         program,
         grid,
         number,
         findings: Vec::new(),
     };
     let options = ModelledOptions {
+        widen: config.progress == ProgressModel::Fair,
+        spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
         watchdog: (config.watchdog > 0).then_some(config.watchdog),
         stop: Some(&device.stop),
         ..ModelledOptions::default()

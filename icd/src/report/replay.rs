@@ -4,8 +4,9 @@ use crate::config::Config;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 9] = [
+const REPLAYED: [&str; 10] = [
     "values",
+    "progress",
     "shaders",
     "subgroup-size",
     "max-workgroup-invocations",

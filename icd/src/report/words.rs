@@ -2,7 +2,9 @@
 
 use super::context::{Context, DispatchContext};
 use pellucid_memory::access::{AtomicOp, Site};
-use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing};
+use pellucid_memory::finding::{
+    AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Wait, WaitReason,
+};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{Shader, SourceLanguage};
 use std::collections::BTreeMap;
@@ -163,7 +165,12 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
             format!("updated by atomic {}{at}", operation(op))
         }
     };
-    let verb = if finding.id == FindingId::BarrierDivergence { "reached".to_owned() } else { verb };
+    let verb = match finding.id {
+        FindingId::BarrierDivergence => "reached".to_owned(),
+        FindingId::Livelock if access.place.size == 0 => "reached".to_owned(),
+        FindingId::Livelock => format!("{verb} again and again"),
+        _ => verb,
+    };
     let mut who = format!("invocation {} (subgroup {})", by.local_index, by.subgroup);
     let first = finding.accesses[0].by;
     if index > 0 && first.dispatch == by.dispatch && first.workgroup == by.workgroup {
@@ -235,6 +242,62 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
             at(*release, dispatch),
             at(*acquire, dispatch)
         ),
+        Fact::Waits(wait) => waits(wait, dispatch),
+        Fact::MoreWait(subgroups, workgroups) => {
+            let count = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+            match (subgroups, workgroups) {
+                (n, 0) => count(*n, "more subgroup makes no progress", "more subgroups make no progress"),
+                (0, n) => count(*n, "more workgroup has not started", "more workgroups have not started"),
+                (n, m) => format!(
+                    "{}, and {}",
+                    count(*n, "more subgroup makes no progress", "more subgroups make no progress"),
+                    count(*m, "more workgroup has not started", "more workgroups have not started")
+                ),
+            }
+        }
+    }
+}
+
+/// Who waits, where, and for what.
+fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
+    let by = wait.access.by;
+    let [x, y, z] = by.workgroup;
+    let count = wait.lanes.count_ones();
+    let one = count <= 1;
+    let (first, last) = (by.local_index, by.local_index + (31 - wait.lanes.max(1).leading_zeros()));
+    let which = match count {
+        0 | 1 => format!("invocation {first}"),
+        2 => format!("invocations {first} and {last}"),
+        n if last - first + 1 == n => format!("invocations {first} to {last}"),
+        n => format!("{n} invocations from {first} to {last}"),
+    };
+    let who = format!("{which} (subgroup {}) of workgroup ({x},{y},{z})", by.subgroup);
+    let verb = |one_of_them: &'static str, several: &'static str| if one { one_of_them } else { several };
+    let place = dispatch.location(wait.access.site);
+    match wait.reason {
+        WaitReason::Repeats if wait.access.place.size > 0 => format!(
+            "{who} {} at {place} for a change of {}: {}",
+            verb("waits", "wait"),
+            dispatch.place(&wait.access),
+            bytes(&wait.access)
+        ),
+        WaitReason::Repeats => {
+            format!(
+                "{who} {} the loop at {place}, and nothing that is read there changes",
+                verb("repeats", "repeat")
+            )
+        }
+        WaitReason::Barrier => {
+            let what = at(wait.access.site, dispatch);
+            format!("{who} {} at the barrier ({what}) for the rest of the workgroup", verb("waits", "wait"))
+        }
+        WaitReason::Starved => format!(
+            "{who} could go on at {place}, but {} not scheduled: the progress model does not guarantee it",
+            verb("is", "are")
+        ),
+        WaitReason::NotStarted => {
+            format!("{who} {} not started, and the progress model does not guarantee it", verb("has", "have"))
+        }
     }
 }
 

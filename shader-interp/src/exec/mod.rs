@@ -8,9 +8,12 @@
 pub(crate) mod context;
 pub mod modelled;
 pub mod plain;
+pub mod progress;
 // Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 mod run;
+mod spin;
 mod strand;
 mod target;
+pub mod waiting;
 mod workgroup;

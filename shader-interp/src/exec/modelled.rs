@@ -6,10 +6,12 @@
 
 use super::context::Context;
 use super::run::{Control, run};
+use super::spin::SpinWatch;
 use super::strand::{Step, Strand};
 use super::target::Level;
+use super::waiting::{Reason, Waiting, loop_site, operand, site_at};
 use super::workgroup::join_of;
-use crate::code::{Kind, Program};
+use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
@@ -43,9 +45,10 @@ pub trait Scheduler {
         let _ = (site, workgroup, subgroup, mask, missing);
     }
 
-    /// No unit can make progress: all of `waiting` repeat operations that change nothing. [`Trap::Livelock`] follows.
-    fn livelock(&mut self, waiting: &[Unit]) {
-        let _ = waiting;
+    /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not resident. [`Trap::Livelock`]
+    /// follows.
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
+        let _ = (waiting, outside);
     }
 }
 
@@ -64,7 +67,7 @@ impl SeededScheduler {
 }
 
 /// A well-mixed function of its arguments (the finalizer of SplitMix64).
-fn mix(mut x: u64) -> u64 {
+pub(crate) fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -92,7 +95,12 @@ impl Scheduler for SeededScheduler {
 pub struct ModelledOptions<'a> {
     /// Workgroups that are resident at once, at least 1.
     pub window: usize,
-    /// Visible operations in a row that may change nothing before [`Trap::Livelock`].
+    /// Where those make no progress, others become resident: no workgroup waits for one that cannot start.
+    pub widen: bool,
+    /// Visible operations in a row of each unit that change nothing, after which it is watched: when all units that run repeat themselves
+    /// exactly, [`Trap::Livelock`] follows. More than the staleness budget, so that readers have seen the newest values by then.
+    pub spin: u64,
+    /// Visible operations in a row that may change nothing, whatever units count meanwhile, before [`Trap::Livelock`].
     pub patience: u64,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
@@ -102,7 +110,14 @@ pub struct ModelledOptions<'a> {
 
 impl Default for ModelledOptions<'_> {
     fn default() -> Self {
-        ModelledOptions { window: 8, patience: 1 << 20, watchdog: None, stop: None }
+        ModelledOptions {
+            window: 8,
+            widen: true,
+            spin: 1 << 10,
+            patience: 1 << 24,
+            watchdog: None,
+            stop: None,
+        }
     }
 }
 
@@ -117,6 +132,9 @@ struct Member {
     looks: u32,
     steps_at_look: u64,
     next: Site,
+    started: bool,
+    /// The parked lanes are to become a unit.
+    part: bool,
 }
 
 struct Resident {
@@ -139,7 +157,10 @@ struct Run<'a, M: MemorySystem> {
     pool: Vec<Strand>,
     next_workgroup: u64,
     total: u64,
-    quiet: u64,
+    window: usize,
+    watch: SpinWatch,
+    /// Units may do nothing else any more.
+    stuck: bool,
 }
 
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends on its arguments alone.
@@ -173,7 +194,9 @@ pub fn dispatch<M: MemorySystem>(
         pool: Vec::new(),
         next_workgroup: 0,
         total,
-        quiet: 0,
+        window: options.window.max(1),
+        watch: SpinWatch::default(),
+        stuck: false,
     };
     run.all()
 }
@@ -185,8 +208,7 @@ impl<M: MemorySystem> Run<'_, M> {
         while !self.residents.is_empty() {
             if self.units.is_empty() {
                 // All strands wait at barriers that cannot complete: complete() is called whenever one arrives.
-                self.scheduler.livelock(&[]);
-                return Err(Trap::Livelock);
+                return Err(self.livelock());
             }
             let k =
                 if self.units.len() == 1 { 0 } else { self.scheduler.pick(&self.units) % self.units.len() };
@@ -194,17 +216,77 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.admit();
                 self.list();
             }
-            if self.quiet > self.options.patience {
-                self.scheduler.livelock(&self.units);
-                return Err(Trap::Livelock);
+            if self.stuck || self.watch.quiet() > self.options.patience {
+                if self.part() {
+                    // Lanes that the running ones may wait for become units at the next back-edge.
+                } else if self.options.widen && self.next_workgroup < self.total {
+                    self.window *= 2;
+                    self.admit();
+                    self.list();
+                } else {
+                    return Err(self.livelock());
+                }
+                self.watch.changed();
+                self.stuck = false;
             }
         }
         Ok(())
     }
 
+    /// Has the parked lanes of every unit become units of their own. False if there are none, or that was asked for before.
+    fn part(&mut self) -> bool {
+        let parks = self.context.program.parks as usize;
+        let subgroups = self.residents.iter_mut().flat_map(|resident| &mut resident.subgroups);
+        let mut any = false;
+        for member in subgroups.flat_map(|(_, members, _)| members).filter(|m| !m.at_barrier && !m.part) {
+            if member.strand.has_parked(parks) {
+                member.part = true;
+                member.strand.fuel = 1;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Tells the scheduler who waits for what.
+    fn livelock(&mut self) -> Trap {
+        let mut waiting = Vec::new();
+        for resident in &self.residents {
+            for (identity, members, _) in &resident.subgroups {
+                for (k, member) in members.iter().enumerate() {
+                    let who = (resident.workgroup, identity.subgroup, k as u32);
+                    let program = self.context.program;
+                    let (reason, next) = if member.at_barrier {
+                        (Reason::Barrier, member.next)
+                    } else if self.watch.runs(who) {
+                        (
+                            Reason::Repeats(operand(self.context, &member.strand)),
+                            loop_site(program, member.strand.pc),
+                        )
+                    } else if member.started {
+                        (Reason::Starved, loop_site(program, member.strand.pc))
+                    } else {
+                        (Reason::NotStarted, Site(0))
+                    };
+                    let unit = Unit {
+                        workgroup: who.0,
+                        subgroup: who.1,
+                        strand: who.2,
+                        step: member.strand.step,
+                        next,
+                        mask: member.strand.mask,
+                    };
+                    waiting.push(Waiting { unit, lanes: member.strand.live, reason });
+                }
+            }
+        }
+        self.scheduler.livelock(&waiting, self.total - self.next_workgroup);
+        Trap::Livelock
+    }
+
     /// Starts workgroups until the window is full.
     fn admit(&mut self) {
-        while self.residents.len() < self.options.window.max(1) && self.next_workgroup < self.total {
+        while self.residents.len() < self.window && self.next_workgroup < self.total {
             let workgroup = self.next_workgroup as u32;
             self.next_workgroup += 1;
             let shader = &self.context.program.shader;
@@ -258,10 +340,15 @@ impl<M: MemorySystem> Run<'_, M> {
         let member = &mut members[n];
         let changes = member.strand.changes;
         member.strand.granted = true;
-        member.strand.fuel = FUEL;
+        member.started = true;
         let step =
             run(Level::Baseline, self.context, &mut member.strand, self.memory, &Control { alone: false })?;
-        self.quiet = if member.strand.changes == changes { self.quiet + 1 } else { 0 };
+        if member.strand.changes != changes || matches!(step, Step::AtBarrier(_) | Step::Done) {
+            self.watch.changed();
+        } else {
+            let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
+            self.stuck = self.watch.unchanged((workgroup, identity.subgroup, n as u32), &member.strand, span);
+        }
         match step {
             Step::Yielded => {
                 member.next = site_at(self.context.program, member.strand.pc);
@@ -271,6 +358,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 Ok(false)
             }
             Step::OutOfFuel => {
+                member.strand.fuel = FUEL;
                 *back_edges += u64::from(FUEL);
                 if self.options.watchdog.is_some_and(|most| *back_edges >= most) {
                     return Err(Trap::Watchdog);
@@ -284,20 +372,23 @@ impl<M: MemorySystem> Run<'_, M> {
                 member.looks = if looked { member.looks + 1 } else { 0 };
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
-                if member.looks >= PATIENCE {
+                if member.looks >= PATIENCE || member.part {
                     member.looks = 0;
+                    member.part = false;
                     let join = join_of(self.context, member.strand.pc);
                     if let Some(other) = member.strand.split(self.context, join) {
-                        members.push(Member::new(other));
+                        members.push(Member { started: true, ..Member::new(other) });
+                        self.watch.changed();
+                        self.stuck = false;
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
             Step::AtBarrier(barrier) => {
-                self.quiet = 0;
                 member.at_barrier = true;
                 let entry = &self.context.program.barriers[barrier as usize];
+                member.next = entry.site;
                 let strand = &member.strand;
                 let returned =
                     entry.returned.iter().fold(0, |lanes, park| lanes | strand.masks[*park as usize]);
@@ -316,7 +407,6 @@ impl<M: MemorySystem> Run<'_, M> {
                 Ok(true)
             }
             Step::Done => {
-                self.quiet = 0;
                 let member = members.remove(n);
                 self.pool.push(member.strand);
                 if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
@@ -356,21 +446,17 @@ impl<M: MemorySystem> Run<'_, M> {
 }
 
 impl Member {
-    fn new(strand: Strand) -> Member {
+    fn new(mut strand: Strand) -> Member {
+        strand.fuel = FUEL;
         let steps_at_look = strand.step;
-        Member { strand, at_barrier: false, looks: 0, steps_at_look, next: Site(0) }
+        Member {
+            strand,
+            at_barrier: false,
+            looks: 0,
+            steps_at_look,
+            next: Site(0),
+            started: false,
+            part: false,
+        }
     }
-}
-
-/// The static instruction that a strand stands before.
-fn site_at(program: &Program, pc: u32) -> Site {
-    let Some(inst) = program.code.get(pc as usize) else { return Site(0) };
-    let k = inst.imm as usize;
-    let found = match inst.op.shape()[5] {
-        Kind::Memory => program.memory.get(k).map(|entry| entry.site),
-        Kind::Barrier => program.barriers.get(k).map(|entry| entry.site),
-        Kind::Image => program.images.get(k).map(|entry| entry.site),
-        _ => None,
-    };
-    found.unwrap_or(Site(0))
 }

@@ -67,10 +67,15 @@ impl Strand {
         self.clock = 0;
     }
 
+    /// Whether lanes are parked, for the running ones to leave a loop or a branch.
+    pub fn has_parked(&self, parks: usize) -> bool {
+        self.masks[..parks].iter().any(|park| *park != 0)
+    }
+
     /// Takes the parked lanes, which go on at `join`, as a strand of their own. `None` if no lane is parked.
     pub fn split(&mut self, context: &Context<'_>, join: u32) -> Option<Strand> {
         let parks = context.program.parks as usize;
-        if self.masks[..parks].iter().all(|park| *park == 0) {
+        if !self.has_parked(parks) {
             return None;
         }
         let mut other = self.clone();

@@ -1,0 +1,205 @@
+//! Schedules under progress models weaker than fair ones: the units that the model guarantees nothing to stop running after a while.
+//!
+//! The models are those of the litmus tests ([`ProgressModel`]), at each level: workgroups of the dispatch, subgroups of the workgroup, strands
+//! of the subgroup. A group that is not guaranteed progress gets an allowance by the seed, often none, and then runs no more until it is
+//! guaranteed progress, or nothing else can run. So a program that needs more than the model gives stops making progress under some seed;
+//! one that does not is not disturbed.
+
+use super::modelled::{Scheduler, SeededScheduler, Unit, mix};
+use pellucid_memory::litmus::progress::ProgressModel;
+use std::collections::BTreeMap;
+
+/// A scheduler that gives each unit no more progress than a model guarantees, as the seed says.
+#[derive(Clone, Debug)]
+pub struct ProgressScheduler {
+    model: ProgressModel,
+    seed: u64,
+    chosen: SeededScheduler,
+    /// Turns of each group that has had one.
+    turns: BTreeMap<Group, u64>,
+    allowed: Vec<usize>,
+    units: Vec<Unit>,
+}
+
+/// A workgroup, subgroup or strand: what it is part of, and its number there.
+type Group = [u32; 3];
+
+/// Stands for "all" in a [`Group`].
+const ALL: u32 = u32::MAX;
+
+/// Turns that a group gets without a guarantee.
+const ALLOWANCES: [u64; 10] = [0, 0, 0, 1, 2, 4, 8, 32, 128, 1024];
+
+impl ProgressScheduler {
+    /// The schedule of `seed` under `model`.
+    pub fn new(model: ProgressModel, seed: u64) -> ProgressScheduler {
+        ProgressScheduler {
+            model,
+            seed,
+            chosen: SeededScheduler::new(seed),
+            turns: BTreeMap::new(),
+            allowed: Vec::new(),
+            units: Vec::new(),
+        }
+    }
+
+    fn started(&self, group: Group) -> bool {
+        self.turns.contains_key(&group)
+    }
+
+    /// Whether a group after this one, in the same whole, has started.
+    fn later_started(&self, group: Group, level: usize) -> bool {
+        let (mut from, mut to) = (group, group);
+        from[level + 1..].fill(0);
+        to[level..].fill(ALL);
+        self.turns
+            .range(from..=to)
+            .any(|(other, _)| other[level] != ALL && other[level + 1..].iter().all(|n| *n == ALL))
+    }
+
+    fn guaranteed(&self, group: Group, level: usize, first: bool) -> bool {
+        // The lanes of a strand started with its subgroup.
+        let started = level == 2 || self.started(group);
+        match self.model {
+            ProgressModel::Fair => true,
+            ProgressModel::Obe => started,
+            ProgressModel::Lobe => started || self.later_started(group, level),
+            ProgressModel::Hsa => first,
+            ProgressModel::HsaObe => first || started,
+        }
+    }
+
+    fn allowance(&self, group: Group) -> u64 {
+        let [a, b, c] = group.map(u64::from);
+        let drawn = mix(self.seed ^ mix(a << 32 ^ mix(b << 32 | c)));
+        ALLOWANCES[(drawn % ALLOWANCES.len() as u64) as usize]
+    }
+
+    /// Adds to `allowed` those of `units`, all of one group and sorted, that may run.
+    fn allow(&mut self, runnable: &[Unit], units: std::ops::Range<usize>, level: usize) {
+        if level == 3 {
+            self.allowed.extend(units);
+            return;
+        }
+        let group = |k: usize| {
+            let unit = &runnable[k];
+            let mut group = [unit.workgroup, unit.subgroup, unit.mask.trailing_zeros()];
+            group[level + 1..].fill(ALL);
+            group
+        };
+        let mut parts: Vec<(Group, std::ops::Range<usize>)> = Vec::new();
+        for k in units {
+            match parts.last_mut() {
+                Some((last, part)) if *last == group(k) => part.end = k + 1,
+                _ => parts.push((group(k), k..k + 1)),
+            }
+        }
+        parts.sort_by_key(|(group, _)| *group);
+        let runs = |(n, (group, _)): (usize, &(Group, std::ops::Range<usize>))| {
+            let turns = self.turns.get(group).copied().unwrap_or(0);
+            self.guaranteed(*group, level, n == 0) || turns < self.allowance(*group)
+        };
+        let mut running: Vec<bool> = parts.iter().enumerate().map(runs).collect();
+        if !running.contains(&true) {
+            // Something of a whole that makes progress does.
+            let least = (0..parts.len()).min_by_key(|k| mix(self.seed ^ mix(u64::from(parts[*k].0[level]))));
+            running[least.unwrap_or(0)] = true;
+        }
+        for ((_, part), _) in parts.into_iter().zip(running).filter(|(_, runs)| *runs) {
+            self.allow(runnable, part, level + 1);
+        }
+    }
+}
+
+impl Scheduler for ProgressScheduler {
+    fn pick(&mut self, runnable: &[Unit]) -> usize {
+        if self.model == ProgressModel::Fair {
+            return self.chosen.pick(runnable);
+        }
+        self.allowed.clear();
+        self.allow(runnable, 0..runnable.len(), 0);
+        self.allowed.sort_unstable();
+        self.units.clear();
+        self.units.extend(self.allowed.iter().map(|k| runnable[*k]));
+        let k = self.allowed[self.chosen.pick(&self.units) % self.allowed.len()];
+        let unit = &runnable[k];
+        let lane = unit.mask.trailing_zeros();
+        for group in [
+            [unit.workgroup, ALL, ALL],
+            [unit.workgroup, unit.subgroup, ALL],
+            [unit.workgroup, unit.subgroup, lane],
+        ] {
+            *self.turns.entry(group).or_default() += 1;
+        }
+        k
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pellucid_memory::access::Site;
+
+    fn units(groups: &[(u32, u32)]) -> Vec<Unit> {
+        let unit = |(workgroup, subgroup): &(u32, u32)| Unit {
+            workgroup: *workgroup,
+            subgroup: *subgroup,
+            strand: 0,
+            step: 0,
+            next: Site(0),
+            mask: 1,
+        };
+        groups.iter().map(unit).collect()
+    }
+
+    /// The workgroups that still run after many turns.
+    fn survivors(model: ProgressModel, seed: u64, workgroups: u32) -> Vec<u32> {
+        let runnable = units(&(0..workgroups).map(|w| (w, 0)).collect::<Vec<_>>());
+        let mut scheduler = ProgressScheduler::new(model, seed);
+        for _ in 0..20_000 {
+            scheduler.pick(&runnable);
+        }
+        let mut last: Vec<u32> = (0..1000).map(|_| runnable[scheduler.pick(&runnable)].workgroup).collect();
+        last.sort_unstable();
+        last.dedup();
+        last
+    }
+
+    #[test]
+    fn each_model_keeps_what_it_guarantees_running() {
+        for seed in 0..50 {
+            assert_eq!(survivors(ProgressModel::Fair, seed, 6), [0, 1, 2, 3, 4, 5]);
+            assert_eq!(survivors(ProgressModel::Hsa, seed, 6), [0]);
+            assert!(survivors(ProgressModel::HsaObe, seed, 6).contains(&0));
+            let linear = survivors(ProgressModel::Lobe, seed, 6);
+            assert!(linear.iter().copied().eq(0..linear.len() as u32), "{linear:?}");
+        }
+        let some = |model| (0..50).map(|seed| survivors(model, seed, 6)).collect::<Vec<_>>();
+        assert!(some(ProgressModel::Obe).iter().any(|s| !s.contains(&0)), "the first need not start");
+        assert!(some(ProgressModel::Lobe).iter().any(|s| s.len() < 6), "the last need not start");
+    }
+
+    #[test]
+    fn what_has_started_keeps_running_under_obe() {
+        for seed in 0..50 {
+            let runnable = units(&[(0, 0), (1, 0), (2, 0)]);
+            let mut scheduler = ProgressScheduler::new(ProgressModel::Obe, seed);
+            let first: Vec<usize> = (0..2000).map(|_| scheduler.pick(&runnable)).collect();
+            let later: Vec<usize> = (0..2000).map(|_| scheduler.pick(&runnable)).collect();
+            assert!(first.iter().all(|k| later.contains(k)), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn subgroups_are_starved_like_workgroups() {
+        let runnable = units(&[(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let mut scheduler = ProgressScheduler::new(ProgressModel::Hsa, 3);
+        for _ in 0..20_000 {
+            scheduler.pick(&runnable);
+        }
+        assert!((0..100).all(|_| scheduler.pick(&runnable) == 0));
+        // The others go on when the first ones have ended.
+        assert!((0..5000).any(|_| scheduler.pick(&runnable[1..]) == 0));
+        assert!((0..5000).any(|_| scheduler.pick(&runnable[3..]) == 0));
+    }
+}
