@@ -69,9 +69,9 @@ impl CommandBuffer {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True while a submission of it has not ended.
-    pub fn is_pending(&self) -> bool {
-        self.recorder().recorded.as_ref().is_some_and(|r| r.is_pending())
+    /// Takes what was recorded, when the command buffer ends.
+    pub fn take_recorded(&self) -> Option<Arc<Recorded>> {
+        self.recorder().recorded.take()
     }
 
     /// vkBeginCommandBuffer: what was recorded is gone.

@@ -10,6 +10,7 @@ pub mod copy;
 pub mod dispatch;
 pub mod query;
 pub mod replay;
+pub mod uses;
 
 pub use buffer::{CommandBuffer, push};
 
@@ -170,27 +171,5 @@ impl Recorded {
     /// True while a submission of it has not ended.
     pub fn is_pending(&self) -> bool {
         self.pending.load(Ordering::SeqCst) > 0
-    }
-
-    /// True if a command is about, or uses, the object at `object`.
-    pub fn mentions(&self, object: *const ()) -> bool {
-        self.commands.iter().any(|command| match command {
-            Command::BindPipeline(pipeline) => Arc::as_ptr(pipeline).cast::<()>() == object,
-            Command::BindSets(_, sets, _) => sets.iter().any(|s| s.mentions(object)),
-            Command::DispatchIndirect(buffer, _)
-            | Command::FillBuffer(buffer, ..)
-            | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
-            Command::CopyBuffer(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::BlitImage(from, to, ..) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::ResolveImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
-                buffer.is_or_uses(object) || image.is_or_uses(object)
-            }
-            Command::ClearColor(image, ..) => image.is_or_uses(object),
-            Command::CopyQueryResults(copy) => copy.buffer.is_or_uses(object),
-            Command::Execute(secondaries) => secondaries.iter().any(|s| s.mentions(object)),
-            _ => false,
-        })
     }
 }

@@ -116,6 +116,7 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
                 let id = Arc::as_ptr(event) as usize;
                 hazards.set_event(&check::standing(device, queue, state).at(), id, dependency);
             }
+            event.told.put(device.completion.now(queue.index));
             event.put(true);
             device.progress.notify();
         }
@@ -141,11 +142,13 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         }
         Command::BeginQuery(..) => {}
         Command::EndQuery(pool, query) => {
+            pool.told.put(device.completion.now(queue.index));
             skipped(device, "vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0)));
             device.progress.notify();
         }
         Command::WriteTimestamp(pool, query) => {
             let now = device.epoch.elapsed().as_nanos() as u64;
+            pool.told.put(device.completion.now(queue.index));
             skipped(device, "vkCmdWriteTimestamp", pool.queries(*query, 1).map(|q| q[0].put(now)));
             device.progress.notify();
         }

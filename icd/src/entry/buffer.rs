@@ -2,6 +2,7 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::entry::destroy::destroy;
 use crate::entry::device::{AddressMap, Device};
 use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
@@ -174,8 +175,8 @@ entries! {
 
     /// vkDestroyBuffer.
     fn destroy_buffer(device: vk::Device, buffer: vk::Buffer, _allocator: *const vk::AllocationCallbacks<'_>) {
-        let device = handle::dispatchable::<Device>(device)?;
-        if let Some(object) = handle::take::<Buffer>(buffer)? {
+        if let Some(object) = destroy::<Buffer>(device, buffer, "vkDestroyBuffer")? {
+            let device = handle::dispatchable::<Device>(device)?;
             object.destroyed.store(true, Ordering::Relaxed);
             if let Some((memory, offset)) = object.binding.get()
                 && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
@@ -183,10 +184,6 @@ entries! {
                 let key = (memory.bytes().address() + offset, object.handle());
                 device.addresses.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
                 device.addresses_changed();
-            }
-            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
-                let what = device.describe(vk::ObjectType::BUFFER, "VkBuffer", object.handle());
-                device.freed_in_use(&format!("vkDestroyBuffer ends {what}"), &user);
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use crate::boundary::{Error, entries};
 use crate::caps::formats;
 use crate::entry::buffer::Buffer;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
@@ -62,8 +63,7 @@ entries! {
         view: vk::BufferView,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<BufferView>(view)?;
+        destroy::<BufferView>(device, view, "vkDestroyBufferView")?;
         Ok(())
     }
 }

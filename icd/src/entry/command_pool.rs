@@ -1,7 +1,8 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
-use crate::boundary::{Error, entries};
+use crate::boundary::{Error, Outcome, entries};
 use crate::command::CommandBuffer;
+use crate::entry::destroy::ended;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
@@ -22,6 +23,17 @@ impl CommandPool {
     fn buffers(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Ends a command buffer; null is nothing.
+fn end(device: &Device, buffer: vk::CommandBuffer, call: &'static str) -> Outcome<()> {
+    if let Some(object) = handle::take_dispatchable::<CommandBuffer>(buffer)?
+        && let Some(recorded) = object.take_recorded()
+    {
+        let raw = vk::Handle::as_raw(buffer);
+        ended(device, call, ("VkCommandBuffer", vk::ObjectType::COMMAND_BUFFER, raw), &recorded);
+    }
+    Ok(())
 }
 
 entries! {
@@ -48,11 +60,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         if let Some(pool) = handle::take::<CommandPool>(pool)? {
             for buffer in std::mem::take(&mut *pool.buffers()) {
-                if let Some(object) = handle::take_dispatchable::<CommandBuffer>(vk::Handle::from_raw(buffer))?
-                    && object.is_pending()
-                {
-                    device.freed_in_use("vkDestroyCommandPool ends a command buffer", "it is pending");
-                }
+                end(&device, vk::Handle::from_raw(buffer), "vkDestroyCommandPool")?;
             }
         }
         Ok(())
@@ -105,12 +113,8 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let pool = handle::get::<CommandPool>(pool)?;
         for buffer in ffi::slice(buffers, count) {
-            if let Some(object) = handle::take_dispatchable::<CommandBuffer>(*buffer)? {
-                pool.buffers().remove(&vk::Handle::as_raw(*buffer));
-                if object.is_pending() {
-                    device.freed_in_use("vkFreeCommandBuffers ends a command buffer", "it is pending");
-                }
-            }
+            pool.buffers().remove(&vk::Handle::as_raw(*buffer));
+            end(&device, *buffer, "vkFreeCommandBuffers")?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
@@ -105,9 +106,9 @@ impl DescriptorPool {
         }
     }
 
-    fn free(&self, set: vk::DescriptorSet) -> Outcome<()> {
+    fn free(&self, device: vk::Device, set: vk::DescriptorSet) -> Outcome<()> {
         let mut state = self.state();
-        if let Some(object) = handle::take::<DescriptorSet>(set)? {
+        if let Some(object) = destroy::<DescriptorSet>(device, set, "vkFreeDescriptorSets")? {
             if !state.live.remove(&vk::Handle::as_raw(set)) {
                 return Err(Error::usage("the descriptor set is not from this pool"));
             }
@@ -116,10 +117,10 @@ impl DescriptorPool {
         Ok(())
     }
 
-    fn clear(&self) -> Outcome<()> {
+    fn clear(&self, device: vk::Device, call: &'static str) -> Outcome<()> {
         let mut state = self.state();
         for set in std::mem::take(&mut state.live) {
-            handle::take::<DescriptorSet>(vk::Handle::from_raw(set))?;
+            destroy::<DescriptorSet>(device, vk::Handle::from_raw(set), call)?;
         }
         state.room = self.capacity.clone();
         Ok(())
@@ -155,7 +156,7 @@ entries! {
     ) {
         handle::dispatchable::<Device>(device)?;
         match handle::take::<DescriptorPool>(pool)? {
-            Some(pool) => pool.clear(),
+            Some(pool) => pool.clear(device, "vkDestroyDescriptorPool"),
             None => Ok(()),
         }
     }
@@ -167,7 +168,7 @@ entries! {
         _flags: vk::DescriptorPoolResetFlags,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        handle::get::<DescriptorPool>(pool)?.clear()
+        handle::get::<DescriptorPool>(pool)?.clear(device, "vkResetDescriptorPool")
     }
 
     /// vkAllocateDescriptorSets: all or none.
@@ -176,7 +177,7 @@ entries! {
         info: *const vk::DescriptorSetAllocateInfo<'_>,
         out: *mut vk::DescriptorSet,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+        let live = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let pool = handle::get::<DescriptorPool>(info.descriptor_pool)?;
         let variable = ffi::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next)
@@ -187,7 +188,7 @@ entries! {
         let mut failure = None;
         for (index, layout) in layouts.iter().enumerate() {
             let set = handle::get::<DescriptorSetLayout>(*layout)
-                .and_then(|layout| pool.allocate(&device, layout, variable.get(index).copied()));
+                .and_then(|layout| pool.allocate(&live, layout, variable.get(index).copied()));
             match set {
                 Ok(set) => out[index] = set,
                 Err(error) => {
@@ -198,7 +199,7 @@ entries! {
         }
         let Some(error) = failure else { return Ok(()) };
         for set in out.iter_mut() {
-            pool.free(std::mem::take(set))?;
+            pool.free(device, std::mem::take(set))?;
         }
         Err(error)
     }
@@ -213,7 +214,7 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let pool = handle::get::<DescriptorPool>(pool)?;
         for set in ffi::slice(sets, count) {
-            pool.free(*set)?;
+            pool.free(device, *set)?;
         }
         Ok(())
     }

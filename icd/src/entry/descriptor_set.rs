@@ -138,11 +138,17 @@ impl DescriptorSet {
 
     /// True if a descriptor is, or uses, the object at `object`.
     pub fn mentions(&self, object: *const ()) -> bool {
+        fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
+            Arc::as_ptr(part).cast::<()>() == object
+        }
+        let image = |view: &Arc<ImageView>| is(view, object) || view.image.is_or_uses(object);
         self.read_slots().iter().any(|slot| match slot {
+            Slot::Empty => false,
             Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
-            Slot::Texels(view) => view.buffer.is_or_uses(object),
-            Slot::Image(view) | Slot::ImageSampler(view, _) => view.image.is_or_uses(object),
-            Slot::Empty | Slot::Sampler(_) => false,
+            Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
+            Slot::Image(view) => image(view),
+            Slot::Sampler(sampler) => is(sampler, object),
+            Slot::ImageSampler(view, sampler) => image(view) || is(sampler, object),
         })
     }
 

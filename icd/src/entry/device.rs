@@ -7,6 +7,7 @@ use crate::entry::instance::Instance;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
 use crate::queue::checked::CheckState;
+use crate::queue::completion::Completion;
 use crate::queue::hazards::Hazards;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, message};
@@ -50,6 +51,8 @@ pub struct Device {
     pub checked: Option<Mutex<CheckState>>,
     /// Hazards between commands; there in check mode.
     pub hazards: Option<Hazards>,
+    /// Which submissions the host knows to have completed.
+    pub completion: Completion,
     /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
     pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
     names: Mutex<BTreeMap<(i32, u64), String>>,
@@ -134,14 +137,6 @@ impl Device {
         self.names().get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
-    /// How messages call an object: its type, its debug name if it has one, and its handle.
-    pub fn describe(&self, kind: vk::ObjectType, type_name: &str, handle: u64) -> String {
-        match self.name(kind, handle).as_str() {
-            "" => format!("{type_name} {handle:#x}"),
-            name => format!("{type_name} \"{name}\""),
-        }
-    }
-
     /// Where physical storage buffer pointers may point.
     pub fn address_map(&self) -> AddressMap {
         let mut cache = self.address_cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,28 +146,6 @@ impl Device {
     /// Forgets the address map, after a buffer with an address was bound or destroyed.
     pub fn addresses_changed(&self) {
         *self.address_cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Says that the application ended the life of something that submitted work still uses. The bytes stay until that work retires.
-    pub fn freed_in_use(&self, what: &str, user: &str) {
-        let text = format!("error[freed-in-use]: {what} while submitted work still uses it ({user})");
-        crate::report::say(&text);
-        message::deliver(
-            &self.instance,
-            &message::Message {
-                severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
-                kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
-                id: "freed-in-use".into(),
-                number: 0,
-                text,
-                about: Vec::new(),
-            },
-        );
-    }
-
-    /// If submitted work that has not ended uses the object at `object`, the queue that it was submitted to.
-    pub fn user_of(&self, object: *const ()) -> Option<String> {
-        self.workers().iter().find_map(|worker| worker.user_of(object))
     }
 }
 
@@ -241,6 +214,7 @@ entries! {
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: (instance.config.mode == Mode::Check).then(Hazards::default),
+            completion: Completion::default(),
             instance,
             caps,
             extensions: names,

@@ -1,10 +1,12 @@
 //! VkEvent.
 
 use crate::boundary::entries;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::completion::Told;
 use ash::vk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Default)]
 pub struct Event {
     set: AtomicBool,
+    /// What it tells a host that sees it set.
+    pub told: Told,
 }
 
 object!(Event, vk::Event, kind::EVENT);
@@ -43,8 +47,7 @@ entries! {
 
     /// vkDestroyEvent.
     fn destroy_event(device: vk::Device, event: vk::Event, _allocator: *const vk::AllocationCallbacks<'_>) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<Event>(event)?;
+        destroy::<Event>(device, event, "vkDestroyEvent")?;
         Ok(())
     }
 
@@ -53,6 +56,9 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let event = handle::get::<Event>(event)?;
         device.alive()?;
+        if event.is_set() {
+            device.completion.host_saw(event.told.get());
+        }
         Ok(if event.is_set() { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
     }
 

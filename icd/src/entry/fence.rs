@@ -1,10 +1,12 @@
 //! VkFence.
 
 use crate::boundary::entries;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::completion::Told;
 use crate::queue::progress::deadline;
 use ash::vk;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A fence.
 pub struct Fence {
     signaled: AtomicBool,
+    /// What it tells whoever sees it signaled.
+    pub told: Told,
 }
 
 object!(Fence, vk::Fence, kind::FENCE);
@@ -29,8 +33,11 @@ impl Fence {
     }
 }
 
-/// In check mode: what a signaled fence tells the host.
+/// What signaled fences tell the host.
 fn saw(device: &Device, fences: &[Arc<Fence>]) {
+    for fence in fences.iter().filter(|f| f.is_signaled()) {
+        device.completion.host_saw(fence.told.get());
+    }
     if let Some(hazards) = &device.hazards {
         for fence in fences.iter().filter(|f| f.is_signaled()) {
             hazards.host_saw_fence(Arc::as_ptr(fence) as usize);
@@ -48,13 +55,12 @@ entries! {
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         let signaled = ffi::read(info)?.flags.contains(vk::FenceCreateFlags::SIGNALED);
-        ffi::write(out, handle::insert(Arc::new(Fence { signaled: AtomicBool::new(signaled) })))
+        ffi::write(out, handle::insert(Arc::new(Fence { signaled: AtomicBool::new(signaled), told: Told::default() })))
     }
 
     /// vkDestroyFence.
     fn destroy_fence(device: vk::Device, fence: vk::Fence, _allocator: *const vk::AllocationCallbacks<'_>) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<Fence>(fence)?;
+        destroy::<Fence>(device, fence, "vkDestroyFence")?;
         Ok(())
     }
 

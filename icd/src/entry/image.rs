@@ -6,6 +6,7 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
@@ -238,13 +239,8 @@ entries! {
 
     /// vkDestroyImage.
     fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
-        let device = handle::dispatchable::<Device>(device)?;
-        if let Some(object) = handle::take::<Image>(image)? {
+        if let Some(object) = destroy::<Image>(device, image, "vkDestroyImage")? {
             object.destroyed.store(true, Ordering::Relaxed);
-            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
-                let what = device.describe(vk::ObjectType::IMAGE, "VkImage", object.handle());
-                device.freed_in_use(&format!("vkDestroyImage ends {what}"), &user);
-            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::formats;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::image::Image;
 use crate::entry::kind;
@@ -122,8 +123,7 @@ entries! {
         view: vk::ImageView,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<ImageView>(view)?;
+        destroy::<ImageView>(device, view, "vkDestroyImageView")?;
         Ok(())
     }
 }

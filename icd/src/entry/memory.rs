@@ -3,6 +3,7 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::limits;
 use crate::caps::memory::{TYPES, USAGE};
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
@@ -121,18 +122,10 @@ entries! {
         memory: vk::DeviceMemory,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        if let Some(object) = handle::take::<DeviceMemory>(memory)? {
+        if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
+            let device = handle::dispatchable::<Device>(device)?;
             object.freed.store(true, Ordering::Relaxed);
             device.allocations.fetch_sub(1, Ordering::Relaxed);
-            if let Some(user) = device.user_of(Arc::as_ptr(&object).cast()) {
-                let what = device.describe(
-                    vk::ObjectType::DEVICE_MEMORY,
-                    "VkDeviceMemory",
-                    vk::Handle::as_raw(memory),
-                );
-                device.freed_in_use(&format!("vkFreeMemory ends {what}"), &user);
-            }
         }
         Ok(())
     }

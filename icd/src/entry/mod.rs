@@ -14,6 +14,7 @@ pub mod descriptor_layout;
 pub mod descriptor_pool;
 pub mod descriptor_set;
 pub mod descriptor_template;
+pub mod destroy;
 pub mod device;
 pub mod event;
 pub mod external;

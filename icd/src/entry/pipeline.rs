@@ -2,6 +2,7 @@
 
 use crate::boundary::{Error, Outcome, contain, entries};
 use crate::config::Mode;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::entry::pipeline_cache::{Key, PipelineCache};
@@ -236,13 +237,7 @@ entries! {
         pipeline: vk::Pipeline,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        if let Some(object) = handle::take::<Pipeline>(pipeline)?
-            && let Some(user) = device.user_of(Arc::as_ptr(&object).cast())
-        {
-            let what = device.describe(vk::ObjectType::PIPELINE, "VkPipeline", object.handle());
-            device.freed_in_use(&format!("vkDestroyPipeline ends {what}"), &user);
-        }
+        destroy::<Pipeline>(device, pipeline, "vkDestroyPipeline")?;
         Ok(())
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::command::query;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::completion::Told;
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -39,6 +41,8 @@ impl Query {
 /// A query pool.
 pub struct QueryPool {
     queries: Vec<Query>,
+    /// What it tells a host that sees a result.
+    pub told: Told,
 }
 
 object!(QueryPool, vk::QueryPool, kind::QUERY_POOL);
@@ -74,7 +78,7 @@ entries! {
             return Err(Error::not_implemented(&format!("queries of type {:?}", info.query_type)));
         }
         let queries = (0..info.query_count).map(|_| Query::default()).collect();
-        ffi::write(out, handle::insert(Arc::new(QueryPool { queries })))
+        ffi::write(out, handle::insert(Arc::new(QueryPool { queries, told: Told::default() })))
     }
 
     /// vkDestroyQueryPool.
@@ -83,8 +87,7 @@ entries! {
         pool: vk::QueryPool,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<QueryPool>(pool)?;
+        destroy::<QueryPool>(device, pool, "vkDestroyQueryPool")?;
         Ok(())
     }
 
@@ -126,6 +129,9 @@ entries! {
                 };
                 target.copy_from_slice(&part);
             }
+        }
+        if complete {
+            device.completion.host_saw(pool.told.get());
         }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     }

@@ -2,6 +2,7 @@
 
 use crate::boundary::{Error, entries};
 use crate::caps::limits;
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
@@ -61,8 +62,8 @@ entries! {
 
     /// vkDestroySampler.
     fn destroy_sampler(device: vk::Device, sampler: vk::Sampler, _allocator: *const vk::AllocationCallbacks<'_>) {
-        let device = handle::dispatchable::<Device>(device)?;
-        if handle::take::<Sampler>(sampler)?.is_some() {
+        if destroy::<Sampler>(device, sampler, "vkDestroySampler")?.is_some() {
+            let device = handle::dispatchable::<Device>(device)?;
             device.samplers.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())

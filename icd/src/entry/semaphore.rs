@@ -1,10 +1,12 @@
 //! VkSemaphore, binary and timeline.
 
 use crate::boundary::{Error, Outcome, entries};
+use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::completion::{Completed, ToldByValue};
 use crate::queue::progress::deadline;
 use ash::vk;
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Semaphore {
     timeline: bool,
     value: AtomicU64,
+    told: ToldByValue,
 }
 
 object!(Semaphore, vk::Semaphore, kind::SEMAPHORE);
@@ -29,8 +32,19 @@ impl Semaphore {
         if self.timeline { value } else { 0 }
     }
 
-    /// In check mode: what its value tells the host.
+    /// A signal of this value tells this from now on.
+    pub fn tell(&self, value: u64, completed: Completed) {
+        self.told.put(self.counted(value), completed);
+    }
+
+    /// What it tells once it has reached `value`.
+    pub fn told(&self, value: u64) -> Completed {
+        self.told.get(self.counted(value))
+    }
+
+    /// What its value tells the host.
     fn saw(self: &Arc<Self>, device: &Device) {
+        device.completion.host_saw(self.told(self.value.load(Ordering::SeqCst)));
         if let Some(hazards) = &device.hazards {
             hazards.host_saw_semaphore(Arc::as_ptr(self) as usize, self.value.load(Ordering::SeqCst));
         }
@@ -70,9 +84,9 @@ entries! {
         let info = ffi::read(info)?;
         let semaphore = match ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next) {
             Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => {
-                Semaphore { timeline: true, value: AtomicU64::new(t.initial_value) }
+                Semaphore { timeline: true, value: AtomicU64::new(t.initial_value), told: ToldByValue::default() }
             }
-            _ => Semaphore { timeline: false, value: AtomicU64::new(0) },
+            _ => Semaphore { timeline: false, value: AtomicU64::new(0), told: ToldByValue::default() },
         };
         ffi::write(out, handle::insert(Arc::new(semaphore)))
     }
@@ -83,8 +97,7 @@ entries! {
         semaphore: vk::Semaphore,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<Semaphore>(semaphore)?;
+        destroy::<Semaphore>(device, semaphore, "vkDestroySemaphore")?;
         Ok(())
     }
 
@@ -129,6 +142,7 @@ entries! {
         if let Some(hazards) = &device.hazards {
             hazards.host_signal(Arc::as_ptr(&semaphore) as usize, info.value);
         }
+        semaphore.tell(info.value, device.completion.host());
         semaphore.signal(info.value);
         device.progress.notify();
         Ok(())

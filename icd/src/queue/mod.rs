@@ -5,6 +5,7 @@
 //! submission as far as semaphores let it, so that a run depends on the application's calls and the seed alone.
 
 pub mod checked;
+pub mod completion;
 mod float;
 pub mod hazards;
 pub mod progress;
@@ -59,6 +60,8 @@ impl Queue {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
         submission.host = device.hazards.as_ref().map(|h| h.host());
+        let submission = Arc::new(submission);
+        device.completion.submitted(&submission);
         self.worker.push(device, submission);
     }
 
@@ -74,6 +77,7 @@ impl Queue {
     pub fn wait_idle(&self, device: &Device) -> Outcome<()> {
         let target = self.submitted.load(Ordering::SeqCst);
         device.progress.wait(None, || device.is_lost() || self.retired.load(Ordering::SeqCst) >= target);
+        device.completion.host_saw_idle(self.index, target);
         if let Some(hazards) = &device.hazards {
             hazards.host_saw_idle(self.index);
         }

@@ -4,13 +4,13 @@ use super::Queue;
 use crate::boundary::contain;
 use crate::command::Recorded;
 use crate::command::replay;
+use crate::command::uses::Use;
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
 use crate::entry::semaphore::Semaphore;
 use ash::vk;
 use pellucid_memory::commands::Payload;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An object's identity, as long as it lives.
 fn address<T>(object: &Arc<T>) -> usize {
@@ -45,13 +45,28 @@ pub struct Submission {
     pub fence: Option<Arc<Fence>>,
     /// Debug labels of the queue that were open.
     pub labels: Vec<String>,
-    /// Set before anything is signaled: from then on nothing that it used is in use.
-    pub ended: AtomicBool,
     /// In check mode: what the host had seen when it submitted.
     pub host: Option<Payload>,
 }
 
 impl Submission {
+    /// How it uses the object at `object`, if it does.
+    pub fn use_of(&self, object: *const ()) -> Option<Use> {
+        let semaphores =
+            self.waits.iter().chain(&self.signals).map(|s| Arc::as_ptr(&s.semaphore).cast::<()>());
+        let fence = self.fence.iter().map(|f| Arc::as_ptr(f).cast::<()>());
+        if semaphores.chain(fence).any(|used| used == object) {
+            return Some(Use { command: "vkQueueSubmit", index: None });
+        }
+        let mut counted = 0;
+        self.commands.iter().find_map(|recorded| {
+            if Arc::as_ptr(recorded).cast::<()>() == object {
+                return Some(Use { command: "vkQueueSubmit", index: None });
+            }
+            recorded.use_of(object, &mut counted)
+        })
+    }
+
     /// True if it does not have to wait.
     pub fn is_ready(&self) -> bool {
         self.waits.iter().all(|w| w.semaphore.is_reached(w.value))
@@ -59,7 +74,11 @@ impl Submission {
 
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
     pub fn run(&self, device: &Arc<Device>) {
-        let hazards = device.hazards.as_ref().zip(self.queue.as_ref().map(|q| q.index));
+        let index = self.queue.as_ref().map(|q| q.index);
+        let hazards = device.hazards.as_ref().zip(index);
+        if let Some(queue) = index {
+            device.completion.begin(queue, self.serial, &self.waits);
+        }
         if let (Some((hazards, queue)), Some(host)) = (hazards, &self.host) {
             hazards.submit(queue, host);
         }
@@ -87,18 +106,20 @@ impl Submission {
                 recorded.retire();
             }
         }
-        self.ended.store(true, Ordering::SeqCst);
+        let told = index.map(|queue| device.completion.end(queue, self.serial)).unwrap_or_default();
         for signal in &self.signals {
             if let Some((hazards, queue)) = hazards {
                 let value = signal.semaphore.counted(signal.value);
                 hazards.signal_semaphore(queue, address(&signal.semaphore), value, signal.stages);
             }
+            signal.semaphore.tell(signal.value, told);
             signal.semaphore.signal(signal.value);
         }
         if let Some(fence) = &self.fence {
             if let Some((hazards, queue)) = hazards {
                 hazards.signal_fence(queue, address(fence));
             }
+            fence.told.put(told);
             fence.signal();
         }
         if let Some(queue) = &self.queue {

@@ -4,7 +4,6 @@ use super::{Submission, float};
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -38,8 +37,8 @@ impl Worker {
     }
 
     /// Appends work.
-    pub fn push(self: &Arc<Self>, device: &Arc<Device>, submission: Submission) {
-        self.inbox().pending.push_back(Arc::new(submission));
+    pub fn push(self: &Arc<Self>, device: &Arc<Device>, submission: Arc<Submission>) {
+        self.inbox().pending.push_back(submission);
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let (worker, device) = (self.clone(), device.clone());
@@ -123,18 +122,6 @@ impl Worker {
                 Some(Next::Stop) | None => return,
             }
         }
-    }
-
-    /// If work that has not ended uses the object at `object`, the queue that it was submitted to.
-    pub fn user_of(&self, object: *const ()) -> Option<String> {
-        let inbox = self.inbox();
-        inbox
-            .running
-            .iter()
-            .chain(&inbox.pending)
-            .filter(|s| !s.ended.load(Ordering::SeqCst))
-            .find(|s| s.commands.iter().any(|c| c.is_pending() && c.mentions(object)))
-            .map(|s| format!("queue {}", s.queue.as_ref().map_or(0, |q| q.index)))
     }
 }
 

@@ -13,6 +13,7 @@
 
 pub mod context;
 pub mod exit;
+pub mod freed;
 pub mod hazard;
 pub mod json;
 pub mod replay;
@@ -25,5 +26,6 @@ pub mod text;
 pub mod words;
 
 pub use context::{Context, DispatchContext, Object};
+pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
 pub use session::{Message, ReportError, Session, Verdict, say, session};

@@ -2,6 +2,7 @@
 
 use super::context::{Context, Object, base_name};
 use super::exit;
+use super::freed::FreedReport;
 use super::hazard::HazardReport;
 use super::json;
 use super::replay;
@@ -9,7 +10,7 @@ use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::words;
 use crate::config::{Config, Mode};
-use pellucid_memory::finding::Finding;
+use pellucid_memory::finding::{Finding, FindingId};
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -205,27 +206,55 @@ impl Session {
 
     /// Reports a hazard between commands: shown when it is the first of its kind, counted always.
     pub fn hazard(&self, report: &HazardReport<'_>) -> Verdict {
-        let key = report.key();
-        let id = report.hazard.id;
+        let objects = || report.place.iter().map(|(object, _)| object.clone()).collect();
+        let told = |number: u64| {
+            let rendered = report.render(&self.replay);
+            let line = report.json(number, self.config.seed, &self.replay, &rendered);
+            (rendered, line)
+        };
+        self.api(report.hazard.id, report.key(), || hazard_subject(report), objects, told)
+    }
+
+    /// Reports the end of an object that the device uses: shown when it is the first of its kind, counted always.
+    pub fn freed(&self, report: &FreedReport) -> Verdict {
+        let subject =
+            || Subject { shaders: Vec::new(), names: vec![report.call.into(), report.object.name.clone()] };
+        let told = |number: u64| {
+            let rendered = report.render(&self.replay);
+            let line = report.json(number, self.config.seed, &self.replay, &rendered);
+            (rendered, line)
+        };
+        self.api(FreedReport::ID, report.key(), subject, || vec![report.object.clone()], told)
+    }
+
+    /// Reports what the API's calls, and not a shader's accesses, do wrong. `told` renders it as text and as a line of the report file.
+    fn api(
+        &self,
+        id: FindingId,
+        key: String,
+        subject: impl FnOnce() -> Subject,
+        objects: impl FnOnce() -> Vec<Object>,
+        told: impl FnOnce(u64) -> (String, Value),
+    ) -> Verdict {
         let mut state = self.state();
         if let Some((_, count)) = state.seen.get_mut(&key) {
             *count += 1;
             return Verdict { message: None, halt: self.config.halt_on_error };
         }
-        if state.suppressions.covers(id, &hazard_subject(report)) {
+        if state.suppressions.covers(id, &subject()) {
             state.suppressed.insert(key);
             return Verdict::default();
         }
         let number = state.seen.len() as u64 + 1;
         state.seen.insert(key, (number, 1));
         *state.families.entry(words::family(id)).or_default() += 1;
-        let rendered = report.render(&self.replay);
-        write_line(&mut state.report, &report.json(number, self.config.seed, &self.replay, &rendered));
+        let (rendered, line) = told(number);
+        write_line(&mut state.report, &line);
         self.show(number, &rendered);
         self.summarise(&mut state, false);
         let id_name = id.name();
-        let objects = report.place.iter().map(|(object, _)| object.clone()).collect();
-        let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
+        let message =
+            Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects: objects() };
         Verdict { message: Some(message), halt: self.config.halt_on_error }
     }
 
@@ -339,7 +368,7 @@ impl Session {
         write_line(&mut state.report, &total);
         self.summarise(&mut state, true);
         let under_run = self.config.summary.is_some();
-        if !under_run && (self.config.mode != Mode::Run || state.traps > 0) {
+        if !under_run && (self.config.mode != Mode::Run || state.traps > 0 || !state.seen.is_empty()) {
             say(&total_line(&total));
         }
         self.config.exitcode.filter(|_| !under_run && !state.seen.is_empty())

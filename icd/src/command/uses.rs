@@ -1,0 +1,116 @@
+//! What a recorded command uses: asked when the application destroys an object.
+
+use super::{Command, Recorded};
+use std::sync::Arc;
+
+/// How submitted work uses an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The entry point that recorded the command, or that handed in the submission.
+    pub command: &'static str,
+    /// The command's place in the submission, from 1, as hazards count commands; `None` if the submission itself uses the object.
+    pub index: Option<u32>,
+}
+
+fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
+    Arc::as_ptr(part).cast::<()>() == object
+}
+
+impl Command {
+    /// The entry point that records it, if the command counts where a submission's commands are numbered: state commands do not.
+    fn counted(&self) -> Option<&'static str> {
+        Some(match self {
+            Command::Dispatch(..) => "vkCmdDispatch",
+            Command::DispatchIndirect(..) => "vkCmdDispatchIndirect",
+            Command::CopyBuffer(..) => "vkCmdCopyBuffer",
+            Command::FillBuffer(..) => "vkCmdFillBuffer",
+            Command::UpdateBuffer(..) => "vkCmdUpdateBuffer",
+            Command::CopyImage(..) => "vkCmdCopyImage",
+            Command::CopyBufferToImage(..) => "vkCmdCopyBufferToImage",
+            Command::CopyImageToBuffer(..) => "vkCmdCopyImageToBuffer",
+            Command::BlitImage(..) => "vkCmdBlitImage",
+            Command::ResolveImage(..) => "vkCmdResolveImage",
+            Command::ClearColor(..) => "vkCmdClearColorImage",
+            Command::Barrier(_) => "vkCmdPipelineBarrier",
+            Command::SetEvent(..) => "vkCmdSetEvent",
+            Command::WaitEvents(..) => "vkCmdWaitEvents",
+            Command::CopyQueryResults(_) => "vkCmdCopyQueryPoolResults",
+            _ => return None,
+        })
+    }
+
+    /// The entry point that records a command that is not counted.
+    fn uncounted(&self) -> &'static str {
+        match self {
+            Command::BindPipeline(_) => "vkCmdBindPipeline",
+            Command::BindSets(..) => "vkCmdBindDescriptorSets",
+            Command::ResetEvent(_) => "vkCmdResetEvent",
+            Command::ResetQueries(..) => "vkCmdResetQueryPool",
+            Command::BeginQuery(..) => "vkCmdBeginQuery",
+            Command::EndQuery(..) => "vkCmdEndQuery",
+            Command::WriteTimestamp(..) => "vkCmdWriteTimestamp",
+            _ => "a command",
+        }
+    }
+
+    /// True if the command itself is about, or uses, the object at `object`. Secondary command buffers are not looked into.
+    fn uses(&self, object: *const ()) -> bool {
+        match self {
+            Command::BindPipeline(pipeline) => is(pipeline, object),
+            Command::BindSets(_, sets, _) => sets.iter().any(|s| is(s, object) || s.mentions(object)),
+            Command::DispatchIndirect(buffer, _)
+            | Command::FillBuffer(buffer, ..)
+            | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
+            Command::CopyBuffer(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::BlitImage(from, to, ..) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::ResolveImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
+                buffer.is_or_uses(object) || image.is_or_uses(object)
+            }
+            Command::ClearColor(image, ..) => image.is_or_uses(object),
+            Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),
+            Command::WaitEvents(events, _) => events.iter().any(|e| is(e, object)),
+            Command::ResetQueries(pool, ..)
+            | Command::BeginQuery(pool, _)
+            | Command::EndQuery(pool, _)
+            | Command::WriteTimestamp(pool, _) => is(pool, object),
+            Command::CopyQueryResults(copy) => is(&copy.pool, object) || copy.buffer.is_or_uses(object),
+            Command::Execute(secondaries) => secondaries.iter().any(|s| is(s, object)),
+            Command::PushConstants(..)
+            | Command::Dispatch(..)
+            | Command::Barrier(_)
+            | Command::BeginLabel(_)
+            | Command::EndLabel => false,
+        }
+    }
+}
+
+impl Recorded {
+    /// The first use of the object at `object` in this command buffer; `counted` commands precede it in the submission, and are counted on.
+    /// What is bound is used by the next dispatch.
+    pub fn use_of(&self, object: *const (), counted: &mut u32) -> Option<Use> {
+        let mut bound: Option<&'static str> = None;
+        for command in &self.commands {
+            let name = command.counted();
+            *counted += u32::from(name.is_some());
+            let dispatch = matches!(command, Command::Dispatch(..) | Command::DispatchIndirect(..));
+            match name {
+                Some(name) if command.uses(object) || (dispatch && bound.is_some()) => {
+                    return Some(Use { command: name, index: Some(*counted) });
+                }
+                None if command.uses(object) => match command {
+                    Command::BindPipeline(_) | Command::BindSets(..) => bound = Some(command.uncounted()),
+                    _ => return Some(Use { command: command.uncounted(), index: None }),
+                },
+                _ => {}
+            }
+            if let Command::Execute(secondaries) = command
+                && let Some(found) = secondaries.iter().find_map(|s| s.use_of(object, counted))
+            {
+                return Some(found);
+            }
+        }
+        bound.map(|command| Use { command, index: None })
+    }
+}

@@ -1,0 +1,68 @@
+//! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay until that work has ended.
+
+use crate::boundary::Outcome;
+use crate::entry::debug::deliver_report;
+use crate::entry::device::Device;
+use crate::handle::{self, Object};
+use crate::report::{FreedReport, Object as Named};
+use ash::vk::{self, Handle as _};
+use pellucid_memory::access::Reference;
+use std::sync::Arc;
+
+/// Ends a handle for the entry point `call`; null is nothing.
+///
+/// # Errors
+/// The device is not live, or the handle is neither null nor live.
+pub fn destroy<T: Object>(
+    device: vk::Device,
+    handle: T::Handle,
+    call: &'static str,
+) -> Outcome<Option<Arc<T>>> {
+    let device = handle::dispatchable::<Device>(device)?;
+    let object = handle::take::<T>(handle)?;
+    if let Some(object) = &object {
+        ended(&device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
+    }
+    Ok(object)
+}
+
+/// Reports the end of an object that a submission uses which the host has not seen complete. The object is named by its type's name, its
+/// VkObjectType and its handle.
+pub fn ended<T>(
+    device: &Device,
+    call: &'static str,
+    (type_name, kind, raw): (&str, vk::ObjectType, u64),
+    object: &Arc<T>,
+) {
+    // The caller holds one reference; whatever uses the object holds another.
+    if Arc::strong_count(object) == 1 || device.is_lost() {
+        return;
+    }
+    let Some((used, submission)) = device.completion.use_of(Arc::as_ptr(object).cast()) else { return };
+    let queue = match submission.queue.as_ref().map(|q| (q.name(device), q.index)) {
+        Some((name, _)) if !name.is_empty() => format!("queue \"{name}\""),
+        Some((_, index)) => format!("queue {index}"),
+        None => "a queue".to_owned(),
+    };
+    let report = FreedReport {
+        call,
+        object: Named {
+            reference: Reference(u32::MAX),
+            what: type_name.to_owned(),
+            handle: raw,
+            object_type: kind.as_raw(),
+            name: device.name(kind, raw),
+        },
+        command: used.command,
+        index: used.index,
+        submission: submission.serial,
+        queue,
+    };
+    let verdict = device.instance.session.freed(&report);
+    if let Some(message) = &verdict.message {
+        deliver_report(device, message);
+    }
+    if verdict.halt {
+        device.lose("halt-on-error: freed-in-use");
+    }
+}

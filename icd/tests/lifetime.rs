@@ -1,0 +1,285 @@
+//! Objects that end while submitted work uses them: a finding, the same way every time, unless the host was told that the work has completed.
+//!
+//! What counts is what the application asked and not how far a thread has come: most tests here destroy after the work is long done.
+
+mod common;
+
+use ash::ext::debug_utils;
+use ash::vk;
+use common::Vulkan;
+use std::ffi::{CStr, c_void};
+use std::sync::Mutex;
+
+/// Ids of the messages with an id of their own, in order.
+type Ids = Mutex<Vec<String>>;
+
+unsafe extern "system" fn collect(
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the driver hands over a complete structure; `user` is the list that outlives the messenger.
+    unsafe {
+        let data = &*data;
+        if !data.p_message_id_name.is_null() {
+            let id = CStr::from_ptr(data.p_message_id_name).to_string_lossy().into_owned();
+            (*user.cast::<Ids>()).lock().unwrap().push(id);
+        }
+    }
+    vk::FALSE
+}
+
+/// A device, two buffers, and the findings that its messenger hears.
+struct Watched {
+    v: Vulkan,
+    ids: &'static Ids,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+}
+
+impl Watched {
+    fn new() -> Watched {
+        let v = Vulkan::new();
+        let ids: &'static Ids = Box::leak(Box::default());
+        let messages = debug_utils::Instance::new(&v.entry, &v.instance);
+        let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
+            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+            .pfn_user_callback(Some(collect))
+            .user_data(std::ptr::from_ref(ids).cast_mut().cast());
+        // SAFETY: valid usage; the messenger ends with the process.
+        unsafe { messages.create_debug_utils_messenger(&info, None).unwrap() };
+        let (buffer, memory, _) = v.buffer(64, 1);
+        Watched { v, ids, buffer, memory }
+    }
+
+    /// A command buffer that fills the buffer, and whatever `more` records.
+    fn fill(&self, more: impl FnOnce(vk::CommandBuffer)) -> vk::CommandBuffer {
+        self.v.record(|c| {
+            // SAFETY: valid usage.
+            unsafe { self.v.device.cmd_fill_buffer(c, self.buffer, 0, 64, 7) };
+            more(c);
+        })
+    }
+
+    fn submit(&self, queue: usize, commands: &[vk::CommandBuffer], fence: vk::Fence) {
+        let info = [vk::SubmitInfo::default().command_buffers(commands)];
+        // SAFETY: valid usage.
+        unsafe { self.v.device.queue_submit(self.v.queues[queue], &info, fence).unwrap() };
+    }
+
+    fn fence(&self) -> vk::Fence {
+        // SAFETY: valid usage.
+        unsafe { self.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap() }
+    }
+
+    fn timeline(&self) -> vk::Semaphore {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        // SAFETY: valid usage.
+        unsafe {
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            self.v.device.create_semaphore(&info, None).unwrap()
+        }
+    }
+
+    /// Destroys the buffer and its memory, and says how many findings there were since the device was made.
+    fn destroy(&self) -> usize {
+        // SAFETY: live handles; whether work uses them is what the test is about.
+        unsafe {
+            self.v.device.destroy_buffer(self.buffer, None);
+            self.v.device.free_memory(self.memory, None);
+        }
+        self.found()
+    }
+
+    fn found(&self) -> usize {
+        self.ids.lock().unwrap().iter().filter(|id| *id == "freed-in-use").count()
+    }
+
+    /// Lets the work end without asking the driver about it.
+    fn rest(&self) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+
+    fn idle(&self) {
+        // SAFETY: valid usage.
+        unsafe { self.v.device.device_wait_idle().unwrap() };
+    }
+}
+
+/// Findings are shown once for each kind of mistake in a process: the tests that expect one run in processes of their own.
+fn alone(name: &str) -> bool {
+    const MARK: &str = "LIFETIME_CHILD";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", name, "--nocapture"]).env(MARK, "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("error[freed-in-use]: an object is destroyed while the device uses it"), "{text}");
+    assert!(
+        text.contains("missing: nothing has told the host that submission 1 on queue 0 has completed"),
+        "{text}"
+    );
+    false
+}
+
+#[test]
+fn a_buffer_whose_submission_nobody_waited_for() {
+    if alone("a_buffer_whose_submission_nobody_waited_for") {
+        let w = Watched::new();
+        w.submit(0, &[w.fill(|_| ())], vk::Fence::null());
+        w.rest();
+        assert_eq!(w.destroy(), 2, "the buffer, and the memory");
+        w.idle();
+    }
+}
+
+#[test]
+fn memory_behind_a_semaphore_that_was_never_signaled() {
+    if alone("memory_behind_a_semaphore_that_was_never_signaled") {
+        let w = Watched::new();
+        let semaphore = w.timeline();
+        let (commands, semaphores, values) = ([w.fill(|_| ())], [semaphore], [1]);
+        let stages = [vk::PipelineStageFlags::TRANSFER];
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
+        let info = vk::SubmitInfo::default()
+            .command_buffers(&commands)
+            .wait_semaphores(&semaphores)
+            .wait_dst_stage_mask(&stages)
+            .push_next(&mut timeline);
+        // SAFETY: valid usage, up to the early free.
+        unsafe {
+            w.v.device.queue_submit(w.v.queues[0], &[info], vk::Fence::null()).unwrap();
+            assert_eq!(w.destroy(), 2);
+            let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
+            w.v.device.signal_semaphore(&signal).unwrap();
+        }
+        w.idle();
+    }
+}
+
+#[test]
+fn a_fence_of_other_work_says_nothing() {
+    if alone("a_fence_of_other_work_says_nothing") {
+        let w = Watched::new();
+        w.submit(0, &[w.fill(|_| ())], vk::Fence::null());
+        let other = w.fence();
+        w.submit(1, &[w.v.record(|_| ())], other);
+        // SAFETY: valid usage.
+        unsafe { w.v.device.wait_for_fences(&[other], true, u64::MAX).unwrap() };
+        w.rest();
+        assert_eq!(w.destroy(), 2);
+        w.idle();
+    }
+}
+
+#[test]
+fn a_command_pool_a_fence_and_an_event() {
+    if alone("a_command_pool_a_fence_and_an_event") {
+        let w = Watched::new();
+        // SAFETY: valid usage, up to the early ends.
+        unsafe {
+            let event = w.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+            let stage = vk::PipelineStageFlags::TRANSFER;
+            let commands = w.fill(|c| w.v.device.cmd_set_event(c, event, stage));
+            let fence = w.fence();
+            w.submit(0, &[commands], fence);
+            w.rest();
+            w.v.device.destroy_event(event, None);
+            w.v.device.destroy_fence(fence, None);
+            w.v.device.free_command_buffers(w.v.pool, &[commands]);
+        }
+        assert_eq!(w.found(), 3);
+        w.idle();
+    }
+}
+
+#[test]
+fn a_fence_a_status_and_an_idle_queue_tell() {
+    for way in 0..4 {
+        let w = Watched::new();
+        let fence = w.fence();
+        w.submit(0, &[w.fill(|_| ())], if way == 3 { vk::Fence::null() } else { fence });
+        // SAFETY: valid usage.
+        unsafe {
+            match way {
+                0 => w.v.device.wait_for_fences(&[fence], true, u64::MAX).unwrap(),
+                1 => while !w.v.device.get_fence_status(fence).unwrap() {},
+                2 => w.v.device.queue_wait_idle(w.v.queues[0]).unwrap(),
+                // A fence of a later submission of the queue, which has no commands.
+                _ => {
+                    w.submit(0, &[], fence);
+                    w.v.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+                }
+            }
+        }
+        assert_eq!(w.destroy(), 0, "way {way}");
+    }
+}
+
+#[test]
+fn semaphores_tell_through_other_queues() {
+    let w = Watched::new();
+    let (first, second) = (w.timeline(), w.timeline());
+    let submit = |queue: usize, commands: &[vk::CommandBuffer], wait: Option<vk::Semaphore>, signal| {
+        let (waits, signals, values) = (Vec::from_iter(wait), [signal], [5]);
+        let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waits.len()];
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default()
+            .wait_semaphore_values(&values[..waits.len()])
+            .signal_semaphore_values(&values);
+        let info = vk::SubmitInfo::default()
+            .command_buffers(commands)
+            .wait_semaphores(&waits)
+            .wait_dst_stage_mask(&stages)
+            .signal_semaphores(&signals)
+            .push_next(&mut timeline);
+        // SAFETY: valid usage.
+        unsafe { w.v.device.queue_submit(w.v.queues[queue], &[info], vk::Fence::null()).unwrap() };
+    };
+    submit(0, &[w.fill(|_| ())], None, first);
+    submit(1, &[], Some(first), second);
+    let (semaphores, values) = ([second], [5]);
+    let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+    // SAFETY: valid usage.
+    unsafe { w.v.device.wait_semaphores(&info, u64::MAX).unwrap() };
+    assert_eq!(w.destroy(), 0);
+    w.idle();
+}
+
+#[test]
+fn a_status_that_the_host_reads_tells() {
+    for query in [false, true] {
+        let w = Watched::new();
+        // SAFETY: valid usage.
+        unsafe {
+            let event = w.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+            let pool = w.v.device.create_query_pool(&info, None).unwrap();
+            w.v.device.reset_query_pool(pool, 0, 1);
+            let commands = w.fill(|c| {
+                w.v.device.cmd_set_event(c, event, vk::PipelineStageFlags::TRANSFER);
+                w.v.device.cmd_write_timestamp(c, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, 0);
+            });
+            w.submit(0, &[commands], vk::Fence::null());
+            if query {
+                let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+                w.v.device.get_query_pool_results(pool, 0, &mut [0u64], flags).unwrap();
+            } else {
+                while !w.v.device.get_event_status(event).unwrap() {}
+            }
+        }
+        assert_eq!(w.destroy(), 0, "query: {query}");
+        w.idle();
+    }
+}
+
+#[test]
+fn objects_that_only_an_idle_command_buffer_mentions_may_end() {
+    let w = Watched::new();
+    let commands = w.fill(|_| ());
+    w.v.run(commands);
+    assert_eq!(w.destroy(), 0);
+}
