@@ -5,6 +5,7 @@ use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
+use crate::vulkan::batch::{self, BatchArgs};
 use crate::{demo, exec, install, report};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -47,6 +48,9 @@ enum Command {
     /// One shader in this process
     #[command(name = "exec-here", hide = true)]
     ExecHere(ExecArgs),
+    /// Some runs of a litmus test in this process
+    #[command(name = "litmus-here", hide = true)]
+    LitmusHere(BatchArgs),
 }
 
 #[derive(clap::Args)]
@@ -135,6 +139,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             finish(&exec_job(arguments.options)?)
         }
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
+        Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
         Command::Explore(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: explore"))),
         Command::Report(arguments) => report::run(&arguments).map(|()| 0),

@@ -9,8 +9,8 @@
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`report`]: report files as text, SARIF and HTML;
 //! - [`replay`]: a program again, as a report's findings were found;
-//! - [`litmus`]: memory-model tests by the axioms and on the machine;
-//! - [`vulkan`]: litmus programs as SPIR-V, dispatched on the driver;
+//! - [`litmus`]: memory-model tests by the axioms, on the machine, and as samples through Vulkan;
+//! - [`vulkan`]: litmus programs as SPIR-V, dispatched on a driver, and what was seen;
 //! - [`install`]: the manifest where the loader looks for it.
 //!
 //! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1 where Pellucid itself failed.

@@ -1,13 +1,18 @@
 //! `pellucid litmus`: memory-model tests, one at a time or a directory against its expectations.
 //!
 //! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with `--expect`, prints one line for
-//! each answer, `file property model expected got ms`, and a total; the exit status is 0 when all is as expected and 1 otherwise.
+//! each answer, `file property model expected got ms`, and a total; the exit status is 0 when all is as expected and 1 otherwise. Runs
+//! through Vulkan are a sample, whose answers and statuses are those of [`sampled`].
 
+pub mod sampled;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pellucid_memory::litmus::expect::{self, Checked};
+use pellucid_memory::litmus::Test;
+use pellucid_memory::litmus::expect::{self, Checked, Expectation};
 use pellucid_memory::litmus::random::{self, Comparisons};
 use pellucid_memory::litmus::report::{Report, Wanted};
 use pellucid_memory::litmus::run::{self, By, Property, Settings};
@@ -16,6 +21,9 @@ use pellucid_memory::model::{ChainRule, ModelOptions, ReadModifyWrite, RelationN
 
 /// Exit status for a usage error.
 const USAGE: u8 = 2;
+
+/// The seed where none is given.
+const SEED: u64 = 1;
 
 /// Decide litmus tests: outcomes, data races, termination
 #[derive(clap::Args, Debug)]
@@ -26,8 +34,8 @@ pub struct LitmusArgs {
     /// Whether the implementation has availability and visibility chains
     #[arg(long, default_value = "chains", value_parser = ["chains", "no-chains", "nochains"])]
     model: String,
-    /// Who decides: axioms, machine (store histories and schedules) or vulkan (the driver); the assertions of .test files are always the
-    /// axioms' business
+    /// Who decides: axioms, machine (store histories and schedules) or vulkan (runs on the driver: a sample); the assertions of .test
+    /// files are the axioms' business in a directory, and refused by vulkan
     #[arg(long, default_value = "axioms", value_parser = |name: &str| name.parse::<By>())]
     by: By,
     /// Decide termination under this progress model: fair, obe, lobe, hsa, hsa-obe
@@ -60,9 +68,15 @@ pub struct LitmusArgs {
     /// Compare the machine with the axioms on this many random programs
     #[arg(long, value_name = "N", conflicts_with_all = ["expect", "paths"])]
     fuzz: Option<u64>,
-    /// The seed of the first random program
-    #[arg(long, default_value_t = 1, requires = "fuzz")]
-    seed: u64,
+    /// The seed of the first random program, or of the runs through Vulkan [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Runs of each test through Vulkan [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+    /// Another driver to run through, a manifest (.json) or a library: outcomes only, no races [default: Pellucid's]
+    #[arg(long, value_name = "FILE")]
+    driver: Option<PathBuf>,
     /// Events of a random program
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=14), requires = "fuzz")]
     events: u32,
@@ -95,8 +109,19 @@ pub fn run(args: &LitmusArgs) -> ExitCode {
         return fuzz(args, programs);
     }
     if args.by == By::Vulkan {
-        eprintln!("pellucid: not implemented in Pellucid: litmus --by vulkan");
-        return ExitCode::from(USAGE);
+        return sampled::run(args);
+    }
+    for (given, option) in [
+        (args.seed.is_some(), "--seed"),
+        (args.runs.is_some(), "--runs"),
+        (args.driver.is_some(), "--driver"),
+    ] {
+        if given {
+            return fail(&format!(
+                "{option} needs --by vulkan{}",
+                if option == "--seed" { " or --fuzz" } else { "" }
+            ));
+        }
     }
     match args.paths.as_slice() {
         [file] if args.expect.is_none() && file.is_file() => single(args, file),
@@ -130,13 +155,18 @@ fn single(args: &LitmusArgs, file: &Path) -> ExitCode {
     if report.as_asserted() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn directory(args: &LitmusArgs) -> ExitCode {
-    let start = Instant::now();
+/// What a directory, or several files, or expectations ask.
+struct Questions {
+    tests: BTreeMap<PathBuf, Result<Test, String>>,
+    rows: Vec<Expectation>,
+}
+
+fn questions(args: &LitmusArgs) -> Result<Questions, String> {
     let mut files = Vec::new();
     for path in &args.paths {
         match expect::tests_below(path) {
             Ok(found) => files.extend(found),
-            Err(error) => return fail(&error),
+            Err(error) => return Err(error.to_string()),
         }
     }
     let settings = args.settings();
@@ -145,12 +175,12 @@ fn directory(args: &LitmusArgs) -> ExitCode {
         let name = csv.display().to_string();
         let text = match std::fs::read_to_string(csv) {
             Ok(text) => text,
-            Err(error) => return fail(&format!("{name}: {error}")),
+            Err(error) => return Err(format!("{name}: {error}")),
         };
         let directory = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
         match expect::expectations(&name, &text, directory, &files) {
             Ok(found) => rows = found,
-            Err(error) => return fail(&error),
+            Err(error) => return Err(error.to_string()),
         }
     }
     for row in &rows {
@@ -170,7 +200,16 @@ fn directory(args: &LitmusArgs) -> ExitCode {
         files.clone()
     };
     rows.extend(expect::own_expectations(&own, &tests, &open, settings.options.chains));
-    let checked = expect::check(&rows, &tests, &settings, args.workers());
+    Ok(Questions { tests, rows })
+}
+
+fn directory(args: &LitmusArgs) -> ExitCode {
+    let start = Instant::now();
+    let Questions { tests, rows } = match questions(args) {
+        Ok(questions) => questions,
+        Err(error) => return fail(&error),
+    };
+    let checked = expect::check(&rows, &tests, &args.settings(), args.workers());
     let mut wrong = 0;
     for line in &checked {
         wrong += usize::from(!line.as_expected());
@@ -190,10 +229,11 @@ fn fuzz(args: &LitmusArgs, programs: u64) -> ExitCode {
     let settings = args.settings();
     let limits = Limits { candidates: args.max_candidates.min(200_000), ..settings.limits };
     let workers = args.workers() as u64;
+    let first = args.seed.unwrap_or(SEED);
     let start = Instant::now();
     let batch = |worker: u64| {
         let mut all = Comparisons::default();
-        for seed in (args.seed..args.seed.saturating_add(programs)).filter(|seed| seed % workers == worker) {
+        for seed in (first..first.saturating_add(programs)).filter(|seed| seed % workers == worker) {
             // Both models, in turn.
             let chains = settings.options.chains && seed % 4 != 0;
             let options = ModelOptions { chains, ..settings.options };

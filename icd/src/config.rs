@@ -106,6 +106,8 @@ pub struct Config {
     pub watchdog: u64,
     /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads them prints the total line.
     pub summary: Option<PathBuf>,
+    /// A line of the report for every occurrence of a finding after its first.
+    pub occurrences: bool,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
     pub command: Option<String>,
     /// Names and values of the options that were set, by name.
@@ -134,6 +136,7 @@ impl Default for Config {
             queues: Queues::Compute,
             watchdog: 1_000_000_000,
             summary: None,
+            occurrences: false,
             command: None,
             given: BTreeMap::new(),
         }
@@ -383,6 +386,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         default: "none",
         help: "folder in which each process keeps its totals; set by `pellucid run`",
         set: |c, v| path(&mut c.summary, v),
+    },
+    OptionSpec {
+        name: "occurrences",
+        kind: Kind::Internal,
+        value: "1|0",
+        default: "0",
+        help: "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
+        set: |c, v| put(&mut c.occurrences, switch(v)),
     },
     OptionSpec {
         name: "command",

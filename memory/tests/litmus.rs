@@ -238,6 +238,11 @@ fn syntax_errors_name_the_place_and_what_was_expected() {
             "VULKAN t\n{ x=0; }\nP0@sg 0,wg 0,qf 0;\n ld.sc0 r0, x ;\nexists (P1:r0 == 1)",
             "t.litmus:5:9: expected a thread of this test, found `P1`",
         ),
+        (
+            "VULKAN t\n{ }\nP0@sg 0,wg 0,qf 0;\n A: ;\n A: ;\n",
+            "t.litmus:5:2: expected a label that this thread does not have yet, found `A`",
+        ),
+        ("", "t.litmus:1:1: expected `VULKAN`, the language of the test, found the end of the file"),
     ]);
     for (source, message) in cases {
         let error = run::parse("t.litmus", source).expect_err(source);
@@ -251,8 +256,10 @@ fn syntax_errors_name_the_place_and_what_was_expected() {
         ),
         (
             "NEWTHREAD\nld.sc0 x = 1 2",
-            "t.test:2:15: expected one value: only a read-modify-write has a second one, found 2",
+            "t.test:2:15: expected one value: only a read-modify-write has a second one, found `2`",
         ),
+        ("st.sc0 x\nSLOC x zz", "t.test:2:8: expected a variable of this test, found `zz`"),
+        ("st.sc0 x\nSATISFIABLE (consistent[X]", "t.test:2:27: expected `)`, found the end of the file"),
         ("SSW 1", "t.test:1:6: expected the number of a thread, found the end of the line"),
         (
             "NEWTHREAD\nst.sc0 x\nSATISFIABLE #dr",

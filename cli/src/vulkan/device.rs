@@ -1,16 +1,24 @@
 //! Runs lowered litmus tests on the driver through its Vulkan entry points.
 
-use super::lower::{Lowered, Phase, STRIDE};
-use anyhow::{Context, Result, anyhow};
+use super::layout::STRIDE;
+use super::lower::Lowered;
+use super::phases::Phase;
+use anyhow::{Context, Result, anyhow, bail};
 use ash::vk;
 use std::path::Path;
 
-/// A device of the driver, loaded without a loader.
+/// A device of a driver, loaded without a loader.
 pub struct Device {
+    /// `VkPhysicalDeviceProperties::deviceName`.
+    pub name: String,
+    /// `minSubgroupSize` and `maxSubgroupSize`; both the one size there is where it cannot be chosen.
+    pub subgroup_sizes: (u32, u32),
+    sizes_can_be_chosen: bool,
     _library: libloading::Library,
     instance: ash::Instance,
     device: ash::Device,
     queue: vk::Queue,
+    family: u32,
     host_memory: u32,
 }
 
@@ -41,26 +49,30 @@ struct Buffer {
     words: usize,
 }
 
-/// Registers by thread (as they are laid out by [`Lowered::registers`]) and memory by location.
+/// What a run left behind.
 pub struct Final {
-    /// Word `t * registers + r`.
-    pub registers: Vec<u32>,
+    /// The result words: [`Lowered::words_per_thread`] for each thread.
+    pub results: Vec<u32>,
     /// By location.
     pub memory: Vec<u32>,
 }
 
 impl Device {
-    /// Loads the driver library and creates a device with the features that litmus tests use.
+    /// Loads a driver's library and creates a device with the features that litmus tests use.
     ///
     /// # Errors
-    /// The library cannot be loaded, or a Vulkan call fails.
-    pub fn open(library: &Path) -> Result<Device> {
-        // SAFETY: the library is our driver; its initialisers do nothing that depends on this process.
+    /// The library cannot be loaded, a Vulkan call fails, or the device lacks a feature.
+    pub fn open(library: &Path, chains: bool) -> Result<Device> {
+        // SAFETY: the user asked for this driver; its initialisers do nothing that depends on this process.
         let library = unsafe { libloading::Library::new(library) }
             .with_context(|| format!("cannot load {}", library.display()))?;
-        // SAFETY: vkGetInstanceProcAddr has this signature in every Vulkan driver.
-        let get = unsafe { library.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0") }
-            .context("the library is not a Vulkan driver")?;
+        // SAFETY: both functions have this signature in every Vulkan driver or loader.
+        let get = unsafe {
+            library
+                .get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0")
+                .or_else(|_| library.get::<vk::PFN_vkGetInstanceProcAddr>(b"vk_icdGetInstanceProcAddr\0"))
+        }
+        .context("the library is not a Vulkan driver")?;
         let functions = ash::StaticFn { get_instance_proc_addr: *get };
         // SAFETY: the function pointers stay valid while the library is loaded, which `Device` sees to.
         let entry = unsafe { ash::Entry::from_static_fn(functions) };
@@ -73,24 +85,28 @@ impl Device {
             .into_iter()
             .next()
             .ok_or_else(|| anyhow!("the driver shows no device"))?;
+        let seen = Capabilities::of(&instance, physical)?;
+        seen.check(chains)?;
         let priorities = [1.0];
-        let queues =
-            [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(seen.family)
+            .queue_priorities(&priorities)];
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default()
             .vulkan_memory_model(true)
             .vulkan_memory_model_device_scope(true)
-            .vulkan_memory_model_availability_visibility_chains(true);
+            .vulkan_memory_model_availability_visibility_chains(chains);
         let mut features13 = vk::PhysicalDeviceVulkan13Features::default()
-            .subgroup_size_control(true)
-            .compute_full_subgroups(true);
+            .subgroup_size_control(seen.sizes_can_be_chosen)
+            .compute_full_subgroups(true)
+            .shader_zero_initialize_workgroup_memory(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .push_next(&mut features12)
             .push_next(&mut features13);
         // SAFETY: the structures are valid for the call.
         let device = unsafe { instance.create_device(physical, &info, None) }.context("vkCreateDevice")?;
-        // SAFETY: one queue of family 0 was asked for.
-        let queue = unsafe { device.get_device_queue(0, 0) };
+        // SAFETY: one queue of the family was asked for.
+        let queue = unsafe { device.get_device_queue(seen.family, 0) };
         // SAFETY: the physical device belongs to the instance.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
         let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -99,7 +115,17 @@ impl Device {
             .iter()
             .position(|t| t.property_flags.contains(wanted))
             .ok_or_else(|| anyhow!("no host-coherent memory"))? as u32;
-        Ok(Device { _library: library, instance, device, queue, host_memory })
+        Ok(Device {
+            name: seen.name,
+            subgroup_sizes: seen.subgroup_sizes,
+            sizes_can_be_chosen: seen.sizes_can_be_chosen,
+            _library: library,
+            instance,
+            device,
+            queue,
+            family: seen.family,
+            host_memory,
+        })
     }
 
     fn buffer(&self, words: usize, usage: vk::BufferUsageFlags) -> Result<Buffer> {
@@ -131,7 +157,7 @@ impl Device {
         locations: usize,
     ) -> Result<Prepared<'a>> {
         let d = &self.device;
-        let words = (lowered.registers * threads as u32).max(1);
+        let words = (lowered.words_per_thread() * threads).max(1) as u32;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER;
         let data = self.buffer(locations.max(1) * (STRIDE as usize / 4), usage)?;
         let results = self.buffer(words as usize, usage)?;
@@ -190,7 +216,7 @@ impl Device {
                     d.update_descriptor_sets(&[write.buffer_info(&info)], &[]);
                 }
             }
-            let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
+            let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(8)];
             let info =
                 vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&push);
             let layout = d.create_pipeline_layout(&info, None)?;
@@ -200,23 +226,27 @@ impl Device {
                 required_subgroup_size: lowered.subgroup_size,
                 ..Default::default()
             };
-            let stage = vk::PipelineShaderStageCreateInfo::default()
+            let mut stage = vk::PipelineShaderStageCreateInfo::default()
+                .flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
-                .name(c"main")
-                .push_next(&mut size);
+                .name(c"main");
+            if self.sizes_can_be_chosen {
+                stage = stage.push_next(&mut size);
+            }
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
             let pipeline = d
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None)
                 .map_err(|(_, e)| anyhow!("vkCreateComputePipelines: {e}"))?[0];
-            let info =
-                vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let info = vk::CommandPoolCreateInfo::default()
+                .queue_family_index(self.family)
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             let commands = d.create_command_pool(&info, None)?;
             let info =
                 vk::CommandBufferAllocateInfo::default().command_pool(commands).command_buffer_count(1);
             let command = d.allocate_command_buffers(&info)?[0];
             let fence = d.create_fence(&vk::FenceCreateInfo::default(), None)?;
-            let prepared = Prepared {
+            Ok(Prepared {
                 device: self,
                 lowered,
                 locations,
@@ -233,10 +263,75 @@ impl Device {
                 commands,
                 command,
                 fence,
-            };
-            prepared.record()?;
-            Ok(prepared)
+            })
         }
+    }
+}
+
+/// What a physical device has of what litmus tests need.
+struct Capabilities {
+    name: String,
+    family: u32,
+    subgroup_sizes: (u32, u32),
+    sizes_can_be_chosen: bool,
+    features: Vec<(&'static str, bool)>,
+    chains: bool,
+}
+
+impl Capabilities {
+    fn of(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<Capabilities> {
+        let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
+        let mut properties =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut vulkan11).push_next(&mut vulkan13);
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut features =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut features12).push_next(&mut features13);
+        // SAFETY: the physical device belongs to the instance; structures that the device does not know stay as they are.
+        let families = unsafe {
+            instance.get_physical_device_properties2(physical, &mut properties);
+            instance.get_physical_device_features2(physical, &mut features);
+            instance.get_physical_device_queue_family_properties(physical)
+        };
+        let family = families
+            .iter()
+            .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
+            .ok_or_else(|| anyhow!("the device has no compute queue"))? as u32;
+        let name = properties.properties.device_name_as_c_str().unwrap_or(c"?");
+        let name = name.to_string_lossy().into_owned();
+        let sizes_can_be_chosen = features13.subgroup_size_control == vk::TRUE
+            && vulkan13.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
+        let one = vulkan11.subgroup_size.max(1);
+        Ok(Capabilities {
+            name,
+            family,
+            subgroup_sizes: if sizes_can_be_chosen {
+                (vulkan13.min_subgroup_size, vulkan13.max_subgroup_size)
+            } else {
+                (one, one)
+            },
+            sizes_can_be_chosen,
+            features: [
+                ("vulkanMemoryModel", features12.vulkan_memory_model),
+                ("vulkanMemoryModelDeviceScope", features12.vulkan_memory_model_device_scope),
+                ("computeFullSubgroups", features13.compute_full_subgroups),
+                ("shaderZeroInitializeWorkgroupMemory", features13.shader_zero_initialize_workgroup_memory),
+            ]
+            .map(|(name, there)| (name, there == vk::TRUE))
+            .to_vec(),
+            chains: features12.vulkan_memory_model_availability_visibility_chains == vk::TRUE,
+        })
+    }
+
+    fn check(&self, chains: bool) -> Result<()> {
+        if let Some((feature, _)) = self.features.iter().find(|(_, there)| !there) {
+            bail!("{} does not have the feature {feature}", self.name);
+        }
+        if chains && !self.chains {
+            bail!("{} has no availability and visibility chains; ask for --model no-chains", self.name);
+        }
+        Ok(())
     }
 }
 
@@ -251,7 +346,7 @@ impl Drop for Device {
 }
 
 impl Prepared<'_> {
-    fn record(&self) -> Result<()> {
+    fn record(&self, salt: u32) -> Result<()> {
         let (d, c) = (&self.device.device, self.command);
         // SAFETY: the command buffer is not pending; all handles are live.
         unsafe {
@@ -273,8 +368,9 @@ impl Prepared<'_> {
                     let none = vk::DependencyFlags::empty();
                     d.cmd_pipeline_barrier(c, compute, compute, none, &[barrier], &[], &[]);
                 }
-                let index = (index as u32).to_le_bytes();
-                d.cmd_push_constants(c, self.layout, vk::ShaderStageFlags::COMPUTE, 0, &index);
+                let constants = u64::from(salt) << 32 | index as u64;
+                let stage = vk::ShaderStageFlags::COMPUTE;
+                d.cmd_push_constants(c, self.layout, stage, 0, &constants.to_le_bytes());
                 d.cmd_dispatch(c, self.lowered.groups, 1, 1);
             }
             let to_host = [vk::MemoryBarrier::default()
@@ -294,12 +390,13 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Runs the test once from these initial values (missing ones are 0).
+    /// Runs the test once from these initial values (missing ones are 0); `salt` decides where threads pause, if they do.
     ///
     /// # Errors
     /// The submission fails, the device is lost, or it does not finish within a minute.
-    pub fn run(&self, initial: &[i64]) -> Result<Final> {
+    pub fn run(&self, initial: &[i64], salt: u32) -> Result<Final> {
         let d = &self.device.device;
+        self.record(salt)?;
         let step = STRIDE as usize / 4;
         for word in 0..self.data.words {
             let location = word / step;
@@ -318,7 +415,7 @@ impl Prepared<'_> {
             d.reset_fences(&[self.fence])?;
         }
         Ok(Final {
-            registers: (0..self.words as usize).map(|w| self.results.read(w)).collect(),
+            results: (0..self.words as usize).map(|w| self.results.read(w)).collect(),
             memory: (0..self.locations).map(|l| self.data.read(l * step)).collect(),
         })
     }

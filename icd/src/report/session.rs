@@ -171,13 +171,23 @@ impl Session {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Counts a finding that is known already; false where it is not.
+    fn again(&self, state: &mut State, key: &str, times: u64) -> bool {
+        let Some((number, count)) = state.seen.get_mut(key) else { return false };
+        *count += times;
+        if self.config.occurrences {
+            let line = json!({ "type": "occurrence", "number": *number });
+            write_line(&mut state.report, &line);
+        }
+        true
+    }
+
     /// Reports a finding: shown when it is the first of its kind, counted always.
     pub fn report(&self, finding: &Finding, context: &Context<'_>) -> Verdict {
         let key = key(finding, context);
         let mut state = self.state();
         let times = finding.count.max(1);
-        if let Some((_, count)) = state.seen.get_mut(&key) {
-            *count += times;
+        if self.again(&mut state, &key, times) {
             return Verdict { message: None, halt: self.config.halt_on_error };
         }
         if state.suppressions.covers(finding.id, &subject(finding, context)) {
@@ -237,8 +247,7 @@ impl Session {
         told: impl FnOnce(u64) -> (String, Value),
     ) -> Verdict {
         let mut state = self.state();
-        if let Some((_, count)) = state.seen.get_mut(&key) {
-            *count += 1;
+        if self.again(&mut state, &key, 1) {
             return Verdict { message: None, halt: self.config.halt_on_error };
         }
         if state.suppressions.covers(id, &subject()) {

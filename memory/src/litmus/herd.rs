@@ -32,7 +32,11 @@ pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
     let position = scanner.position();
     let language = scanner.take(|c| c.is_ascii_alphabetic());
     if !language.eq_ignore_ascii_case("vulkan") {
-        let found = if language.is_empty() { "another text".to_owned() } else { format!("`{language}`") };
+        let found = match language {
+            "" if scanner.rest().is_empty() => "the end of the file".to_owned(),
+            "" => "another text".to_owned(),
+            language => format!("`{language}`"),
+        };
         return Err(scanner.error(position, "`VULKAN`, the language of the test", found));
     }
     let header = scanner.rest();
@@ -278,7 +282,9 @@ impl Reader<'_> {
         let index = self.program.threads[thread].code.len();
         let name = self.tokens.word("an instruction, a label, `|` or `;`")?;
         if self.tokens.eat(":") {
-            labels.insert((thread, name.text.clone()), index);
+            if labels.insert((thread, name.text.clone()), index).is_some() {
+                return Err(self.tokens.error_at(&name, "a label that this thread does not have yet"));
+            }
             self.program.threads[thread].code.push(Instruction::Label(name.text));
             return Ok(());
         }

@@ -86,7 +86,7 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
     let mut test = Test::default();
     let mut threads = Threads { numbers: vec![0], ..Threads::default() };
     let mut synchronizes: Vec<(Position, u32, u32)> = Vec::new();
-    let mut same: Vec<(String, String)> = Vec::new();
+    let mut same: Vec<[(Position, String); 2]> = Vec::new();
     let mut names: BTreeMap<String, u32> = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
         let line_number = index as u32 + 1;
@@ -125,10 +125,10 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
             }
             "SLOC" => {
                 scanner.skip(4);
-                let first = name(&mut scanner)?;
-                let second = name(&mut scanner)?;
+                let first = placed_name(&mut scanner)?;
+                let second = placed_name(&mut scanner)?;
                 finished(&mut scanner)?;
-                same.push((first, second));
+                same.push([first, second]);
             }
             "NEWQF" | "NEWWG" | "NEWSG" => {
                 scanner.skip(5);
@@ -153,7 +153,11 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
                 finished(&mut scanner)?;
                 let used = |index: usize| test.instructions.iter().any(|i| i.thread == index);
                 if threads.numbers.iter().enumerate().any(|(index, known)| *known == number && used(index)) {
-                    return Err(scanner.error(start, "a thread number not used before", format!("{number}")));
+                    return Err(scanner.error(
+                        start,
+                        "a thread number not used before",
+                        format!("`{number}`"),
+                    ));
                 }
                 threads.next_number = number;
                 if test.instructions.is_empty() {
@@ -177,7 +181,7 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
                     threads.numbers[*index] == number && test.instructions.iter().any(|i| i.thread == *index)
                 })
                 .ok_or_else(|| {
-                    scanner.error(position, "the number of a thread with instructions", number.to_string())
+                    scanner.error(position, "the number of a thread with instructions", format!("`{number}`"))
                 })
         };
         test.system_synchronizes.push((find(first)?, find(second)?));
@@ -185,6 +189,11 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
     test.variables = vec![String::new(); names.len()];
     for (name, reference) in &names {
         test.variables[*reference as usize] = name.clone();
+    }
+    for (position, name) in same.iter().flatten() {
+        if !names.contains_key(name) {
+            return Err(scanner.error(*position, "a variable of this test", found_text(name)));
+        }
     }
     share_locations(&mut test, &names, &same);
     if test.ill_formed.is_none() {
@@ -211,6 +220,11 @@ fn name(scanner: &mut Scanner<'_>) -> Result<String, SyntaxError> {
         return Err(scanner.error(position, "a variable", found_text(scanner.rest())));
     }
     Ok(name.to_owned())
+}
+
+fn placed_name(scanner: &mut Scanner<'_>) -> Result<(Position, String), SyntaxError> {
+    scanner.take(char::is_whitespace);
+    Ok((scanner.position(), name(scanner)?))
 }
 
 fn finished(scanner: &mut Scanner<'_>) -> Result<(), SyntaxError> {
@@ -338,7 +352,7 @@ fn instruction(
                     return Err(scanner.error(
                         scanner.position(),
                         "one value: only a read-modify-write has a second one",
-                        second.to_string(),
+                        format!("`{second}`"),
                     ));
                 }
             }
@@ -351,9 +365,9 @@ fn instruction(
 }
 
 /// Gives variables that SLOC relates one location.
-fn share_locations(test: &mut Test, names: &BTreeMap<String, u32>, same: &[(String, String)]) {
+fn share_locations(test: &mut Test, names: &BTreeMap<String, u32>, same: &[[(Position, String); 2]]) {
     let mut location: Vec<u32> = (0..names.len() as u32).collect();
-    for (a, b) in same {
+    for [(_, a), (_, b)] in same {
         let (Some(a), Some(b)) = (names.get(a), names.get(b)) else { continue };
         let (from, to) = (location[*a as usize], location[*b as usize]);
         location.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);

@@ -344,13 +344,20 @@ fn negation(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
         // A parenthesis opens a formula or an expression that a comparison goes on with.
         let mark = tokens.mark();
         tokens.advance();
-        if let Ok(inner) = equivalence(tokens) {
-            let follows = ["&&", "||", "=>", "<=>", ")", "and", "or", "implies", "iff", "else"];
-            if tokens.eat(")") && (tokens.end() || follows.iter().any(|word| tokens.is(word))) {
-                return Ok(inner);
+        let formula = match equivalence(tokens) {
+            Ok(inner) => {
+                let follows = ["&&", "||", "=>", "<=>", ")", "and", "or", "implies", "iff", "else"];
+                let closed = tokens.eat(")");
+                if closed && (tokens.end() || follows.iter().any(|word| tokens.is(word))) {
+                    return Ok(inner);
+                }
+                tokens.error(if closed { "`&&`, `||`, `=>`, `<=>` or the end" } else { "`)`" })
             }
-        }
+            Err(error) => error,
+        };
         tokens.reset(mark);
+        // Of the two readings, the one that got further tells what is wrong.
+        return atom(tokens).map_err(|error| if formula.position > error.position { formula } else { error });
     }
     atom(tokens)
 }

@@ -124,7 +124,7 @@ impl Token {
     pub fn found(&self) -> String {
         match self.kind {
             TokenKind::End => "the end of the file".to_owned(),
-            _ => format!("`{}`", self.text),
+            _ => format!("`{}`", self.text.escape_debug()),
         }
     }
 }
