@@ -1,5 +1,7 @@
 //! `pellucid litmus --by vulkan` from the outside: our own tests and those of ../shared on the driver, held against the axioms.
 
+#![allow(clippy::print_stdout)]
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,10 +25,27 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The tests that have no counterpart in a shader, and why.
-const REFUSED: [(&str, &str); 0] = [];
+const REFUSED: [(&str, &str); 3] = [
+    ("quorum-barrier-hang", "with named or quorum barriers"),
+    ("quorum-barrier", "with named or quorum barriers"),
+    ("scope-queue-family", "with several queue families"),
+];
 
-/// Tests whose question asks for a state that is allowed, and that runs in program order do not show.
-const NOT_SEEN: [&str; 0] = [];
+/// Tests with an allowed outcome that the driver does not show: loads that take what a later store leads to, writes that land in another
+/// order than they were executed in, stale values in a later dispatch.
+const NOT_SEEN: [&str; 8] = [
+    "alias-private-read-then-write",
+    "conflicting-modification-orders",
+    "load-buffering",
+    "private-system-write-first",
+    "private-write-after-read",
+    "reference-shader-only",
+    "two-plus-two-writes",
+    "write-after-write-unavailable",
+];
+
+/// Racy tests in which the driver finds no race: the racing write is superseded by one that does not race.
+const NO_RACE_FOUND: [&str; 1] = ["private-then-non-private-write"];
 
 struct Tally {
     seen: usize,
@@ -34,6 +53,7 @@ struct Tally {
     refused: Vec<(String, String)>,
     unseen: Vec<String>,
     raceless: Vec<String>,
+    stopped: Vec<String>,
 }
 
 /// Samples every `.litmus` file of a directory. Whatever is seen has to be allowed, and whatever races has to be racy.
@@ -44,8 +64,14 @@ fn sample_all(directory: &Path, runs: &str) -> Tally {
         .filter(|path| path.extension().is_some_and(|end| end == "litmus"))
         .collect();
     files.sort();
-    let mut tally =
-        Tally { seen: 0, allowed: 0, refused: Vec::new(), unseen: Vec::new(), raceless: Vec::new() };
+    let mut tally = Tally {
+        seen: 0,
+        allowed: 0,
+        refused: Vec::new(),
+        unseen: Vec::new(),
+        raceless: Vec::new(),
+        stopped: Vec::new(),
+    };
     for file in files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let output = litmus(&[&file.display().to_string(), "--format", "json", "--runs", runs]);
@@ -63,7 +89,9 @@ fn sample_all(directory: &Path, runs: &str) -> Tally {
             report["seen"].as_array().expect("states").iter().all(|state| state["allowed"] == true),
             "{name}"
         );
-        assert_eq!(report["sample"]["stopped"], Value::Null, "{name}");
+        if !report["sample"]["stopped"].is_null() {
+            tally.stopped.push(name.clone());
+        }
         let count = |value: &Value| value.as_array().map_or(0, Vec::len);
         let (allowed, missing) = (count(&axioms["outcomes"]), count(&axioms["not_seen"]));
         println!("{name}: {} of {allowed} outcomes, {}", allowed - missing, report["race_free"]["runs"]);
@@ -90,7 +118,8 @@ fn our_own_tests_stay_within_the_axioms() {
         tally.refused.iter().map(|(name, why)| (name.as_str(), why.as_str())).collect();
     assert_eq!(refused, REFUSED);
     assert_eq!(tally.unseen, NOT_SEEN);
-    assert!(tally.raceless.is_empty(), "{:?}", tally.raceless);
+    assert_eq!(tally.raceless, NO_RACE_FOUND);
+    assert!(tally.stopped.is_empty(), "{:?}", tally.stopped);
 }
 
 #[test]
@@ -101,7 +130,9 @@ fn the_tests_of_the_dartagnan_verifier_stay_within_the_axioms() {
         return;
     }
     let tally = sample_all(&directory, "400");
-    assert!(tally.seen * 4 >= tally.allowed * 3, "{} of {}", tally.seen, tally.allowed);
+    assert!(tally.seen * 10 >= tally.allowed * 9, "{} of {}", tally.seen, tally.allowed);
+    // A test whose threads never end.
+    assert_eq!(tally.stopped, ["cbar-2"]);
     let csv = directory.join("expected.csv").display().to_string();
     let output = litmus(&[&directory.display().to_string(), "--expect", &csv, "--runs", "200"]);
     let printed = text(&output.stdout);

@@ -102,7 +102,7 @@ pub fn run(args: &BatchArgs) -> anyhow::Result<()> {
             if !report.lost {
                 return Err(error);
             }
-            batch.lost = Some(error.to_string());
+            batch.lost = Some(format!("{error:#}"));
             break;
         }
     }

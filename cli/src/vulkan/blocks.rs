@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// `Pc` of a thread that has ended.
 pub(super) const DONE: u32 = u32::MAX;
+
 /// The code of all threads as basic blocks.
 pub(super) struct Blocks {
     /// Those of control barriers first.

@@ -191,7 +191,7 @@ impl Shader {
         let done = self.constant(DONE);
         let finished = built(self.b.i_equal(self.bool_type, None, at, done))?;
         let at = self.held_back(layout, blocks, at)?;
-        let at = if stagger { self.staggered(&state, at, number)? } else { at };
+        let at = if stagger { self.staggered(&state, blocks, at, number)? } else { at };
         built(self.b.loop_merge(end, next, spirv::LoopControl::NONE, []))?;
         built(self.b.branch(body))?;
         built(self.b.begin_block(Some(body)))?;
@@ -297,7 +297,7 @@ impl Shader {
     }
 
     /// The next block, or none in half of the turns, as a hash of salt, turn and thread has it. Barriers are never skipped.
-    fn staggered(&mut self, state: &State, at: Id, number: Id) -> Result<Id, Refused> {
+    fn staggered(&mut self, state: &State, blocks: &Blocks, at: Id, number: Id) -> Result<Id, Refused> {
         let t = self.u32_type;
         let one = self.constant(1);
         let salt = built(self.b.access_chain(self.pointer_push, None, self.push, [one]))?;
@@ -319,7 +319,12 @@ impl Shader {
         let top = self.constant(31);
         let bit = built(self.b.shift_right_logical(t, None, hash, top))?;
         let zero = self.constant(0);
-        let go = built(self.b.i_equal(self.bool_type, None, bit, zero))?;
+        let mut go = built(self.b.i_equal(self.bool_type, None, bit, zero))?;
+        if blocks.barriers > 0 {
+            let barriers = self.constant(blocks.barriers);
+            let barrier = built(self.b.u_less_than(self.bool_type, None, at, barriers))?;
+            go = built(self.b.logical_or(self.bool_type, None, go, barrier))?;
+        }
         let nothing = self.constant(DONE);
         built(self.b.select(t, None, go, at, nothing))
     }
