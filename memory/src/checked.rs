@@ -25,7 +25,8 @@ use crate::model::ReadModifyWrite;
 use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
-use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
+use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 
 /// The reference of accesses through physical storage buffer addresses: one for all.
@@ -76,6 +77,11 @@ pub struct DispatchInfo {
     pub semantics: Vec<StorageClasses>,
     /// Live buffers with device addresses, sorted by address, not overlapping.
     pub addresses: Vec<MemoryView>,
+    /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond these may reach all of
+    /// workgroup memory.
+    pub variables: Vec<(u32, u32)>,
+    /// Bytes of device memory that nothing has written.
+    pub unwritten: Unwritten,
 }
 
 /// A workgroup that is running.
@@ -91,8 +97,15 @@ struct Group {
 }
 
 impl Group {
-    fn view(&mut self, reference: Reference) -> MemoryView {
-        MemoryView { host: self.storage.as_mut_ptr().cast(), address: 0, size: self.size, reference }
+    /// The variable that a reference stands for; its address is the first byte's offset in workgroup memory.
+    #[inline(always)]
+    fn view(&mut self, variables: &[(u32, u32)], reference: Reference) -> MemoryView {
+        let all = (0, u32::try_from(self.size).unwrap_or(u32::MAX));
+        let (start, size) = *variables.get(reference.0 as usize).unwrap_or(&all);
+        let start = u64::from(start).min(self.size);
+        let size = u64::from(size).min(self.size - start);
+        let host = self.storage.as_mut_ptr().cast::<u8>().wrapping_add(start as usize);
+        MemoryView { host, address: start, size, reference }
     }
 }
 
@@ -106,6 +119,7 @@ pub struct CheckedMemory {
     first_lane: AgentId,
     workgroup_size: u32,
     addresses: Vec<MemoryView>,
+    variables: Vec<(u32, u32)>,
     last_modify: u32,
 }
 
@@ -136,6 +150,10 @@ impl CheckedMemory {
                 group_agents: 1,
                 full: [0; 4],
                 draws: 0,
+                unwritten: Unwritten::default(),
+                suspect: None,
+                partly: ((0, 0), false),
+                views: FxHashMap::default(),
             },
             shadow: Shadow::default(),
             groups: FxHashMap::default(),
@@ -143,6 +161,7 @@ impl CheckedMemory {
             first_lane: 0,
             workgroup_size: 1,
             addresses: Vec::new(),
+            variables: Vec::new(),
             last_modify: 0,
         }
     }
@@ -179,6 +198,8 @@ impl CheckedMemory {
         self.shadow.forget();
         self.groups.clear();
         self.addresses = info.addresses;
+        self.variables = info.variables;
+        self.core.begin_undefined(info.unwritten);
     }
 
     /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was found.
@@ -186,6 +207,7 @@ impl CheckedMemory {
         self.core.agents = no_agents(self.options.chains);
         self.core.histories.clear();
         self.core.trace.clear();
+        self.core.begin_undefined(Unwritten::default());
         self.groups.clear();
         self.shadow.shrink();
         self.core.report.take()
@@ -212,13 +234,15 @@ impl CheckedMemory {
         let sweep = Sweep::new(&self.core, kind, self.first_lane);
         match to {
             Pointers::View { view, offset, immediate } => {
-                let place = Place { view, offset, immediate: *immediate, undefined: false };
+                let undefined = self.core.partly_undefined(view);
+                let place = Place { view, offset, immediate: *immediate, undefined, device: true };
                 lanes::serve(sweep, &self.core, &mut self.shadow, &place, mask, access, does)
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.get_mut(&self.current) else { return mask };
-                let view = group.view(*reference);
-                let place = Place { view: &view, offset, immediate: *immediate, undefined: !group.zeroed };
+                let view = group.view(&self.variables, *reference);
+                let immediate = immediate.wrapping_sub(view.address as u32);
+                let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
                 lanes::serve(sweep, &self.core, &mut group.cells, &place, mask, access, does)
             }
             Pointers::Physical { .. } => mask,
@@ -245,6 +269,7 @@ impl CheckedMemory {
         let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
         match pointers {
             Pointers::View { view, offset, immediate } => {
+                let undefined = self.core.partly_undefined(view);
                 let mut lane = Lane {
                     core: &mut self.core,
                     cells: Cells::Device(&mut self.shadow),
@@ -252,7 +277,7 @@ impl CheckedMemory {
                     offset: 0,
                     lane: 0,
                     agent: 0,
-                    undefined: false,
+                    undefined,
                     space: Space::Device,
                 };
                 for index in lanes {
@@ -264,7 +289,8 @@ impl CheckedMemory {
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.get_mut(&self.current) else { return Ok(()) };
-                let view = group.view(*reference);
+                let view = group.view(&self.variables, *reference);
+                let immediate = immediate.wrapping_sub(view.address as u32);
                 let undefined = !group.zeroed;
                 let mut lane = Lane {
                     core: &mut self.core,
@@ -279,7 +305,7 @@ impl CheckedMemory {
                 for index in lanes {
                     lane.lane = index;
                     lane.agent = first_lane + index as u32;
-                    lane.offset = u64::from(offset.0[index].wrapping_add(*immediate));
+                    lane.offset = u64::from(offset.0[index].wrapping_add(immediate));
                     each(&mut lane);
                 }
             }
@@ -290,6 +316,7 @@ impl CheckedMemory {
                     let Some(view) = self.resolve(address, bytes) else {
                         return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
                     };
+                    let undefined = self.core.partly_undefined(&view);
                     let mut lane = Lane {
                         core: &mut self.core,
                         cells: Cells::Device(&mut self.shadow),
@@ -297,7 +324,7 @@ impl CheckedMemory {
                         offset: address - view.address,
                         lane: index,
                         agent: first_lane + index as u32,
-                        undefined: false,
+                        undefined,
                         space: Space::Device,
                     };
                     each(&mut lane);
@@ -487,6 +514,11 @@ impl MemorySystem for CheckedMemory {
             }
             self.core.agents.barrier(&members, level as u8, &operation);
         }
+    }
+
+    #[cold]
+    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
+        lanes::each(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
     }
 
     fn barrier_complete(&mut self, workgroup: u32) {

@@ -162,6 +162,22 @@ pub enum Fact {
     Waits(Wait),
     /// Of a livelock: so many more subgroups wait, and so many workgroups have not started.
     MoreWait(u64, u64),
+    /// Bytes of the object of this class that an access missed.
+    Bounds(StorageClasses, u64),
+    /// Runs of invocations (first and last LocalInvocationIndex) that do not reach a barrier, and why.
+    Absent(Absence, Vec<(u32, u32)>),
+}
+
+/// Why an invocation does not reach a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Absence {
+    /// It has returned from the shader, or was terminated.
+    Ended,
+    /// It took another path, which goes on behind the barrier.
+    Past,
+    /// It waits at another barrier.
+    OtherBarrier,
 }
 
 /// What the model asks for and the program does not have.

@@ -26,3 +26,4 @@ pub mod raw;
 pub mod schedule;
 pub mod scope;
 pub mod system;
+pub mod unwritten;

@@ -84,6 +84,22 @@ pub enum Pointers<'a> {
     },
 }
 
+/// What the interpreter finds without asking memory, for the lanes of a mask.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice<'a> {
+    /// An access to a Function or Private variable of `size` bytes at byte offsets outside of it.
+    OutOfBounds {
+        /// Offsets from the variable's first byte, wrapping.
+        offset: &'a Lanes,
+        /// Bytes accessed.
+        bytes: u8,
+        /// Bytes of the variable.
+        size: u32,
+        /// A store.
+        write: bool,
+    },
+}
+
 /// Why execution of a dispatch cannot go on. The device is lost; the message names the cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trap {
@@ -182,6 +198,11 @@ pub trait MemorySystem {
 
     /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control barrier.
     fn barrier_complete(&mut self, workgroup: u32);
+
+    /// Says what lanes `mask` of the entered subgroup did beside memory. Only called in the modelled mode.
+    fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
+        let _ = (at, mask, notice);
+    }
 
     /// Workgroup `workgroup` starts; its shared memory is `bytes` long, zeroed if `zeroed` (else undefined).
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool);

@@ -56,9 +56,22 @@ pub fn transfer(
     let outcome = run(Some(&mut transfer));
     let standing = standing(device, queue, state);
     let tag = hazards.command(&standing.at(), command, None);
-    let (_, found) = hazards.operation(queue.index, stage, tag, None, transfer.runs());
+    let runs = transfer.runs();
+    note_writes(device, &runs);
+    let (_, found) = hazards.operation(queue.index, stage, tag, None, runs);
     report(device, &found)?;
     Ok(outcome)
+}
+
+/// The bytes that a command wrote are initialised from now on.
+fn note_writes(device: &Device, runs: &[(Range, Operand)]) {
+    let mut unwritten = device.unwritten();
+    if unwritten.is_empty() {
+        return;
+    }
+    for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
+        unwritten.write(range.start, range.end);
+    }
 }
 
 /// What a dispatch touched.
@@ -81,6 +94,7 @@ pub fn dispatch(
     touches: Touches,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
+    note_writes(device, &touches.runs);
     let standing = standing(device, queue, state);
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
     let tag = hazards.command(&standing.at(), command, Some(named));

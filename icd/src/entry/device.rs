@@ -14,6 +14,7 @@ use crate::{ffi, message};
 use ash::vk;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::system::MemoryView;
+use pellucid_memory::unwritten::Unwritten;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -53,6 +54,8 @@ pub struct Device {
     pub hazards: Option<Hazards>,
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
+    /// In check mode: bytes of memory that only the device reaches and that no command has written.
+    unwritten: Mutex<Unwritten>,
     /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
     pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
     names: Mutex<BTreeMap<(i32, u64), String>>,
@@ -137,6 +140,11 @@ impl Device {
         self.names().get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
+    /// In check mode: bytes of memory that only the device reaches and that no command has written.
+    pub fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Where physical storage buffer pointers may point.
     pub fn address_map(&self) -> AddressMap {
         let mut cache = self.address_cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,6 +223,7 @@ entries! {
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: (instance.config.mode == Mode::Check).then(Hazards::default),
             completion: Completion::default(),
+            unwritten: Mutex::default(),
             instance,
             caps,
             extensions: names,

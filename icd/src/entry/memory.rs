@@ -112,6 +112,10 @@ entries! {
         if let Some(hazards) = &device.hazards {
             // The address range may have been another allocation's.
             hazards.forget(memory.bytes().address(), memory.bytes().size());
+            // What the host can map it may write unseen: that counts as written from the start.
+            if !memory.host_visible {
+                device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
+            }
         }
         ffi::write(out, handle::insert(Arc::new(memory)))
     }
@@ -125,6 +129,7 @@ entries! {
         if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
             let device = handle::dispatchable::<Device>(device)?;
             object.freed.store(true, Ordering::Relaxed);
+            device.unwritten().forget(object.bytes().address(), object.bytes().size());
             device.allocations.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())

@@ -11,13 +11,17 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::commands::{Accesses, Operand, Range};
-use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason};
+use pellucid_memory::finding::{
+    Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
+};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::litmus::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{Mask, Trap};
+use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, Unit};
+use pellucid_shader_interp::exec::modelled::{
+    self, Absent, BarrierDivergence, ModelledOptions, Scheduler, Unit, Went,
+};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
 use pellucid_shader_interp::interface::{Grid, PHYSICAL_REFERENCE, Resources};
@@ -99,7 +103,7 @@ impl Watching<'_> {
         }
     }
 
-    fn note(&mut self, id: FindingId, accesses: Vec<AccessInfo>) {
+    fn note(&mut self, id: FindingId, accesses: Vec<AccessInfo>, facts: Vec<Fact>) {
         let same =
             |f: &Finding| f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site));
         match self.findings.iter_mut().find(|f| same(f)) {
@@ -107,7 +111,7 @@ impl Watching<'_> {
             None => self.findings.push(Finding {
                 id,
                 accesses,
-                facts: Vec::new(),
+                facts,
                 missing: Vec::new(),
                 fix: Vec::new(),
                 count: 1,
@@ -121,11 +125,17 @@ impl Scheduler for Watching<'_> {
         self.inner.pick(runnable)
     }
 
-    fn barrier_divergence(&mut self, site: Site, workgroup: u32, subgroup: u32, mask: Mask, missing: Mask) {
-        let by = self.invocation(workgroup, subgroup, mask.trailing_zeros());
-        let absent = self.invocation(workgroup, subgroup, missing.trailing_zeros());
-        let accesses = vec![self.stopped_at(site, by), self.stopped_at(Site(0), absent)];
-        self.note(FindingId::BarrierDivergence, accesses);
+    fn barrier_divergence(&mut self, found: &BarrierDivergence) {
+        let Some(first) = found.absent.first() else { return };
+        let site = match first.went {
+            Went::Barrier(site) => site,
+            Went::Ended | Went::Past => Site(0),
+        };
+        let by = self.invocation(found.workgroup, found.subgroup, found.mask.trailing_zeros());
+        let missing = self.invocation(found.workgroup, first.subgroup, first.mask.trailing_zeros());
+        let accesses = vec![self.stopped_at(found.site, by), self.stopped_at(site, missing)];
+        let facts = absences(&found.absent, self.program.subgroup_size);
+        self.note(FindingId::BarrierDivergence, accesses, facts);
     }
 
     fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
@@ -176,6 +186,32 @@ impl Watching<'_> {
     }
 }
 
+/// Where the absent invocations are, in runs of LocalInvocationIndex.
+fn absences(absent: &[Absent], subgroup_size: u32) -> Vec<Fact> {
+    let why = |went: Went| match went {
+        Went::Ended => Absence::Ended,
+        Went::Past => Absence::Past,
+        Went::Barrier(_) => Absence::OtherBarrier,
+    };
+    let mut facts = Vec::new();
+    for absence in [Absence::Ended, Absence::Past, Absence::OtherBarrier] {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for entry in absent.iter().filter(|entry| why(entry.went) == absence) {
+            for lane in (0..LANES as u32).filter(|lane| entry.mask >> lane & 1 != 0) {
+                let index = entry.subgroup * subgroup_size + lane;
+                match runs.last_mut() {
+                    Some((_, last)) if *last + 1 == index => *last = index,
+                    _ => runs.push((index, index)),
+                }
+            }
+        }
+        if !runs.is_empty() {
+            facts.push(Fact::Absent(absence, runs));
+        }
+    }
+    facts
+}
+
 /// The storage classes of each atomic and barrier of a program.
 fn semantics(program: &Program) -> Vec<StorageClasses> {
     let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
@@ -212,6 +248,8 @@ pub fn dispatch(
         subgroup_size: program.subgroup_size,
         semantics: semantics(program),
         addresses: resources.addresses.clone(),
+        unwritten: device.unwritten().clone(),
+        variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
     });
     let mut scheduler = Watching {
         inner: ProgressScheduler::new(config.progress, schedule_seed(config.seed, number)),

@@ -96,6 +96,12 @@ impl<'a> DispatchContext<'a> {
                 None => "workgroup memory".to_owned(),
             };
         }
+        if place.class.is_empty() {
+            return match self.site(access.site).map(|info| info.variable.as_str()).filter(|v| !v.is_empty()) {
+                Some(name) => format!("variable \"{name}\" of the invocation"),
+                None => "a variable of the invocation".to_owned(),
+            };
+        }
         if place.reference == PHYSICAL_REFERENCE {
             return format!("device address {:#x}", place.address);
         }

@@ -3,7 +3,7 @@
 use super::context::{Context, DispatchContext};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::{
-    AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Wait, WaitReason,
+    Absence, AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Wait, WaitReason,
 };
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{Shader, SourceLanguage};
@@ -255,6 +255,19 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
                 ),
             }
         }
+        Fact::Bounds(_, 0) => "nothing is bound there".to_owned(),
+        Fact::Bounds(class, bytes) => {
+            let of = if *class == StorageClasses::UNIFORM { "descriptor's range" } else { "variable" };
+            format!("the {of} has {bytes} bytes")
+        }
+        Fact::Absent(absence, runs) => {
+            let where_ = match absence {
+                Absence::Ended => "ended before it",
+                Absence::Past => "took a path that goes on behind it",
+                Absence::OtherBarrier => "waits at another barrier",
+            };
+            absent(runs, where_)
+        }
     }
 }
 
@@ -299,6 +312,32 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
             format!("{who} {} not started, and the progress model does not guarantee it", verb("has", "have"))
         }
     }
+}
+
+/// Who did not reach a barrier, such as `invocations 32 to 63 (32 of them) ended before it`.
+fn absent(runs: &[(u32, u32)], what: &str) -> String {
+    /// Runs that are named one by one.
+    const NAMED: usize = 4;
+    let count: u64 = runs.iter().map(|(first, last)| u64::from(last - first) + 1).sum();
+    if let [(only, last)] = runs
+        && only == last
+    {
+        return format!("invocation {only} {what}");
+    }
+    let mut names: Vec<String> = runs
+        .iter()
+        .take(NAMED)
+        .map(|(first, last)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first} to {last}"),
+        })
+        .collect();
+    if runs.len() > NAMED {
+        names.push("...".to_owned());
+    }
+    let what = what.replacen("waits", "wait", 1);
+    format!("invocations {} ({count} of the workgroup) {what}", names.join(", "))
 }
 
 /// A synchronising instruction with its place: `OpControlBarrier at reduce.comp:33`, or what GLSL calls it.

@@ -10,6 +10,9 @@ use crate::race::{
 };
 use crate::schedule::Chooser;
 use crate::scope::StorageClasses;
+use crate::system::MemoryView;
+use crate::unwritten::Unwritten;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -20,6 +23,8 @@ pub(super) struct Where {
     pub address: u64,
     /// Offset into the view.
     pub offset: u64,
+    /// Address of the word that is looked at.
+    pub word: u64,
     /// Bytes of the component.
     pub size: u32,
     /// For a read: bytes that nothing wrote are undefined.
@@ -61,6 +66,13 @@ pub(super) struct Core {
     pub full: [Time; 4],
     /// Loads of history so far.
     pub draws: u64,
+    /// Bytes of device memory that nothing had written when the dispatch began.
+    pub unwritten: Unwritten,
+    /// A read of device memory that neither the dispatch nor anything before it has written.
+    pub suspect: Option<(Who, Where)>,
+    /// Whether views (address and bytes) have such bytes: the last one asked for, and all.
+    pub partly: ((u64, u64), bool),
+    pub views: FxHashMap<(u64, u64), bool>,
 }
 
 pub(super) fn mix(values: &[u64]) -> u64 {
@@ -116,7 +128,7 @@ impl Core {
         if cell.history == 0 && !kind.atomic && (cell.write.kind == 0 || usual(&cell.write)) {
             cell.read(self.record(who), bytes);
             if place.undefined && cell.write.kind == 0 {
-                self.report.undefined(who, self.kinds.get(who.kind), place);
+                self.undefined(who, place, bytes);
             }
             return newest;
         }
@@ -146,18 +158,19 @@ impl Core {
             {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
-                    self.report.undefined(who, &kind, place);
+                    self.undefined(who, place, bytes);
                 }
                 self.read_from = (write.kind != 0).then_some(write);
                 return newest;
             }
             self.begin_history(cell, newest);
         }
+        let unwritten = self.histories.get(cell.history).map_or(0, |history| history.unwritten(bytes));
+        if place.undefined && unwritten != 0 {
+            self.undefined(who, place, unwritten);
+        }
         let Some(history) = self.histories.get(cell.history) else { return newest };
         let history: &History = history;
-        if place.undefined && history.unwritten(bytes) != 0 {
-            self.report.undefined(who, &kind, place);
-        }
         self.draws += 1;
         let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
         let mut load = Load {
@@ -243,6 +256,53 @@ impl Core {
         loaded.value
     }
 
+    /// A new dispatch begins, in which these bytes of device memory are undefined.
+    pub fn begin_undefined(&mut self, unwritten: Unwritten) {
+        self.unwritten = unwritten;
+        self.partly = ((0, 0), false);
+        self.views.clear();
+    }
+
+    /// Whether bytes of a view were undefined when the dispatch began.
+    #[inline(always)]
+    pub fn partly_undefined(&mut self, view: &MemoryView) -> bool {
+        if self.unwritten.is_empty() {
+            return false;
+        }
+        let key = (view.address, view.size);
+        if self.partly.0 != key {
+            self.partly = (key, self.look_for_undefined(key));
+        }
+        self.partly.1
+    }
+
+    #[inline(never)]
+    fn look_for_undefined(&mut self, (address, size): (u64, u64)) -> bool {
+        let unwritten = &self.unwritten;
+        *self
+            .views
+            .entry((address, size))
+            .or_insert_with(|| unwritten.any(address, address.saturating_add(size)))
+    }
+
+    /// Reports a read of these bytes of a word, which this dispatch has not written, if they are undefined. Of device memory it is a suspect
+    /// only, see [`super::lane::Lane`].
+    #[cold]
+    fn undefined(&mut self, who: Who, place: &Where, bytes: u8) {
+        if place.space != Space::Device {
+            return self.report.undefined(who, self.kinds.get(who.kind), place);
+        }
+        let byte = |k: u64| bytes >> k & 1 != 0 && self.unwritten.any(place.word + k, place.word + k + 1);
+        if (0..4).any(byte) {
+            self.suspect = Some((who, *place));
+        }
+    }
+
+    /// Whether all bytes of the device memory `start .. end` were undefined when the dispatch began.
+    pub fn wholly_undefined(&self, start: u64, end: u64) -> bool {
+        (start..end).all(|byte| self.unwritten.any(byte, byte + 1))
+    }
+
     fn begin_history(&mut self, cell: &mut Cell, newest: u32) {
         let mut history = History::default();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
@@ -264,11 +324,12 @@ impl Core {
         let kind = *self.kinds.get(who.kind);
         if place.undefined {
             let unwritten = match self.histories.get(cell.history) {
-                Some(history) => history.unwritten(bytes) != 0,
-                None => cell.write.kind == 0,
+                Some(history) => history.unwritten(bytes),
+                None if cell.write.kind == 0 => bytes,
+                None => 0,
             };
-            if unwritten {
-                self.report.undefined(who, &kind, place);
+            if unwritten != 0 {
+                self.undefined(who, place, unwritten);
             }
         }
         let Some(entry) = self.histories.get(cell.history).and_then(|history| history.entries().last())

@@ -73,7 +73,26 @@ fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
     })
 }
 
+/// Bytes of the largest vector of 32-bit components: programs pad to them, and read what they padded with.
+const VECTOR: u64 = 16;
+
 impl Lane<'_> {
+    /// Reports a read of undefined device memory, unless something else of the same vector is written: then it is padding, or a tail that
+    /// is read along.
+    #[cold]
+    fn judge(&mut self) {
+        let Some((who, place)) = self.core.suspect.take() else { return };
+        let start = place.word / VECTOR * VECTOR;
+        let fresh = (start / 4..(start + VECTOR) / 4).all(|word| {
+            let cell = *self.cells.cell(word);
+            let history = self.core.histories.peek(cell.history);
+            cell.write.kind == 0 && history.is_none_or(|history| history.unwritten(15) == 15)
+        });
+        if fresh && self.core.wholly_undefined(start, start + VECTOR) {
+            self.core.report.undefined(who, self.core.kinds.get(who.kind), &place);
+        }
+    }
+
     /// Component `k`: its offset and place, or nothing (and a finding) if it is out of bounds.
     #[inline(always)]
     fn component(&mut self, access: &Access, kind: u32, k: usize) -> Option<Where> {
@@ -82,6 +101,7 @@ impl Lane<'_> {
         let place = Where {
             address: self.view.address.wrapping_add(offset),
             offset,
+            word: self.view.address.wrapping_add(offset) & !3,
             size: size as u32,
             undefined: self.undefined,
             space: self.space,
@@ -90,7 +110,7 @@ impl Lane<'_> {
             return Some(place);
         }
         let who = Who { agent: self.agent, kind };
-        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place);
+        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place, self.view.size);
         None
     }
 
@@ -101,13 +121,21 @@ impl Lane<'_> {
         let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
         if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
-            return u64::from(self.core.read(cell, who, 15, newest as u32, &place));
+            let value = self.core.read(cell, who, 15, newest as u32, &place);
+            if self.core.suspect.is_some() {
+                self.judge();
+            }
+            return u64::from(value);
         }
         let mut value = 0;
         for piece in pieces(place.address, access.size) {
             let cell = self.cells.cell(piece.word);
+            let place = Where { word: piece.word * 4, ..place };
             let word = self.core.read(cell, who, piece.bytes, piece.place(newest), &place);
             value |= piece.lift(word);
+        }
+        if self.core.suspect.is_some() {
+            self.judge();
         }
         value
     }
@@ -194,6 +222,9 @@ impl Lane<'_> {
         self.core.read_from = None;
         if let Some(piece) = pieces(place.address, access.size).next() {
             self.core.acquire_newest(self.cells.cell(piece.word), who, piece.bytes, &place);
+        }
+        if self.core.suspect.is_some() {
+            self.judge();
         }
         if fails {
             let values = std::mem::replace(&mut self.core.values, ValuePolicy::Latest);

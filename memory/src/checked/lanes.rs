@@ -39,8 +39,10 @@ pub(super) struct Place<'a> {
     pub view: &'a MemoryView,
     pub offset: &'a Lanes,
     pub immediate: u32,
-    /// Words that nobody wrote are undefined.
+    /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had written before, either.
     pub undefined: bool,
+    /// The view is one of device memory.
+    pub device: bool,
 }
 
 /// What the lanes do.
@@ -104,10 +106,14 @@ pub(super) fn serve<C: Words>(
                 let cell = cells.cell(word + k);
                 let at = offset + 4 * k;
                 let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
+                let address = view.address + at;
+                let undefined = place.undefined
+                    && cell.write.kind == 0
+                    && (!place.device || core.unwritten.any(address, address + 4));
                 served &= match &mut does {
                     Sweeping::Load(out) => {
                         out[k as usize].0[lane] = old;
-                        sweep.read(kinds, cell, lane, place.undefined)
+                        sweep.read(kinds, cell, lane, undefined)
                     }
                     Sweeping::Store(value) => {
                         let fine = sweep.write(kinds, cell, lane, old);
@@ -117,7 +123,6 @@ pub(super) fn serve<C: Words>(
                         fine
                     }
                     Sweeping::Modify(op, value, out) => {
-                        let undefined = place.undefined && cell.write.kind == 0;
                         let fine = !undefined
                             && !core.agents.has_pending(sweep.first_lane + lane as u32)
                             && sweep.write(kinds, cell, lane, old);

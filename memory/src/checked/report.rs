@@ -3,11 +3,12 @@
 use super::core::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
-use crate::finding::{AccessInfo, AccessKind, Finding, FindingId, Place};
+use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::model::ModelOptions;
 use crate::race::{AgentId, Agents, Case, Explanation, Kind, Pair, Trace};
-use crate::scope::Scope;
+use crate::scope::{Scope, StorageClasses};
+use crate::system::Notice;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -113,12 +114,11 @@ impl Report {
         }
     }
 
-    fn single(&mut self, id: FindingId, who: Who, kind: &Kind, place: &Where) {
-        let access = self.access(who.agent, kind, place);
-        self.add((id, kind.site.0, kind.reference), || Finding {
+    fn single(&mut self, id: FindingId, access: AccessInfo, facts: Vec<Fact>) {
+        self.add((id, access.site.0, access.place.reference.0), || Finding {
             id,
             accesses: vec![access],
-            facts: Vec::new(),
+            facts,
             missing: Vec::new(),
             fix: Vec::new(),
             count: 1,
@@ -128,13 +128,45 @@ impl Report {
     /// A read of bytes that nothing wrote.
     #[cold]
     pub fn undefined(&mut self, who: Who, kind: &Kind, place: &Where) {
-        self.single(FindingId::UninitialisedRead, who, kind, place);
+        let access = self.access(who.agent, kind, place);
+        self.single(FindingId::UninitialisedRead, access, Vec::new());
     }
 
-    /// An access outside its view.
+    /// An access outside its view of `bytes` bytes.
     #[cold]
-    pub fn out_of_bounds(&mut self, who: Who, kind: &Kind, place: &Where) {
-        self.single(FindingId::OutOfBounds, who, kind, place);
+    pub fn out_of_bounds(&mut self, who: Who, kind: &Kind, place: &Where, bytes: u64) {
+        let access = self.access(who.agent, kind, place);
+        let bounds = Some(Fact::Bounds(kind.class, bytes)).filter(|_| kind.class != StorageClasses::IMAGE);
+        self.single(FindingId::OutOfBounds, access, bounds.into_iter().collect());
+    }
+
+    /// What the interpreter found about lane `lane`, which is `agent`.
+    #[cold]
+    pub fn notice(&mut self, at: Site, agent: AgentId, lane: usize, notice: &Notice<'_>) {
+        let class = StorageClasses::empty();
+        let access = |kind: AccessKind, offset: u32, bytes: u8| AccessInfo {
+            site: at,
+            kind,
+            atomic: None,
+            by: self.numbering.invocation(agent),
+            place: Place {
+                class,
+                reference: Reference(u32::MAX),
+                address: 0,
+                offset: u64::from(offset),
+                size: u32::from(bytes),
+            },
+            returned: None,
+            newest: None,
+            admissible: Vec::new(),
+        };
+        match *notice {
+            Notice::OutOfBounds { offset, bytes, size, write } => {
+                let kind = if write { AccessKind::Write } else { AccessKind::Read };
+                let access = access(kind, offset.0[lane], bytes);
+                self.single(FindingId::OutOfBounds, access, vec![Fact::Bounds(class, u64::from(size))]);
+            }
+        }
     }
 
     /// Judges a pair that the detector calls unordered: whether it is a race. A static pair that is known to race is not judged again.

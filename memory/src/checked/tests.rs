@@ -565,3 +565,40 @@ fn lanes_write_in_ascending_order_whichever_path_serves_them() {
     assert_eq!(only(&findings), FindingId::RaceUnordered);
     assert_eq!(findings[0].accesses[1].by.local_index, 0);
 }
+
+#[test]
+fn device_memory_is_undefined_until_it_is_written() {
+    let begin = || {
+        let mut m = Machine::stale();
+        m.memory.end_dispatch();
+        let mut unwritten = Unwritten::default();
+        let address = m.view(0).address;
+        unwritten.allocate(address, 256);
+        unwritten.write(address, address + 36);
+        m.memory.begin_dispatch(DispatchInfo {
+            number: 8,
+            groups: [2, 1, 1],
+            workgroup_size: 64,
+            subgroup_size: 32,
+            unwritten,
+            ..DispatchInfo::default()
+        });
+        (0..2).for_each(|group| m.memory.workgroup_begin(group, 256, false));
+        m
+    };
+    let mut m = begin();
+    m.load(1, 0, U, 32, SHARED);
+    m.load(2, 0, U, 44, SHARED);
+    assert_eq!(m.ids(), [], "the rest of a vector that is written in part");
+    let mut m = begin();
+    m.load(1, 0, U, 48, SHARED);
+    m.store(2, 0, U, 64, SHARED, 1);
+    m.load(3, 0, U, 64, SHARED);
+    m.load(4, 0, U, 68, SHARED);
+    m.load(5, 0, U, 80, How { size: 2, ..SHARED });
+    m.add(6, 0, U, 96, Scope::Device, Semantics::RELAXED, 1);
+    m.add(7, 0, U, 96, Scope::Device, Semantics::RELAXED, 1);
+    let sites: Vec<_> = m.end().iter().map(|f| (f.id, f.accesses[0].site.0)).collect();
+    let id = FindingId::UninitialisedRead;
+    assert_eq!(sites, [(id, 1), (id, 5), (id, 6)]);
+}

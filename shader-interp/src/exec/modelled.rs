@@ -5,6 +5,8 @@
 //! the default scheduler and the memory system's answers depend on no host thread, address or hash order.
 
 use super::context::Context;
+pub use super::divergence::{Absent, BarrierDivergence, Went};
+use super::divergence::{on_arrival, on_completion};
 use super::run::{Control, run};
 use super::spin::SpinWatch;
 use super::strand::{Step, Strand};
@@ -40,9 +42,9 @@ pub trait Scheduler {
     /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
     fn pick(&mut self, runnable: &[Unit]) -> usize;
 
-    /// Lanes `mask` of a subgroup reached the workgroup barrier at `site` while its lanes `missing`, which have not returned, did not.
-    fn barrier_divergence(&mut self, site: Site, workgroup: u32, subgroup: u32, mask: Mask, missing: Mask) {
-        let _ = (site, workgroup, subgroup, mask, missing);
+    /// A workgroup barrier was not reached by all invocations of a workgroup.
+    fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
+        let _ = divergence;
     }
 
     /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not resident. [`Trap::Livelock`]
@@ -128,7 +130,8 @@ const PATIENCE: u32 = 16;
 
 struct Member {
     strand: Strand,
-    at_barrier: bool,
+    /// The barrier that the strand waits at.
+    at_barrier: Option<u32>,
     looks: u32,
     steps_at_look: u64,
     next: Site,
@@ -238,7 +241,9 @@ impl<M: MemorySystem> Run<'_, M> {
         let parks = self.context.program.parks as usize;
         let subgroups = self.residents.iter_mut().flat_map(|resident| &mut resident.subgroups);
         let mut any = false;
-        for member in subgroups.flat_map(|(_, members, _)| members).filter(|m| !m.at_barrier && !m.part) {
+        for member in
+            subgroups.flat_map(|(_, members, _)| members).filter(|m| m.at_barrier.is_none() && !m.part)
+        {
             if member.strand.has_parked(parks) {
                 member.part = true;
                 member.strand.fuel = 1;
@@ -256,7 +261,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 for (k, member) in members.iter().enumerate() {
                     let who = (resident.workgroup, identity.subgroup, k as u32);
                     let program = self.context.program;
-                    let (reason, next) = if member.at_barrier {
+                    let (reason, next) = if member.at_barrier.is_some() {
                         (Reason::Barrier, member.next)
                     } else if self.watch.runs(who) {
                         (
@@ -315,7 +320,9 @@ impl<M: MemorySystem> Run<'_, M> {
         self.slots.clear();
         for (r, resident) in self.residents.iter().enumerate() {
             for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
-                for (k, member) in members.iter().enumerate().filter(|(_, member)| !member.at_barrier) {
+                for (k, member) in
+                    members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none())
+                {
                     self.units.push(Unit {
                         workgroup: resident.workgroup,
                         subgroup: identity.subgroup,
@@ -386,22 +393,13 @@ impl<M: MemorySystem> Run<'_, M> {
                 Ok(false)
             }
             Step::AtBarrier(barrier) => {
-                member.at_barrier = true;
-                let entry = &self.context.program.barriers[barrier as usize];
-                member.next = entry.site;
-                let strand = &member.strand;
-                let returned =
-                    entry.returned.iter().fold(0, |lanes, park| lanes | strand.masks[*park as usize]);
-                let missing = strand.live & !strand.mask & !returned;
-                if missing != 0 {
-                    let site = entry.site;
-                    self.scheduler.barrier_divergence(
-                        site,
-                        workgroup,
-                        identity.subgroup,
-                        strand.mask,
-                        missing,
-                    );
+                member.at_barrier = Some(barrier);
+                let program = self.context.program;
+                member.next = program.barriers[barrier as usize].site;
+                if let Some(found) =
+                    on_arrival(program, workgroup, identity.subgroup, barrier, &member.strand)
+                {
+                    self.scheduler.barrier_divergence(&found);
                 }
                 self.complete(r);
                 Ok(true)
@@ -423,8 +421,15 @@ impl<M: MemorySystem> Run<'_, M> {
     /// Completes the barrier of a workgroup if all its strands have arrived (or ended).
     fn complete(&mut self, r: usize) {
         let resident = &mut self.residents[r];
-        if !resident.subgroups.iter().all(|(_, members, _)| members.iter().all(|member| member.at_barrier)) {
+        let waits = |member: &Member| member.at_barrier.is_some();
+        if !resident.subgroups.iter().all(|(_, members, _)| members.iter().all(waits)) {
             return;
+        }
+        let subgroups = resident.subgroups.iter().map(|(identity, members, _)| {
+            (identity, members.iter().filter_map(|member| Some((&member.strand, member.at_barrier?))))
+        });
+        if let Some(found) = on_completion(self.context.program, resident.workgroup, subgroups) {
+            self.scheduler.barrier_divergence(&found);
         }
         self.memory.barrier_complete(resident.workgroup);
         let parks = self.context.program.parks as usize;
@@ -440,7 +445,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     None => k += 1,
                 }
             }
-            members.iter_mut().for_each(|member| member.at_barrier = false);
+            members.iter_mut().for_each(|member| member.at_barrier = None);
         }
     }
 }
@@ -451,7 +456,7 @@ impl Member {
         let steps_at_look = strand.step;
         Member {
             strand,
-            at_barrier: false,
+            at_barrier: None,
             looks: 0,
             steps_at_look,
             next: Site(0),

@@ -446,12 +446,18 @@ macro_rules! define_run {
                         let entry = entry!(inst.aux);
                         let shift = inst.c & 31;
                         let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        if M::MODELLED {
+                            table::check_private(entry, &offset, inst.imm, mask, false, memory);
+                        }
                         *vector!(inst.dst) = table::load_private(entry, &strand.private, &offset, inst.imm);
                     }
                     Opcode::StorePrivate => {
                         let entry = entry!(inst.aux);
                         let shift = inst.c & 31;
                         let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        if M::MODELLED {
+                            table::check_private(entry, &offset, inst.imm, mask, true, memory);
+                        }
                         let value = &*vector!(inst.dst);
                         table::store_private(entry, &mut strand.private, &offset, inst.imm, mask, value);
                     }

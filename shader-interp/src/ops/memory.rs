@@ -4,7 +4,7 @@ use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::raw;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
 
 /// The vector registers of a strand.
 pub(crate) type Vectors<'a> = &'a mut [Lanes];
@@ -256,6 +256,28 @@ pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: V
         _ => Lanes::ZERO,
     };
     vectors[entry.result as usize] = size;
+}
+
+/// Says which active lanes access private memory outside of their variable. Those lanes load 0, and store nothing.
+#[inline(always)]
+pub(crate) fn check_private<M: MemorySystem>(
+    entry: &MemoryEntry,
+    offset: &Lanes,
+    immediate: u32,
+    mask: Mask,
+    write: bool,
+    memory: &mut M,
+) {
+    let Space::Private { start, end } = entry.space else { return };
+    let (size, bytes) = (end - start, entry.access.size.min(4));
+    let by = immediate.wrapping_sub(start);
+    // The last offset that is inside; variables are no smaller than their components.
+    let last = size.saturating_sub(u32::from(bytes));
+    let outside = (0..LANES).fold(0, |m, j| m | Mask::from(offset.0[j].wrapping_add(by) > last) << j) & mask;
+    if outside != 0 {
+        let offset = Lanes(offset.0.map(|x| x.wrapping_add(by)));
+        memory.notice(entry.site, outside, &Notice::OutOfBounds { offset: &offset, bytes, size, write });
+    }
 }
 
 /// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of `private`.

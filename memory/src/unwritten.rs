@@ -1,0 +1,218 @@
+//! Which bytes of device memory nothing has written since they were allocated.
+//!
+//! Only allocations that are followed are looked at: all others count as written. That is meant for memory that only the device reaches; what
+//! the host can map, it may have written unseen. A byte is written by the first command or shader that stores to it, whatever it stores: a
+//! copy of unwritten bytes is a write of its target.
+//!
+//! A clone shares the pages of the original until either changes: a dispatch takes one and looks at it without a lock.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes that one page describes.
+const PAGE: u64 = 1 << 14;
+const WORDS: usize = PAGE as usize / 64;
+
+#[derive(Clone, Debug)]
+enum Page {
+    /// No byte is written.
+    Fresh,
+    /// All bytes are written.
+    Full,
+    /// A bit for each byte, and how many are not set yet: written.
+    Mixed(Box<[u64; WORDS]>, u32),
+}
+
+/// One allocation.
+#[derive(Clone, Debug)]
+struct Extent {
+    end: u64,
+    pages: Vec<Page>,
+    /// Pages that are not full.
+    left: usize,
+}
+
+/// See the module's page.
+#[derive(Clone, Debug, Default)]
+pub struct Unwritten {
+    /// By their first address; they do not overlap.
+    extents: BTreeMap<u64, Arc<Extent>>,
+}
+
+/// Sets the bits `from .. to`; returns how many were not set.
+fn set(bits: &mut [u64; WORDS], from: u64, to: u64) -> u32 {
+    let (mut at, mut new) = (from, 0);
+    while at < to {
+        let (word, first) = ((at / 64) as usize, at % 64);
+        let count = (64 - first).min(to - at);
+        let wanted = (u64::MAX >> (64 - count)) << first;
+        new += (wanted & !bits[word]).count_ones();
+        bits[word] |= wanted;
+        at += count;
+    }
+    new
+}
+
+/// Whether all of the bits `from .. to` are set.
+fn all(bits: &[u64; WORDS], from: u64, to: u64) -> bool {
+    let mut at = from;
+    while at < to {
+        let (word, first) = ((at / 64) as usize, at % 64);
+        let count = (64 - first).min(to - at);
+        let wanted = (u64::MAX >> (64 - count)) << first;
+        if bits[word] & wanted != wanted {
+            return false;
+        }
+        at += count;
+    }
+    true
+}
+
+impl Extent {
+    /// Calls `each` with the page of every part of `from .. to` (from the first address) and the part in it.
+    fn parts(from: u64, to: u64) -> impl Iterator<Item = (usize, u64, u64)> {
+        (from / PAGE..to.div_ceil(PAGE)).map(move |page| {
+            let base = page * PAGE;
+            (page as usize, from.max(base) - base, to.min(base + PAGE) - base)
+        })
+    }
+
+    fn write(&mut self, from: u64, to: u64, size: u64) {
+        for (index, first, last) in Extent::parts(from, to) {
+            let length = (size - index as u64 * PAGE).min(PAGE);
+            let page = &mut self.pages[index];
+            if let Page::Fresh = page {
+                *page = Page::Mixed(Box::new([0; WORDS]), length as u32);
+            }
+            if let Page::Mixed(bits, left) = page {
+                *left -= set(bits, first, last);
+                if *left == 0 {
+                    *page = Page::Full;
+                    self.left -= 1;
+                }
+            }
+        }
+    }
+
+    fn written(&self, from: u64, to: u64) -> bool {
+        Extent::parts(from, to).all(|(index, first, last)| match &self.pages[index] {
+            Page::Fresh => false,
+            Page::Full => true,
+            Page::Mixed(bits, _) => all(bits, first, last),
+        })
+    }
+}
+
+impl Unwritten {
+    /// All bytes of `address .. address + size` are unwritten from now on.
+    pub fn allocate(&mut self, address: u64, size: u64) {
+        self.forget(address, size);
+        let pages = vec![Page::Fresh; size.div_ceil(PAGE) as usize];
+        let extent = Extent { end: address + size, left: pages.len(), pages };
+        self.extents.insert(address, Arc::new(extent));
+    }
+
+    /// Allocations that reach into `address .. address + size` are not followed any more.
+    pub fn forget(&mut self, address: u64, size: u64) {
+        while let Some((start, _)) = self.extent(address, address + size) {
+            self.extents.remove(&start);
+        }
+    }
+
+    /// No allocation is followed any more: somebody may have written to any.
+    pub fn clear(&mut self) {
+        self.extents.clear();
+    }
+
+    /// Whether no byte is unwritten.
+    pub fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
+    fn extent(&self, start: u64, end: u64) -> Option<(u64, &Arc<Extent>)> {
+        let (first, extent) = self.extents.range(..end).next_back()?;
+        (extent.end > start).then_some((*first, extent))
+    }
+
+    /// The bytes `start .. end` are written.
+    pub fn write(&mut self, start: u64, mut end: u64) {
+        while start < end
+            && let Some((first, extent)) = self.extent(start, end)
+        {
+            let (from, to) = (start.max(first), end.min(extent.end));
+            if !extent.written(from - first, to - first) {
+                let full = self.extents.get_mut(&first).is_some_and(|extent| {
+                    let size = extent.end - first;
+                    let extent = Arc::make_mut(extent);
+                    extent.write(from - first, to - first, size);
+                    extent.left == 0
+                });
+                if full {
+                    self.extents.remove(&first);
+                }
+            }
+            end = first;
+        }
+    }
+
+    /// Whether a byte of `start .. end` is unwritten.
+    pub fn any(&self, start: u64, mut end: u64) -> bool {
+        while start < end
+            && let Some((first, extent)) = self.extent(start, end)
+        {
+            if !extent.written(start.max(first) - first, end.min(extent.end) - first) {
+                return true;
+            }
+            end = first;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_apart() {
+        let mut unwritten = Unwritten::default();
+        assert!(!unwritten.any(0, u64::MAX));
+        unwritten.allocate(0x1_0000, 3 * PAGE + 100);
+        assert!(unwritten.any(0x1_0000, 0x1_0001));
+        assert!(!unwritten.any(0xffff, 0x1_0000), "memory that is not followed");
+        unwritten.write(0x1_0000 + 61, 0x1_0000 + PAGE + 5);
+        assert!(unwritten.any(0x1_0000 + 60, 0x1_0000 + 62));
+        assert!(!unwritten.any(0x1_0000 + 61, 0x1_0000 + PAGE + 5));
+        assert!(unwritten.any(0x1_0000 + 61, 0x1_0000 + PAGE + 6));
+        let before = unwritten.clone();
+        unwritten.write(0, u64::MAX);
+        assert!(unwritten.is_empty());
+        assert!(before.any(0x1_0000, 0x1_0001), "a clone keeps what it knew");
+    }
+
+    #[test]
+    fn an_address_that_comes_back_is_unwritten_again() {
+        let mut unwritten = Unwritten::default();
+        unwritten.allocate(4096, 4096);
+        unwritten.write(4096, 8000);
+        unwritten.allocate(4096, 64);
+        assert!(unwritten.any(4096, 4097));
+        assert!(!unwritten.any(4096 + 64, 8192));
+        unwritten.allocate(8192, 64);
+        unwritten.forget(4100, 1);
+        assert!(!unwritten.any(4096, 4160));
+        assert!(unwritten.any(0, 8193));
+        unwritten.clear();
+        assert!(unwritten.is_empty());
+    }
+
+    #[test]
+    fn a_write_may_cross_allocations() {
+        let mut unwritten = Unwritten::default();
+        unwritten.allocate(0, 64);
+        unwritten.allocate(64, 64);
+        unwritten.write(60, 70);
+        assert!(unwritten.any(0, 60) && !unwritten.any(60, 70) && unwritten.any(70, 128));
+        assert!(unwritten.any(59, 61) && unwritten.any(60, 71));
+    }
+}
