@@ -124,3 +124,47 @@ fn layers_are_not_there() {
         assert_eq!(layer.unwrap_err(), vk::Result::ERROR_LAYER_NOT_PRESENT);
     }
 }
+
+/// *Required Format Support* has no exception for a device whose queues have no graphics, and scripts of the conformance suite ask for it.
+#[test]
+fn required_formats_can_be_attachments_though_nothing_draws() {
+    use vk::FormatFeatureFlags as F;
+    let v = Vulkan::new();
+    for (format, required) in [
+        (
+            vk::Format::B8G8R8A8_UNORM,
+            F::COLOR_ATTACHMENT | F::COLOR_ATTACHMENT_BLEND | F::BLIT_SRC | F::BLIT_DST,
+        ),
+        (vk::Format::R32_UINT, F::COLOR_ATTACHMENT | F::BLIT_SRC | F::BLIT_DST),
+        (vk::Format::D16_UNORM, F::DEPTH_STENCIL_ATTACHMENT | F::BLIT_SRC),
+    ] {
+        // SAFETY: live handles.
+        let features = unsafe { v.instance.get_physical_device_format_properties(v.physical, format) };
+        assert!(features.optimal_tiling_features.contains(required), "{format:?}: {features:?}");
+        assert!(
+            !features.linear_tiling_features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
+        );
+    }
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::B8G8R8A8_UNORM)
+        .extent(vk::Extent3D { width: 16, height: 16, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_4)
+        .tiling(vk::ImageTiling::OPTIMAL)
+        .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+    // SAFETY: live handles, a complete structure; the image is destroyed once.
+    unsafe {
+        let image = v.device.create_image(&info, None).unwrap();
+        let requirements = v.device.get_image_memory_requirements(image);
+        let memory = v.instance.get_physical_device_memory_properties(v.physical);
+        let lazy = memory
+            .memory_types_as_slice()
+            .iter()
+            .position(|t| t.property_flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED));
+        assert_eq!(requirements.memory_type_bits >> lazy.unwrap() & 1, 1);
+        assert!(requirements.size >= 16 * 16 * 4 * 4);
+        v.device.destroy_image(image, None);
+    }
+}

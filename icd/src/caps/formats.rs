@@ -1,19 +1,33 @@
 //! Formats: what images and texel buffers of a format can be used for, from the interpreter's table of texel formats.
+//!
+//! *Required Format Support* asks attachments, blits and vertex buffers of every device, also of one whose queues have no graphics. They are
+//! named here as it asks: images and buffers with such usages are created, bound, cleared, copied and viewed like others, and no queue takes
+//! the commands that would draw with them.
 
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
 use ash::vk;
-use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric};
+use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, feature};
 
 /// What is known of a format; `None` if the driver does not support it.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     format::properties(format.as_raw())
 }
 
+/// Features of images of a format. Those of graphics are asked of optimal tiling only.
+fn image_features(info: &FormatInfo, tiling: vk::ImageTiling) -> u32 {
+    let graphics =
+        if tiling == vk::ImageTiling::OPTIMAL { info.graphics_features & !feature::VERTEX_BUFFER } else { 0 };
+    info.image_features | graphics
+}
+
+/// Features of buffers of a format.
+fn buffer_features(info: &FormatInfo) -> u32 {
+    info.buffer_features | info.graphics_features & feature::VERTEX_BUFFER
+}
+
 /// VkFormatProperties3.
 pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
     let Some(info) = info(format) else { return vk::FormatProperties3::default() };
-    let image = vk::FormatFeatureFlags2::from_raw(u64::from(info.image_features));
-    let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(info.buffer_features));
     let without_format = |flags: vk::FormatFeatureFlags2, storage: vk::FormatFeatureFlags2| {
         if flags.contains(storage) {
             flags
@@ -23,22 +37,25 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
             flags
         }
     };
-    let image = without_format(image, vk::FormatFeatureFlags2::STORAGE_IMAGE);
-    let buffer = without_format(buffer, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER);
+    let image = |tiling| {
+        let features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
+        without_format(features, vk::FormatFeatureFlags2::STORAGE_IMAGE)
+    };
+    let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer_features(info)));
     vk::FormatProperties3::default()
-        .linear_tiling_features(image)
-        .optimal_tiling_features(image)
-        .buffer_features(buffer)
+        .linear_tiling_features(image(vk::ImageTiling::LINEAR))
+        .optimal_tiling_features(image(vk::ImageTiling::OPTIMAL))
+        .buffer_features(without_format(buffer, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER))
 }
 
 /// VkFormatProperties.
 pub fn properties(format: vk::Format) -> vk::FormatProperties {
     let Some(info) = info(format) else { return vk::FormatProperties::default() };
-    let image = vk::FormatFeatureFlags::from_raw(info.image_features);
+    let image = |tiling| vk::FormatFeatureFlags::from_raw(image_features(info, tiling));
     vk::FormatProperties {
-        linear_tiling_features: image,
-        optimal_tiling_features: image,
-        buffer_features: vk::FormatFeatureFlags::from_raw(info.buffer_features),
+        linear_tiling_features: image(vk::ImageTiling::LINEAR),
+        optimal_tiling_features: image(vk::ImageTiling::OPTIMAL),
+        buffer_features: vk::FormatFeatureFlags::from_raw(buffer_features(info)),
     }
 }
 
@@ -61,7 +78,7 @@ pub struct ImageQuery {
 pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFormatProperties> {
     use vk::{FormatFeatureFlags as F, ImageCreateFlags as C, ImageUsageFlags as U, SampleCountFlags as S};
     let info = info(query.format)?;
-    let features = F::from_raw(info.image_features);
+    let features = F::from_raw(image_features(info, query.tiling));
     let refused = C::SPARSE_BINDING
         | C::SPARSE_RESIDENCY
         | C::SPARSE_ALIASED

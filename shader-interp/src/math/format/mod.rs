@@ -99,8 +99,7 @@ pub struct FormatInfo {
     pub image_features: u32,
     /// Features of texel buffers.
     pub buffer_features: u32,
-    /// Features that *Required Format Support* asks of graphics: attachments, blits, vertex buffers. Pellucid has none of them; a driver that
-    /// shows a graphics queue may have to name them.
+    /// Features of graphics that *Required Format Support* asks of every device: attachments and blits (images), vertex buffers (buffers).
     pub graphics_features: u32,
 }
 
