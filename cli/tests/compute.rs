@@ -236,3 +236,19 @@ fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
     assert!(errors.contains("error[out-of-bounds]: an access outside the bounds of its object"), "{errors}");
     assert!(errors.contains("set 0, binding 0"), "{errors}");
 }
+
+#[test]
+fn exponents_of_64_bits_and_constants_of_f16() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
+    let input = [4i64, -3, 1 << 40, -(1 << 33)].map(|e| e.to_string()).join(",");
+    let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+        .current_dir(folder)
+        .args(["exec", "wide_exponent.spvasm", "--groups", "1", "--buffer", &format!("0:0=i64x4={input}")])
+        .args(["--buffer", "0:1=f32x8", "--dump", "0:1"])
+        .output()
+        .expect("pellucid starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let third = "0.33325195";
+    let expected = format!("0:1\n     0: 24 0.1875 inf 0 {third} {third} {third} {third}\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}

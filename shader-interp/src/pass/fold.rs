@@ -166,7 +166,7 @@ pub(crate) fn convert(op: Conversion, from: Scalar, to: Scalar, bits: u64) -> Op
                 _ => None,
             }
         }
-        Conversion::FConvert if from == Scalar::F32 && to == Scalar::F64 => {
+        Conversion::FConvert | Conversion::FConvertRtz if from == Scalar::F32 && to == Scalar::F64 => {
             let x = f64::from(f32::from_bits(bits as u32));
             plain(x, Scalar::F32).then(|| x.to_bits())
         }
@@ -174,11 +174,20 @@ pub(crate) fn convert(op: Conversion, from: Scalar, to: Scalar, bits: u64) -> Op
             let x = f64::from_bits(bits) as f32;
             plain(f64::from(x), Scalar::F32).then(|| u64::from(x.to_bits()))
         }
-        Conversion::FConvert if from == Scalar::F32 && to == Scalar::F16 => {
-            let half = half::from_f32(f32::from_bits(bits as u32));
+        Conversion::FConvert | Conversion::FConvertRtz if to == Scalar::F16 && from != Scalar::F16 => {
+            let half = match (from, op) {
+                (Scalar::F64, Conversion::FConvertRtz) => half::from_f64_rtz(f64::from_bits(bits)),
+                (Scalar::F64, _) => half::from_f64(f64::from_bits(bits)),
+                (_, Conversion::FConvertRtz) => half::from_f32_rtz(f32::from_bits(bits as u32)),
+                _ => half::from_f32(f32::from_bits(bits as u32)),
+            };
             normal_half(half).then(|| u64::from(half))
         }
-        Conversion::FConvert if from == Scalar::F16 => {
+        Conversion::FConvertRtz if from == Scalar::F64 && to == Scalar::F32 => {
+            let x = crate::math::convert::f64_to_f32_rtz(f64::from_bits(bits));
+            plain(f64::from(x), Scalar::F32).then(|| u64::from(x.to_bits()))
+        }
+        Conversion::FConvert | Conversion::FConvertRtz if from == Scalar::F16 => {
             let x = half::to_f32(bits as u32);
             let wide = if to == Scalar::F64 { f64::from(x).to_bits() } else { u64::from(x.to_bits()) };
             normal_half(bits as u32).then_some(wide)

@@ -164,7 +164,7 @@ impl Lowerer<'_> {
                 let mut out = Flat::new();
                 for (&x, &e) in a.iter().zip(&e) {
                     let scalar = self.b.scalar(x);
-                    let e = self.b.convert(Conversion::SConvert, Scalar::I32, e);
+                    let e = self.exponent(e);
                     out.push(self.b.alu(Alu::Ldexp, scalar, &[x, e]));
                 }
                 self.set(i, &out)
@@ -317,6 +317,17 @@ impl Lowerer<'_> {
         let site = self.site(i, pointer.variable);
         self.store(&pointer, &second, Default::default(), site)?;
         self.set(i, &first)
+    }
+
+    /// An exponent of Ldexp as 32 bits; one beyond any float's range stays beyond it.
+    fn exponent(&mut self, e: Value) -> Value {
+        let wide = self.b.scalar(e);
+        if wide != Scalar::I64 {
+            return self.b.convert(Conversion::SConvert, Scalar::I32, e);
+        }
+        let [low, high] = [-0x1_0000i64, 0x1_0000].map(|bound| self.b.constant(wide, bound as u64));
+        let e = self.b.alu(Alu::SClamp, wide, &[e, low, high]);
+        self.b.convert(Conversion::SConvert, Scalar::I32, e)
     }
 
     fn packing(&mut self, i: &Instruction<'_>, alu: Alu, from: usize, to: usize) -> Result<(), CompileError> {
