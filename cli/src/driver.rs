@@ -11,7 +11,8 @@ pub const MANIFEST: &str = "pellucid_icd.json";
 
 const TEMPLATE: &str = include_str!("../../json/pellucid_icd.json");
 
-/// The driver beside this executable, in `deps` beside it (where cargo puts it), or in `../lib`.
+/// The driver in `deps` beside this executable (where cargo puts it; a copy beside the executable may be of an earlier build), beside it, or in
+/// `../lib`.
 ///
 /// # Errors
 /// It is in none of these places.
@@ -20,7 +21,7 @@ pub fn library() -> anyhow::Result<PathBuf> {
     let executable = executable.canonicalize().unwrap_or(executable);
     let folder = executable.parent().context("this executable's folder")?;
     let candidates =
-        [folder.join(LIBRARY), folder.join("deps").join(LIBRARY), folder.join("../lib").join(LIBRARY)];
+        [folder.join("deps").join(LIBRARY), folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
     for candidate in &candidates {
         if candidate.is_file() {
             return candidate.canonicalize().with_context(|| candidate.display().to_string());
