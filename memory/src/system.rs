@@ -98,6 +98,8 @@ pub enum Notice<'a> {
         /// A store.
         write: bool,
     },
+    /// The value that the instruction loaded from a Function or Private variable is used, and nothing had written it.
+    Undefined,
 }
 
 /// Why execution of a dispatch cannot go on. The device is lost; the message names the cause.

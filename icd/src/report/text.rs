@@ -5,7 +5,7 @@ use super::source::{Excerpt, excerpt};
 use super::words;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Renderer, Snippet};
-use pellucid_memory::finding::{AccessKind, Finding};
+use pellucid_memory::finding::{AccessKind, Finding, FindingId};
 use pellucid_shader_interp::ir::SiteInfo;
 
 /// What a finding says beneath its source lines, in the order in which it is shown.
@@ -42,11 +42,12 @@ fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
     let told: Vec<(String, String)> = finding
         .accesses
         .iter()
-        .filter(|a| a.place.size > 0)
+        .filter(|a| a.place.size > 0 || finding.id == FindingId::UninitialisedRead)
         .filter_map(|a| Some((context.of(a)?.place(a), words::bytes(a))))
         .collect();
     match told.as_slice() {
         [] => Vec::new(),
+        [(place, _)] if finding.accesses[0].place.size == 0 => vec![format!("in {place}")],
         [(place, bytes)] => vec![format!("in {place}: {bytes}")],
         [first, rest @ ..] if rest.iter().all(|r| r == first) => {
             vec![format!("both in {}: {}", first.0, first.1)]

@@ -161,6 +161,9 @@ impl Report {
             admissible: Vec::new(),
         };
         match *notice {
+            Notice::Undefined => {
+                self.single(FindingId::UninitialisedRead, access(AccessKind::Read, 0, 0), Vec::new());
+            }
             Notice::OutOfBounds { offset, bytes, size, write } => {
                 let kind = if write { AccessKind::Write } else { AccessKind::Read };
                 let access = access(kind, offset.0[lane], bytes);

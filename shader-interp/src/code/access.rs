@@ -62,6 +62,11 @@ impl Lowerer<'_> {
                 };
                 self.barrier(Opcode::ControlBarrier, entry)
             }
+            OpKind::CheckDefined { whole } => {
+                let shadow = self.value(op.arguments[0])?;
+                let whole = Immediate::Number(u32::from(*whole));
+                self.emit_with(Opcode::CheckDefined, Name::None, &[shadow], whole)
+            }
             OpKind::ReadClock(_) => {
                 let name = self.compute(Opcode::ReadClock, 2, &[])?;
                 self.define(op.results[0], name)

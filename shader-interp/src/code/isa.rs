@@ -323,6 +323,8 @@ macro_rules! instruction_table {
                 LoadPrivate(V, V, -, L, E, L)
                 StorePrivate(V, V, -, L, E, L)
                 BufferSize(-, -, -, -, -, E)
+                // Check mode: a shadow; literal 1: partly defined values count.
+                CheckDefined(-, V, -, -, -, L)
                 // Synchronisation.
                 MemoryBarrier(-, -, -, -, -, B)
                 ControlBarrier(-, -, -, -, -, B)

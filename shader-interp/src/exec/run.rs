@@ -450,6 +450,9 @@ macro_rules! define_run {
                             table::check_private(entry, &offset, inst.imm, mask, false, memory);
                         }
                         *vector!(inst.dst) = table::load_private(entry, &strand.private, &offset, inst.imm);
+                        if M::MODELLED && entry.site == Site(0) {
+                            table::defined_outside(entry, &offset, inst.imm, vector!(inst.dst));
+                        }
                     }
                     Opcode::StorePrivate => {
                         let entry = entry!(inst.aux);
@@ -460,6 +463,11 @@ macro_rules! define_run {
                         }
                         let value = &*vector!(inst.dst);
                         table::store_private(entry, &mut strand.private, &offset, inst.imm, mask, value);
+                    }
+                    Opcode::CheckDefined => {
+                        if M::MODELLED {
+                            table::check_defined(vector!(inst.a), inst.imm != 0, mask, memory);
+                        }
                     }
                     Opcode::BufferSize => table::buffer_size(context, entry!(inst.imm), file!(), mask),
 

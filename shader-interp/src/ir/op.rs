@@ -511,4 +511,9 @@ pub enum OpKind {
     ImageQuerySamples(ImageOperand),
     /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are deterministic.
     ReadClock(Scope),
+    /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing has written.
+    CheckDefined {
+        /// Even if it was loaded along with defined components.
+        whole: bool,
+    },
 }

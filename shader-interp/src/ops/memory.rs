@@ -2,6 +2,7 @@
 
 use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
+use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::raw;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
@@ -269,14 +270,46 @@ pub(crate) fn check_private<M: MemorySystem>(
     memory: &mut M,
 ) {
     let Space::Private { start, end } = entry.space else { return };
+    if entry.site == Site(0) {
+        return;
+    }
     let (size, bytes) = (end - start, entry.access.size.min(4));
     let by = immediate.wrapping_sub(start);
-    // The last offset that is inside; variables are no smaller than their components.
-    let last = size.saturating_sub(u32::from(bytes));
-    let outside = (0..LANES).fold(0, |m, j| m | Mask::from(offset.0[j].wrapping_add(by) > last) << j) & mask;
+    let outside = outside(offset, by, size, u32::from(bytes)) & mask;
     if outside != 0 {
         let offset = Lanes(offset.0.map(|x| x.wrapping_add(by)));
         memory.notice(entry.site, outside, &Notice::OutOfBounds { offset: &offset, bytes, size, write });
+    }
+}
+
+/// The lanes that access private memory outside of the object of `size` bytes, `by` behind their offsets.
+#[inline(always)]
+fn outside(offset: &Lanes, by: u32, size: u32, bytes: u32) -> Mask {
+    // The last offset that is inside; variables are no smaller than their components.
+    let last = size.saturating_sub(bytes);
+    (0..LANES).fold(0, |m, j| m | Mask::from(offset.0[j].wrapping_add(by) > last) << j)
+}
+
+/// A shadow that was loaded for an access outside of its variable: such an access is a finding of its own.
+#[cold]
+pub(crate) fn defined_outside(entry: &MemoryEntry, offset: &Lanes, immediate: u32, shadow: &mut Lanes) {
+    let Space::Private { start, end } = entry.space else { return };
+    let by = immediate.wrapping_sub(start);
+    for j in lanes(outside(offset, by, end - start, u32::from(entry.access.size.min(4)))) {
+        shadow.0[j] = 1;
+    }
+}
+
+/// Says which active lanes use values that nothing has written, by their shadows. `whole`: even if they were loaded along with others.
+#[inline(always)]
+pub(crate) fn check_defined<M: MemorySystem>(shadow: &Lanes, whole: bool, mask: Mask, memory: &mut M) {
+    let counts = |word: u32| word != 0 && (whole || word & defined::PARTLY == 0);
+    let mut left = (0..LANES).fold(0, |m, j| m | Mask::from(counts(shadow.0[j])) << j) & mask;
+    while left != 0 {
+        let origin = defined::origin(shadow.0[left.trailing_zeros() as usize]);
+        let here = lanes(left).filter(|j| defined::origin(shadow.0[*j]) == origin).fold(0, |m, j| m | 1 << j);
+        memory.notice(origin, here, &Notice::Undefined);
+        left &= !here;
     }
 }
 

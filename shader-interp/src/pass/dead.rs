@@ -88,14 +88,17 @@ fn kind_values(kind: &OpKind, use_value: impl FnMut(Value)) {
     }
 }
 
-/// Runs the pass.
-pub(crate) fn run(shader: &mut Shader) -> Result<(), CompileError> {
+/// Runs the pass. `known` values are other names of constants.
+pub(crate) fn run(shader: &mut Shader, known: &FxHashMap<Value, Value>) -> Result<(), CompileError> {
     let count = shader.values.len();
     let mut analysis = Analysis {
         definition: vec![Definition::Fixed; count],
         same: (0..count as u32).map(Value).collect(),
         ..Analysis::default()
     };
+    for (&value, &constant) in known {
+        analysis.same[value.0 as usize] = constant;
+    }
     analysis.region(&shader.body);
     analysis.merge();
     let live = analysis.live();

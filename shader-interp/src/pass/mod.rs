@@ -1,13 +1,18 @@
 //! Passes over the representation. None of them merges, moves or removes an operation that touches shared memory or synchronises, and none
 //! duplicates or joins control flow across one.
 //!
+//! - in check mode, [`defined`] has the shader follow which variables are written; [`complete`] says which need it not, and [`constants`] takes
+//!   out what turns out to be certain;
 //! - [`promote`] decides which private objects become values, and where they change;
 //! - [`rewrite`] walks the tree once: values for promoted objects, folding, common subexpressions, constant branches, trivial blocks;
 //! - [`dead`] removes block results and loop parameters that carry one value or none, and pure operations that nobody uses, numbers values
 //!   in the order of their definitions and checks that each is defined before it is used.
 
 pub(crate) mod builder;
+mod complete;
+mod constants;
 mod dead;
+pub(crate) mod defined;
 pub(crate) mod fold;
 mod promote;
 mod rewrite;
@@ -15,15 +20,24 @@ mod rewrite;
 use crate::CompileError;
 use crate::ir::{Label, Shader};
 use builder::Builder;
+use pellucid_memory::access::Site;
+use rustc_hash::FxHashMap;
 
-/// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private objects live in.
+/// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private objects live in. `check`: values that
+/// nothing has written are to be noticed where they are used. Returns the sites that notices may name, too.
 pub(crate) fn run(
     mut shader: Shader,
-    builder: Builder,
-    owners: &[Option<Label>],
-) -> Result<Shader, CompileError> {
-    let plan = promote::plan(&mut shader, &builder, owners);
+    mut builder: Builder,
+    mut owners: Vec<Option<Label>>,
+    check: bool,
+) -> Result<(Shader, Vec<Site>), CompileError> {
+    let mut origins = Vec::new();
+    if check {
+        origins = defined::instrument(&mut shader, &mut builder, &mut owners);
+    }
+    let plan = promote::plan(&mut shader, &builder, &owners);
     rewrite::run(&mut shader, builder, &plan)?;
-    dead::run(&mut shader)?;
-    Ok(shader)
+    let known = if origins.is_empty() { FxHashMap::default() } else { constants::find(&mut shader) };
+    dead::run(&mut shader, &known)?;
+    Ok((shader, origins))
 }

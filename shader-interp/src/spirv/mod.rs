@@ -112,8 +112,10 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         language: lowerer.module.language,
         float_controls: lowerer.float_controls,
     };
-    let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), &owners)?;
+    let (mut shader, named) =
+        pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled)?;
     let mut used = vec![false; lowerer.sites.len()];
+    named.iter().for_each(|site| used[site.0 as usize] = true);
     site::mark(&shader.body, &mut used);
     (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &used);
     Ok(shader)

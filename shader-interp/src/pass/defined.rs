@@ -1,0 +1,385 @@
+//! Check mode: follows which components of Function and Private variables are written, and checks before a value is used that it comes
+//! from none that are not.
+//!
+//! Each followed object gets a *shadow object* of the same size, and values that may be undefined a *shadow* of type I32. A shadow is 0 for
+//! a defined value; for an undefined one it names the load that read what nothing had written ([`origin`]). Copies are no uses: stores to
+//! followed objects, phis and selections carry the shadow along, arithmetic hands on its arguments'. A [`OpKind::CheckDefined`] stands
+//! before branches, switches, addresses and descriptor elements, atomics, images, and stores to memory that invocations share.
+//!
+//! **Silent on purpose**, so that there is no false alarm: a component that a load of several components read along with defined ones and
+//! that is stored as it is or packed into a word (padding, vectors filled component by component); bits that `OpBitwiseAnd` or
+//! `OpBitFieldInsert` may have replaced; subgroup operations, whose results count as defined; what OpUndef gives; accesses out of bounds,
+//! which are findings of their own. An object in memory is not undefined again when its function is called again in a loop.
+
+use super::builder::Builder;
+use super::complete;
+use crate::ir::{Alu, Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader, Value, Values};
+use pellucid_memory::access::{Access, Site};
+use pellucid_memory::scope::StorageClasses;
+use rustc_hash::FxHashMap;
+
+/// Bytes of the largest object that is followed.
+pub(super) const FOLLOWED: u32 = 1 << 16;
+/// Components of a load that are looked at to know whether all are undefined; loads of more count as partly defined.
+const LOOKED_AT: usize = 64;
+
+/// A component that nothing has written, before the load that reads it is known.
+const NEVER: u32 = 1;
+/// Other components of the same load were defined.
+pub(crate) const PARTLY: u32 = 2;
+
+/// The shadow of a component that the load at `site` found undefined.
+fn word(site: Site) -> u32 {
+    (site.0 + 1) << 2
+}
+
+/// The load that a shadow which is not 0 names.
+pub(crate) fn origin(shadow: u32) -> Site {
+    Site((shadow >> 2).wrapping_sub(1))
+}
+
+/// Instruments the shader's body; returns the loads that shadows may name.
+pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<Option<Label>>) -> Vec<Site> {
+    let complete = complete::find(shader, b);
+    let mut objects = Vec::new();
+    let mut end = shader.private_bytes;
+    for k in 0..complete.len() {
+        let PrivateObject { offset, size, .. } = shader.private[k];
+        let follow = !complete[k] && size > 0 && size <= FOLLOWED && end <= 1 << 26;
+        objects.push(follow.then(|| (shader.private.len() as u32, end.wrapping_sub(offset))));
+        if follow {
+            shader.private.push(PrivateObject { offset: end, size, name: String::new() });
+            owners.push(owners[k]);
+            end = (end + size).next_multiple_of(8);
+        }
+    }
+    shader.private_bytes = end;
+    if objects.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let body = std::mem::take(&mut shader.body);
+    let mut walk = Walk { b, objects, shadows: FxHashMap::default(), origins: Vec::new() };
+    shader.body = walk.region(body);
+    walk.origins
+}
+
+struct Walk<'a> {
+    b: &'a mut Builder,
+    /// Of each object: its shadow object, and how far that lies behind it.
+    objects: Vec<Option<(u32, u32)>>,
+    /// Of values that may be undefined.
+    shadows: FxHashMap<Value, Value>,
+    origins: Vec<Site>,
+}
+
+/// Operations that put components side by side as they are.
+fn packs(alu: Alu) -> bool {
+    use Alu::*;
+    matches!(
+        alu,
+        Or | Xor | ShiftLeft | PackHalf2x16 | PackSnorm4x8 | PackUnorm4x8 | PackSnorm2x16 | PackUnorm2x16
+    )
+}
+
+/// A load from a Function or Private variable.
+fn private_load(node: &Node) -> Option<Site> {
+    match node {
+        Node::Op(Op { kind: OpKind::Load { place: Place::Private { .. }, .. }, site, .. }) => Some(*site),
+        _ => None,
+    }
+}
+
+impl Walk<'_> {
+    fn region(&mut self, nodes: Region) -> Region {
+        self.b.open();
+        // Loads by one instruction that are not in a row copy an object part by part.
+        let mut parts: FxHashMap<Site, u32> = FxHashMap::default();
+        let mut last = None;
+        for node in &nodes {
+            let site = private_load(node);
+            if let Some(site) = site.filter(|_| site != last) {
+                *parts.entry(site).or_default() += 1;
+            }
+            last = site;
+        }
+        let mut nodes = nodes.into_iter().peekable();
+        while let Some(node) = nodes.next() {
+            let Some(site) = private_load(&node) else {
+                self.node(node);
+                continue;
+            };
+            let mut group = vec![node];
+            while let Some(next) = nodes.next_if(|next| private_load(next) == Some(site)) {
+                group.push(next);
+            }
+            self.loads(group, site, parts.get(&site).is_some_and(|&count| count > 1));
+        }
+        self.b.close()
+    }
+
+    fn node(&mut self, node: Node) {
+        match node {
+            Node::Op(op) => self.op(op),
+            Node::If { condition, then, otherwise } => {
+                self.check(condition, true, Site(0));
+                let (then, otherwise) = (self.region(then), self.region(otherwise));
+                self.b.push(Node::If { condition, then, otherwise });
+            }
+            Node::Block { label, results, body } => {
+                let body = self.region(body);
+                let results = self.with_shadows(results);
+                self.b.push(Node::Block { label, results, body });
+            }
+            Node::Loop { label, parameters, initial, body } => {
+                let initial = self.carried(initial);
+                let parameters = self.with_shadows(parameters);
+                let body = self.region(body);
+                self.b.push(Node::Loop { label, parameters, initial, body });
+            }
+            Node::Switch { selector, cases, default } => {
+                self.check(selector, true, Site(0));
+                self.b.push(Node::Switch { selector, cases, default });
+            }
+            Node::Leave { label, arguments } => {
+                let arguments = self.carried(arguments);
+                self.b.push(Node::Leave { label, arguments });
+            }
+            Node::Repeat { label, arguments } => {
+                let arguments = self.carried(arguments);
+                self.b.push(Node::Repeat { label, arguments });
+            }
+            Node::End => self.b.push(Node::End),
+        }
+    }
+
+    /// Results or parameters, and then their shadows.
+    fn with_shadows(&mut self, mut values: Values) -> Values {
+        for k in 0..values.len() {
+            let shadow = self.b.fresh(Scalar::I32);
+            self.shadows.insert(values[k], shadow);
+            values.push(shadow);
+        }
+        values
+    }
+
+    /// Arguments of a jump, and then their shadows.
+    fn carried(&mut self, mut values: Values) -> Values {
+        for k in 0..values.len() {
+            let shadow = self.shadow(values[k]);
+            values.push(shadow);
+        }
+        values
+    }
+
+    fn shadow(&mut self, value: Value) -> Value {
+        match self.shadows.get(&value) {
+            Some(&shadow) => shadow,
+            None => self.b.int(0),
+        }
+    }
+
+    /// The shadow of a value, unless it is defined for certain.
+    fn suspect(&self, value: Value) -> Option<Value> {
+        self.shadows.get(&value).copied().filter(|&shadow| self.b.constant_bits(shadow) != Some(0))
+    }
+
+    fn set(&mut self, value: Value, shadow: Value) {
+        if self.b.constant_bits(shadow) != Some(0) {
+            self.shadows.insert(value, shadow);
+        }
+    }
+
+    /// The value is used by the instruction at `site`; `whole`: even if it was loaded along with others.
+    fn check(&mut self, value: Value, whole: bool, site: Site) {
+        if let Some(shadow) = self.suspect(value) {
+            self.b.op(OpKind::CheckDefined { whole }, &[], &[shadow], site);
+        }
+    }
+
+    fn check_all(&mut self, values: &[Value], whole: bool, site: Site) {
+        values.iter().for_each(|&value| self.check(value, whole, site));
+    }
+
+    fn check_place(&mut self, place: &Place, site: Site) {
+        let values = match *place {
+            Place::Buffer { element, offset, .. } => [element, offset],
+            Place::Physical { address, .. } => [Some(address), None],
+            Place::Workgroup { offset, .. }
+            | Place::Private { offset, .. }
+            | Place::PushConstant { offset, .. } => [offset, None],
+        };
+        values.into_iter().flatten().for_each(|value| self.check(value, true, site));
+    }
+
+    fn op(&mut self, op: Op) {
+        use OpKind::*;
+        match &op.kind {
+            Alu(alu) => {
+                if let Some(shadow) = self.alu(*alu, &op.arguments) {
+                    op.results.iter().for_each(|&result| self.set(result, shadow));
+                }
+            }
+            Convert(_) | Pack64 | Unpack64 => {
+                if let Some(shadow) = self.any(&op.arguments) {
+                    op.results.iter().for_each(|&result| self.set(result, shadow));
+                }
+            }
+            Store { place: place @ Place::Private { object, offset, immediate }, access } => {
+                self.check_place(place, op.site);
+                if let Some((shadow, delta)) = self.objects[*object as usize] {
+                    for (k, &value) in op.arguments.iter().enumerate() {
+                        let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size));
+                        let immediate = immediate.wrapping_add(delta);
+                        let place = Place::Private { object: shadow, offset: *offset, immediate };
+                        self.store_shadow(place, value, access.size);
+                    }
+                }
+            }
+            Load { place, .. } | Store { place, .. } => {
+                self.check_place(place, op.site);
+                self.check_all(&op.arguments, false, op.site);
+            }
+            Atomic { place, .. } => {
+                self.check_place(place, op.site);
+                self.check_all(&op.arguments, true, op.site);
+            }
+            BufferSize { element, .. } => self.check_all(element.as_slice(), true, op.site),
+            ImageRead { image, .. }
+            | ImageWrite { image, .. }
+            | ImageAtomic { image, .. }
+            | ImageAtomicLoad { image, .. }
+            | ImageAtomicStore { image, .. }
+            | ImageFetch { image, .. }
+            | ImageSample { image, .. } => {
+                let sampler = image.sampler.and_then(|(_, element)| element);
+                self.check_all(image.element.as_slice(), true, op.site);
+                self.check_all(sampler.as_slice(), true, op.site);
+                self.check_all(&op.arguments, false, op.site);
+            }
+            _ => {}
+        }
+        self.b.push(Node::Op(op));
+    }
+
+    /// The first shadow that is not 0.
+    fn any(&mut self, values: &[Value]) -> Option<Value> {
+        let mut all: Option<Value> = None;
+        for &value in values {
+            let Some(shadow) = self.suspect(value) else { continue };
+            all = Some(match all {
+                Some(before) => {
+                    let defined = self.is(before, 0);
+                    self.b.select(defined, shadow, before)
+                }
+                None => shadow,
+            });
+        }
+        all
+    }
+
+    fn is(&mut self, shadow: Value, bits: u32) -> Value {
+        let bits = self.b.int(bits);
+        self.b.alu(Alu::IEqual, Scalar::Bool, &[shadow, bits])
+    }
+
+    /// The shadow of the results.
+    fn alu(&mut self, alu: Alu, arguments: &[Value]) -> Option<Value> {
+        let all = self.any(arguments)?;
+        let zero = self.b.int(0);
+        match (alu, arguments) {
+            (Alu::And | Alu::BitFieldInsert, _) => None,
+            (Alu::Select, &[condition, yes, no]) => {
+                let (yes, no) = (self.shadow(yes), self.shadow(no));
+                let chosen = self.b.select(condition, yes, no);
+                let Some(condition) = self.suspect(condition) else { return Some(chosen) };
+                let defined = self.is(condition, 0);
+                Some(self.b.select(defined, chosen, condition))
+            }
+            // A defined operand may decide alone.
+            (Alu::LogicalAnd | Alu::LogicalOr, &[x, y]) => {
+                let (of_x, of_y) = (self.shadow(x), self.shadow(y));
+                let decided = |walk: &mut Self, by: Value, other: Value| match alu {
+                    Alu::LogicalAnd => walk.b.select(by, other, zero),
+                    _ => walk.b.select(by, zero, other),
+                };
+                let (by_x, by_y) = (decided(self, x, of_y), decided(self, y, of_x));
+                let (x_defined, y_defined) = (self.is(of_x, 0), self.is(of_y, 0));
+                let neither = self.b.select(y_defined, by_y, of_x);
+                Some(self.b.select(x_defined, by_x, neither))
+            }
+            (alu, _) if packs(alu) => Some(all),
+            // It is more than a copy.
+            _ => {
+                let whole = self.b.int(!PARTLY);
+                Some(self.b.alu(Alu::And, Scalar::I32, &[all, whole]))
+            }
+        }
+    }
+
+    /// Stores the shadow of a component: memory starts as zeros, so there it is written with the bit [`NEVER`] inverted.
+    fn store_shadow(&mut self, place: Place, value: Value, size: u8) {
+        let shadow = self.shadow(value);
+        let one = self.b.int(NEVER);
+        let stored = if size < 4 {
+            // Too narrow for an origin.
+            let (defined, zero) = (self.is(shadow, 0), self.b.int(0));
+            self.b.select(defined, one, zero)
+        } else {
+            self.b.alu(Alu::Xor, Scalar::I32, &[shadow, one])
+        };
+        let access = Access::plain(StorageClasses::empty(), size.min(4), 1);
+        self.b.op(OpKind::Store { place, access }, &[], &[stored], Site(0));
+    }
+
+    /// The loads by which one instruction reads a value from a followed object. `part`: and it reads more elsewhere.
+    fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
+        let mut found: Vec<(Value, Value)> = Vec::new();
+        for node in group {
+            let Node::Op(op) = node else { continue };
+            let OpKind::Load { place: place @ Place::Private { object, offset, immediate }, access } =
+                op.kind
+            else {
+                continue;
+            };
+            self.check_place(&place, site);
+            let results = op.results.clone();
+            self.b.push(Node::Op(op));
+            let Some((shadow, delta)) = self.objects[object as usize] else { continue };
+            for (k, &result) in results.iter().enumerate() {
+                let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size)).wrapping_add(delta);
+                let place = Place::Private { object: shadow, offset, immediate };
+                let access = Access::plain(StorageClasses::empty(), access.size.min(4), 1);
+                let stored = self.b.one(OpKind::Load { place, access }, Scalar::I32, &[], Site(0));
+                let one = self.b.int(NEVER);
+                found.push((result, self.b.alu(Alu::Xor, Scalar::I32, &[stored, one])));
+            }
+        }
+        if found.is_empty() {
+            return;
+        }
+        let zero = self.b.int(0);
+        let partly = self.b.int(PARTLY);
+        let flag = if part || found.len() > LOOKED_AT {
+            partly
+        } else if found.len() > 1 {
+            let least = found[1..]
+                .iter()
+                .fold(found[0].1, |least, &(_, shadow)| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
+            let some_defined = self.is(least, 0);
+            self.b.select(some_defined, partly, zero)
+        } else {
+            zero
+        };
+        let here = self.b.int(word(site));
+        let here = self.b.alu(Alu::Or, Scalar::I32, &[here, flag]);
+        // What was copied along with something defined is named where it is read alone.
+        let mask = self.b.int(NEVER | PARTLY);
+        for (result, shadow) in found {
+            let named = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
+            let named = self.is(named, 0);
+            let shadow = self.b.select(named, shadow, here);
+            self.set(result, shadow);
+        }
+        self.origins.push(site);
+    }
+}
