@@ -86,7 +86,18 @@ impl<'a> DispatchContext<'a> {
         }
     }
 
-    /// The object that an access reached, such as `buffer "partials" (set 0, binding 1)`.
+    /// The descriptor or buffer that an access reached; `None` for variables of the workgroup and the invocation, whose references are numbered
+    /// apart, and for device addresses.
+    pub fn object(&self, access: &AccessInfo) -> Option<&'a Object> {
+        let place = &access.place;
+        let variable = place.class == StorageClasses::WORKGROUP || place.class.is_empty();
+        if variable || place.reference == PHYSICAL_REFERENCE {
+            return None;
+        }
+        self.objects.iter().find(|o| o.reference == place.reference)
+    }
+
+    /// What an access reached, in words, such as `buffer "partials" (set 0, binding 1)`.
     pub fn place(&self, access: &AccessInfo) -> String {
         let place = &access.place;
         if place.class == StorageClasses::WORKGROUP {
@@ -106,7 +117,7 @@ impl<'a> DispatchContext<'a> {
             return format!("device address {:#x}", place.address);
         }
         let kind = if place.class == StorageClasses::IMAGE { "image" } else { "buffer" };
-        match self.objects.iter().find(|o| o.reference == place.reference) {
+        match self.object(access) {
             Some(object) if object.name.is_empty() => format!("{kind} at {}", object.what),
             Some(object) => format!("{kind} \"{}\" ({})", object.name, object.what),
             None => format!("{kind} at device address {:#x}", place.address),

@@ -55,8 +55,7 @@ fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
         let column = excerpt(d.shader, s, write).map_or(position.column, |e| e.column);
         Some(json!({ "file": file.name, "line": position.line, "column": column }))
     });
-    let objects = dispatch.map_or(&[][..], |d| d.objects);
-    let object = objects.iter().find(|o| o.reference == access.place.reference);
+    let object = dispatch.and_then(|d| d.object(access));
     json!({
         "kind": match access.kind {
             AccessKind::Read => "read",

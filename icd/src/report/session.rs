@@ -202,13 +202,12 @@ impl Session {
         write_line(&mut state.report, &line);
         self.show(number, &rendered);
         self.summarise(&mut state, false);
-        let objects: Vec<Object> = context
-            .dispatches
-            .iter()
-            .flat_map(|d| d.objects)
-            .filter(|o| finding.accesses.iter().any(|a| a.place.reference == o.reference))
-            .cloned()
-            .collect();
+        let mut objects: Vec<Object> = Vec::new();
+        for object in finding.accesses.iter().filter_map(|a| context.of(a)?.object(a)) {
+            if !objects.contains(object) {
+                objects.push(object.clone());
+            }
+        }
         let id_name = finding.id.name();
         let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
         Verdict { message: Some(message), halt: self.config.halt_on_error }
@@ -456,7 +455,7 @@ fn subject(finding: &Finding, context: &Context<'_>) -> Subject {
         subject.shaders.push(dispatch.shader.name.clone());
         subject.shaders.push(dispatch.pipeline.to_owned());
         subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
-        let object = dispatch.objects.iter().find(|o| o.reference == access.place.reference);
+        let object = dispatch.object(access);
         subject.names.extend(object.map(|o| o.name.clone()));
         let Some(site) = dispatch.site(access.site) else { continue };
         subject.names.extend([site.variable.clone(), site.function.clone(), dispatch.location(access.site)]);

@@ -159,6 +159,25 @@ fn without_source_the_spirv_instruction_is_shown_in_spirv_terms() {
     "#]].assert_eq(&rendered(&shader(SourceLanguage::Unknown, None, false), &not_visible()));
 }
 
+/// References of workgroup variables and of descriptors are numbered apart: equal numbers are not the same thing.
+#[test]
+fn a_workgroup_variable_is_no_descriptor() {
+    let objects = [Object {
+        reference: Reference(0),
+        what: "set 0, binding 0".into(),
+        handle: 7,
+        object_type: 9,
+        name: "input".into(),
+    }];
+    let shader = shader(SourceLanguage::Glsl, None, true);
+    let dispatch =
+        DispatchContext { number: 3, shader: &shader, pipeline: "", labels: &[], queue: "queue 0", objects: &objects };
+    let mut read = access(3, AccessKind::Read, 0);
+    assert_eq!(dispatch.object(&read), None);
+    read.place.class = StorageClasses::UNIFORM;
+    assert_eq!(dispatch.object(&read), Some(&objects[0]));
+}
+
 #[test]
 fn lines_without_text_are_named() {
     expect![[r#"
