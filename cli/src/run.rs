@@ -115,7 +115,7 @@ impl Prepared {
             let text = std::fs::read_to_string(entry?.path())?;
             let Ok(one) = serde_json::from_str::<Value>(&text) else { continue };
             processes += 1;
-            for key in ["findings", "suppressed", "dispatches", "traps", "not_implemented"] {
+            for key in ["findings", "notes", "suppressed", "dispatches", "traps", "not_implemented"] {
                 *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
             }
             for (family, count) in one["families"].as_object().into_iter().flatten() {

@@ -64,6 +64,17 @@ pub enum Queues {
     PretendGraphics,
 }
 
+/// Whether check mode tells what is undefined or undesired in few programs only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notes {
+    /// Not at all.
+    Off,
+    /// As notes, which change no exit status.
+    On,
+    /// As findings.
+    Error,
+}
+
 /// All options, with their values.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -104,6 +115,8 @@ pub struct Config {
     pub queues: Queues,
     /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for no limit.
     pub watchdog: u64,
+    /// `notes`.
+    pub notes: Notes,
     /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads them prints the total line.
     pub summary: Option<PathBuf>,
     /// A line of the report for every occurrence of a finding after its first.
@@ -135,6 +148,7 @@ impl Default for Config {
             stale_budget: 64,
             queues: Queues::Compute,
             watchdog: 1_000_000_000,
+            notes: Notes::Off,
             summary: None,
             occurrences: false,
             command: None,
@@ -378,6 +392,13 @@ pub const OPTIONS: &[OptionSpec] = &[
         "1000000000",
         "loop iterations of a subgroup in one dispatch before the device is lost, 0 for no limit",
         |c, v| number(&mut c.watchdog, v),
+    ),
+    option(
+        "notes",
+        "off|on|error",
+        "off",
+        "in check mode, also tell of integer divisions by zero, shifts out of range and non-uniform descriptor indices; error: as findings",
+        |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
     ),
     OptionSpec {
         name: "summary",

@@ -34,9 +34,18 @@ pub enum FindingId {
     FreedInUse,
     BarrierDivergence,
     Livelock,
+    DivideByZero,
+    ShiftOutOfRange,
+    NonUniformIndex,
 }
 
 impl FindingId {
+    /// A note: what it tells is undefined or undesired in few programs only, so it is no finding unless the user asks for that.
+    pub fn is_note(self) -> bool {
+        use FindingId::*;
+        matches!(self, DivideByZero | ShiftOutOfRange | NonUniformIndex)
+    }
+
     /// The identifier that users see, suppress and search for.
     pub fn name(self) -> &'static str {
         use FindingId::*;
@@ -65,6 +74,9 @@ impl FindingId {
             FreedInUse => "freed-in-use",
             BarrierDivergence => "barrier-divergence",
             Livelock => "livelock",
+            DivideByZero => "divide-by-zero",
+            ShiftOutOfRange => "shift-out-of-range",
+            NonUniformIndex => "non-uniform-index",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
+use crate::finding::FindingId;
 use crate::scope::{Scope, Semantics};
 
 /// Lanes of a vector register: the widest subgroup.
@@ -98,6 +99,8 @@ pub enum Notice<'a> {
         /// A store.
         write: bool,
     },
+    /// What a note says; the mask has those it is about.
+    Noted(FindingId),
     /// The value that the instruction loaded from a Function or Private variable is used, and nothing had written it.
     Undefined,
 }

@@ -54,6 +54,7 @@ fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
         specialization: Default::default(),
         subgroup_size,
         modelled: false,
+        notes: false,
     };
     compile(&words, &options).expect("a shader that compiles")
 }

@@ -15,6 +15,8 @@ pub struct CompileOptions {
     pub subgroup_size: u32,
     /// Generate code for a modelled memory system: every invocation's load is an event of its own.
     pub modelled: bool,
+    /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by zero.
+    pub notes: bool,
 }
 
 /// How texels of a view are laid out: row-major, tightly packed by pitch.

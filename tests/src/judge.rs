@@ -101,6 +101,9 @@ pub fn run(program: &Path, test: &Test, case: &Case, options: &Options) -> Resul
         .env("PELLUCID_REPORT", &report)
         .env("PELLUCID_WATCHDOG", "2000000")
         .env("PELLUCID_COMMAND", format!("planted run {} {}", test.file, case.name));
+    if case.notes {
+        command.env("PELLUCID_NOTES", "on");
+    }
     if let Some(threads) = options.threads {
         command.env("PELLUCID_THREADS", threads.to_string());
     }

@@ -35,7 +35,7 @@ pub fn render(report: &Report) -> Value {
         };
         results.push(json!({
             "ruleId": text("id"),
-            "level": "error",
+            "level": finding["level"].as_str().unwrap_or("error"),
             "message": { "text": message },
             "locations": primary,
             "relatedLocations": locations,

@@ -150,7 +150,11 @@ pub fn deliver_report(device: &Device, message: &crate::report::Message) {
     message::deliver(
         &device.instance,
         &Message {
-            severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+            severity: if message.note {
+                vk::DebugUtilsMessageSeverityFlagsEXT::INFO
+            } else {
+                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR
+            },
             kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
             id: message.id_name.to_owned(),
             number: message.id_number,

@@ -1,7 +1,7 @@
 //! VkPipeline: compute pipelines. Graphics pipelines are refused in [`super::graphics`].
 
 use crate::boundary::{Error, Outcome, contain, entries};
-use crate::config::Mode;
+use crate::config::{Mode, Notes};
 use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
@@ -55,7 +55,7 @@ impl Pipeline {
         if !self.program.modelled || !left_out {
             return Ok(&self.program);
         }
-        let key = Key { modelled: false, ..self.key.clone() };
+        let key = Key { modelled: false, notes: false, ..self.key.clone() };
         self.plain
             .get_or_init(|| compile(&key).ok())
             .as_ref()
@@ -69,6 +69,7 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
         specialization: key.specialization.clone(),
         subgroup_size: key.subgroup_size,
         modelled: key.modelled,
+        notes: key.notes,
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
         Ok(outcome) => outcome.map(Arc::new),
@@ -111,6 +112,7 @@ fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key
         entry_point: ffi::string(stage.p_name).unwrap_or_default(),
         subgroup_size,
         modelled: device.instance.config.mode == Mode::Check,
+        notes: device.instance.config.notes != Notes::Off,
         specialization: specialization(ffi::optional(stage.p_specialization_info))?,
         words,
     })

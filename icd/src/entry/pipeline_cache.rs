@@ -22,6 +22,8 @@ pub struct Key {
     pub subgroup_size: u32,
     /// For modelled memory.
     pub modelled: bool,
+    /// With notes.
+    pub notes: bool,
     /// Specialization.
     pub specialization: BTreeMap<u32, Vec<u8>>,
     /// SPIR-V.

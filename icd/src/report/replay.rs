@@ -4,7 +4,7 @@ use crate::config::Config;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 10] = [
+const REPLAYED: [&str; 11] = [
     "values",
     "progress",
     "shaders",
@@ -15,6 +15,7 @@ const REPLAYED: [&str; 10] = [
     "stale-budget",
     "queues",
     "watchdog",
+    "notes",
 ];
 
 /// Options that name places or say how findings are shown. They decide no finding, so a report file does not repeat them: its bytes are the

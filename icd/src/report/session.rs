@@ -9,7 +9,7 @@ use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::words;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, Notes};
 use pellucid_memory::finding::{Finding, FindingId};
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
@@ -63,6 +63,8 @@ pub struct Message {
     pub text: String,
     /// `pObjects`.
     pub objects: Vec<Object>,
+    /// It is a note, not an error.
+    pub note: bool,
 }
 
 /// Counts what a process finds. All methods may be called from any thread.
@@ -79,12 +81,20 @@ struct State {
     suppressed: BTreeSet<String>,
     families: BTreeMap<&'static str, u64>,
     not_implemented: BTreeSet<String>,
+    /// Of `seen`: notes, which are no findings.
+    notes: u64,
     dispatches: u64,
     traps: u64,
     suppressions: Suppressions,
     report: Option<File>,
     summary: Option<File>,
     finished: bool,
+}
+
+impl State {
+    fn findings(&self) -> u64 {
+        self.seen.len() as u64 - self.notes
+    }
 }
 
 /// The session of this process. The first call opens it and has it finish at exit; later calls return it whatever they ask for.
@@ -187,8 +197,10 @@ impl Session {
         let key = key(finding, context);
         let mut state = self.state();
         let times = finding.count.max(1);
+        let note = finding.id.is_note() && self.config.notes != Notes::Error;
+        let halt = self.config.halt_on_error && !note;
         if self.again(&mut state, &key, times) {
-            return Verdict { message: None, halt: self.config.halt_on_error };
+            return Verdict { message: None, halt };
         }
         if state.suppressions.covers(finding.id, &subject(finding, context)) {
             state.suppressed.insert(key);
@@ -196,9 +208,16 @@ impl Session {
         }
         let number = state.seen.len() as u64 + 1;
         state.seen.insert(key, (number, times));
-        *state.families.entry(words::family(finding.id)).or_default() += 1;
+        if note {
+            state.notes += 1;
+        } else {
+            *state.families.entry(words::family(finding.id)).or_default() += 1;
+        }
         let rendered = text::render(finding, context, &self.replay);
-        let line = json::finding(number, finding, context, self.config.seed, &self.replay, &rendered);
+        let mut line = json::finding(number, finding, context, self.config.seed, &self.replay, &rendered);
+        if note {
+            line["level"] = "note".into();
+        }
         write_line(&mut state.report, &line);
         self.show(number, &rendered);
         self.summarise(&mut state, false);
@@ -209,8 +228,9 @@ impl Session {
             }
         }
         let id_name = finding.id.name();
-        let message = Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects };
-        Verdict { message: Some(message), halt: self.config.halt_on_error }
+        let id_number = fnv(id_name).cast_signed();
+        let message = Message { id_name, id_number, text: rendered, objects, note };
+        Verdict { message: Some(message), halt }
     }
 
     /// Reports a hazard between commands: shown when it is the first of its kind, counted always.
@@ -261,8 +281,8 @@ impl Session {
         self.show(number, &rendered);
         self.summarise(&mut state, false);
         let id_name = id.name();
-        let message =
-            Message { id_name, id_number: fnv(id_name).cast_signed(), text: rendered, objects: objects() };
+        let id_number = fnv(id_name).cast_signed();
+        let message = Message { id_name, id_number, text: rendered, objects: objects(), note: false };
         Verdict { message: Some(message), halt: self.config.halt_on_error }
     }
 
@@ -305,6 +325,7 @@ impl Session {
             id_number: fnv("device-lost").cast_signed(),
             text: rendered,
             objects: Vec::new(),
+            note: false,
         };
         Verdict { message: Some(message), halt: true }
     }
@@ -327,7 +348,7 @@ impl Session {
 
     /// Distinct findings so far.
     pub fn findings(&self) -> u64 {
-        self.state().seen.len() as u64
+        self.state().findings()
     }
 
     fn totals(&self, state: &State, ended: bool) -> Value {
@@ -335,7 +356,8 @@ impl Session {
             "type": "total",
             "process": std::process::id(),
             "ended": ended,
-            "findings": state.seen.len(),
+            "findings": state.findings(),
+            "notes": state.notes,
             "families": state.families,
             "suppressed": state.suppressed.len(),
             "seed": self.config.seed,
@@ -379,7 +401,7 @@ impl Session {
         if !under_run && (self.config.mode != Mode::Run || state.traps > 0 || !state.seen.is_empty()) {
             say(&total_line(&total));
         }
-        self.config.exitcode.filter(|_| !under_run && !state.seen.is_empty())
+        self.config.exitcode.filter(|_| !under_run && state.findings() > 0)
     }
 }
 
@@ -395,6 +417,9 @@ pub fn total_line(total: &Value) -> String {
     let mut line = plural(number("findings"), "finding");
     if !families.is_empty() {
         line.push_str(&format!(" ({})", families.join(", ")));
+    }
+    if number("notes") > 0 {
+        line.push_str(&format!(", {}", plural(number("notes"), "note")));
     }
     line.push_str(&format!(", {} suppressed, seed {}, ", number("suppressed"), number("seed")));
     line.push_str(&format!(

@@ -1,7 +1,7 @@
 //! The words and the look of reports, on findings made by hand.
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, Notes};
 use expect_test::expect;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
@@ -271,6 +271,34 @@ fn a_suppressed_finding_is_silent_and_counted_apart() {
     session.open().unwrap();
     assert_eq!(session.report(&not_visible(), &Context { dispatches: &dispatches }), Verdict::default());
     assert_eq!(session.findings(), 0);
+}
+
+#[test]
+fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatches = [DispatchContext {
+        number: 3,
+        shader: &shader,
+        pipeline: "",
+        labels: &[],
+        queue: "queue 0",
+        objects: &[],
+    }];
+    let context = Context { dispatches: &dispatches };
+    let note = Finding { id: FindingId::DivideByZero, ..not_visible() };
+    for (notes, findings, status) in [(Notes::On, 0, None), (Notes::Error, 1, Some(7))] {
+        let config = Config { notes, exitcode: Some(7), halt_on_error: true, ..Config::default() };
+        let session = Session::new(&config, Some(String::new()));
+        let verdict = session.report(&note, &context);
+        assert_eq!(verdict.halt, findings > 0);
+        let message = verdict.message.unwrap();
+        assert_eq!(message.note, findings == 0);
+        assert!(message.text.starts_with("note[divide-by-zero]"), "{}", message.text);
+        assert_eq!(session.findings(), findings);
+        assert_eq!(session.finish(), status);
+    }
+    let total = serde_json::json!({ "findings": 0, "notes": 2, "suppressed": 0, "seed": 0, "dispatches": 1 });
+    assert_eq!(session::total_line(&total), "0 findings, 2 notes, 0 suppressed, seed 0, 1 dispatch checked");
 }
 
 #[test]

@@ -147,7 +147,8 @@ pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String 
     elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n).into()));
     elements.extend(help.into_iter().map(|h| Level::HELP.message(h).into()));
     elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
-    let group = Level::ERROR.primary_title(words::title(finding.id)).id(finding.id.name()).elements(elements);
+    let level = if finding.id.is_note() { Level::NOTE } else { Level::ERROR };
+    let group = level.primary_title(words::title(finding.id)).id(finding.id.name()).elements(elements);
     let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
     let mut text = renderer.render(&[group]);
     text.push('\n');

@@ -111,6 +111,11 @@ pub fn title(id: FindingId) -> &'static str {
         FreedInUse => "an object is destroyed while the device uses it",
         BarrierDivergence => "a barrier is not reached by all invocations of its scope",
         Livelock => "no invocation can make progress",
+        DivideByZero => "the result of an integer division by zero is undefined",
+        ShiftOutOfRange => "the result of a shift by the operand's width or more is undefined",
+        NonUniformIndex => {
+            "invocations that run together select different descriptors by an index that is not decorated NonUniform"
+        }
     }
 }
 
@@ -167,6 +172,7 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
     };
     let verb = match finding.id {
         FindingId::BarrierDivergence => "reached".to_owned(),
+        id if id.is_note() => "executed".to_owned(),
         FindingId::Livelock if access.place.size == 0 => "reached".to_owned(),
         FindingId::Livelock => format!("{verb} again and again"),
         _ => verb,

@@ -161,6 +161,7 @@ impl Report {
             admissible: Vec::new(),
         };
         match *notice {
+            Notice::Noted(id) => self.single(id, access(AccessKind::Read, 0, 0), Vec::new()),
             Notice::Undefined => {
                 self.single(FindingId::UninitialisedRead, access(AccessKind::Read, 0, 0), Vec::new());
             }

@@ -3,7 +3,7 @@
 use super::isa::Opcode;
 use super::lower::{Immediate, Lowerer, Name, Result, not_implemented, words};
 use super::plan::Offset;
-use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, Pin, Space};
+use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, NOTES, Pin, Space};
 use crate::ir::{GroupFold, GroupKind, ImageOperand, Op, OpKind, Place, Scalar, Value};
 use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp};
@@ -61,6 +61,15 @@ impl Lowerer<'_> {
                     returned: SmallVec::new(),
                 };
                 self.barrier(Opcode::ControlBarrier, entry)
+            }
+            OpKind::Note(id) => {
+                let k = NOTES.iter().position(|note| note == id).unwrap_or(0) as u16;
+                let operands = [self.value(op.arguments[0])?, Name::None, Name::None, Name::Literal(k)];
+                self.emit_with(Opcode::NoteWhere, Name::None, &operands, Immediate::Number(op.site.0))
+            }
+            OpKind::NoteDiverging => {
+                let element = self.value(op.arguments[0])?;
+                self.emit_with(Opcode::NoteDiverging, Name::None, &[element], Immediate::Number(op.site.0))
             }
             OpKind::CheckDefined { whole } => {
                 let shadow = self.value(op.arguments[0])?;

@@ -325,6 +325,9 @@ macro_rules! instruction_table {
                 BufferSize(-, -, -, -, -, E)
                 // Check mode: a shadow; literal 1: partly defined values count.
                 CheckDefined(-, V, -, -, -, L)
+                // Notes: lanes, number of the finding in `NOTES`, site; an element of descriptors, site.
+                NoteWhere(-, M, -, -, L, L)
+                NoteDiverging(-, V, -, -, -, L)
                 // Synchronisation.
                 MemoryBarrier(-, -, -, -, -, B)
                 ControlBarrier(-, -, -, -, -, B)

@@ -33,8 +33,12 @@ use crate::interface::CompileOptions;
 use crate::ir::{BuiltIn, GroupFold, GroupKind, Scalar, Shader};
 use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics};
 use smallvec::SmallVec;
+
+/// Findings that instructions name by their place here.
+pub const NOTES: [FindingId; 2] = [FindingId::DivideByZero, FindingId::ShiftOutOfRange];
 
 /// A compiled entry point: its metadata and its code. Immutable, shared between threads.
 #[derive(Clone, Debug)]

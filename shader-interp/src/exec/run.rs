@@ -7,11 +7,12 @@ use super::context::Context;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target};
 use crate::code::isa::instruction_table;
-use crate::code::{Inst, Opcode};
+use crate::code::{Inst, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single};
 use crate::ops::{group, image, memory as table};
 use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
 
@@ -463,6 +464,19 @@ macro_rules! define_run {
                         }
                         let value = &*vector!(inst.dst);
                         table::store_private(entry, &mut strand.private, &offset, inst.imm, mask, value);
+                    }
+                    Opcode::NoteWhere => {
+                        if M::MODELLED {
+                            let here = *mask_of!(inst.a) & mask;
+                            let id = NOTES[usize::from(inst.aux) % NOTES.len()];
+                            table::note(Site(inst.imm), here, id, memory);
+                        }
+                    }
+                    Opcode::NoteDiverging => {
+                        if M::MODELLED {
+                            let here = table::diverging(vector!(inst.a), mask);
+                            table::note(Site(inst.imm), here, FindingId::NonUniformIndex, memory);
+                        }
                     }
                     Opcode::CheckDefined => {
                         if M::MODELLED {

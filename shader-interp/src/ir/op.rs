@@ -2,6 +2,7 @@
 
 use super::module::{Scalar, Value};
 use pellucid_memory::access::{Access, AtomicOp, Site};
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics};
 use smallvec::SmallVec;
 
@@ -511,6 +512,10 @@ pub enum OpKind {
     ImageQuerySamples(ImageOperand),
     /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are deterministic.
     ReadClock(Scope),
+    /// With notes: the lanes whose argument, a Bool, holds do what this finding says.
+    Note(FindingId),
+    /// With notes: the argument selects a descriptor, and is to be equal in all running lanes.
+    NoteDiverging,
     /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing has written.
     CheckDefined {
         /// Even if it was loaded along with defined components.

@@ -4,6 +4,7 @@ use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::raw;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
 
@@ -311,6 +312,20 @@ pub(crate) fn check_defined<M: MemorySystem>(shadow: &Lanes, whole: bool, mask: 
         memory.notice(origin, here, &Notice::Undefined);
         left &= !here;
     }
+}
+
+/// Tells about the lanes of `here`, if there are any.
+#[inline(always)]
+pub(crate) fn note<M: MemorySystem>(site: Site, here: Mask, id: FindingId, memory: &mut M) {
+    if here != 0 {
+        memory.notice(site, here, &Notice::Noted(id));
+    }
+}
+
+/// The active lanes that hold another word than the first of them.
+pub(crate) fn diverging(words: &Lanes, mask: Mask) -> Mask {
+    let first = words.0[mask.trailing_zeros() as usize % LANES];
+    lanes(mask).filter(|j| words.0[*j] != first).fold(0, |m, j| m | 1 << j)
 }
 
 /// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of `private`.

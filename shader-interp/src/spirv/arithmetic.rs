@@ -97,6 +97,9 @@ impl Lowerer<'_> {
             for (&x, &y) in a.iter().zip(&b) {
                 let arguments = if swapped { [y, x] } else { [x, y] };
                 self.check_takes(i, alu, &arguments)?;
+                if matches!(alu, Alu::UDiv | Alu::SDiv | Alu::UMod | Alu::SRem | Alu::SMod) {
+                    self.note_division(i, y);
+                }
                 out.push(self.b.alu(alu, result, &arguments));
             }
         }
@@ -212,6 +215,7 @@ impl Lowerer<'_> {
         for (&x, &amount) in a.iter().zip(&amounts) {
             self.check_takes(i, alu, &[x])?;
             self.check_takes(i, alu, &[amount])?;
+            self.note_shift(i, x, amount);
             let amount = self.int_value(amount);
             let scalar = self.b.scalar(x);
             out.push(self.b.alu(alu, scalar, &[x, amount]));

@@ -22,6 +22,7 @@ mod image;
 mod lowerer;
 mod memory;
 mod module;
+mod note;
 mod pointer;
 mod site;
 mod structure;
@@ -79,7 +80,10 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
     };
     lowerer.globals()?;
     lowerer.execution_modes()?;
-    let body = lowerer.entry()?;
+    let mut body = lowerer.entry()?;
+    if lowerer.notes() {
+        body = lowerer.note_elements(body);
+    }
     finish(lowerer, body)
 }
 

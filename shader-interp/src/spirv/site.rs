@@ -101,6 +101,11 @@ impl Sites {
         (infos, self.files)
     }
 
+    /// The word of the module where a site's instruction begins; 0 for site 0.
+    pub fn word(&self, site: Site) -> u32 {
+        self.raw.get(site.0 as usize).map_or(0, |raw| raw.word)
+    }
+
     /// Sites that there are.
     pub fn len(&self) -> usize {
         self.raw.len()

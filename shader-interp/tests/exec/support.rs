@@ -104,6 +104,7 @@ pub fn options(subgroup_size: u32) -> CompileOptions {
         specialization: Default::default(),
         subgroup_size,
         modelled: false,
+        notes: false,
     }
 }
 

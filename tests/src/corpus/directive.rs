@@ -35,6 +35,8 @@ pub struct Case {
     pub specialization: Vec<(u32, u32)>,
     /// Invocations of a subgroup, if not the driver's choice.
     pub subgroup: Option<u32>,
+    /// Notes are on.
+    pub notes: bool,
     /// What the host does.
     pub steps: Vec<Step>,
     /// The findings, all of them; empty for a case that must be silent.

@@ -107,6 +107,7 @@ fn apply(directive: &str, case: &mut Case) -> Result<Option<(String, Vec<String>
         },
         "spec" => case.specialization.push((at(0)?.parse()?, at(1)?.parse()?)),
         "subgroup" => case.subgroup = Some(at(0)?.parse()?),
+        "notes" => case.notes = true,
         "expect" => case.expected.push(expected(&words)?),
         "allow" => case.allowed.push(expected(&words)?),
         "says" => case.says.push(rest.trim().to_owned()),
