@@ -170,8 +170,14 @@ fn a_workgroup_variable_is_no_descriptor() {
         name: "input".into(),
     }];
     let shader = shader(SourceLanguage::Glsl, None, true);
-    let dispatch =
-        DispatchContext { number: 3, shader: &shader, pipeline: "", labels: &[], queue: "queue 0", objects: &objects };
+    let dispatch = DispatchContext {
+        number: 3,
+        shader: &shader,
+        pipeline: "",
+        labels: &[],
+        queue: "queue 0",
+        objects: &objects,
+    };
     let mut read = access(3, AccessKind::Read, 0);
     assert_eq!(dispatch.object(&read), None);
     read.place.class = StorageClasses::UNIFORM;
