@@ -4,6 +4,10 @@ use super::builder::Builder;
 use super::defined::FOLLOWED;
 use crate::ir::{Node, Op, OpKind, Place, PrivateObject, Region, Shader};
 
+/// Components that a shader may access of the objects that stay in memory. Following takes as many accesses again, of which a program has
+/// 65535: nothing is refused because it is checked.
+const MOST: usize = 1 << 14;
+
 /// What is known about an object.
 struct State {
     /// The region whose stores count: a later access inside of it, however deep, comes after them.
@@ -11,6 +15,8 @@ struct State {
     /// Bytes that they wrote.
     written: Vec<bool>,
     left: u32,
+    /// Components that are accessed.
+    accesses: usize,
     /// It was accessed at offsets that are not constant.
     dynamic: bool,
     /// Something may read it earlier.
@@ -26,20 +32,24 @@ struct Survey<'a> {
     regions: u32,
 }
 
-/// True for the objects that need not be followed: those that are complete before they are read. Others than arrays that an index chooses
-/// from are followed as values, which costs nothing where they are complete.
+/// True for the objects that are not to be followed: those that are complete before they are read, and all that stay in memory where they are
+/// accessed too often. Others than arrays that an index chooses from are followed as values, which costs nothing where they are complete.
 pub(super) fn find(shader: &Shader, b: &Builder) -> Vec<bool> {
     let states = shader.private.iter().map(|object| State {
         region: None,
         written: Vec::new(),
         left: object.size,
+        accesses: 0,
         dynamic: object.size > 4096,
         early: object.size > FOLLOWED,
     });
     let mut survey =
         Survey { b, objects: &shader.private, states: states.collect(), open: Vec::new(), regions: 0 };
     survey.region(&shader.body);
-    survey.states.iter().map(|state| state.dynamic && !state.early && state.left == 0).collect()
+    let done = |state: &State| state.dynamic && !state.early && state.left == 0;
+    let followed = survey.states.iter().filter(|state| state.dynamic && !done(state));
+    let too_many = followed.map(|state| state.accesses).sum::<usize>() > MOST;
+    survey.states.iter().map(|state| done(state) || (state.dynamic && too_many)).collect()
 }
 
 impl Survey<'_> {
@@ -69,6 +79,7 @@ impl Survey<'_> {
         let Place::Private { object, offset, immediate } = *place else { return };
         let state = &mut self.states[object as usize];
         state.dynamic |= offset.is_some();
+        state.accesses += if store { op.arguments.len() } else { op.results.len() };
         if state.early {
             return;
         }
