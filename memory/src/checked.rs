@@ -6,6 +6,7 @@
 //! later ones: what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod core;
+mod explore;
 mod footprint;
 mod kinds;
 mod lane;
@@ -20,7 +21,7 @@ use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
 use crate::finding::Finding;
-use crate::history::ValuePolicy;
+use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::schedule::Chooser;
@@ -141,6 +142,8 @@ impl CheckedMemory {
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
                 chooser: None,
+                exploring: None,
+                no_history: History::default(),
                 read_modify_write: ReadModifyWrite::ByHalves,
                 trace: Trace::default(),
                 chains: options.chains,
@@ -522,6 +525,9 @@ impl MemorySystem for CheckedMemory {
     }
 
     fn barrier_complete(&mut self, workgroup: u32) {
+        if let Some(exploring) = &mut self.core.exploring {
+            exploring.explorer.joined(workgroup);
+        }
         let Some(group) = self.groups.get_mut(&workgroup) else { return };
         let Some(operation) = group.arrival.take() else { return };
         let (size, first) = (self.workgroup_size, workgroup.saturating_mul(self.workgroup_size));

@@ -6,6 +6,7 @@
 //! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat, coherent) backend and the
 //!   modelled one are interchangeable;
 //! - the axiomatic engine ([`model`]), the judge of everything else, and the litmus tests that run on it;
+//! - exhaustive exploration of schedules and values ([`explore`]);
 //! - findings as typed data ([`finding`]), turned into text elsewhere.
 //!
 //! The normative text is the Memory Model appendix of the Vulkan specification.
@@ -15,6 +16,7 @@ pub mod agent;
 pub mod checked;
 pub mod commands;
 pub mod device;
+pub mod explore;
 pub mod finding;
 pub mod heap;
 pub mod history;

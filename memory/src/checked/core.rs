@@ -1,5 +1,6 @@
 //! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
 
+use super::explore::Exploring;
 use super::kinds::Kinds;
 use super::report::{Court, Report};
 use crate::history::{History, Load, ValuePolicy};
@@ -57,6 +58,10 @@ pub(super) struct Core {
     pub seed: u64,
     /// Decides instead of the seed.
     pub chooser: Option<Box<dyn Chooser + Send>>,
+    /// Follows every access of an exploration.
+    pub exploring: Option<Exploring>,
+    /// Stands for that of a word without one.
+    pub no_history: History,
     pub read_modify_write: ReadModifyWrite,
     /// The first agent of the entered workgroup, and how many there are.
     pub first_agent: AgentId,
@@ -210,7 +215,7 @@ impl Core {
             let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
                 || order.ordered(&entry.record, earlier, &Nothing, &later);
             if !fine {
-                if self.report.confirm(&court, &pair(entry.record)) {
+                if self.report.confirm(&court, &pair(entry.record), false) {
                     racing.push(entry.record);
                 } else {
                     load.floor = load.floor.max(entry.position);
@@ -288,7 +293,7 @@ impl Core {
     /// Reports a read of these bytes of a word, which this dispatch has not written, if they are undefined. Of device memory it is a suspect
     /// only, see [`super::lane::Lane`].
     #[cold]
-    fn undefined(&mut self, who: Who, place: &Where, bytes: u8) {
+    pub fn undefined(&mut self, who: Who, place: &Where, bytes: u8) {
         if place.space != Space::Device {
             return self.report.undefined(who, self.kinds.get(who.kind), place);
         }
@@ -445,7 +450,7 @@ impl Core {
                 space: place.space,
                 address: place.address,
             };
-            if self.report.confirm(&court, &pair) {
+            if self.report.confirm(&court, &pair, false) {
                 self.report.race(&pair, None, 0, place);
             }
         }

@@ -17,7 +17,7 @@ pub(super) enum Cells<'a> {
 
 impl Cells<'_> {
     #[inline(always)]
-    fn cell(&mut self, word: u64) -> &mut Cell {
+    pub fn cell(&mut self, word: u64) -> &mut Cell {
         match self {
             Cells::Device(shadow) => Words::cell(*shadow, word),
             Cells::Workgroup(cells) => Words::cell(*cells, word),
@@ -38,20 +38,20 @@ pub(super) struct Lane<'a> {
 }
 
 /// One word that a component touches: the word, its bytes, and where the component's bits are in the word (left shift; negative: right).
-struct Piece {
-    word: u64,
-    bytes: u8,
+pub(super) struct Piece {
+    pub word: u64,
+    pub bytes: u8,
     shift: i32,
 }
 
 impl Piece {
     /// Bits of the component, placed in the word.
-    fn place(&self, value: u64) -> u32 {
+    pub fn place(&self, value: u64) -> u32 {
         if self.shift >= 0 { (value << self.shift) as u32 } else { (value >> -self.shift) as u32 }
     }
 
     /// Bits of the word, placed in the component.
-    fn lift(&self, word: u32) -> u64 {
+    pub fn lift(&self, word: u32) -> u64 {
         let mask = (0..4).filter(|b| self.bytes >> b & 1 != 0).fold(0u32, |bits, b| bits | 0xff << (8 * b));
         let word = u64::from(word & mask);
         if self.shift >= 0 { word >> self.shift } else { word << -self.shift }
@@ -59,7 +59,7 @@ impl Piece {
 }
 
 /// The words of a component of `size` bytes at `address`.
-fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
+pub(super) fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
     let end = address + u64::from(size);
     (address / 4..end.div_ceil(4)).map(move |word| {
         let base = word * 4;
@@ -80,7 +80,7 @@ impl Lane<'_> {
     /// Reports a read of undefined device memory, unless something else of the same vector is written: then it is padding, or a tail that
     /// is read along.
     #[cold]
-    fn judge(&mut self) {
+    pub fn judge(&mut self) {
         let Some((who, place)) = self.core.suspect.take() else { return };
         let start = place.word / VECTOR * VECTOR;
         let fresh = (start / 4..(start + VECTOR) / 4).all(|word| {
@@ -119,6 +119,9 @@ impl Lane<'_> {
         let Some(place) = self.component(access, kind, k) else { return 0 };
         let who = Who { agent: self.agent, kind };
         let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        if self.core.exploring.is_some() {
+            return self.explore_read(access, who, &place, newest);
+        }
         if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
             let value = self.core.read(cell, who, 15, newest as u32, &place);
@@ -150,6 +153,9 @@ impl Lane<'_> {
 
     #[inline(always)]
     fn write_over(&mut self, access: &Access, who: Who, place: &Where, old: u64, value: u64, heads: &Heads) {
+        if self.core.exploring.is_some() {
+            return self.explore_write(access, who, place, old, value, heads);
+        }
         if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
             self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
@@ -214,6 +220,9 @@ impl Lane<'_> {
     ) -> u64 {
         let Some(place) = self.component(access, kinds.0, 0) else { return 0 };
         let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        if self.core.exploring.is_some() && pieces(place.address, access.size).count() == 1 {
+            return self.explore_modify(access, kinds, &place, (op, value, comparator), old);
+        }
         let all = if access.size == 8 { u64::MAX } else { (1 << (8 * u32::from(access.size))) - 1 };
         let fails = op == AtomicOp::CompareExchange && old & all != comparator & all;
         let who = Who { agent: self.agent, kind: if fails { kinds.1 } else { kinds.0 } };

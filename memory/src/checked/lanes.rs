@@ -56,7 +56,7 @@ impl Core {
     /// Whether an instruction may be in the common case at all.
     #[inline(always)]
     pub fn sweeps(&mut self, kind: u32, access: &Access) -> bool {
-        if access.size != 4 {
+        if access.size != 4 || self.exploring.is_some() {
             return false;
         }
         let kind_of = self.kinds.get(kind);

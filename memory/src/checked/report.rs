@@ -53,6 +53,9 @@ pub(super) struct Report {
     races: FxHashMap<(u32, u32), usize>,
     sites: FxHashMap<(Site, Site), usize>,
     most: usize,
+    /// Explanations of earlier executions of an exploration, and of this one.
+    explained: FxHashMap<(Site, Site), Explanation>,
+    fresh: Vec<((Site, Site), Explanation)>,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
 }
@@ -73,6 +76,14 @@ impl Report {
         self.races.clear();
         self.sites.clear();
         std::mem::take(&mut self.findings)
+    }
+
+    /// Keeps (or forgets) the explanations of the present execution for the next ones.
+    pub fn keep_explanations(&mut self, keep: bool) {
+        let fresh = std::mem::take(&mut self.fresh);
+        if keep {
+            self.explained.extend(fresh);
+        }
     }
 
     fn add(&mut self, key: (FindingId, u32, u32), finding: impl FnOnce() -> Finding) -> Option<usize> {
@@ -173,11 +184,13 @@ impl Report {
         }
     }
 
-    /// Judges a pair that the detector calls unordered: whether it is a race. A static pair that is known to race is not judged again.
+    /// Judges a pair that the detector calls unordered: whether it is a race. Unless `exploring`, a static pair that is known to race is not
+    /// judged again.
     #[cold]
-    pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>) -> bool {
+    pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
         let key = (pair.earlier.kind, pair.later.kind);
-        if self.races.contains_key(&key) {
+        let known = self.races.contains_key(&key);
+        if known && !exploring {
             return true;
         }
         let topology = court.agents.topology();
@@ -192,6 +205,9 @@ impl Report {
         if case.ordered() {
             return false;
         }
+        if known {
+            return true;
+        }
         let (first, second) = (pair.earlier_kind, pair.later_kind);
         // One explanation for all references of one pair of instructions.
         let known = self.sites.get(&(first.site, second.site)).copied();
@@ -199,7 +215,15 @@ impl Report {
             Some(index) => index,
             None if self.findings.len() >= self.most => usize::MAX,
             None => {
-                let Explanation { id, facts, missing, fix } = case.explain();
+                let sites = (first.site, second.site);
+                let explanation = match self.explained.get(&sites) {
+                    Some(explanation) => explanation.clone(),
+                    None => case.explain(),
+                };
+                if exploring && !self.explained.contains_key(&sites) {
+                    self.fresh.push((sites, explanation.clone()));
+                }
+                let Explanation { id, facts, missing, fix } = explanation;
                 self.findings.push(Finding { id, accesses: Vec::new(), facts, missing, fix, count: 0 });
                 self.sites.insert((first.site, second.site), self.findings.len() - 1);
                 self.findings.len() - 1

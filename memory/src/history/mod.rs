@@ -45,6 +45,8 @@ pub struct Entry {
     pub position: Position,
     /// For an atomic write: the releases that synchronize with an acquire that reads it.
     pub heads: Heads,
+    /// In an exploration: its name, and for a read-modify-write that it took the entry before it.
+    pub explored: (u64, bool),
 }
 
 /// One read of the bytes of a word.
@@ -72,6 +74,7 @@ pub struct History {
     reads: Vec<Read>,
     floor: Position,
     next: Position,
+    whole: bool,
 }
 
 /// What a load does.
@@ -101,6 +104,8 @@ pub struct Loaded {
     pub value: u32,
     /// The position read.
     pub saw: Position,
+    /// The positions read, per byte; of bytes that nobody wrote 0.
+    pub seen: [Position; 4],
     /// The entry read, if it is one write for all bytes.
     pub from: Option<usize>,
     /// All values that were admissible, oldest first, without repetition.
@@ -112,6 +117,11 @@ fn bits(bytes: u8) -> u32 {
 }
 
 impl History {
+    /// A history that forgets nothing: an entry's position is 1 + its index.
+    pub fn whole() -> History {
+        History { whole: true, ..History::default() }
+    }
+
     /// The writes, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -159,16 +169,34 @@ impl History {
 
     /// Appends a write. `old` is what the bytes held until now.
     pub fn write(&mut self, record: Record, bytes: u8, value: u32, old: u32, heads: Heads) {
-        let fresh = bytes & !self.before_bytes & !self.entries.iter().fold(0, |all, entry| all | entry.bytes);
-        self.before = self.before & !bits(fresh) | old & bits(fresh);
-        self.before_bytes |= fresh;
-        if self.entries.len() == MOST_ENTRIES {
+        self.begin(bytes, old);
+        if self.entries.len() == MOST_ENTRIES && !self.whole {
             let oldest = self.entries.remove(0);
             self.before = self.before & !bits(oldest.bytes) | oldest.value & bits(oldest.bytes);
             self.before_position = oldest.position;
         }
         self.next += 1;
-        self.entries.push(Entry { record, bytes, value, position: self.next, heads });
+        self.entries.push(Entry { record, bytes, value, position: self.next, heads, explored: (0, false) });
+    }
+
+    fn begin(&mut self, bytes: u8, old: u32) {
+        let fresh = bytes & !self.before_bytes & !self.entries.iter().fold(0, |all, entry| all | entry.bytes);
+        self.before = self.before & !bits(fresh) | old & bits(fresh);
+        self.before_bytes |= fresh;
+    }
+
+    /// Puts a write in front of the entry with index `place` of a [`History::whole`] history; later entries move on by one position. `old` as
+    /// for [`History::write`].
+    pub fn insert(&mut self, place: usize, entry: Entry, old: u32) {
+        self.begin(entry.bytes, old);
+        let position = place as Position + 1;
+        self.entries[place..].iter_mut().for_each(|later| later.position += 1);
+        for read in &mut self.reads {
+            read.saw += Position::from(read.saw >= position);
+            read.at += Position::from(read.at >= position);
+        }
+        self.next += 1;
+        self.entries.insert(place, Entry { position, ..entry });
     }
 
     /// Remembers a read. The agent's earlier read of the same kind is replaced.
@@ -182,7 +210,7 @@ impl History {
             let earlier = self.reads.remove(index);
             repeats = if stale && earlier.saw == saw { earlier.repeats + 1 } else { 0 };
         }
-        if self.reads.len() == MOST_READS {
+        if self.reads.len() == MOST_READS && !self.whole {
             let oldest = self.reads.remove(0);
             self.floor = self.floor.max(oldest.saw);
         }
@@ -190,10 +218,16 @@ impl History {
     }
 
     /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is earlier than `floor[b]`; with the
-    /// highest position read. Bytes that no entry covers keep the bits of `newest`.
-    fn at(&self, bytes: u8, position: Position, floor: &[Position; 4], newest: u32) -> (u32, Position) {
+    /// position read per byte. Bytes that no entry covers keep the bits of `newest`.
+    pub fn at(
+        &self,
+        bytes: u8,
+        position: Position,
+        floor: &[Position; 4],
+        newest: u32,
+    ) -> (u32, [Position; 4]) {
         let mut value = newest;
-        let mut saw = 0;
+        let mut seen = [0; 4];
         for (b, floor) in floor.iter().enumerate().filter(|(b, _)| bytes >> b & 1 != 0) {
             let mask = 0xff << (8 * b);
             let last = position.max(*floor);
@@ -201,19 +235,20 @@ impl History {
             match covering.clone().rev().find(|entry| entry.position <= last) {
                 Some(entry) => {
                     value = value & !mask | entry.value & mask;
-                    saw = saw.max(entry.position);
+                    seen[b] = entry.position;
                 }
                 None if covering.next().is_some() => {
                     value = value & !mask | self.before & mask;
-                    saw = saw.max(self.before_position);
+                    seen[b] = self.before_position;
                 }
                 None => {}
             }
         }
-        (value, saw)
+        (value, seen)
     }
 
-    fn floors(&self, load: &Load<'_>, facts: &Facts) -> [Position; 4] {
+    /// Per byte, the least position that the load may read.
+    pub fn floors(&self, load: &Load<'_>, facts: &Facts) -> [Position; 4] {
         let later = Later { agent: load.agent, facts, kind: load.kind };
         let ordered =
             |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &Nothing, &later);
@@ -277,10 +312,11 @@ impl History {
             if atomic && !admissible && *index != last {
                 continue;
             }
-            let (value, saw) = self.at(load.bytes, *position, &floors, newest);
+            let (value, seen) = self.at(load.bytes, *position, &floors, newest);
+            let saw = seen.into_iter().max().unwrap_or(0);
             if found.last().is_none_or(|other| other.saw != saw || other.value != value) {
                 let from = self.entries.iter().position(|entry| entry.position == saw && whole(entry));
-                found.push(Loaded { value, saw, from, admissible: Vec::new() });
+                found.push(Loaded { value, saw, seen, from, admissible: Vec::new() });
             }
         }
         let index = match load.policy {
@@ -309,7 +345,20 @@ impl History {
         kind: &Kind,
         bytes: u8,
     ) -> Vec<Heads> {
-        let here: Vec<&Entry> = self.entries.iter().filter(|entry| entry.bytes == bytes).collect();
+        self.predecessors_at(self.entries.len(), order, kinds, agent, kind, bytes)
+    }
+
+    /// The same for a write that enters in front of the entry with index `place`.
+    pub fn predecessors_at(
+        &self,
+        place: usize,
+        order: &Order<'_>,
+        kinds: &[Kind],
+        agent: u32,
+        kind: &Kind,
+        bytes: u8,
+    ) -> Vec<Heads> {
+        let here: Vec<&Entry> = self.entries[..place].iter().filter(|entry| entry.bytes == bytes).collect();
         let follows = |earlier: &Entry, agent: u32, kind: &Kind| {
             order.mutual(&earlier.record, &kinds[earlier.record.kind as usize], agent, kind)
         };

@@ -44,6 +44,8 @@ pub enum Goal<'a> {
     StateInOrder(&'a Condition),
     /// Any execution with a data race, terminated or not.
     Race,
+    /// The same in which no read takes its value from a write that comes after it, as for [`Goal::StateInOrder`].
+    RaceInOrder,
     /// All final states of terminated executions.
     Outcomes,
 }
@@ -75,7 +77,7 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
             }
         }
     }
-    let terminated_only = !matches!(goal, Goal::Race);
+    let terminated_only = !matches!(goal, Goal::Race | Goal::RaceInOrder);
     let usable: Vec<Vec<usize>> = paths
         .iter()
         .map(|paths| {

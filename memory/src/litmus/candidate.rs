@@ -281,7 +281,9 @@ impl<R: Row> Search<'_, '_, R> {
     fn final_values(&self, candidate: &Candidate<R>, verdict: &Verdict<R>) -> Vec<Vec<i64>> {
         let locations = self.context.program.initial.len() as u32;
         let mut wanted: Vec<Term> = self.context.observables.clone();
-        if matches!(self.context.goal, Goal::Race) && self.context.program.filter.is_none() {
+        if matches!(self.context.goal, Goal::Race | Goal::RaceInOrder)
+            && self.context.program.filter.is_none()
+        {
             wanted.clear();
         }
         (0..locations)
@@ -338,17 +340,7 @@ impl<R: Row> Search<'_, '_, R> {
                 }
             }
             Goal::StateInOrder(condition) => {
-                let mut order = self.model.program_order.clone();
-                order.unite(&candidate.reads_from[0]);
-                order.unite(&self.model.system_synchronizes);
-                // What is behind a control barrier comes after all who arrived at it.
-                for arrival in self.model.barrier.members() {
-                    for wait in self.model.barrier_order.row(arrival).members() {
-                        *order.row_mut(arrival) |=
-                            self.model.program_order.row(wait) | self.model.system_synchronizes.row(wait);
-                    }
-                }
-                if condition.evaluate(&value) != Some(true) || !order.acyclic() {
+                if condition.evaluate(&value) != Some(true) || !self.in_order(candidate) {
                     return ControlFlow::Continue(());
                 }
             }
@@ -357,10 +349,30 @@ impl<R: Row> Search<'_, '_, R> {
                     return ControlFlow::Continue(());
                 }
             }
+            Goal::RaceInOrder => {
+                if verdict.races(self.model).is_empty() || !self.in_order(candidate) {
+                    return ControlFlow::Continue(());
+                }
+            }
         }
         let state = self.context.observables.iter().map(|term| (*term, value(*term).unwrap_or(0))).collect();
         self.context.found.witness = Some(self.witness(candidate, verdict, state));
         ControlFlow::Break(())
+    }
+
+    /// Whether no read takes its value from a write that comes after it.
+    fn in_order(&self, candidate: &Candidate<R>) -> bool {
+        let mut order = self.model.program_order.clone();
+        order.unite(&candidate.reads_from[0]);
+        order.unite(&self.model.system_synchronizes);
+        // What is behind a control barrier comes after all who arrived at it.
+        for arrival in self.model.barrier.members() {
+            for wait in self.model.barrier_order.row(arrival).members() {
+                *order.row_mut(arrival) |=
+                    self.model.program_order.row(wait) | self.model.system_synchronizes.row(wait);
+            }
+        }
+        order.acyclic()
     }
 
     fn witness(&self, candidate: &Candidate<R>, verdict: &Verdict<R>, state: Vec<(Term, i64)>) -> Witness {

@@ -94,7 +94,7 @@ impl Machine<'_> {
             return ControlFlow::Break(());
         }
         let parked = state.threads.iter().any(|thread| thread.parked);
-        if parked && !matches!(self.goal, Goal::Race) {
+        if parked && !matches!(self.goal, Goal::Race | Goal::RaceInOrder) {
             return ControlFlow::Continue(());
         }
         let mut ready = Vec::new();
@@ -413,7 +413,7 @@ impl Machine<'_> {
     fn finish(&mut self, state: &State) -> ControlFlow<()> {
         let terminated =
             (0..state.threads.len()).all(|t| state.ended(self.program, t) && !state.threads[t].parked);
-        if !terminated && !matches!(self.goal, Goal::Race) {
+        if !terminated && !matches!(self.goal, Goal::Race | Goal::RaceInOrder) {
             return ControlFlow::Continue(());
         }
         let term = |term: Term| match term {
@@ -444,11 +444,11 @@ impl Machine<'_> {
                     return ControlFlow::Continue(());
                 }
             }
-            Goal::Race => {}
+            Goal::Race | Goal::RaceInOrder => {}
         }
         let Some(judgement) = self.judge(state) else { return ControlFlow::Continue(()) };
         let races = judgement.races();
-        if matches!(self.goal, Goal::Race) && races.is_empty() {
+        if matches!(self.goal, Goal::Race | Goal::RaceInOrder) && races.is_empty() {
             return ControlFlow::Continue(());
         }
         let labels = state

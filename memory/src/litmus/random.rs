@@ -327,7 +327,7 @@ impl Comparisons {
 }
 
 /// The condition that a final state has exactly these values.
-fn exactly(terms: &[Term], values: &[i64]) -> Option<Condition> {
+pub fn exactly(terms: &[Term], values: &[i64]) -> Option<Condition> {
     terms
         .iter()
         .zip(values)

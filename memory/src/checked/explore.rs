@@ -1,0 +1,542 @@
+//! Accesses of an exploration: every word keeps its whole history, and whatever the model leaves open is a choice.
+//!
+//! - A load may take any entry that the model allows ([`History::load`]).
+//! - A store enters behind every access that is location-ordered before it, at the end or, as others may see it earlier than writes
+//!   that executed before, further in front; not between a write and the read-modify-write that took it, and not where it would change the
+//!   release sequence of a read-modify-write that executed.
+//! - A read-modify-write takes any entry that the model allows and that no other one took, and enters right behind it.
+//!
+//! Alternatives are offered newest first. Every pair of conflicting accesses is judged: none is passed over because later ones superseded it.
+
+use super::CheckedMemory;
+use super::core::{Core, Where, Who};
+use super::lane::{Lane, pieces};
+use super::report::Court;
+use crate::access::{Access, AtomicOp};
+use crate::explore::{Accessed, Explorer, Limit};
+use crate::finding::Finding;
+use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
+use crate::model::ModelOptions;
+use crate::race::{Cell, Facts, Heads, Kind, Later, Nothing, Order, Pair, Record, Space};
+use crate::raw;
+use crate::system::MemoryView;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What an exploration keeps beside the model's state.
+pub(super) struct Exploring {
+    pub explorer: Box<dyn Explorer + Send>,
+    /// Device memory as it was: view, offset, bytes, value.
+    undo: Vec<(MemoryView, u64, u8, u64)>,
+}
+
+impl CheckedMemory {
+    /// From now on every access is a choice of `explorer` where the model leaves one, and is told to it; `None`: as before.
+    pub fn explore_with(&mut self, explorer: Option<Box<dyn Explorer + Send>>) {
+        self.core.exploring = explorer.map(|explorer| Exploring { explorer, undo: Vec::new() });
+    }
+
+    /// An execution of an exploration has ended. Returns what was found in it. `counts`: it was followed to its end.
+    pub fn end_execution(&mut self, counts: bool) -> Vec<Finding> {
+        self.core.report.keep_explanations(counts);
+        self.end_dispatch()
+    }
+
+    /// Device memory becomes what it was before the present execution.
+    pub fn rewind(&mut self) {
+        if let Some(exploring) = &mut self.core.exploring {
+            for (view, offset, size, old) in exploring.undo.drain(..).rev() {
+                raw::store(&view, offset, size, old, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// What an access races with, and the position that it is known to come after.
+#[derive(Default)]
+struct Conflicts {
+    racing: SmallVec<[Record; 4]>,
+    floor: Position,
+}
+
+impl Core {
+    fn whole(&mut self, cell: &mut Cell) -> u32 {
+        if cell.history == 0 {
+            *cell = Cell { history: self.histories.insert(History::whole()), ..Cell::EMPTY };
+        }
+        cell.history
+    }
+
+    fn choose(&mut self, options: usize) -> usize {
+        match &mut self.exploring {
+            Some(exploring) => exploring.explorer.choose(options),
+            None => 0,
+        }
+    }
+
+    fn limited(&mut self, limit: Limit) {
+        if let Some(exploring) = &mut self.exploring {
+            exploring.explorer.limited(limit);
+        }
+    }
+
+    /// Judges an access against every conflicting one. What the detector calls a race goes to the axioms, and is an order if they do not
+    /// confirm it.
+    fn conflicts(&mut self, history: u32, who: Who, facts: &Facts, bytes: u8, place: &Where) -> Conflicts {
+        let kind = *self.kinds.get(who.kind);
+        let mut found = Conflicts { racing: SmallVec::new(), floor: 0 };
+        let Some(history) = self.histories.peek(history) else { return found };
+        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+        let later = Later { agent: who.agent, facts, kind: &kind };
+        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
+        let court = Court {
+            trace: &self.trace,
+            kinds: self.kinds.list(),
+            agents: &self.agents,
+            options: ModelOptions {
+                chains: self.chains,
+                read_modify_write: self.read_modify_write,
+                ..ModelOptions::default()
+            },
+        };
+        let writes = history.entries().iter().map(|entry| (entry.record, entry.bytes, entry.position));
+        let reads = history.reads().iter().map(|read| (read.record, read.bytes, read.saw));
+        for (earlier, _, position) in
+            writes.chain(reads.filter(|_| kind.write)).filter(|(_, theirs, _)| theirs & bytes != 0)
+        {
+            let earlier_kind = self.kinds.get(earlier.kind);
+            if order.ordered(&earlier, earlier_kind, &Nothing, &later) {
+                found.floor = found.floor.max(position);
+                continue;
+            }
+            if order.mutual(&earlier, earlier_kind, who.agent, &kind) {
+                continue;
+            }
+            let pair = Pair {
+                earlier,
+                earlier_kind,
+                later: record,
+                later_kind: &kind,
+                space: place.space,
+                address: place.address,
+            };
+            if self.report.confirm(&court, &pair, true) {
+                found.racing.push(earlier);
+            } else {
+                found.floor = found.floor.max(position);
+            }
+        }
+        if !found.racing.is_empty() {
+            self.limited(Limit::Races);
+        }
+        found
+    }
+
+    fn report_races(&mut self, racing: &[Record], who: Who, place: &Where, loaded: Option<(&Loaded, u32)>) {
+        let kind = *self.kinds.get(who.kind);
+        let later = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
+        for earlier in racing {
+            let pair = Pair {
+                earlier: *earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later,
+                later_kind: &kind,
+                space: place.space,
+                address: place.address,
+            };
+            let (seen, newest) = loaded.map_or((None, 0), |(loaded, newest)| (Some(loaded), newest));
+            self.report.race(&pair, seen, newest, place);
+        }
+    }
+
+    /// The heads of an entry, if reading it may synchronize.
+    fn heads_of(&self, history: u32, index: Option<usize>, agent: u32, kind: &Kind, bytes: u8) -> Heads {
+        let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
+        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+        match entry {
+            Some(entry)
+                if kind.atomic
+                    && entry.bytes == bytes
+                    && order.mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind) =>
+            {
+                entry.heads.clone()
+            }
+            _ => Heads::default(),
+        }
+    }
+
+    fn names(&self, history: u32, seen: [Position; 4]) -> [u64; 4] {
+        let entries = self.histories.peek(history).map_or(&[][..], History::entries);
+        seen.map(|position| {
+            (position as usize)
+                .checked_sub(1)
+                .and_then(|index| entries.get(index))
+                .map_or(0, |e| e.explored.0)
+        })
+    }
+
+    fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Facts> {
+        let kind = self.kinds.get(who.kind);
+        let heads = self.heads_of(history, index, who.agent, kind, bytes);
+        self.agents.after_reading(who.agent, &kind.operation(), &heads)
+    }
+
+    fn tell(&mut self, who: Who, place: &Where, word: u64, bytes: u8, did: Did) -> u64 {
+        let Some(exploring) = &mut self.exploring else { return 0 };
+        exploring.explorer.accessed(&Accessed {
+            agent: who.agent,
+            space: place.space,
+            word,
+            bytes,
+            read: did.read,
+            write: did.write,
+            changed: did.changed,
+        })
+    }
+
+    /// Loads bytes of a word.
+    fn explore_load(
+        &mut self,
+        cell: &mut Cell,
+        word: u64,
+        who: Who,
+        bytes: u8,
+        newest: u32,
+        place: &Where,
+    ) -> u32 {
+        let number = self.whole(cell);
+        let kind = *self.kinds.get(who.kind);
+        let facts = self.agents.facts(who.agent).clone();
+        let mut found = Conflicts::default();
+        if !kind.atomic {
+            found = self.conflicts(number, who, &facts, bytes, place);
+        }
+        let Some(mut exploring) = self.exploring.take() else { return newest };
+        let wide = place.size > 4 && kind.atomic;
+        let history = self.histories.peek(number).unwrap_or(&self.no_history);
+        let load = Load {
+            order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+            kinds: self.kinds.list(),
+            agent: who.agent,
+            kind: &kind,
+            bytes,
+            policy: if wide { ValuePolicy::Latest } else { ValuePolicy::Seeded },
+            stale_budget: u32::MAX,
+            floor: found.floor,
+        };
+        let mut chosen = 1;
+        let loaded = history.load(
+            &load,
+            newest,
+            &mut |index| match index {
+                Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
+                _ => facts.clone(),
+            },
+            &mut |options| {
+                chosen = options;
+                options - 1 - exploring.explorer.choose(options).min(options - 1)
+            },
+        );
+        let entries = history.entries();
+        if chosen > 1 && entries.iter().any(|e| e.bytes & bytes != 0 && e.bytes & bytes != bytes) {
+            exploring.explorer.limited(Limit::MixedSizes);
+        }
+        if wide && entries.iter().any(|e| e.bytes & bytes != 0 && e.record.agent != who.agent) {
+            exploring.explorer.limited(Limit::WideAtomics);
+        }
+        let undefined = if place.undefined { history.unwritten(bytes) } else { 0 };
+        let from = loaded.from.map(|index| entries[index].record);
+        self.exploring = Some(exploring);
+        let read = Some(self.names(number, loaded.seen));
+        self.tell(who, place, word, bytes, Did { read, write: None, changed: false });
+        if undefined != 0 {
+            self.undefined(who, place, undefined);
+        }
+        let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
+        if kind.atomic {
+            let after = self.agents.after_reading(who.agent, &kind.operation(), &heads);
+            found = self.conflicts(number, who, &after, bytes, place);
+            self.read_from = from;
+            if !heads.is_empty() {
+                self.agents.read_atomic(who.agent, &kind.operation(), &heads, after);
+            }
+        }
+        self.report_races(&found.racing, who, place, Some((&loaded, newest)));
+        let record = self.record(who);
+        if let Some(history) = self.histories.get(number) {
+            history.read(record, bytes, loaded.saw);
+        }
+        loaded.value
+    }
+
+    /// Whether a write that enters in front of the entry with index `place` would come directly before a read-modify-write in scoped
+    /// modification order, and so change its release sequence.
+    fn disturbs(&self, entries: &[Entry], place: usize, agent: u32, kind: &Kind) -> bool {
+        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+        let mutual = |earlier: &Entry, agent: u32, kind: &Kind| {
+            order.mutual(&earlier.record, self.kinds.get(earlier.record.kind), agent, kind)
+        };
+        (place..entries.len()).any(|index| {
+            let update = &entries[index];
+            let of_update = self.kinds.get(update.record.kind);
+            let between =
+                |other: &Entry| mutual(other, agent, kind) && mutual(other, update.record.agent, of_update);
+            update.explored.1 && mutual(update, agent, kind) && !entries[place..index].iter().any(between)
+        })
+    }
+
+    /// Where a write may enter: indices of the entries that it comes in front of, the end first.
+    fn places(&self, history: u32, who: Who, bytes: u8, floor: Position) -> SmallVec<[usize; 4]> {
+        let entries = self.histories.peek(history).map_or(&[][..], History::entries);
+        let kind = self.kinds.get(who.kind);
+        let mut places = SmallVec::from_slice(&[entries.len()]);
+        for index in (floor as usize..entries.len()).rev() {
+            let next = &entries[index];
+            let taken = next.explored.1;
+            if next.bytes & bytes != 0 && !taken && !self.disturbs(entries, index, who.agent, kind) {
+                places.push(index);
+            }
+        }
+        places
+    }
+
+    /// Enters a write; returns the bytes of which it is the newest.
+    fn enter(&mut self, history: u32, index: usize, entry: Entry, old: u32, named: &Named<'_>) -> u8 {
+        let (who, bytes) = (named.who, entry.bytes);
+        let did = Did { read: named.read, write: Some(index), changed: named.changed };
+        let name = self.tell(who, named.place, named.word, bytes, did);
+        let Some(history) = self.histories.get(history) else { return bytes };
+        history.insert(index, Entry { explored: (name, entry.explored.1), ..entry }, old);
+        history.entries()[index + 1..].iter().fold(bytes, |left, later| left & !later.bytes)
+    }
+
+    /// Stores bytes of a word; returns those that memory takes.
+    fn explore_store(
+        &mut self,
+        cell: &mut Cell,
+        word: u64,
+        who: Who,
+        (bytes, old, new): (u8, u32, u32),
+        (heads, free): (Heads, bool),
+        place: &Where,
+    ) -> u8 {
+        let number = self.whole(cell);
+        let facts = self.agents.facts(who.agent).clone();
+        let found = self.conflicts(number, who, &facts, bytes, place);
+        self.report_races(&found.racing, who, place, None);
+        let places = self.places(number, who, bytes, found.floor);
+        let mut index = places[0];
+        if free {
+            index = places[self.choose(places.len()).min(places.len() - 1)];
+        } else if places.len() > 1 {
+            self.limited(Limit::WideAtomics);
+        }
+        let entry =
+            Entry { record: self.record(who), bytes, value: new, position: 0, heads, explored: (0, false) };
+        self.enter(number, index, entry, old, &Named { who, place, word, read: None, changed: true })
+    }
+
+    /// The entries that a read-modify-write may take, the newest first.
+    fn takes(
+        &self,
+        history: u32,
+        agent: u32,
+        kinds: (u32, u32),
+        bytes: u8,
+        newest: u32,
+        fails: &dyn Fn(u32) -> bool,
+    ) -> SmallVec<[Take; 4]> {
+        let history_of = self.histories.peek(history).unwrap_or(&self.no_history);
+        let entries = history_of.entries();
+        let overlaps = |entry: &&Entry| entry.bytes & bytes != 0;
+        let mut takes: SmallVec<[Take; 4]> = SmallVec::new();
+        for place in (0..=entries.len()).rev() {
+            let index = place.checked_sub(1);
+            if index.is_some_and(|index| entries[index].bytes & bytes == 0) {
+                continue;
+            }
+            let next = entries[place..].iter().find(overlaps);
+            let (word, seen) = history_of.at(bytes, place as Position, &[0; 4], newest);
+            let fails = fails(word);
+            let who = Who { agent, kind: if fails { kinds.1 } else { kinds.0 } };
+            let kind = self.kinds.get(who.kind);
+            let whole = index.filter(|index| entries[*index].bytes & bytes == bytes);
+            if let Some(next) = next {
+                let load = Load {
+                    order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+                    kinds: self.kinds.list(),
+                    agent,
+                    kind,
+                    bytes,
+                    policy: ValuePolicy::Seeded,
+                    stale_budget: u32::MAX,
+                    floor: 0,
+                };
+                let floors = history_of.floors(&load, &self.known_after(history, whole, who, bytes));
+                let late = (0..4).any(|b| bytes >> b & 1 != 0 && floors[b] > place as Position);
+                let taken = !fails && (next.explored.1 || self.disturbs(entries, place, agent, kind));
+                if late || taken || whole != index {
+                    continue;
+                }
+            }
+            takes.push(Take { place, from: whole, seen, word, fails });
+        }
+        takes
+    }
+}
+
+/// What a read-modify-write may take.
+#[derive(Clone, Copy)]
+struct Take {
+    /// The index that it gets itself.
+    place: usize,
+    from: Option<usize>,
+    seen: [Position; 4],
+    /// The word's bits.
+    word: u32,
+    /// A compare-exchange that finds another value.
+    fails: bool,
+}
+
+struct Did {
+    read: Option<[u64; 4]>,
+    write: Option<usize>,
+    changed: bool,
+}
+
+struct Named<'a> {
+    who: Who,
+    place: &'a Where,
+    word: u64,
+    read: Option<[u64; 4]>,
+    changed: bool,
+}
+
+fn word_bits(bytes: u8) -> u32 {
+    (0..4).filter(|b| bytes >> b & 1 != 0).fold(0, |bits, b| bits | 0xff << (8 * b))
+}
+
+impl Lane<'_> {
+    pub(super) fn explore_read(&mut self, access: &Access, who: Who, place: &Where, newest: u64) -> u64 {
+        let mut value = 0;
+        for piece in pieces(place.address, access.size) {
+            let cell = self.cells.cell(piece.word);
+            let place = Where { word: piece.word * 4, ..*place };
+            let word =
+                self.core.explore_load(cell, piece.word, who, piece.bytes, piece.place(newest), &place);
+            value |= piece.lift(word);
+        }
+        self.judge();
+        value
+    }
+
+    /// Device memory (or that of the workgroup) takes a value.
+    fn keep(&mut self, access: &Access, place: &Where, old: u64, value: u64) {
+        if old == value {
+            return;
+        }
+        if self.space == Space::Device
+            && let Some(exploring) = &mut self.core.exploring
+        {
+            exploring.undo.push((self.view, place.offset, access.size, old));
+        }
+        raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
+    }
+
+    pub(super) fn explore_write(
+        &mut self,
+        access: &Access,
+        who: Who,
+        place: &Where,
+        old: u64,
+        value: u64,
+        heads: &Heads,
+    ) {
+        let free = access.atomic.is_none() || pieces(place.address, access.size).count() == 1;
+        let mut stored = old;
+        for piece in pieces(place.address, access.size) {
+            let cell = self.cells.cell(piece.word);
+            let (before, after) = (piece.place(old), piece.place(value));
+            let bits = (piece.bytes, before, after);
+            let taken = self.core.explore_store(cell, piece.word, who, bits, (heads.clone(), free), place);
+            let mask = word_bits(taken);
+            stored = stored & !piece.lift(mask) | piece.lift(after & mask);
+        }
+        self.keep(access, place, old, stored);
+    }
+
+    /// A read-modify-write within one word; returns the original value.
+    pub(super) fn explore_modify(
+        &mut self,
+        access: &Access,
+        kinds: (u32, u32),
+        place: &Where,
+        (op, value, comparator): (AtomicOp, u64, u64),
+        newest: u64,
+    ) -> u64 {
+        let Some(piece) = pieces(place.address, access.size).next() else { return newest };
+        let (agent, bytes) = (self.agent, piece.bytes);
+        let all = word_bits(bytes);
+        let compared = piece.place(comparator) & all;
+        let fails = |word: u32| op == AtomicOp::CompareExchange && word & all != compared;
+        let core = &mut *self.core;
+        let number = core.whole(self.cells.cell(piece.word));
+        let takes = core.takes(number, agent, kinds, bytes, piece.place(newest), &fails);
+        let Some(take) = takes.get(core.choose(takes.len())).copied() else { return newest };
+        let who = Who { agent, kind: if take.fails { kinds.1 } else { kinds.0 } };
+        let kind = *core.kinds.get(who.kind);
+        let operation = kind.operation();
+        core.agents.begin_atomic(agent, &operation);
+        let history = core.histories.peek(number).unwrap_or(&core.no_history);
+        let undefined = if place.undefined { history.unwritten(bytes) } else { 0 };
+        core.read_from = take.from.map(|index| history.entries()[index].record);
+        if undefined != 0 {
+            core.undefined(who, place, undefined);
+        }
+        let heads = core.heads_of(number, take.from, agent, &kind, bytes);
+        if !heads.is_empty() {
+            let facts = core.agents.after_reading(agent, &operation, &heads);
+            core.agents.read_atomic(agent, &operation, &heads, facts);
+        }
+        let old = piece.lift(take.word);
+        let read = Some(core.names(number, take.seen));
+        if !take.fails {
+            core.agents.make_available_before(agent, &operation);
+        }
+        let facts = core.agents.facts(agent).clone();
+        let found = core.conflicts(number, who, &facts, bytes, place);
+        core.report_races(&found.racing, who, place, None);
+        if take.fails {
+            core.tell(who, place, piece.word, bytes, Did { read, write: None, changed: false });
+            let record = core.record(who);
+            let saw = take.seen.into_iter().max().unwrap_or(0);
+            if let Some(history) = core.histories.get(number) {
+                history.read(record, bytes, saw);
+            }
+        } else {
+            let order = Order { agents: &core.agents, read_modify_write: core.read_modify_write };
+            let history = core.histories.peek(number).unwrap_or(&core.no_history);
+            let before = history.predecessors_at(take.place, &order, core.kinds.list(), agent, &kind, bytes);
+            let heads = core.agents.write_heads(agent, &operation, &before);
+            let new = raw::apply(op, access.size, old, value, comparator);
+            let entry = Entry {
+                record: core.record(who),
+                bytes,
+                value: piece.place(new),
+                position: 0,
+                heads,
+                explored: (0, true),
+            };
+            let named = Named { who, place, word: piece.word, read, changed: new != old };
+            let taken = core.enter(number, take.place, entry, piece.place(newest), &named);
+            let mask = word_bits(taken);
+            let stored = newest & !piece.lift(mask) | piece.lift(piece.place(new) & mask);
+            self.keep(access, place, newest, stored);
+        }
+        self.judge();
+        self.core.trace(who, place);
+        self.core.agents.end_atomic(agent, &operation);
+        old
+    }
+}
