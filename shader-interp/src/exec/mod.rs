@@ -1,5 +1,5 @@
 //! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over any memory system under a
-//! scheduler.
+//! scheduler, [`explore::explore`] over the modelled memory in every way that the memory model allows.
 //!
 //! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands before a visible operation. Lanes
 //! that a divergent spin waits for are in park registers; when a strand has taken very many back-edges with lanes parked, those lanes become a
@@ -7,6 +7,8 @@
 
 pub(crate) mod context;
 mod divergence;
+pub mod explore;
+mod grain;
 pub mod modelled;
 pub mod plain;
 pub mod progress;

@@ -7,6 +7,8 @@
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
+pub use super::grain::Grain;
+use super::grain::{Stop, stop_at};
 use super::run::{Control, run};
 use super::spin::SpinWatch;
 use super::strand::{Step, Strand};
@@ -35,12 +37,29 @@ pub struct Unit {
     pub next: Site,
     /// Its running lanes.
     pub mask: Mask,
+    /// [`Grain::Accesses`] and finer: its next step accesses no memory that others see.
+    pub silent: bool,
+    /// [`Grain::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a branch.
+    pub parked: bool,
+    /// [`Grain::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
+    pub local: u64,
 }
 
 /// Who runs next.
 pub trait Scheduler {
     /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
     fn pick(&mut self, runnable: &[Unit]) -> usize;
+
+    /// A dispatch begins.
+    fn begin(&mut self) {}
+
+    /// The same as `pick` for a scheduler that may end the dispatch.
+    ///
+    /// # Errors
+    /// What ends it.
+    fn next(&mut self, runnable: &[Unit]) -> Result<usize, Trap> {
+        Ok(self.pick(runnable))
+    }
 
     /// A workgroup barrier was not reached by all invocations of a workgroup.
     fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
@@ -108,6 +127,8 @@ pub struct ModelledOptions<'a> {
     pub watchdog: Option<u64>,
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a std::sync::atomic::AtomicBool>,
+    /// What a step is.
+    pub grain: Grain,
 }
 
 impl Default for ModelledOptions<'_> {
@@ -119,6 +140,7 @@ impl Default for ModelledOptions<'_> {
             patience: 1 << 24,
             watchdog: None,
             stop: None,
+            grain: Grain::Visible,
         }
     }
 }
@@ -138,6 +160,8 @@ struct Member {
     started: bool,
     /// The parked lanes are to become a unit.
     part: bool,
+    /// Its number in the subgroup, which it keeps.
+    number: u32,
 }
 
 struct Resident {
@@ -206,6 +230,7 @@ pub fn dispatch<M: MemorySystem>(
 
 impl<M: MemorySystem> Run<'_, M> {
     fn all(&mut self) -> Result<(), Trap> {
+        self.scheduler.begin();
         self.admit();
         self.list();
         while !self.residents.is_empty() {
@@ -213,8 +238,12 @@ impl<M: MemorySystem> Run<'_, M> {
                 // All strands wait at barriers that cannot complete: complete() is called whenever one arrives.
                 return Err(self.livelock());
             }
-            let k =
-                if self.units.len() == 1 { 0 } else { self.scheduler.pick(&self.units) % self.units.len() };
+            let forced = self.units.len() == 1 && !self.options.grain.fine();
+            let k = match if forced { Ok(0) } else { self.scheduler.next(&self.units) } {
+                Ok(k) => k % self.units.len(),
+                Err(Trap::Livelock) => return Err(self.livelock()),
+                Err(end) => return Err(end),
+            };
             if self.step(k)? {
                 self.admit();
                 self.list();
@@ -263,7 +292,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     let program = self.context.program;
                     let (reason, next) = if member.at_barrier.is_some() {
                         (Reason::Barrier, member.next)
-                    } else if self.watch.runs(who) {
+                    } else if self.watch.runs(who) || (self.options.grain.fine() && member.started) {
                         (
                             Reason::Repeats(operand(self.context, &member.strand)),
                             loop_site(program, member.strand.pc),
@@ -273,14 +302,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     } else {
                         (Reason::NotStarted, Site(0))
                     };
-                    let unit = Unit {
-                        workgroup: who.0,
-                        subgroup: who.1,
-                        strand: who.2,
-                        step: member.strand.step,
-                        next,
-                        mask: member.strand.mask,
-                    };
+                    let unit = Unit { next, ..member.unit(program, who, self.options.grain) };
                     waiting.push(Waiting { unit, lanes: member.strand.live, reason });
                 }
             }
@@ -301,36 +323,47 @@ impl<M: MemorySystem> Run<'_, M> {
             let subgroups = (0..self.context.subgroups)
                 .map(|subgroup| {
                     let identity = self.context.identity(workgroup, id, subgroup);
-                    let mut strand = self.pool.pop().unwrap_or_else(|| {
-                        let mut strand = Strand::default();
-                        strand.prepare(self.context);
-                        strand
-                    });
-                    strand.start(self.context, &identity);
-                    (identity, vec![Member::new(strand)], 0)
+                    let members = match self.options.grain {
+                        Grain::Invocations => {
+                            (0..identity.lanes).map(|lane| self.start(&identity, lane, 1 << lane)).collect()
+                        }
+                        _ => vec![self.start(&identity, 0, Mask::MAX)],
+                    };
+                    (identity, members, 0)
                 })
                 .collect();
             self.residents.push(Resident { workgroup, subgroups });
         }
     }
 
+    /// A strand of these lanes at the first instruction.
+    fn start(&mut self, identity: &SubgroupIdentity, number: u32, lanes: Mask) -> Member {
+        let mut strand = self.pool.pop().unwrap_or_else(|| {
+            let mut strand = Strand::default();
+            strand.prepare(self.context);
+            strand
+        });
+        strand.start(self.context, identity);
+        strand.restrict(lanes);
+        Member::new(strand, number)
+    }
+
     /// Lists the units that can run.
     fn list(&mut self) {
         self.units.clear();
         self.slots.clear();
+        let (grain, program) = (self.options.grain, self.context.program);
         for (r, resident) in self.residents.iter().enumerate() {
             for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
                 for (k, member) in
                     members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none())
                 {
-                    self.units.push(Unit {
-                        workgroup: resident.workgroup,
-                        subgroup: identity.subgroup,
-                        strand: k as u32,
-                        step: member.strand.step,
-                        next: member.next,
-                        mask: member.strand.mask,
-                    });
+                    let strand = if grain.fine() { member.number } else { k as u32 };
+                    self.units.push(member.unit(
+                        program,
+                        (resident.workgroup, identity.subgroup, strand),
+                        grain,
+                    ));
                     self.slots.push((r, s, k));
                 }
             }
@@ -344,13 +377,18 @@ impl<M: MemorySystem> Run<'_, M> {
         let workgroup = resident.workgroup;
         let (identity, members, back_edges) = &mut resident.subgroups[s];
         self.memory.enter_subgroup(identity);
+        let program = self.context.program;
+        let fine = self.options.grain.fine();
         let member = &mut members[n];
         let changes = member.strand.changes;
-        member.strand.granted = true;
         member.started = true;
-        let step =
-            run(Level::Baseline, self.context, &mut member.strand, self.memory, &Control { alone: false })?;
-        if member.strand.changes != changes || matches!(step, Step::AtBarrier(_) | Step::Done) {
+        // A strand that starts passes its first operation, except where every step counts.
+        member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
+        let control = Control { alone: false, every: fine };
+        let step = run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?;
+        if fine {
+            // The scheduler sees by itself who repeats what.
+        } else if member.strand.changes != changes || matches!(step, Step::AtBarrier(_) | Step::Done) {
             self.watch.changed();
         } else {
             let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
@@ -362,7 +400,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.units[k].next = member.next;
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
-                Ok(false)
+                // Exploration looks at more of each unit.
+                Ok(fine)
             }
             Step::OutOfFuel => {
                 member.strand.fuel = FUEL;
@@ -384,13 +423,14 @@ impl<M: MemorySystem> Run<'_, M> {
                     member.part = false;
                     let join = join_of(self.context, member.strand.pc);
                     if let Some(other) = member.strand.split(self.context, join) {
-                        members.push(Member { started: true, ..Member::new(other) });
+                        let number = 1 + members.iter().map(|member| member.number).max().unwrap_or(0);
+                        members.push(Member { started: true, ..Member::new(other, number) });
                         self.watch.changed();
                         self.stuck = false;
                         return Ok(true);
                     }
                 }
-                Ok(false)
+                Ok(fine)
             }
             Step::AtBarrier(barrier) => {
                 member.at_barrier = Some(barrier);
@@ -433,9 +473,10 @@ impl<M: MemorySystem> Run<'_, M> {
         }
         self.memory.barrier_complete(resident.workgroup);
         let parks = self.context.program.parks as usize;
+        let merge = self.options.grain != Grain::Invocations;
         for (_, members, _) in &mut resident.subgroups {
             let mut k = 1;
-            while k < members.len() {
+            while merge && k < members.len() {
                 let pc = members[k].strand.pc;
                 match (0..k).find(|j| members[*j].strand.pc == pc) {
                     Some(j) => {
@@ -451,7 +492,7 @@ impl<M: MemorySystem> Run<'_, M> {
 }
 
 impl Member {
-    fn new(mut strand: Strand) -> Member {
+    fn new(mut strand: Strand, number: u32) -> Member {
         strand.fuel = FUEL;
         let steps_at_look = strand.step;
         Member {
@@ -462,6 +503,23 @@ impl Member {
             next: Site(0),
             started: false,
             part: false,
+            number,
+        }
+    }
+
+    /// What the scheduler sees of it.
+    fn unit(&self, program: &Program, (workgroup, subgroup, strand): (u32, u32, u32), grain: Grain) -> Unit {
+        let fine = grain.fine();
+        Unit {
+            workgroup,
+            subgroup,
+            strand,
+            step: self.strand.step,
+            next: self.next,
+            mask: self.strand.mask,
+            silent: fine && stop_at(program, self.strand.pc) != Some(Stop::Access),
+            parked: fine && self.strand.has_parked(program.parks as usize),
+            local: if fine { self.strand.digest() } else { 0 },
         }
     }
 }

@@ -148,6 +148,9 @@ mod tests {
             step: 0,
             next: Site(0),
             mask: 1,
+            silent: false,
+            parked: false,
+            local: 0,
         };
         groups.iter().map(unit).collect()
     }

@@ -4,6 +4,7 @@
 //! register files have the sizes that the verifier knew.
 
 use super::context::Context;
+use super::grain::shared;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target};
 use crate::code::isa::instruction_table;
@@ -139,6 +140,8 @@ const VIEW_4: Access = Access::plain(StorageClasses::UNIFORM, 4, 4);
 pub(crate) struct Control {
     /// The only strand of its workgroup: it need not stop at barriers.
     pub alone: bool,
+    /// Modelled mode: stop before every access to memory that others may see.
+    pub every: bool,
 }
 
 macro_rules! define_run {
@@ -424,7 +427,7 @@ macro_rules! define_run {
                     }
                     Opcode::Load => {
                         let entry = entry!(inst.imm);
-                        yield_before!(entry.visible, here);
+                        yield_before!(entry.visible || (control.every && shared(entry)), here);
                         outlined!(table::load, entry)?;
                     }
                     Opcode::LoadUniform => {
@@ -433,7 +436,7 @@ macro_rules! define_run {
                     }
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
-                        yield_before!(entry.visible, here);
+                        yield_before!(entry.visible || (control.every && shared(entry)), here);
                         strand.changes += 1;
                         outlined!(table::store, entry)?;
                     }
@@ -606,7 +609,7 @@ macro_rules! define_run {
                     }
                     Opcode::Image => {
                         let entry = &program.images[inst.imm as usize];
-                        yield_before!(entry.visible, here);
+                        yield_before!(entry.visible || control.every, here);
                         let changed = outlined!(image::entry::execute, entry)?;
                         strand.changes += u64::from(changed);
                     }

@@ -3,6 +3,7 @@
 use super::context::Context;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Lanes, Mask};
+use std::hash::{Hash, Hasher};
 
 /// Why [`super::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,27 @@ impl Strand {
         self.live = self.mask;
         self.masks[..parks].fill(0);
         Some(other)
+    }
+
+    /// Of the lanes that have started only those of `lanes` are in this strand.
+    pub fn restrict(&mut self, lanes: Mask) {
+        self.mask &= lanes;
+        self.live &= lanes;
+    }
+
+    /// A digest of everything that further execution depends on, memory excepted.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        (self.pc, self.mask, self.live, self.clock).hash(&mut hasher);
+        self.masks.iter().for_each(|mask| (mask & self.live).hash(&mut hasher));
+        for lanes in self.vectors.iter().chain(&self.private) {
+            let mut left = self.live;
+            while left != 0 {
+                lanes.0[left.trailing_zeros() as usize].hash(&mut hasher);
+                left &= left - 1;
+            }
+        }
+        hasher.finish()
     }
 
     /// Takes in a strand that stands at the same instruction.

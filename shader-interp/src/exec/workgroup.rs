@@ -74,7 +74,7 @@ impl Worker {
             );
         }
         let workgroup_id = context.workgroup_id(workgroup);
-        let control = Control { alone: context.subgroups == 1 };
+        let control = Control { alone: context.subgroups == 1, every: false };
         for subgroup in 0..context.subgroups {
             let mut strand = self.file(context);
             strand.start(context, &context.identity(workgroup, workgroup_id, subgroup));
@@ -132,7 +132,7 @@ impl Worker {
         subgroup: &mut Subgroup,
         limits: &Limits<'_>,
     ) -> Result<Outcome, Trap> {
-        let control = Control { alone: context.subgroups == 1 && subgroup.strands.len() == 1 };
+        let control = Control { alone: context.subgroups == 1 && subgroup.strands.len() == 1, every: false };
         for look in 0.. {
             let Some(k) = (0..subgroup.strands.len())
                 .map(|n| (n + look as usize) % subgroup.strands.len())

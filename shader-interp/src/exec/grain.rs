@@ -1,0 +1,49 @@
+//! How far a unit of a modelled dispatch goes in one step, and what a unit is.
+
+use crate::code::{MemoryEntry, Opcode, Program, Space};
+
+/// How far a unit goes in one step, and what a unit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grain {
+    /// Strands of subgroups, to the next visible operation.
+    #[default]
+    Visible,
+    /// Strands of subgroups, to the next access to memory that others may see.
+    Accesses,
+    /// Single invocations, to the next access to memory that others may see. For programs without operations that a subgroup executes
+    /// together.
+    Invocations,
+}
+
+impl Grain {
+    /// Whether a step is a single access.
+    pub(crate) fn fine(self) -> bool {
+        self >= Grain::Accesses
+    }
+}
+
+/// What a strand that accesses memory step by step stops before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Access,
+    Barrier,
+}
+
+/// Whether others may see the memory of an access.
+pub(crate) fn shared(entry: &MemoryEntry) -> bool {
+    !matches!(entry.space, Space::Push | Space::Private { .. })
+}
+
+/// Whether a strand stops before the instruction at `pc`.
+pub(crate) fn stop_at(program: &Program, pc: u32) -> Option<Stop> {
+    let inst = program.code.get(pc as usize)?;
+    match inst.op {
+        Opcode::Load | Opcode::Store | Opcode::Atomic => {
+            let entry = program.memory.get(inst.imm as usize)?;
+            (entry.visible || shared(entry)).then_some(Stop::Access)
+        }
+        Opcode::Image => Some(Stop::Access),
+        Opcode::MemoryBarrier | Opcode::ControlBarrier => Some(Stop::Barrier),
+        _ => None,
+    }
+}
