@@ -4,6 +4,8 @@
 //! `pellucid help options` are all made of it, so that an option cannot exist in one of them alone. An unknown variable or a bad value is
 //! an error that names the valid ones; nothing is ignored.
 
+use crate::report::element::Element;
+use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::litmus::progress::ProgressModel;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,6 +20,33 @@ pub enum Mode {
     Check,
     /// Every schedule and reads-from choice.
     Explore,
+}
+
+impl Mode {
+    /// Whether dispatches run over the memory model.
+    pub fn modelled(self) -> bool {
+        self != Mode::Run
+    }
+}
+
+/// A buffer whose contents are part of the outcomes of exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutcomeBuffer {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding.
+    pub binding: u32,
+    /// How its elements are shown.
+    pub element: Element,
+}
+
+/// One execution of one explored dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The number of the dispatch on its device.
+    pub dispatch: u32,
+    /// The choices of its execution.
+    pub choices: Choices,
 }
 
 /// Which value a load returns among those that the model allows.
@@ -113,6 +142,14 @@ pub struct Config {
     pub stale_budget: u32,
     /// `queues`.
     pub queues: Queues,
+    /// `executions`: of one dispatch, in explore mode.
+    pub executions: u64,
+    /// `steps`: of one execution, in explore mode.
+    pub steps: u64,
+    /// `outcomes`: the buffers whose contents make up the outcomes of exploration; empty for all storage buffers.
+    pub outcomes: Vec<OutcomeBuffer>,
+    /// `replay`: explore mode makes this execution of one dispatch only, and the first execution of all others.
+    pub replay: Option<Replay>,
     /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for no limit.
     pub watchdog: u64,
     /// `notes`.
@@ -147,6 +184,10 @@ impl Default for Config {
             chains: true,
             stale_budget: 64,
             queues: Queues::Compute,
+            executions: Bounds::default().executions,
+            steps: Bounds::default().steps,
+            outcomes: Vec::new(),
+            replay: None,
             watchdog: 1_000_000_000,
             notes: Notes::Off,
             summary: None,
@@ -237,6 +278,21 @@ fn switch(text: &str) -> Option<bool> {
         "0" | "false" => Some(false),
         _ => None,
     }
+}
+
+fn outcomes(text: &str) -> Option<Vec<OutcomeBuffer>> {
+    let buffer = |text: &str| {
+        let (place, element) = text.split_once('=').unwrap_or((text, "u32"));
+        let (set, binding) = place.split_once(':')?;
+        let (set, binding) = (set.parse().ok()?, binding.parse().ok()?);
+        Some(OutcomeBuffer { set, binding, element: Element::parse(element)? })
+    };
+    text.split(',').map(buffer).collect()
+}
+
+fn replay(text: &str) -> Option<Replay> {
+    let (dispatch, choices) = text.split_once(':')?;
+    Some(Replay { dispatch: dispatch.parse().ok()?, choices: choices.parse().ok()? })
 }
 
 fn path(slot: &mut Option<PathBuf>, text: &str) -> bool {
@@ -387,6 +443,30 @@ pub const OPTIONS: &[OptionSpec] = &[
         pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])
     }),
     option(
+        "executions",
+        "N",
+        "100000",
+        "explore mode: executions of one dispatch that are started at most",
+        |c, v| put(&mut c.executions, v.parse().ok().filter(|n| *n > 0)),
+    ),
+    option("steps", "N", "20000", "explore mode: steps of one execution at most", |c, v| {
+        put(&mut c.steps, v.parse().ok().filter(|n| *n > 0))
+    }),
+    option(
+        "outcomes",
+        "SET:BINDING[=TYPE],...",
+        "all storage buffers",
+        "explore mode: buffers whose final contents make up the outcomes, and how they are shown",
+        |c, v| put(&mut c.outcomes, outcomes(v)),
+    ),
+    option(
+        "replay",
+        "DISPATCH:CHOICES",
+        "none",
+        "explore mode: one execution of that dispatch, as a report names it; of others the first",
+        |c, v| put(&mut c.replay, replay(v).map(Some)),
+    ),
+    option(
         "watchdog",
         "N",
         "1000000000",
@@ -503,6 +583,8 @@ mod tests {
             ("PELLUCID_NO_CHAINS", "1"),
             ("PELLUCID_DEVICE_TYPE", "discrete"),
             ("PELLUCID_QUEUES", "pretend-graphics"),
+            ("PELLUCID_OUTCOMES", "0:1,1:0=f32"),
+            ("PELLUCID_REPLAY", "3:012"),
             ("HOME", "/"),
         ])
         .unwrap();
@@ -516,6 +598,8 @@ mod tests {
         assert_eq!(config.subgroup_size, 8);
         assert_eq!(config.device_type.vk(), 2);
         assert_eq!(config.queues, Queues::PretendGraphics);
+        assert_eq!(config.outcomes[1].element, Element::F32);
+        assert_eq!(config.replay.map(|r| (r.dispatch, r.choices.to_string())), Some((3, "012".to_owned())));
     }
 
     #[test]
@@ -546,6 +630,9 @@ mod tests {
             ("PELLUCID_MAX_WORKGROUP_INVOCATIONS", "64"),
             ("PELLUCID_SHADERS", "("),
             ("PELLUCID_HALT_ON_ERROR", "yes"),
+            ("PELLUCID_EXECUTIONS", "0"),
+            ("PELLUCID_OUTCOMES", "0:0=u33"),
+            ("PELLUCID_REPLAY", "01"),
             ("PELLUCID_REPORT", ""),
         ] {
             assert!(bad(name, value).starts_with(&format!("{name}: bad value")));
@@ -556,9 +643,9 @@ mod tests {
     fn defaults_are_what_the_table_says() {
         let default = Config::default();
         let mut from_table = Config::default();
-        for spec in
-            OPTIONS.iter().filter(|o| !matches!(o.default, "none" | "all") && !o.default.contains("under"))
-        {
+        for spec in OPTIONS.iter().filter(|o| {
+            !matches!(o.default, "none" | "all" | "all storage buffers") && !o.default.contains("under")
+        }) {
             from_table.set(spec, spec.name, spec.default).unwrap();
         }
         from_table.given.clear();

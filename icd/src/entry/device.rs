@@ -2,7 +2,6 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{Caps, QUEUE_COUNT, extensions, features, memory};
-use crate::config::Mode;
 use crate::entry::instance::Instance;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
@@ -221,7 +220,7 @@ entries! {
         let device = Arc::new(Device {
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
-            hazards: (instance.config.mode == Mode::Check).then(Hazards::default),
+            hazards: instance.config.mode.modelled().then(Hazards::default),
             completion: Completion::default(),
             unwritten: Mutex::default(),
             instance,

@@ -2,7 +2,7 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{API_VERSION, Caps, extensions};
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::entry::debug::DebugUtilsMessengerEXT;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
@@ -52,9 +52,6 @@ impl Instance {
 fn configure() -> Outcome<(Config, &'static Session)> {
     let failed = |text: String| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, text);
     let config = Config::from_env().map_err(|e| failed(e.to_string()))?;
-    if config.mode == Mode::Explore {
-        return Err(failed("not implemented in Pellucid: explore mode in the driver".into()));
-    }
     let session = report::session(&config).map_err(|e| failed(e.to_string()))?;
     Ok((config, session))
 }

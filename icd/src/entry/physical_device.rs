@@ -148,7 +148,7 @@ entries! {
         count: *mut u32,
         out: *mut vk::PhysicalDeviceToolProperties<'_>,
     ) -> vk::Result {
-        let checking = get(device)?.instance().is_some_and(|i| i.config.mode == crate::config::Mode::Check);
+        let checking = get(device)?.instance().is_some_and(|i| i.config.mode.modelled());
         let available = u32::from(checking);
         if out.is_null() {
             ffi::write(count, available)?;

@@ -1,7 +1,7 @@
 //! VkPipeline: compute pipelines. Graphics pipelines are refused in [`super::graphics`].
 
 use crate::boundary::{Error, Outcome, contain, entries};
-use crate::config::{Mode, Notes};
+use crate::config::Notes;
 use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
@@ -111,7 +111,7 @@ fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key
     Ok(Key {
         entry_point: ffi::string(stage.p_name).unwrap_or_default(),
         subgroup_size,
-        modelled: device.instance.config.mode == Mode::Check,
+        modelled: device.instance.config.mode.modelled(),
         notes: device.instance.config.notes != Notes::Off,
         specialization: specialization(ffi::optional(stage.p_specialization_info))?,
         words,

@@ -2,6 +2,7 @@
 //!
 //! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the dispatch's number alone.
 
+use super::explored;
 use crate::command::dispatch::Named;
 use crate::config::{self, Config, Mode};
 use crate::entry::debug::deliver_report;
@@ -11,6 +12,7 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::commands::{Accesses, Operand, Range};
+use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
 };
@@ -36,7 +38,7 @@ pub struct CheckState {
 impl CheckState {
     /// The state of a new device; `None` outside check mode.
     pub fn new(config: &Config) -> Option<CheckState> {
-        if config.mode != Mode::Check {
+        if !config.mode.modelled() {
             return None;
         }
         let options = CheckOptions {
@@ -64,12 +66,19 @@ fn schedule_seed(seed: u64, number: u32) -> u64 {
 }
 
 /// The seeded scheduler of a progress model, which also keeps what the executor tells it.
-struct Watching<'a> {
+pub(super) struct Watching<'a> {
     inner: ProgressScheduler,
     program: &'a Program,
     grid: &'a Grid,
     number: u32,
-    findings: Vec<Finding>,
+    pub findings: Vec<Finding>,
+}
+
+impl<'a> Watching<'a> {
+    pub fn new(config: &Config, program: &'a Program, grid: &'a Grid, number: u32) -> Watching<'a> {
+        let inner = ProgressScheduler::new(config.progress, schedule_seed(config.seed, number));
+        Watching { inner, program, grid, number, findings: Vec::new() }
+    }
 }
 
 impl Watching<'_> {
@@ -121,6 +130,10 @@ impl Watching<'_> {
 }
 
 impl Scheduler for Watching<'_> {
+    fn begin(&mut self) {
+        self.findings.clear();
+    }
+
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         self.inner.pick(runnable)
     }
@@ -240,32 +253,20 @@ pub fn dispatch(
     };
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let config = &device.instance.config;
-    state.memory.begin_dispatch(DispatchInfo {
-        number,
-        base: grid.base,
-        groups: grid.groups,
-        workgroup_size: program.shader.local_size.iter().product(),
-        subgroup_size: program.subgroup_size,
-        semantics: semantics(program),
-        addresses: resources.addresses.clone(),
-        unwritten: device.unwritten().clone(),
-        variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
-    });
-    let mut scheduler = Watching {
-        inner: ProgressScheduler::new(config.progress, schedule_seed(config.seed, number)),
-        program,
-        grid,
-        number,
-        findings: Vec::new(),
+    let mut scheduler = Watching::new(config, program, grid, number);
+    let outcome = if config.mode == Mode::Explore {
+        explored::dispatch(device, &mut state.memory, program, grid, resources, number, named)
+    } else {
+        state.memory.begin_dispatch(check_info(device, program, grid, resources, number));
+        let options = ModelledOptions {
+            widen: config.progress == ProgressModel::Fair,
+            spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
+            watchdog: watchdog(config),
+            stop: Some(&device.stop),
+            ..ModelledOptions::default()
+        };
+        modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
     };
-    let options = ModelledOptions {
-        widen: config.progress == ProgressModel::Fair,
-        spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
-        watchdog: (config.watchdog > 0).then_some(config.watchdog),
-        stop: Some(&device.stop),
-        ..ModelledOptions::default()
-    };
-    let outcome = modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options);
     let mut runs = state.memory.footprint();
     for (_, operand) in &mut runs {
         operand.read = read_access(program, operand);
@@ -275,7 +276,36 @@ pub fn dispatch(
     findings.append(&mut scheduler.findings);
     drop(state);
     device.instance.session.dispatch_checked();
-    (report(device, &findings, named).and(outcome), runs)
+    if config.mode == Mode::Explore {
+        // Each execution was reported.
+        findings.clear();
+    }
+    (report(device, &findings, named, None).and(outcome), runs)
+}
+
+/// What the modelled memory needs to know of a dispatch.
+pub(super) fn check_info(
+    device: &Device,
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    number: u32,
+) -> DispatchInfo {
+    DispatchInfo {
+        number,
+        base: grid.base,
+        groups: grid.groups,
+        workgroup_size: program.shader.local_size.iter().product(),
+        subgroup_size: program.subgroup_size,
+        semantics: semantics(program),
+        addresses: resources.addresses.clone(),
+        unwritten: device.unwritten().clone(),
+        variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+    }
+}
+
+pub(super) fn watchdog(config: &Config) -> Option<u64> {
+    (config.watchdog > 0).then_some(config.watchdog)
 }
 
 /// The binding that a reference of one dispatch belongs to.
@@ -312,7 +342,16 @@ fn read_access(program: &Program, operand: &Operand) -> Accesses {
     }
 }
 
-fn report(device: &Device, findings: &[Finding], named: &dyn Fn() -> Named) -> Result<(), Trap> {
+/// Reports what was found in an execution; in explore mode the one with these choices.
+///
+/// # Errors
+/// `halt-on-error` and a finding.
+pub(super) fn report(
+    device: &Device,
+    findings: &[Finding],
+    named: &dyn Fn() -> Named,
+    choices: Option<&Choices>,
+) -> Result<(), Trap> {
     if findings.is_empty() {
         return Ok(());
     }
@@ -320,7 +359,8 @@ fn report(device: &Device, findings: &[Finding], named: &dyn Fn() -> Named) -> R
     let dispatches = [named.context()];
     let mut halted = None;
     for finding in findings {
-        let verdict = device.instance.session.report(finding, &Context { dispatches: &dispatches });
+        let session = &device.instance.session;
+        let verdict = session.report_of(finding, &Context { dispatches: &dispatches }, choices);
         if let Some(message) = &verdict.message {
             deliver_report(device, message);
         }

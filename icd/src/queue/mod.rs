@@ -6,6 +6,7 @@
 
 pub mod checked;
 pub mod completion;
+mod explored;
 mod float;
 pub mod hazards;
 pub mod progress;
@@ -17,7 +18,6 @@ pub use submission::Submission;
 pub use worker::Worker;
 
 use crate::boundary::Outcome;
-use crate::config::Mode;
 use crate::entry::device::Device;
 use crate::handle::dispatchable_object;
 use ash::vk;
@@ -87,7 +87,7 @@ impl Queue {
 
 /// The queues of a new device and their workers.
 pub fn create(device: &Arc<Device>, count: u32) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
-    let shared = device.instance.config.mode == Mode::Check;
+    let shared = device.instance.config.mode.modelled();
     let mut workers = Vec::new();
     let mut queues = Vec::new();
     for index in 0..count {

@@ -4,6 +4,7 @@
 //!   otherwise;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
+//! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type ([`element`]);
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
@@ -12,7 +13,9 @@
 //! except that a source file that a module names without embedding it is looked for on disk.
 
 pub mod context;
+pub mod element;
 pub mod exit;
+pub mod explored;
 pub mod freed;
 pub mod hazard;
 pub mod json;

@@ -1,10 +1,13 @@
 //! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid replay`.
 
-use crate::config::Config;
+use crate::config::{Config, Mode};
+use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 11] = [
+const REPLAYED: [&str; 13] = [
+    "steps",
+    "outcomes",
     "values",
     "progress",
     "shaders",
@@ -39,7 +42,17 @@ pub fn command(config: &Config) -> String {
 
 /// The command that shows the run's findings again.
 pub fn line(config: &Config) -> String {
-    let mut line = format!("--seed {}", config.seed);
+    let explored = (config.mode == Mode::Explore).then_some("--mode explore");
+    line_with(config, explored.map(str::to_owned))
+}
+
+/// The command that makes one execution of an explored dispatch again.
+pub fn line_of(config: &Config, dispatch: u32, choices: &Choices) -> String {
+    line_with(config, Some(format!("--mode explore --replay {}", quote(&format!("{dispatch}:{choices}")))))
+}
+
+fn line_with(config: &Config, explored: Option<String>) -> String {
+    let mut line = explored.unwrap_or_else(|| format!("--seed {}", config.seed));
     for name in REPLAYED {
         match config.given.get(name) {
             Some(value) if name == "no-chains" => {
@@ -135,5 +148,12 @@ mod tests {
         assert_eq!(line(&config(&run)), "pellucid run --seed 3 --values seeded --no-chains -- ./app 'a b'");
         let exec = [&given[..1], &[("command", "pellucid exec a.spv --groups 1")]].concat();
         assert_eq!(line(&config(&exec)), "pellucid exec --seed 3 a.spv --groups 1");
+        let explored = config(&[("mode", "explore"), ("steps", "9"), ("command", "./app")]);
+        assert_eq!(line(&explored), "pellucid run --mode explore --steps 9 -- ./app");
+        let choices = Choices::new(vec![0, 2, 40]);
+        assert_eq!(
+            line_of(&explored, 1, &choices),
+            "pellucid run --mode explore --replay '1:02(40)' --steps 9 -- ./app"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::context::{Context, Object, base_name};
 use super::exit;
+use super::explored::Explored;
 use super::freed::FreedReport;
 use super::hazard::HazardReport;
 use super::json;
@@ -10,6 +11,7 @@ use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::words;
 use crate::config::{Config, Mode, Notes};
+use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{Finding, FindingId};
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
@@ -194,6 +196,11 @@ impl Session {
 
     /// Reports a finding: shown when it is the first of its kind, counted always.
     pub fn report(&self, finding: &Finding, context: &Context<'_>) -> Verdict {
+        self.report_of(finding, context, None)
+    }
+
+    /// The same for a finding of the execution of an explored dispatch that made these choices.
+    pub fn report_of(&self, finding: &Finding, context: &Context<'_>, choices: Option<&Choices>) -> Verdict {
         let key = key(finding, context);
         let mut state = self.state();
         let times = finding.count.max(1);
@@ -213,8 +220,11 @@ impl Session {
         } else {
             *state.families.entry(words::family(finding.id)).or_default() += 1;
         }
-        let rendered = text::render(finding, context, &self.replay);
-        let mut line = json::finding(number, finding, context, self.config.seed, &self.replay, &rendered);
+        let dispatch = context.primary(finding).map_or(0, |d| d.number);
+        let again = choices.map(|choices| replay::line_of(&self.config, dispatch, choices));
+        let again = again.as_ref().unwrap_or(&self.replay);
+        let rendered = text::render(finding, context, again);
+        let mut line = json::finding(number, finding, context, self.config.seed, again, &rendered);
         if note {
             line["level"] = "note".into();
         }
@@ -294,6 +304,15 @@ impl Session {
         } else if number == most + 1 {
             say(&format!("{most} findings shown; the others are counted only (max-reports)"));
         }
+    }
+
+    /// Says what exploration of a dispatch found.
+    pub fn explored(&self, explored: &Explored<'_>) {
+        let again = |choices: &Choices| replay::line_of(&self.config, explored.dispatch, choices);
+        let rendered = explored.render(&again);
+        let mut state = self.state();
+        write_line(&mut state.report, &explored.json(&again, &rendered));
+        print(&format!("{rendered}\n"));
     }
 
     /// Reports that a dispatch could not go on. The device is lost.

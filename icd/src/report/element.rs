@@ -1,0 +1,92 @@
+//! Types of buffer elements, for showing contents.
+
+use pellucid_shader_interp::math::half;
+
+/// The type of a buffer's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Element {
+    U8,
+    I8,
+    U16,
+    I16,
+    F16,
+    U32,
+    I32,
+    F32,
+    U64,
+    I64,
+    F64,
+}
+
+const NAMES: [(&str, Element, usize); 11] = [
+    ("u8", Element::U8, 1),
+    ("i8", Element::I8, 1),
+    ("u16", Element::U16, 2),
+    ("i16", Element::I16, 2),
+    ("f16", Element::F16, 2),
+    ("u32", Element::U32, 4),
+    ("i32", Element::I32, 4),
+    ("f32", Element::F32, 4),
+    ("u64", Element::U64, 8),
+    ("i64", Element::I64, 8),
+    ("f64", Element::F64, 8),
+];
+
+impl Element {
+    /// The type of that name.
+    pub fn parse(name: &str) -> Option<Element> {
+        NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+
+    fn row(self) -> (&'static str, usize) {
+        NAMES.iter().find(|row| row.1 == self).map_or(("", 1), |row| (row.0, row.2))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Its bytes.
+    pub fn size(self) -> usize {
+        self.row().1
+    }
+
+    /// A value as text. What is shorter than the type is padded with zeroes.
+    pub fn decode(self, bytes: &[u8]) -> String {
+        let mut wide = [0u8; 8];
+        let length = bytes.len().min(self.size());
+        wide[..length].copy_from_slice(&bytes[..length]);
+        let bits = u64::from_le_bytes(wide);
+        match self {
+            Element::U8 | Element::U16 | Element::U32 | Element::U64 => bits.to_string(),
+            Element::I8 => (bits as i8).to_string(),
+            Element::I16 => (bits as i16).to_string(),
+            Element::I32 => (bits as i32).to_string(),
+            Element::I64 => bits.cast_signed().to_string(),
+            Element::F16 => half::to_f32(bits as u32).to_string(),
+            Element::F32 => f32::from_bits(bits as u32).to_string(),
+            Element::F64 => f64::from_bits(bits).to_string(),
+        }
+    }
+
+    /// All values of a buffer.
+    pub fn values(self, bytes: &[u8]) -> Vec<String> {
+        bytes.chunks(self.size()).map(|value| self.decode(value)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_by_their_type() {
+        assert_eq!(Element::I16.decode(&[0xff, 0xff]), "-1");
+        assert_eq!(Element::F16.decode(&[0, 0x3c]), "1");
+        assert_eq!(Element::F32.values(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0]), ["1", "0"]);
+        assert_eq!(Element::parse("u64").map(Element::name), Some("u64"));
+        assert_eq!(Element::parse("u65"), None);
+    }
+}
