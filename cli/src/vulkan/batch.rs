@@ -86,7 +86,8 @@ pub fn run(args: &BatchArgs) -> anyhow::Result<()> {
     let Test::Herd(program) = run::load(&args.file)? else { bail!("not a program") };
     let device = Device::open(&args.library, !args.no_chains)?;
     let (smallest, largest) = device.subgroup_sizes;
-    let shape = Shape { smallest, largest: largest.min(32), fine: !args.coarse, stagger: args.stagger };
+    let shape =
+        Shape { smallest, largest: largest.min(32), fine: !args.coarse, stagger: args.stagger, alone: false };
     let lowered = match lower(&program, shape) {
         Ok(lowered) => lowered,
         Err(refused) => {

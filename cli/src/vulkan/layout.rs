@@ -28,6 +28,8 @@ pub struct Shape {
     pub fine: bool,
     /// Threads pause now and then, as the run's salt decides: other interleavings where the device itself always takes the same one.
     pub stagger: bool,
+    /// Invocations of one subgroup run one by one: nothing needs to keep them together, or apart.
+    pub alone: bool,
 }
 
 /// Bytes from one location to the next in the data buffer: whole cache lines and any offset alignment.
@@ -83,12 +85,12 @@ pub(super) struct Layout {
     pub registers: u32,
     /// Workgroup, subgroup and lane of each thread.
     pub place: Vec<[u32; 3]>,
-    /// Several threads of the test share a subgroup.
+    /// Several threads of the test share a subgroup, and run together.
     pub shared_subgroups: bool,
     /// By variable and class.
     pub resources: BTreeMap<(usize, StorageClasses), Resource>,
-    /// Locations in workgroup memory.
-    pub workgroup: BTreeMap<u32, ()>,
+    /// The variable of each location in workgroup memory.
+    pub workgroup: BTreeMap<u32, usize>,
 }
 
 impl Layout {
@@ -131,7 +133,9 @@ impl Layout {
                     StorageClasses::UNIFORM => false,
                     StorageClasses::IMAGE => true,
                     StorageClasses::WORKGROUP => {
-                        workgroup.insert(location, ());
+                        if *workgroup.entry(location).or_insert(access.variable) != access.variable {
+                            return refuse("with aliases in workgroup memory");
+                        }
                         continue;
                     }
                     _ => return refuse("with four storage classes"),
@@ -164,7 +168,7 @@ impl Layout {
             groups: groups.len() as u32,
             registers,
             place,
-            shared_subgroups: widest > 1,
+            shared_subgroups: widest > 1 && !shape.alone,
             resources,
             workgroup,
         })
