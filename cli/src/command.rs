@@ -135,13 +135,22 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Exec(mut arguments) => {
             usage(arguments.options.resolve())?;
-            usage(exec::check(&arguments.exec))?;
+            let dumped = usage(exec::check(&arguments.exec))?;
+            let options = &mut arguments.options;
+            if !dumped.is_empty()
+                && options.explores()
+                && !options.variables.contains_key("PELLUCID_OUTCOMES")
+            {
+                options.set("outcomes", dumped);
+            }
             finish(&exec_job(arguments.options)?)
         }
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
         Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
-        Command::Explore(_) => usage(Err(anyhow::anyhow!("not implemented in Pellucid: explore"))),
+        Command::Explore(_) => usage(Err(anyhow::anyhow!(
+            "explore is a mode: pellucid exec --mode explore FILE.spv ..., or pellucid run --mode explore -- PROGRAM"
+        ))),
         Command::Report(arguments) => report::run(&arguments).map(|()| 0),
         Command::Install(arguments) => install::install(arguments.system).map(|()| 0),
         Command::Uninstall(arguments) => install::uninstall(arguments.system).map(|()| 0),

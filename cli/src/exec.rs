@@ -160,12 +160,16 @@ fn push(bytes: &mut Vec<u8>, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks the arguments, and that the file is SPIR-V, without running anything.
+/// Checks the arguments, and that the file is SPIR-V, without running anything. Returns the buffers to print as the option `outcomes` of
+/// the driver takes them.
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn check(arguments: &ExecArgs) -> anyhow::Result<()> {
-    program(arguments).map(drop)
+pub fn check(arguments: &ExecArgs) -> anyhow::Result<String> {
+    let (_, types) = program(arguments)?;
+    let outcomes: Vec<String> =
+        arguments.dump.iter().map(|at| format!("{}:{}={}", at.0, at.1, types[at].name())).collect();
+    Ok(outcomes.join(","))
 }
 
 /// Runs the shader in this process and prints what was asked for.

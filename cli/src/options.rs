@@ -70,6 +70,11 @@ impl DriverOptions {
         }
     }
 
+    /// Whether the flags ask for explore mode.
+    pub fn explores(&self) -> bool {
+        self.variables.get("PELLUCID_MODE").is_some_and(|mode| mode == "explore")
+    }
+
     /// The configuration that a child sees: the environment, then the flags, and check mode where neither chose one.
     ///
     /// # Errors

@@ -44,6 +44,11 @@ impl ElementType {
         })
     }
 
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| *name)
+    }
+
     /// Bytes of an element.
     pub fn size(self) -> usize {
         match self {
@@ -59,7 +64,7 @@ impl ElementType {
     /// # Errors
     /// The text is no value of the type.
     pub fn encode(self, text: &str) -> Result<Vec<u8>, String> {
-        let name = NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| *name);
+        let name = self.name();
         let bad = || format!("\"{text}\" is no {name}");
         let unsigned = || match text.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| bad()),

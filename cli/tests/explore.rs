@@ -1,0 +1,128 @@
+//! Explore mode as people use it: outcomes, completeness, bounds, and replays that repeat byte for byte.
+
+use pellucid::vulkan::layout::Shape;
+use pellucid::vulkan::lower::{Lowered, lower};
+use pellucid_memory::litmus::{Test, run};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A test as a shader, and its number of threads.
+fn lowered(name: &str) -> (Lowered, usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus").join(name);
+    let Test::Herd(program) = run::load(&path).expect("a test") else { panic!("a .litmus file") };
+    let shape = Shape { smallest: 1, largest: 32, fine: false, stagger: false, alone: true };
+    (lower(&program, shape).expect("a test for one dispatch"), program.threads.len())
+}
+
+/// The arguments of `pellucid exec` for a litmus test whose shader is written to `folder`.
+fn arguments(name: &str, folder: &Path) -> Vec<String> {
+    let (lowered, threads) = lowered(name);
+    let file = folder.join("test.spv");
+    let bytes: Vec<u8> = lowered.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).expect("a file");
+    let mut arguments = vec![
+        "exec".to_owned(),
+        "--mode".to_owned(),
+        "explore".to_owned(),
+        "--subgroup-size".to_owned(),
+        lowered.subgroup_size.to_string(),
+        file.display().to_string(),
+        "--groups".to_owned(),
+        lowered.groups.to_string(),
+        "--push".to_owned(),
+        "0=u32:0".to_owned(),
+        "--buffer".to_owned(),
+        format!("0:0=u32x{}", lowered.words_per_thread() * threads),
+        "--dump".to_owned(),
+        "0:0".to_owned(),
+    ];
+    for resource in &lowered.resources {
+        arguments.extend(["--buffer".to_owned(), format!("0:{}=u32x1", resource.binding)]);
+    }
+    arguments
+}
+
+fn pellucid(arguments: &[String]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PELLUCID_") {
+            command.env_remove(variable);
+        }
+    }
+    command.args(arguments).output().expect("pellucid starts")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The arguments of a replay line.
+fn words(line: &str) -> Vec<String> {
+    let line = line.strip_prefix("pellucid ").expect("a command");
+    vulkan_pellucid::report::replay::words(line).expect("quoted words")
+}
+
+#[test]
+fn racing_outcomes_replay_byte_for_byte() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = folder.path().join("report.json");
+    let mut arguments = arguments("message-passing-plain.litmus", folder.path());
+    arguments.extend(["--report".to_owned(), report.display().to_string()]);
+    let output = pellucid(&arguments);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    assert!(text.contains("explored: dispatch 0\n   = complete: false; "), "{text}");
+    assert!(text.contains("\n   = bound: races: "), "{text}");
+    let lines = std::fs::read_to_string(&report).expect("a report");
+    let lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let explored = lines.iter().find(|line| line["type"] == "explored").expect("an exploration");
+    let outcomes = explored["outcomes"].as_array().expect("outcomes");
+    assert!(outcomes.len() >= 2, "{text}");
+    for outcome in outcomes {
+        let replay = outcome["all"]["replay"].as_str().expect("a replay");
+        let again = pellucid(&words(replay));
+        let values: Vec<&str> =
+            outcome["buffers"]["0:0"].as_array().expect("values").iter().filter_map(Value::as_str).collect();
+        let printed = String::from_utf8_lossy(&again.stdout).into_owned();
+        assert!(printed.contains(&values.join(" ")), "{replay}: {printed} is not {values:?}");
+    }
+    let findings: Vec<&Value> = lines.iter().filter(|line| line["type"] == "finding").collect();
+    assert!(!findings.is_empty(), "{text}");
+    for finding in findings {
+        let again = pellucid(&words(finding["replay"].as_str().expect("a replay")));
+        let shown = finding["text"].as_str().expect("a text");
+        assert!(errors(&again).contains(shown), "{shown}\n{}", errors(&again));
+        assert_eq!(again.status.code(), Some(66));
+    }
+    // The same bytes again.
+    assert_eq!(errors(&pellucid(&arguments)), text);
+}
+
+#[test]
+fn a_bound_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut arguments = arguments("independent-reads.litmus", folder.path());
+    let complete = pellucid(&arguments);
+    assert!(errors(&complete).contains("= complete: true; "), "{}", errors(&complete));
+    assert!(errors(&complete).contains("= outcomes: 16\n"), "{}", errors(&complete));
+    assert_eq!(complete.status.code(), Some(0));
+    arguments.extend(["--executions".to_owned(), "3".to_owned()]);
+    let text = errors(&pellucid(&arguments));
+    assert!(text.contains("= complete: false; 3 executions"), "{text}");
+    assert!(text.contains("= bound: executions: "), "{text}");
+}
+
+#[test]
+fn a_livelock_is_an_execution_that_fails() {
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compute/endless.spv");
+    let arguments =
+        ["exec", shader, "--mode", "explore", "--groups", "1", "--buffer", "0:0=u32x1", "--dump", "0:0"];
+    let text = errors(&pellucid(&arguments.map(str::to_owned)));
+    assert!(text.contains("error[livelock]: "), "{text}");
+    assert!(text.contains("= complete: true; 1 execution, "), "{text}");
+    let failing = text.split("= failing: no invocation can make progress (1 execution)\n").nth(1);
+    let replay = failing.and_then(|rest| rest.trim_start().strip_prefix("replay: ")?.lines().next());
+    let again = errors(&pellucid(&words(replay.expect("a replay"))));
+    assert!(again.contains("error[livelock]: "), "{again}");
+}
