@@ -8,11 +8,13 @@
 //!
 //! Alternatives are offered newest first. Every pair of conflicting accesses is judged: none is passed over because later ones superseded it.
 
+mod modify;
+
 use super::CheckedMemory;
 use super::core::{Core, Where, Who};
 use super::lane::{Lane, pieces};
 use super::report::Court;
-use crate::access::{Access, AtomicOp};
+use crate::access::Access;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
@@ -336,67 +338,6 @@ impl Core {
             Entry { record: self.record(who), bytes, value: new, position: 0, heads, explored: (0, false) };
         self.enter(number, index, entry, old, &Named { who, place, word, read: None, changed: true })
     }
-
-    /// The entries that a read-modify-write may take, the newest first.
-    fn takes(
-        &self,
-        history: u32,
-        agent: u32,
-        kinds: (u32, u32),
-        bytes: u8,
-        newest: u32,
-        fails: &dyn Fn(u32) -> bool,
-    ) -> SmallVec<[Take; 4]> {
-        let history_of = self.histories.peek(history).unwrap_or(&self.no_history);
-        let entries = history_of.entries();
-        let overlaps = |entry: &&Entry| entry.bytes & bytes != 0;
-        let mut takes: SmallVec<[Take; 4]> = SmallVec::new();
-        for place in (0..=entries.len()).rev() {
-            let index = place.checked_sub(1);
-            if index.is_some_and(|index| entries[index].bytes & bytes == 0) {
-                continue;
-            }
-            let next = entries[place..].iter().find(overlaps);
-            let (word, seen) = history_of.at(bytes, place as Position, &[0; 4], newest);
-            let fails = fails(word);
-            let who = Who { agent, kind: if fails { kinds.1 } else { kinds.0 } };
-            let kind = self.kinds.get(who.kind);
-            let whole = index.filter(|index| entries[*index].bytes & bytes == bytes);
-            if let Some(next) = next {
-                let load = Load {
-                    order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
-                    kinds: self.kinds.list(),
-                    agent,
-                    kind,
-                    bytes,
-                    policy: ValuePolicy::Seeded,
-                    stale_budget: u32::MAX,
-                    floor: 0,
-                };
-                let floors = history_of.floors(&load, &self.known_after(history, whole, who, bytes));
-                let late = (0..4).any(|b| bytes >> b & 1 != 0 && floors[b] > place as Position);
-                let taken = !fails && (next.explored.1 || self.disturbs(entries, place, agent, kind));
-                if late || taken || whole != index {
-                    continue;
-                }
-            }
-            takes.push(Take { place, from: whole, seen, word, fails });
-        }
-        takes
-    }
-}
-
-/// What a read-modify-write may take.
-#[derive(Clone, Copy)]
-struct Take {
-    /// The index that it gets itself.
-    place: usize,
-    from: Option<usize>,
-    seen: [Position; 4],
-    /// The word's bits.
-    word: u32,
-    /// A compare-exchange that finds another value.
-    fails: bool,
 }
 
 struct Did {
@@ -464,79 +405,5 @@ impl Lane<'_> {
             stored = stored & !piece.lift(mask) | piece.lift(after & mask);
         }
         self.keep(access, place, old, stored);
-    }
-
-    /// A read-modify-write within one word; returns the original value.
-    pub(super) fn explore_modify(
-        &mut self,
-        access: &Access,
-        kinds: (u32, u32),
-        place: &Where,
-        (op, value, comparator): (AtomicOp, u64, u64),
-        newest: u64,
-    ) -> u64 {
-        let Some(piece) = pieces(place.address, access.size).next() else { return newest };
-        let (agent, bytes) = (self.agent, piece.bytes);
-        let all = word_bits(bytes);
-        let compared = piece.place(comparator) & all;
-        let fails = |word: u32| op == AtomicOp::CompareExchange && word & all != compared;
-        let core = &mut *self.core;
-        let number = core.whole(self.cells.cell(piece.word));
-        let takes = core.takes(number, agent, kinds, bytes, piece.place(newest), &fails);
-        let Some(take) = takes.get(core.choose(takes.len())).copied() else { return newest };
-        let who = Who { agent, kind: if take.fails { kinds.1 } else { kinds.0 } };
-        let kind = *core.kinds.get(who.kind);
-        let operation = kind.operation();
-        core.agents.begin_atomic(agent, &operation);
-        let history = core.histories.peek(number).unwrap_or(&core.no_history);
-        let undefined = if place.undefined { history.unwritten(bytes) } else { 0 };
-        core.read_from = take.from.map(|index| history.entries()[index].record);
-        if undefined != 0 {
-            core.undefined(who, place, undefined);
-        }
-        let heads = core.heads_of(number, take.from, agent, &kind, bytes);
-        if !heads.is_empty() {
-            let facts = core.agents.after_reading(agent, &operation, &heads);
-            core.agents.read_atomic(agent, &operation, &heads, facts);
-        }
-        let old = piece.lift(take.word);
-        let read = Some(core.names(number, take.seen));
-        if !take.fails {
-            core.agents.make_available_before(agent, &operation);
-        }
-        let facts = core.agents.facts(agent).clone();
-        let found = core.conflicts(number, who, &facts, bytes, place);
-        core.report_races(&found.racing, who, place, None);
-        if take.fails {
-            core.tell(who, place, piece.word, bytes, Did { read, write: None, changed: false });
-            let record = core.record(who);
-            let saw = take.seen.into_iter().max().unwrap_or(0);
-            if let Some(history) = core.histories.get(number) {
-                history.read(record, bytes, saw);
-            }
-        } else {
-            let order = Order { agents: &core.agents, read_modify_write: core.read_modify_write };
-            let history = core.histories.peek(number).unwrap_or(&core.no_history);
-            let before = history.predecessors_at(take.place, &order, core.kinds.list(), agent, &kind, bytes);
-            let heads = core.agents.write_heads(agent, &operation, &before);
-            let new = raw::apply(op, access.size, old, value, comparator);
-            let entry = Entry {
-                record: core.record(who),
-                bytes,
-                value: piece.place(new),
-                position: 0,
-                heads,
-                explored: (0, true),
-            };
-            let named = Named { who, place, word: piece.word, read, changed: new != old };
-            let taken = core.enter(number, take.place, entry, piece.place(newest), &named);
-            let mask = word_bits(taken);
-            let stored = newest & !piece.lift(mask) | piece.lift(piece.place(new) & mask);
-            self.keep(access, place, newest, stored);
-        }
-        self.judge();
-        self.core.trace(who, place);
-        self.core.agents.end_atomic(agent, &operation);
-        old
     }
 }
