@@ -259,7 +259,8 @@ impl Trace {
             .find(|event| event.by(pair.earlier.agent) && event.time < pair.earlier.time)
             .map_or(0, |event| event.sequence);
         let mut until: BTreeMap<AgentId, u64> = BTreeMap::new();
-        let mut open = vec![(pair.later.agent, u64::MAX), (pair.earlier.agent, u64::MAX)];
+        // The later access's agent comes first: what its operations lead to must not use up the agents that there is room for.
+        let mut open = vec![(pair.earlier.agent, u64::MAX), (pair.later.agent, u64::MAX)];
         // Members of barriers may carry a path too: they come last, and only those with atomics.
         let mut members: VecDeque<(AgentId, u64)> = VecDeque::new();
         let mut instances: BTreeSet<u32> = BTreeSet::new();
@@ -269,7 +270,7 @@ impl Trace {
             if known >= before {
                 continue;
             }
-            if known == 0 && until.len() >= MOST_AGENTS {
+            if known == 0 && until.len() >= MOST_AGENTS && agent != pair.earlier.agent {
                 complete = false;
                 continue;
             }
@@ -278,7 +279,10 @@ impl Trace {
             let within = events.partition_point(|event| event.sequence <= since.max(known));
             for event in events[within..].iter().filter(|event| event.sequence <= before && event.by(agent)) {
                 match event.what {
-                    What::Access { reads: Some(write), space, address, .. } => {
+                    // What the earlier access's agent reads is behind it: no path from there leads on to the later access.
+                    What::Access { reads: Some(write), space, address, .. }
+                        if agent != pair.earlier.agent =>
+                    {
                         if let Some(at) = self.find(topology, &write, space, address, event.sequence) {
                             open.push((write.agent, at));
                         }
