@@ -22,6 +22,9 @@ pub(crate) fn execute<M: MemorySystem>(
     mask: Mask,
     memory: &mut M,
 ) -> Result<bool, Trap> {
+    if let Some(done) = super::planar::execute(entry, context.resources, vectors, mask, memory) {
+        return done;
+    }
     let results = entry.results.1 as usize;
     let instruction = &entry.instruction;
     let arguments: SmallVec<[&Lanes; 16]> = entry.arguments.iter().map(|&k| &vectors[k as usize]).collect();

@@ -11,6 +11,7 @@ mod address;
 mod cube;
 pub(crate) mod entry;
 mod footprint;
+mod planar;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,8 @@ pub struct ImageInstruction {
     access: Access,
     site: Site,
     result_words: usize,
+    /// It may be of the case that [`planar`] does.
+    planar: bool,
 }
 
 impl ImageInstruction {
@@ -74,7 +77,8 @@ impl ImageInstruction {
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
-        Some(ImageInstruction { operation, image, access, site, result_words })
+        let planar = planar::may_be(&image);
+        Some(ImageInstruction { operation, image, access, site, result_words, planar })
     }
 
     /// 32-bit words of all results together, at most 8.

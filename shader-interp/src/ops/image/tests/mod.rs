@@ -1,6 +1,7 @@
 //! Image instructions over a memory of bytes that notes what was asked of it.
 
 mod access;
+mod planar;
 mod sampling;
 
 use super::ImageInstruction;
@@ -235,7 +236,7 @@ fn run<const MODELLED: bool>(
     out
 }
 
-fn lanes(f: impl Fn(usize) -> u32) -> Lanes {
+fn lanes(f: impl FnMut(usize) -> u32) -> Lanes {
     Lanes(std::array::from_fn(f))
 }
 
