@@ -442,15 +442,19 @@ impl PlainMemory<'_> {
                 size: (view.size - start).min(u64::from(u32::MAX)),
                 reference: view.reference,
             };
-            let mut offset = Lanes::ZERO;
-            let mut group = 0;
+            // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last place for one is there.
+            let base = window.address.wrapping_sub(u64::from(immediate));
+            let (base_low, base_high) = (base as u32, (base >> 32) as u32);
+            let last = (window.size - size) as u32;
+            let (mut offset, mut inside) = (Lanes::ZERO, Lanes::ZERO);
             for lane in 0..LANES {
-                let distance = address(lane).wrapping_sub(window.address);
-                let inside = distance.checked_add(size).is_some_and(|end| end <= window.size);
-                group |= Mask::from(inside) << lane;
-                offset.0[lane] = distance as u32;
+                let borrow = u32::from(low.0[lane] < base_low);
+                let far = high.0[lane].wrapping_sub(base_high).wrapping_sub(borrow);
+                let distance = low.0[lane].wrapping_sub(base_low);
+                offset.0[lane] = distance;
+                inside.0[lane] = if far == 0 && distance <= last { u32::MAX } else { 0 };
             }
-            let group = group & left;
+            let group = left & (0..LANES).fold(0, |group, lane| group | (inside.0[lane] & 1 << lane));
             serve(&window, &offset, group);
             left &= !group;
         }
