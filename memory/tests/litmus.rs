@@ -98,7 +98,8 @@ fn all_assertions_of_the_khronos_tests_hold_with_both_chain_rules() {
                 let Test::Khronos(test) = run::load(file).expect("a test") else { panic!("another format") };
                 for asserted in &test.assertions {
                     let options = ModelOptions { chains: true, chain_rule, read_modify_write };
-                    let answer = assertion::decide(&test, asserted, &options).expect("an answer");
+                    let answer =
+                        assertion::decide(&test, asserted, &options, &Limits::default()).expect("an answer");
                     let line = format!("{}:{}: {}", file.display(), asserted.line, asserted.text);
                     assert_eq!(answer.witness.is_some(), asserted.satisfiable, "{chain_rule:?} {line}");
                     held += 1;

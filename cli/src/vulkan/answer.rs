@@ -5,7 +5,7 @@ use super::sample::Sample;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
 use pellucid_memory::litmus::program::{Comparison, Condition, Instruction, Program, Question, Term};
-use pellucid_memory::litmus::run::{self, By, Property, Settings};
+use pellucid_memory::litmus::run::{self, By, Evidence, Property, Settings};
 use std::collections::BTreeSet;
 
 /// How far loops are unrolled before a state of a looping program counts as one that the axioms do not reach.
@@ -130,10 +130,14 @@ impl AgainstAxioms {
         let settings = Settings { by: By::Axioms, ..*settings };
         let found = run::outcomes(program, &settings);
         let test = Test::Herd(program.clone());
-        let race_free = run::run(&test, Property::RaceFree, &settings).ok().and_then(|answer| answer.holds);
+        let race_free = run::run(&test, Property::RaceFree, &settings).ok().and_then(|answer| {
+            let cut = matches!(&answer.evidence, Evidence::Executions(found) if found.cut);
+            answer.holds.filter(|holds| !holds || !cut)
+        });
+        let complete = found.exhaustive();
         let (mut forbidden, mut unknown) = (Vec::new(), Vec::new());
         for state in sample.seen.keys().filter(|state| !found.outcomes.contains(*state)) {
-            match reached(program, &settings, state, found.complete) {
+            match reached(program, &settings, state, complete) {
                 Some(true) => {}
                 Some(false) => forbidden.push(state.clone()),
                 None => unknown.push(state.clone()),
@@ -145,7 +149,7 @@ impl AgainstAxioms {
             forbidden,
             unknown,
             race_free,
-            complete: found.complete,
+            complete,
             false_race: sample.race.is_some() && race_free == Some(true),
         }
     }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::model::{Candidate, Execution, Matrix, ModelOptions, Program as Model, Race, Row, Verdict, Wide};
 
+use super::axioms::Limits;
 use super::khronos::{Assertion, Test};
 use super::predicate::Judged;
 use super::witness::{Label, Witness};
@@ -15,6 +16,8 @@ pub struct Answer {
     pub witness: Option<Witness>,
     /// Candidates judged.
     pub judged: u64,
+    /// Whether all were judged, or one that satisfies the predicate was found.
+    pub complete: bool,
 }
 
 /// Why an assertion cannot be decided.
@@ -33,18 +36,24 @@ pub enum AssertionError {
     TooLarge(usize),
 }
 
-/// Looks for an execution that satisfies the assertion's predicate. `options.chains` is the assertion's own.
-pub fn decide(test: &Test, assertion: &Assertion, options: &ModelOptions) -> Result<Answer, AssertionError> {
+/// Looks for an execution that satisfies the assertion's predicate. `options.chains` is the assertion's own; of the limits only that of
+/// candidates means something here.
+pub fn decide(
+    test: &Test,
+    assertion: &Assertion,
+    options: &ModelOptions,
+    limits: &Limits,
+) -> Result<Answer, AssertionError> {
     let options = ModelOptions { chains: assertion.chains, ..*options };
-    let answer = Answer { witness: None, judged: 0 };
+    let answer = Answer { witness: None, judged: 0, complete: true };
     if test.ill_formed.is_some() {
         return Ok(answer);
     }
     match test.instructions.len() {
-        0..=64 => decide_with::<u64>(test, assertion, &options, answer),
-        65..=128 => decide_with::<Wide<2>>(test, assertion, &options, answer),
-        129..=256 => decide_with::<Wide<4>>(test, assertion, &options, answer),
-        257..=crate::model::MAX_EVENTS => decide_with::<Wide<16>>(test, assertion, &options, answer),
+        0..=64 => decide_with::<u64>(test, assertion, &options, limits, answer),
+        65..=128 => decide_with::<Wide<2>>(test, assertion, &options, limits, answer),
+        129..=256 => decide_with::<Wide<4>>(test, assertion, &options, limits, answer),
+        257..=crate::model::MAX_EVENTS => decide_with::<Wide<16>>(test, assertion, &options, limits, answer),
         n => Err(AssertionError::TooLarge(n)),
     }
 }
@@ -53,6 +62,7 @@ fn decide_with<R: Row>(
     test: &Test,
     assertion: &Assertion,
     options: &ModelOptions,
+    limits: &Limits,
     answer: Answer,
 ) -> Result<Answer, AssertionError> {
     let n = test.instructions.len();
@@ -75,6 +85,7 @@ fn decide_with<R: Row>(
         model: &model,
         synchronizes: &synchronizes,
         consistent_only: assertion.predicate.demands_consistency(),
+        candidates: limits.candidates,
         answer,
         error: None,
     };
@@ -130,6 +141,8 @@ struct Search<'a, R> {
     model: &'a Model<R>,
     synchronizes: &'a Matrix<R>,
     consistent_only: bool,
+    /// How many to judge at most.
+    candidates: u64,
     answer: Answer,
     error: Option<&'static str>,
 }
@@ -159,7 +172,7 @@ impl<R: Row> Search<'_, R> {
                 None => next.initial[0] |= R::bit(*read),
             }
             if self.consistent_only && possible.len() > 1 {
-                self.answer.judged += 1;
+                self.count()?;
                 if !Verdict::new(self.model, &next).consistent() {
                     continue;
                 }
@@ -183,8 +196,18 @@ impl<R: Row> Search<'_, R> {
         ControlFlow::Continue(())
     }
 
-    fn judge(&mut self, candidate: &Candidate<R>) -> ControlFlow<()> {
+    /// Counts one more candidate, unless there were enough.
+    fn count(&mut self) -> ControlFlow<()> {
+        if self.answer.judged >= self.candidates {
+            self.answer.complete = false;
+            return ControlFlow::Break(());
+        }
         self.answer.judged += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn judge(&mut self, candidate: &Candidate<R>) -> ControlFlow<()> {
+        self.count()?;
         let verdict = Verdict::new(self.model, candidate);
         if self.consistent_only && !verdict.consistent() {
             return ControlFlow::Continue(());

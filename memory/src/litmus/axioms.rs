@@ -59,8 +59,17 @@ pub struct Found {
     pub outcomes: BTreeSet<Vec<i64>>,
     /// Whether the search was exhaustive within the unrolling (an early end on success counts as exhaustive).
     pub complete: bool,
+    /// Whether the unrolling cut a loop whose next round would not have been a mere repetition: there are longer executions.
+    pub cut: bool,
     /// Partial and full candidates judged.
     pub judged: u64,
+}
+
+impl Found {
+    /// Whether the absence of a witness or of an outcome is final: no bound was hit, that of the unrolling included.
+    pub fn exhaustive(&self) -> bool {
+        self.complete && !self.cut
+    }
 }
 
 /// Searches the executions of a program.
@@ -77,6 +86,7 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
             }
         }
     }
+    found.cut = paths.iter().any(|paths| paths.paths.iter().any(|path| path.end == End::Bounded));
     let terminated_only = !matches!(goal, Goal::Race | Goal::RaceInOrder);
     let usable: Vec<Vec<usize>> = paths
         .iter()

@@ -63,7 +63,9 @@ impl Flags {
                             return Err(tokens.error_at(&token, "one storage class"));
                         }
                     } else if let Some(operation) = arithmetic(word) {
-                        flags.operation = Some(operation);
+                        if flags.operation.replace(operation).is_some() {
+                            return Err(tokens.error_at(&token, "one operation"));
+                        }
                     } else {
                         return Err(tokens.error_at(
                             &token,

@@ -28,7 +28,12 @@ const ADDRESS_BASE: i64 = 0x1000_0000_0000;
 /// Reads a test. `file` is how errors name it.
 pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
     let mut scanner = Scanner::new(file, text);
-    scanner.take(char::is_whitespace);
+    loop {
+        scanner.take(char::is_whitespace);
+        if !scanner.enclosed()? {
+            break;
+        }
+    }
     let position = scanner.position();
     let language = scanner.take(|c| c.is_ascii_alphabetic());
     if !language.eq_ignore_ascii_case("vulkan") {
@@ -39,28 +44,28 @@ pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
         };
         return Err(scanner.error(position, "`VULKAN`, the language of the test", found));
     }
-    let header = scanner.rest();
-    let length = header_length(header);
-    let name = header[..length].split_whitespace().next().unwrap_or("").trim_matches('"').to_owned();
-    scanner.skip(header[..length].chars().count());
+    let name = header(&mut scanner)?;
     let tokens = Tokens::scan(file, scanner)?;
     Reader { tokens, program: Program { name, ..Program::default() }, names: BTreeMap::new() }.read()
 }
 
-/// Everything before the first `{` that is not in a comment.
-fn header_length(header: &str) -> usize {
-    let mut index = 0;
-    while let Some(found) = header[index..].find(['{', '(']) {
-        let at = index + found;
-        if header[at..].starts_with('{') {
-            return at;
+/// Skips everything before the first `{` that is not in a comment, and gives the first word of it.
+fn header(scanner: &mut Scanner<'_>) -> Result<String, SyntaxError> {
+    let mut name = String::new();
+    let mut ended = false;
+    while let Some(c) = scanner.peek().filter(|c| *c != '{') {
+        if scanner.enclosed()? {
+            ended |= !name.is_empty();
+            continue;
         }
-        index = match header[at..].strip_prefix("(*").and_then(|inside| inside.find("*)")) {
-            Some(length) => at + length + 4,
-            None => at + 1,
-        };
+        scanner.bump();
+        match c {
+            c if c.is_whitespace() => ended |= !name.is_empty(),
+            c if !ended => name.push(c),
+            _ => {}
+        }
     }
-    header.len()
+    Ok(name.trim_matches('"').to_owned())
 }
 
 struct Reader<'a> {
@@ -318,7 +323,9 @@ impl Reader<'_> {
             "cbar" => {
                 let flags = Flags::read(&mut self.tokens)?;
                 let (scope, semantics) = self.barrier(&flags, &name, true)?;
-                let instance = self.tokens.peek().text.clone();
+                let sign = if self.tokens.is("-") { "-" } else { "" };
+                let digits = usize::from(!sign.is_empty());
+                let instance = format!("{sign}{}", self.tokens.peek_at(digits).text);
                 self.tokens.constant()?;
                 let resource = self.tokens.eat(",").then(|| self.operand(thread)).transpose()?;
                 let quorum = match resource {
@@ -494,8 +501,9 @@ impl Reader<'_> {
         if !control && !semantics.acquire && !semantics.release {
             return fail(".acq, .rel or .acq_rel on a memory barrier");
         }
-        if flags.class.is_some() || flags.atomic || flags.non_private || flags.available || flags.visible {
-            return fail("a barrier without .sc, .atom, .nonpriv, .av and .vis");
+        let access = flags.class.is_some() || flags.atomic || flags.operation.is_some();
+        if access || flags.non_private || flags.available || flags.visible {
+            return fail("a barrier without .sc, .atom, .nonpriv, .av, .vis and an operation");
         }
         self.check_semantics(flags, name)?;
         Ok((scope, semantics))

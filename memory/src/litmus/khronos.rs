@@ -98,6 +98,11 @@ pub fn read(file: &str, text: &str) -> Result<Test, SyntaxError> {
         }
         let start = scanner.position();
         let word = scanner.rest().split_whitespace().next().unwrap_or("");
+        // The number may follow without a blank.
+        let word = match word.strip_prefix("NEWTHREAD") {
+            Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => "NEWTHREAD",
+            _ => word,
+        };
         match word {
             "SATISFIABLE" | "NOSOLUTION" => {
                 scanner.skip(word.len());

@@ -19,7 +19,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::model::{Judgement, ModelOptions, RelationName};
+use crate::model::{Judgement, MAX_EVENTS, ModelOptions, RelationName};
 
 use super::axioms::{Found, Goal, Limits};
 use super::path::liveness;
@@ -89,7 +89,7 @@ impl Machine<'_> {
         if !self.seen.insert(state.key()) {
             return ControlFlow::Continue(());
         }
-        if self.found.judged >= self.limits.candidates {
+        if self.found.judged >= self.limits.candidates || state.events.len() > MAX_EVENTS {
             self.found.complete = false;
             return ControlFlow::Break(());
         }
@@ -403,6 +403,7 @@ impl Machine<'_> {
                 same && !effect_since(state, since)
             });
             if idle || taken >= self.limits.unroll {
+                self.found.cut |= !idle;
                 state.threads[thread].parked = true;
                 return;
             }

@@ -1,7 +1,11 @@
 //! The paths of one thread: its control flow unrolled, with the values that it reads as unknowns.
 //!
+//! Paths are followed with a list of those still to walk, not recursively: how long a program is does not matter to the stack.
+//!
 //! A loop body is entered at most `unroll` times. An iteration that changes nothing (no write, no barrier, the same live registers) is
 //! not repeated: the path that would is [`End::Spinning`], and what happens after the loop is covered by the path that leaves it at once.
+
+use rustc_hash::FxHashMap;
 
 use super::program::{Access, Arithmetic, Comparison, Instruction, Operand, Pc, Program, Update};
 
@@ -62,11 +66,17 @@ pub(super) struct Paths {
     pub paths: Vec<Path>,
 }
 
-/// More paths than the search takes.
+/// More paths, or longer ones, than the search takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooManyPaths;
 
 const MAX_PATHS: usize = 50_000;
+
+/// How many instructions may be walked for one thread, and how many steps its paths may have together.
+const MAX_INSTRUCTIONS: usize = 2_000_000;
+
+/// How many steps one path may have: with as many accesses no execution is judged any more.
+const MAX_STEPS: usize = 4 * crate::model::MAX_EVENTS;
 
 impl Paths {
     /// Explores thread `thread`. `domain` holds the values that an unknown barrier resource or quorum may have.
@@ -77,16 +87,26 @@ impl Paths {
         domain: &[i64],
     ) -> Result<Paths, TooManyPaths> {
         let code = &program.threads[thread].code;
+        let mut heads = vec![false; code.len() + 1];
+        for (pc, instruction) in code.iter().enumerate() {
+            if let Instruction::Goto(target) | Instruction::Branch(_, _, _, target) = instruction {
+                heads[*target] |= *target <= pc;
+            }
+        }
         let mut explorer = Explorer {
             code,
+            heads,
             live: liveness(code, program.threads[thread].registers.len()),
             unroll,
             domain,
             paths: Paths::default(),
+            interned: FxHashMap::default(),
+            pending: Vec::new(),
+            instructions: 0,
         };
         let registers =
             program.threads[thread].initial.iter().map(|value| explorer.constant(*value)).collect::<Vec<_>>();
-        explorer.run(Walk {
+        explorer.pending.push(Walk {
             pc: 0,
             registers,
             steps: Vec::new(),
@@ -94,7 +114,10 @@ impl Paths {
             jumps: Vec::new(),
             visits: Vec::new(),
             barriers: Vec::new(),
-        })?;
+        });
+        while let Some(walk) = explorer.pending.pop() {
+            explorer.run(walk)?;
+        }
         Ok(explorer.paths)
     }
 }
@@ -115,16 +138,22 @@ struct Walk {
 
 struct Explorer<'a> {
     code: &'a [Instruction],
+    /// The places that a later instruction branches back to.
+    heads: Vec<bool>,
     live: Vec<Vec<bool>>,
     unroll: usize,
     domain: &'a [i64],
     paths: Paths,
+    interned: FxHashMap<Expression, ExpressionId>,
+    /// Walks that parted from one that was followed first.
+    pending: Vec<Walk>,
+    instructions: usize,
 }
 
 impl Explorer<'_> {
     fn intern(&mut self, expression: Expression) -> ExpressionId {
         let expressions = &mut self.paths.expressions;
-        expressions.iter().position(|known| *known == expression).unwrap_or_else(|| {
+        *self.interned.entry(expression).or_insert_with(|| {
             expressions.push(expression);
             expressions.len() - 1
         })
@@ -163,8 +192,8 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// Continues at `target`, counting and judging backward jumps.
-    fn jump(&mut self, mut walk: Walk, target: Pc) -> Result<(), TooManyPaths> {
+    /// The walk at `target`, unless a backward jump ends it.
+    fn jump(&mut self, mut walk: Walk, target: Pc) -> Result<Option<Walk>, TooManyPaths> {
         let from = walk.pc;
         if target <= from {
             if let Some((_, steps, registers)) = walk.visits.iter().rev().find(|(pc, ..)| *pc == target) {
@@ -177,7 +206,8 @@ impl Explorer<'_> {
                     .zip(&self.live[target])
                     .all(|((before, now), live)| !live || before == now);
                 if !effect && same {
-                    return self.finish(walk, End::Spinning);
+                    self.finish(walk, End::Spinning)?;
+                    return Ok(None);
                 }
             }
             walk.jumps.retain(|(pc, _)| *pc >= from || *pc < target);
@@ -186,11 +216,12 @@ impl Explorer<'_> {
                 None => walk.jumps.push((from, 1)),
             }
             if walk.jumps.iter().any(|(pc, taken)| *pc == from && *taken >= self.unroll) {
-                return self.finish(walk, End::Bounded);
+                self.finish(walk, End::Bounded)?;
+                return Ok(None);
             }
         }
         walk.pc = target;
-        self.run(walk)
+        Ok(Some(walk))
     }
 
     /// Loops over the values that an operand of a barrier can have, assuming each.
@@ -201,6 +232,7 @@ impl Explorer<'_> {
             return vec![(walk.clone(), Some(value))];
         }
         let domain = self.domain;
+        self.instructions += domain.len() * walk.steps.len();
         domain
             .iter()
             .map(|value| {
@@ -219,6 +251,10 @@ impl Explorer<'_> {
 
     fn run(&mut self, mut walk: Walk) -> Result<(), TooManyPaths> {
         while let Some(instruction) = self.code.get(walk.pc) {
+            self.instructions += 1;
+            if self.instructions > MAX_INSTRUCTIONS || walk.steps.len() > MAX_STEPS {
+                return Err(TooManyPaths);
+            }
             let pc = walk.pc;
             match instruction {
                 Instruction::Store(access, value) => {
@@ -270,40 +306,49 @@ impl Explorer<'_> {
                             resolved.push((walk, resource, quorum));
                         }
                     }
-                    let mut last = resolved.pop();
-                    for (mut walk, resource, quorum) in resolved {
+                    let mut walks = resolved.into_iter().map(|(mut walk, resource, quorum)| {
                         let registers = walk.registers.clone();
                         walk.steps.push(Step::Barrier { pc, occurrence, resource, quorum, registers });
                         walk.pc += 1;
-                        self.run(walk)?;
-                    }
-                    let Some((resumed, resource, quorum)) = last.take() else { return Ok(()) };
-                    walk = resumed;
-                    let registers = walk.registers.clone();
-                    walk.steps.push(Step::Barrier { pc, occurrence, resource, quorum, registers });
+                        walk
+                    });
+                    let Some(first) = walks.next() else { return Ok(()) };
+                    walk = first;
+                    let others = self.pending.len();
+                    self.pending.extend(walks);
+                    self.pending[others..].reverse();
+                    continue;
                 }
                 Instruction::Local(register, operation, a, b) => {
                     let (a, b) = (self.operand(&walk, *a), self.operand(&walk, *b));
                     walk.registers[*register] = self.apply(*operation, a, b);
                 }
-                Instruction::Goto(target) => return self.jump(walk, *target),
+                Instruction::Goto(target) => {
+                    let Some(there) = self.jump(walk, *target)? else { return Ok(()) };
+                    walk = there;
+                    continue;
+                }
                 Instruction::Branch(comparison, a, b, target) => {
                     let (a, b) = (self.operand(&walk, *a), self.operand(&walk, *b));
                     let decided = match (self.known(a), self.known(b)) {
                         (Some(a), Some(b)) => Some(comparison.holds(a, b)),
                         _ => None,
                     };
-                    match decided {
-                        Some(true) => return self.jump(walk, *target),
-                        Some(false) => {}
-                        None => {
-                            let mut taken = walk.clone();
-                            taken.steps.push(Step::Assume { comparison: *comparison, a, b, holds: true });
-                            self.jump(taken, *target)?;
-                            walk.steps.push(Step::Assume { comparison: *comparison, a, b, holds: false });
-                        }
+                    if decided.is_none() {
+                        self.instructions += walk.steps.len();
+                        let mut passed = walk.clone();
+                        passed.steps.push(Step::Assume { comparison: *comparison, a, b, holds: false });
+                        passed.pc += 1;
+                        self.pending.push(passed);
+                        walk.steps.push(Step::Assume { comparison: *comparison, a, b, holds: true });
+                    }
+                    if decided != Some(false) {
+                        let Some(there) = self.jump(walk, *target)? else { return Ok(()) };
+                        walk = there;
+                        continue;
                     }
                 }
+                Instruction::Label(_) if !self.heads[pc] => {}
                 Instruction::Label(_) => {
                     walk.visits.retain(|(known, ..)| *known != pc);
                     walk.visits.push((pc, walk.steps.len(), walk.registers.clone()));

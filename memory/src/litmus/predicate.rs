@@ -1,14 +1,14 @@
 //! The predicates of `.test` assertions: the part of the Alloy language that speaks of one execution `X`.
 //!
 //! Formulas: `consistent[X]`, `racefree[X]`, `locordcomplete[X]`, `is_acyclic[r]`, `is_equivalence[r,s]`, `strict_partial_order[r]`,
-//! `#expression` compared with a number or another, `no`, `some`, `one`, `lone`, `in`, `=`, and `!`, `&&`, `||`, `=>`, `<=>` with their
-//! words. Expressions: the sets and relations of an execution (with or without `X.`), `none`, `iden`, `univ`, `+ - & -> . <: :> ~ ^ *`
+//! `transitive[r]`, `irreflexive[r]`, `symmetric[r]`, `#expression` compared with a number or another, `no`, `some`, `one`, `lone`,
+//! `in`, `=`, and `!`, `&&`, `||`, `=>`, `<=>` with their words. Expressions: the sets and relations of an execution (with or without `X.`), `none`, `iden`, `univ`, `+ - & -> . <: :> ~ ^ *`
 //! and the functions `stor`, `rai`, `rc`, `imm`, `twoplus`.
 
 use crate::model::{Candidate, Matrix, Program as Model, Row, Verdict, alloy};
 
 use super::program::Comparison;
-use super::syntax::{SyntaxError, TokenKind, Tokens};
+use super::syntax::{SyntaxError, TokenKind, Tokens, join_all};
 
 /// A formula about one execution.
 #[derive(Clone, Debug)]
@@ -27,6 +27,10 @@ pub enum Predicate {
     And(Box<Predicate>, Box<Predicate>),
     /// Disjunction.
     Or(Box<Predicate>, Box<Predicate>),
+    /// The second where the first holds, the third elsewhere.
+    If(Box<Predicate>, Box<Predicate>, Box<Predicate>),
+    /// Both or neither.
+    Equal(Box<Predicate>, Box<Predicate>),
     /// Comparison of sizes.
     Count(Comparison, Count, Count),
     /// How many pairs or members: at least and at most.
@@ -35,6 +39,12 @@ pub enum Predicate {
     In(Expression, Expression),
     /// No event reaches itself.
     Acyclic(Expression),
+    /// No event relates to itself directly.
+    Irreflexive(Expression),
+    /// Two steps are one.
+    Transitive(Expression),
+    /// Its own inverse.
+    Symmetric(Expression),
     /// Acyclic and transitive.
     StrictPartialOrder(Expression),
     /// An equivalence over a set.
@@ -66,6 +76,17 @@ pub enum Expression {
     /// A unary operator or function.
     Unary(&'static str, Box<Expression>),
 }
+
+const PROPERTIES: [&str; 8] = [
+    "is_acyclic",
+    "acyclic",
+    "irreflexive",
+    "transitive",
+    "symmetric",
+    "strict_partial_order",
+    "is_equivalence",
+    "equivalence",
+];
 
 const FUNCTIONS: [&str; 5] = ["stor", "rai", "rc", "imm", "twoplus"];
 
@@ -116,6 +137,14 @@ impl Predicate {
             Predicate::Not(inner) => !inner.holds(execution)?,
             Predicate::And(a, b) => a.holds(execution)? && b.holds(execution)?,
             Predicate::Or(a, b) => a.holds(execution)? || b.holds(execution)?,
+            Predicate::If(condition, a, b) => {
+                if condition.holds(execution)? {
+                    a.holds(execution)?
+                } else {
+                    b.holds(execution)?
+                }
+            }
+            Predicate::Equal(a, b) => a.holds(execution)? == b.holds(execution)?,
             Predicate::Count(comparison, a, b) => {
                 comparison.holds(a.evaluate(execution)?, b.evaluate(execution)?)
             }
@@ -125,6 +154,15 @@ impl Predicate {
             }
             Predicate::In(a, b) => a.evaluate(execution)?.within(&b.evaluate(execution)?)?,
             Predicate::Acyclic(expression) => expression.evaluate(execution)?.relation()?.acyclic(),
+            Predicate::Irreflexive(expression) => expression.evaluate(execution)?.relation()?.irreflexive(),
+            Predicate::Transitive(expression) => {
+                let relation = expression.evaluate(execution)?.relation()?;
+                relation.closure() == relation
+            }
+            Predicate::Symmetric(expression) => {
+                let relation = expression.evaluate(execution)?.relation()?;
+                relation.inverse() == relation
+            }
             Predicate::StrictPartialOrder(expression) => {
                 let relation = expression.evaluate(execution)?.relation()?;
                 relation.acyclic() && relation.closure() == relation
@@ -291,60 +329,62 @@ fn binary<R: Row>(operator: &str, a: Value<R>, b: Value<R>, n: usize) -> Result<
 }
 
 fn equivalence(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
-    let mut left = implication(tokens)?;
-    while tokens.eat("<=>") || tokens.eat("iff") {
-        let right = implication(tokens)?;
-        let both = Predicate::And(Box::new(left.clone()), Box::new(right.clone()));
-        let neither = Predicate::And(not(left), not(right));
-        left = Predicate::Or(Box::new(both), Box::new(neither));
-    }
-    Ok(left)
-}
-
-fn not(predicate: Predicate) -> Box<Predicate> {
-    Box::new(Predicate::Not(Box::new(predicate)))
+    chain(tokens, ["<=>", "iff"], implication, |a, b| Predicate::Equal(Box::new(a), Box::new(b)))
 }
 
 fn implication(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
     let left = disjunction(tokens)?;
-    if tokens.eat("=>") || tokens.eat("implies") {
-        let right = implication(tokens)?;
-        if tokens.eat("else") {
-            let other = implication(tokens)?;
-            let then = Predicate::And(Box::new(left.clone()), Box::new(right));
-            let other = Predicate::And(not(left), Box::new(other));
-            return Ok(Predicate::Or(Box::new(then), Box::new(other)));
-        }
-        return Ok(Predicate::Or(not(left), Box::new(right)));
+    if !tokens.eat("=>") && !tokens.eat("implies") {
+        return Ok(left);
     }
-    Ok(left)
+    let right = nested(tokens, implication)?;
+    let other = if tokens.eat("else") { nested(tokens, implication)? } else { Predicate::Always };
+    Ok(Predicate::If(Box::new(left), Box::new(right), Box::new(other)))
 }
 
 fn disjunction(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
-    let mut left = conjunction(tokens)?;
-    while tokens.eat("||") || tokens.eat("or") {
-        left = Predicate::Or(Box::new(left), Box::new(conjunction(tokens)?));
-    }
-    Ok(left)
+    chain(tokens, ["||", "or"], conjunction, |a, b| Predicate::Or(Box::new(a), Box::new(b)))
 }
 
 fn conjunction(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
-    let mut left = negation(tokens)?;
-    while tokens.eat("&&") || tokens.eat("and") {
-        left = Predicate::And(Box::new(left), Box::new(negation(tokens)?));
+    chain(tokens, ["&&", "and"], negation, |a, b| Predicate::And(Box::new(a), Box::new(b)))
+}
+
+/// Operands with an associative operator between them.
+fn chain(
+    tokens: &mut Tokens<'_>,
+    operator: [&str; 2],
+    next: fn(&mut Tokens<'_>) -> Result<Predicate, SyntaxError>,
+    join: fn(Predicate, Predicate) -> Predicate,
+) -> Result<Predicate, SyntaxError> {
+    let first = next(tokens)?;
+    let mut rest = Vec::new();
+    while operator.iter().any(|word| tokens.eat(word)) {
+        rest.push(next(tokens)?);
     }
-    Ok(left)
+    Ok(join_all(first, rest, join))
+}
+
+/// Reads something that is a level deeper.
+fn nested<T>(
+    tokens: &mut Tokens<'_>,
+    next: fn(&mut Tokens<'_>) -> Result<T, SyntaxError>,
+) -> Result<T, SyntaxError> {
+    tokens.enter()?;
+    let inner = next(tokens);
+    tokens.leave();
+    inner
 }
 
 fn negation(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
     if tokens.eat("!") || tokens.eat("not") {
-        return Ok(Predicate::Not(Box::new(negation(tokens)?)));
+        return Ok(Predicate::Not(Box::new(nested(tokens, negation)?)));
     }
     if tokens.is("(") {
         // A parenthesis opens a formula or an expression that a comparison goes on with.
         let mark = tokens.mark();
         tokens.advance();
-        let formula = match equivalence(tokens) {
+        let formula = match nested(tokens, equivalence) {
             Ok(inner) => {
                 let follows = ["&&", "||", "=>", "<=>", ")", "and", "or", "implies", "iff", "else"];
                 let closed = tokens.eat(")");
@@ -383,9 +423,7 @@ fn atom(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
             tokens.expect("]")?;
             return Ok(predicate);
         }
-        if ["is_acyclic", "acyclic", "strict_partial_order", "is_equivalence", "equivalence"]
-            .contains(&name.as_str())
-        {
+        if PROPERTIES.contains(&name.as_str()) {
             tokens.advance();
             tokens.expect("[")?;
             let relation = sum(tokens)?;
@@ -393,6 +431,9 @@ fn atom(tokens: &mut Tokens<'_>) -> Result<Predicate, SyntaxError> {
             tokens.expect("]")?;
             return match (name.as_str(), set) {
                 ("is_acyclic" | "acyclic", _) => Ok(Predicate::Acyclic(relation)),
+                ("irreflexive", _) => Ok(Predicate::Irreflexive(relation)),
+                ("transitive", _) => Ok(Predicate::Transitive(relation)),
+                ("symmetric", _) => Ok(Predicate::Symmetric(relation)),
                 ("strict_partial_order", _) => Ok(Predicate::StrictPartialOrder(relation)),
                 (_, Some(set)) => Ok(Predicate::Equivalence(relation, set)),
                 (_, None) => Err(tokens.error("`,` and a set")),
@@ -449,7 +490,7 @@ fn level(
 ) -> Result<Expression, SyntaxError> {
     let mut left = next(tokens)?;
     while let Some(operator) = operators.iter().find(|operator| tokens.is(operator)) {
-        tokens.advance();
+        tokens.operator()?;
         left = Expression::Binary(operator, Box::new(left), Box::new(next(tokens)?));
     }
     Ok(left)
@@ -478,14 +519,14 @@ fn join(tokens: &mut Tokens<'_>) -> Result<Expression, SyntaxError> {
 fn unary(tokens: &mut Tokens<'_>) -> Result<Expression, SyntaxError> {
     if let Some(operator) = ["~", "^", "*"].into_iter().find(|operator| tokens.is(operator)) {
         tokens.advance();
-        return Ok(Expression::Unary(operator, Box::new(unary(tokens)?)));
+        return Ok(Expression::Unary(operator, Box::new(nested(tokens, unary)?)));
     }
     primary(tokens)
 }
 
 fn primary(tokens: &mut Tokens<'_>) -> Result<Expression, SyntaxError> {
     if tokens.eat("(") {
-        let inner = sum(tokens)?;
+        let inner = nested(tokens, sum)?;
         tokens.expect(")")?;
         return Ok(inner);
     }
@@ -496,7 +537,7 @@ fn primary(tokens: &mut Tokens<'_>) -> Result<Expression, SyntaxError> {
     tokens.advance();
     if let Some(function) = FUNCTIONS.into_iter().find(|function| *function == token.text) {
         tokens.expect("[")?;
-        let inner = sum(tokens)?;
+        let inner = nested(tokens, sum)?;
         tokens.expect("]")?;
         return Ok(Expression::Unary(function, Box::new(inner)));
     }

@@ -80,6 +80,9 @@ pub struct AnswerReport {
     pub text: String,
     /// The answer; null if a bound was hit first.
     pub holds: Option<bool>,
+    /// How often a loop body was entered at most, where the answer rests on the absence of an execution and longer ones exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<usize>,
     /// The execution that it rests on.
     pub witness: Option<WitnessReport>,
 }
@@ -173,6 +176,7 @@ impl Report {
             Test::Khronos(khronos) => {
                 for (index, assertion) in khronos.assertions.iter().enumerate() {
                     let answer = super::run::run(test, Property::Assertion(index), settings)?;
+                    report.complete &= answer.holds.is_some();
                     report.assertions.push(AnswerReport {
                         line: Some(assertion.line),
                         text: assertion.text.clone(),
@@ -192,13 +196,14 @@ impl Report {
                         super::program::Question::ForAll(_) => "forall",
                     };
                     let text = format!("{word} {}", text::condition(program, condition));
-                    report.question = Some(AnswerReport::new(&answer, text, wanted));
-                    report.complete &= answer.holds.is_some();
+                    let asked = AnswerReport::new(&answer, text, wanted).within(&answer, settings);
+                    report.complete &= answer.holds.is_some() && asked.rounds.is_none();
+                    report.question = Some(asked);
                 }
                 let found = super::run::outcomes(program, settings);
                 let names: Vec<String> =
                     program.observables().into_iter().map(|term| program.term_name(term)).collect();
-                report.complete &= found.complete;
+                report.complete &= found.exhaustive();
                 report.outcomes = Some(
                     found
                         .outcomes
@@ -207,8 +212,10 @@ impl Report {
                         .collect(),
                 );
                 let answer = super::run::run(test, Property::RaceFree, settings)?;
-                report.complete &= answer.holds.is_some();
-                report.race_free = Some(AnswerReport::new(&answer, "race-free".to_owned(), wanted));
+                let asked =
+                    AnswerReport::new(&answer, "race-free".to_owned(), wanted).within(&answer, settings);
+                report.complete &= answer.holds.is_some() && asked.rounds.is_none();
+                report.race_free = Some(asked);
                 if let Some(model) = wanted.progress {
                     let answer = super::run::run(test, Property::Terminates(model), settings)?;
                     report.complete &= answer.holds.is_some();
@@ -262,10 +269,10 @@ impl Report {
             }
         }
         if let Some(question) = &self.question {
-            let _ = writeln!(text, "{}: {}", question.text, answer_word(question.holds));
+            let _ = writeln!(text, "{}: {}", question.text, question.word());
         }
         if let Some(race_free) = &self.race_free {
-            let _ = writeln!(text, "race-free: {}", answer_word(race_free.holds));
+            let _ = writeln!(text, "race-free: {}", race_free.word());
             if let Some(witness) = &race_free.witness {
                 text.push_str(&witness.text("  "));
             }
@@ -335,11 +342,27 @@ fn state_line(state: &BTreeMap<String, i64>) -> String {
 }
 
 impl AnswerReport {
+    /// Notes the unrolling if the answer is one about executions no longer than it.
+    fn within(self, answer: &Answer, settings: &Settings) -> AnswerReport {
+        let cut =
+            matches!(&answer.evidence, Evidence::Executions(found) if found.cut && found.witness.is_none());
+        AnswerReport { rounds: (cut && self.holds.is_some()).then_some(settings.limits.unroll), ..self }
+    }
+
+    fn word(&self) -> String {
+        let word = answer_word(self.holds);
+        match self.rounds {
+            Some(rounds) => format!("{word}, as far as {rounds} rounds of each loop show"),
+            None => word.to_owned(),
+        }
+    }
+
     fn new(answer: &Answer, text: String, wanted: &Wanted) -> AnswerReport {
         AnswerReport {
             line: None,
             text,
             holds: answer.holds,
+            rounds: None,
             witness: answer.witness().map(|witness| WitnessReport::new(witness, &wanted.relations)),
         }
     }

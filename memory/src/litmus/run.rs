@@ -182,8 +182,8 @@ pub fn run(test: &Test, property: Property, settings: &Settings) -> Result<Answe
                 let what = "litmus --by machine of a .test file (it asserts executions, not programs)";
                 return Err(RunError::NotImplemented(what.to_owned()));
             }
-            let answer = assertion::decide(test, asserted, &options)?;
-            let holds = Some(answer.witness.is_some() == asserted.satisfiable);
+            let answer = assertion::decide(test, asserted, &options, &settings.limits)?;
+            let holds = answer.complete.then_some(answer.witness.is_some() == asserted.satisfiable);
             return Ok(Answer { holds, evidence: Evidence::Assertion(answer.witness.map(Box::new)) });
         }
         Test::Herd(program) => program,
@@ -238,7 +238,7 @@ pub fn example(test: &Test, settings: &Settings) -> Result<Option<Witness>, RunE
                 chains: options.chains,
                 predicate: super::predicate::Predicate::Consistent,
             };
-            Ok(assertion::decide(khronos, &assertion, &options)?.witness)
+            Ok(assertion::decide(khronos, &assertion, &options, &settings.limits)?.witness)
         }
         Test::Herd(program) => {
             let (zero, equal) = (super::program::Term::Constant(0), super::program::Comparison::Equal);
@@ -269,6 +269,8 @@ pub enum LoadError {
 
 /// Parses a test by the format that the end of its name tells.
 pub fn parse(file: &str, text: &str) -> Result<Test, LoadError> {
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if file.ends_with(".test") {
         Ok(Test::Khronos(khronos::read(file, text)?))
     } else if file.ends_with(".litmus") {
@@ -281,7 +283,9 @@ pub fn parse(file: &str, text: &str) -> Result<Test, LoadError> {
 /// Reads a test from a file.
 pub fn load(path: &std::path::Path) -> Result<Test, LoadError> {
     let file = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| LoadError::Read { file: file.clone(), error })?;
-    parse(&file, &text)
+    let bytes = std::fs::read(path).map_err(|error| LoadError::Read { file: file.clone(), error })?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse(&file, text),
+        Err(error) => Err(super::syntax::not_text(file, &bytes, error.valid_up_to()).into()),
+    }
 }

@@ -175,15 +175,33 @@ impl Skeleton {
         expression: ExpressionId,
         read: &mut dyn FnMut(usize) -> Option<i64>,
     ) -> Option<i64> {
-        match paths[thread].expressions[expression] {
-            Expression::Constant(value) => Some(value),
-            Expression::Read(local) => read(*self.read_of[thread].get(local)?),
-            Expression::Apply(operation, a, b) => {
-                let a = self.evaluate(paths, thread, a, read)?;
-                let b = self.evaluate(paths, thread, b, read)?;
-                Some(operation.apply(a, b))
+        let expressions = &paths[thread].expressions;
+        let mut leaf = |expression: ExpressionId| match expressions[expression] {
+            Expression::Constant(value) => Some(Some(value)),
+            Expression::Read(local) => Some(self.read_of[thread].get(local).and_then(|index| read(*index))),
+            Expression::Apply(..) => None,
+        };
+        let Expression::Apply(operation, a, b) = expressions[expression] else { return leaf(expression)? };
+        let applied = |expression: ExpressionId| matches!(expressions[expression], Expression::Apply(..));
+        if a != b && !applied(a) && !applied(b) {
+            return Some(operation.apply(leaf(a)??, leaf(b)??));
+        }
+        // Operands have smaller numbers: what is needed is found downwards and evaluated upwards, each expression once.
+        let mut needed = vec![false; expression + 1];
+        needed[expression] = true;
+        for index in (0..=expression).rev() {
+            if let (true, Expression::Apply(_, a, b)) = (needed[index], expressions[index]) {
+                (needed[a], needed[b]) = (true, true);
             }
         }
+        let mut values = vec![0; expression + 1];
+        for index in (0..=expression).filter(|index| needed[*index]) {
+            values[index] = match expressions[index] {
+                Expression::Apply(operation, a, b) => operation.apply(values[a], values[b]),
+                _ => leaf(index)??,
+            };
+        }
+        Some(values[expression])
     }
 }
 

@@ -31,6 +31,15 @@ pub struct SyntaxError {
     pub found: String,
 }
 
+/// The error for a file that stops being UTF-8 text at a byte.
+pub(super) fn not_text(file: String, bytes: &[u8], at: usize) -> SyntaxError {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let line = before.matches('\n').count() as u32 + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() as u32 + 1;
+    let found = bytes.get(at).map_or_else(String::new, |byte| format!("the byte {byte:#04x}"));
+    SyntaxError { file, position: Position { line, column }, expected: "text in UTF-8".to_owned(), found }
+}
+
 /// Reads characters with their positions.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a> {
@@ -89,6 +98,22 @@ impl<'a> Scanner<'a> {
         &start[..length]
     }
 
+    /// Skips one `(* *)` comment or `<< >>` configuration, if it starts here.
+    pub fn enclosed(&mut self) -> Result<bool, SyntaxError> {
+        let here = self.rest();
+        let Some((open, close)) =
+            [("(*", "*)"), ("<<", ">>")].into_iter().find(|(open, _)| here.starts_with(open))
+        else {
+            return Ok(false);
+        };
+        let Some(length) = here[2..].find(close) else {
+            let expected = format!("`{close}` to close `{open}`");
+            return Err(self.error(self.position, expected, "the end of the file"));
+        };
+        self.skip(here[..length + 4].chars().count());
+        Ok(true)
+    }
+
     pub fn error(
         &self,
         position: Position,
@@ -135,7 +160,15 @@ pub(super) struct Tokens<'a> {
     file: &'a str,
     tokens: Vec<Token>,
     next: usize,
+    depth: usize,
+    operators: usize,
 }
+
+/// How deeply parentheses, negations and implications may nest: formulas are read and evaluated recursively.
+const MAX_NESTING: usize = 100;
+
+/// How many operators the sets and relations of one predicate may have, for the same reason.
+const MAX_OPERATORS: usize = 500;
 
 const MARKS: [&str; 18] = [
     "/\\", "\\/", "<=>", "<:", ":>", "==", "!=", "<=", ">=", "=<", "=>", "->", "&&", "||", "(", ")", "{", "}",
@@ -152,23 +185,12 @@ impl<'a> Tokens<'a> {
                 scanner.take(|c| c != '\n');
                 continue;
             }
-            let enclosed =
-                [("(*", "*)"), ("<<", ">>")].into_iter().find(|(open, _)| scanner.rest().starts_with(open));
-            if let Some((open, close)) = enclosed {
-                let Some(length) = scanner.rest()[2..].find(close) else {
-                    return Err(scanner.error(
-                        position,
-                        format!("`{close}` to close `{open}`"),
-                        "the end of the file",
-                    ));
-                };
-                let inside = scanner.rest()[..length + 4].chars().count();
-                scanner.skip(inside);
+            if scanner.enclosed()? {
                 continue;
             }
             let Some(c) = scanner.peek() else {
                 tokens.push(Token { text: String::new(), kind: TokenKind::End, position });
-                return Ok(Tokens { file, tokens, next: 0 });
+                return Ok(Tokens { file, tokens, next: 0, depth: 0, operators: 0 });
             };
             let (text, kind) = if c.is_ascii_digit() {
                 let text = if scanner.rest().starts_with("0x") || scanner.rest().starts_with("0X") {
@@ -192,13 +214,38 @@ impl<'a> Tokens<'a> {
     }
 
     /// Where the stream stands, for [`Tokens::reset`].
-    pub fn mark(&self) -> usize {
-        self.next
+    pub fn mark(&self) -> (usize, usize) {
+        (self.next, self.operators)
     }
 
     /// Goes back to a mark.
-    pub fn reset(&mut self, mark: usize) {
-        self.next = mark;
+    pub fn reset(&mut self, mark: (usize, usize)) {
+        (self.next, self.operators) = mark;
+    }
+
+    /// One level of nesting more, until [`Tokens::leave`]; an error where there are too many. A reader that enters leaves, whether it
+    /// succeeds or not.
+    pub fn enter(&mut self) -> Result<(), SyntaxError> {
+        self.depth += 1;
+        if self.depth <= MAX_NESTING {
+            return Ok(());
+        }
+        self.depth -= 1;
+        Err(self.error(format!("at most {MAX_NESTING} levels of nesting")))
+    }
+
+    /// Takes an operator between sets or relations; an error where there are too many.
+    pub fn operator(&mut self) -> Result<Token, SyntaxError> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            return Err(self.error(format!("at most {MAX_OPERATORS} operators between sets and relations")));
+        }
+        Ok(self.advance())
+    }
+
+    /// The end of a level of nesting.
+    pub fn leave(&mut self) {
+        self.depth -= 1;
     }
 
     pub fn peek(&self) -> &Token {
@@ -286,4 +333,14 @@ impl<'a> Tokens<'a> {
         self.next += 1;
         Ok(if negative { value.wrapping_neg() } else { value })
     }
+}
+
+/// Joins operands of an associative operator. Long chains are joined as a balanced tree, so that its height stays small.
+pub(super) fn join_all<T>(first: T, mut rest: Vec<T>, join: fn(T, T) -> T) -> T {
+    if rest.len() < 64 {
+        return rest.into_iter().fold(first, join);
+    }
+    let mut right = rest.split_off(rest.len() / 2);
+    let middle = right.remove(0);
+    join(join_all(first, rest, join), join_all(middle, right, join))
 }

@@ -2,7 +2,7 @@
 
 use super::{Reader, is_register};
 use crate::litmus::program::{Comparison, Condition, Question, Term};
-use crate::litmus::syntax::{SyntaxError, TokenKind};
+use crate::litmus::syntax::{SyntaxError, TokenKind, join_all};
 
 impl Reader<'_> {
     pub(super) fn locations(&mut self) -> Result<(), SyntaxError> {
@@ -56,22 +56,31 @@ impl Reader<'_> {
     }
 
     pub(super) fn condition(&mut self) -> Result<Condition, SyntaxError> {
-        let mut condition = self.conjunction()?;
+        let first = self.conjunction()?;
+        let mut rest = Vec::new();
         while self.tokens.eat("\\/") {
-            condition = Condition::Or(Box::new(condition), Box::new(self.conjunction()?));
+            rest.push(self.conjunction()?);
         }
-        Ok(condition)
+        Ok(join_all(first, rest, |a, b| Condition::Or(Box::new(a), Box::new(b))))
     }
 
     fn conjunction(&mut self) -> Result<Condition, SyntaxError> {
-        let mut condition = self.negation()?;
+        let first = self.negation()?;
+        let mut rest = Vec::new();
         while self.tokens.eat("/\\") {
-            condition = Condition::And(Box::new(condition), Box::new(self.negation()?));
+            rest.push(self.negation()?);
         }
-        Ok(condition)
+        Ok(join_all(first, rest, |a, b| Condition::And(Box::new(a), Box::new(b))))
     }
 
     fn negation(&mut self) -> Result<Condition, SyntaxError> {
+        self.tokens.enter()?;
+        let condition = self.operand_of_condition();
+        self.tokens.leave();
+        condition
+    }
+
+    fn operand_of_condition(&mut self) -> Result<Condition, SyntaxError> {
         if self.tokens.eat("~") || self.tokens.eat("not") {
             return Ok(Condition::Not(Box::new(self.negation()?)));
         }
