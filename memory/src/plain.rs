@@ -485,16 +485,16 @@ impl MemorySystem for PlainMemory<'_> {
                 load_view(&self.workgroup, offset, immediate, mask, access, out);
             }
             Pointers::Physical { low, high, immediate } => {
-                return self.physical(at, (low, high, immediate), mask, access, |view, offset, mask| {
-                    if mask == Mask::MAX {
-                        load_view(view, offset, 0, mask, access, out);
+                return self.physical(at, (low, high, immediate), mask, access, |view, offset, group| {
+                    if group == mask {
+                        load_view(view, offset, 0, group, access, out);
                     } else {
                         // Lanes of other buffers keep what they have.
                         let mut part = [Lanes::ZERO; 2 * MOST];
                         let part = &mut part[..out.len()];
-                        load_view(view, offset, 0, mask, access, part);
+                        load_view(view, offset, 0, group, access, part);
                         for (lanes, part) in out.iter_mut().zip(part) {
-                            each(mask, |lane| lanes.0[lane] = part.0[lane]);
+                            each(group, |lane| lanes.0[lane] = part.0[lane]);
                         }
                     }
                 });

@@ -238,6 +238,7 @@ impl<'a> Texels<'a> {
 }
 
 /// The lanes whose words are all ones; the others are zero.
-fn to_mask(lanes: &Lanes) -> Mask {
+#[inline(always)]
+pub(super) fn to_mask(lanes: &Lanes) -> Mask {
     (0..LANES).fold(0, |mask, lane| mask | (lanes.0[lane] & (1 << lane)))
 }

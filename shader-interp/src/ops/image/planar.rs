@@ -1,5 +1,6 @@
 //! The common case of storage images in one step: two dimensions, one 32-bit component a texel, one sample, flat memory.
 
+use super::address::to_mask;
 use super::{ImageInstruction, Operation, clear_outside};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, ImageView, Resources};
@@ -74,14 +75,14 @@ pub(super) fn execute<M: MemorySystem>(
 #[inline(always)]
 fn address(view: &ImageView, x: &Lanes, y: &Lanes) -> (Lanes, Mask) {
     let (start, row, [width, height, _]) = (view.level_offsets[0], view.level_row_pitch[0], view.extent);
-    let mut offset = Lanes::ZERO;
-    let mut inside = 0;
+    let (mut offset, mut inside) = (Lanes::ZERO, Lanes::ZERO);
     for lane in 0..LANES {
         let (x, y) = (x.0[lane], y.0[lane]);
         offset.0[lane] = start.wrapping_add(x.wrapping_mul(4)).wrapping_add(y.wrapping_mul(row));
-        inside |= u32::from(x < width && y < height) << lane;
+        let there = [x < width, y < height].map(|there| if there { u32::MAX } else { 0 });
+        inside.0[lane] = there[0] & there[1];
     }
-    (offset, inside)
+    (offset, to_mask(&inside))
 }
 
 /// The access itself; what it read, if it reads.
