@@ -4,12 +4,13 @@
 //! run`.
 
 use crate::assemble::assemble_with_lines;
-use crate::host::buffers::{self, ElementType};
+use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use vulkan_pellucid::report::element::Element;
 
 /// What to execute.
 #[derive(Args, Clone, Debug)]
@@ -88,15 +89,15 @@ fn specialization(value: &str) -> anyhow::Result<Vec<u8>> {
     let kind = match value {
         "true" => return Ok(vec![1, 0, 0, 0]),
         "false" => return Ok(vec![0; 4]),
-        _ if value.contains('.') => ElementType::F32,
-        _ if value.starts_with('-') => ElementType::I32,
-        _ => ElementType::U32,
+        _ if value.contains('.') => Element::F32,
+        _ if value.starts_with('-') => Element::I32,
+        _ => Element::U32,
     };
     kind.encode(value).map_err(anyhow::Error::msg)
 }
 
 /// The types of the buffers, for printing them.
-type Types = BTreeMap<(u32, u32), ElementType>;
+type Types = BTreeMap<(u32, u32), Element>;
 
 fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
     let mut program = Program {
@@ -146,7 +147,7 @@ fn push(bytes: &mut Vec<u8>, text: &str) -> anyhow::Result<()> {
     let (offset, values) = text.split_once('=').context("not OFFSET=TYPE:v0,v1,...")?;
     let offset: usize = offset.parse().context("the offset is no number")?;
     let (kind, values) = values.split_once(':').context("not OFFSET=TYPE:v0,v1,...")?;
-    let kind = ElementType::parse(kind).map_err(anyhow::Error::msg)?;
+    let kind = Element::parse(kind).map_err(anyhow::Error::msg)?;
     let mut encoded = Vec::new();
     for value in values.split(',') {
         encoded.extend(kind.encode(value).map_err(anyhow::Error::msg)?);
@@ -189,7 +190,7 @@ pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
     };
     for at in &arguments.dump {
         println!("{}:{}", at.0, at.1);
-        print!("{}", types[at].dump(&buffers[at]));
+        print!("{}", buffers::dump(types[at], &buffers[at]));
     }
     Ok(())
 }

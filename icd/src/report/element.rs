@@ -1,4 +1,4 @@
-//! Types of buffer elements, for showing contents.
+//! Types of buffer elements: contents of buffers as text and back.
 
 use pellucid_shader_interp::math::half;
 
@@ -35,8 +35,15 @@ const NAMES: [(&str, Element, usize); 11] = [
 
 impl Element {
     /// The type of that name.
-    pub fn parse(name: &str) -> Option<Element> {
-        NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
+    ///
+    /// # Errors
+    /// It is no type; the message names all.
+    pub fn parse(name: &str) -> Result<Element, String> {
+        let found = NAMES.iter().find(|row| row.0 == name).map(|row| row.1);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|row| row.0).collect();
+            format!("unknown type \"{name}\"; types: {}", names.join(", "))
+        })
     }
 
     fn row(self) -> (&'static str, usize) {
@@ -51,6 +58,35 @@ impl Element {
     /// Its bytes.
     pub fn size(self) -> usize {
         self.row().1
+    }
+
+    /// The bytes of a value, little endian. Integers may be hexadecimal.
+    ///
+    /// # Errors
+    /// The text is no value of the type.
+    pub fn encode(self, text: &str) -> Result<Vec<u8>, String> {
+        let name = self.name();
+        let bad = || format!("\"{text}\" is no {name}");
+        let unsigned = || match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| bad()),
+            None => text.parse::<u64>().map_err(|_| bad()),
+        };
+        let signed = || text.parse::<i64>().map_err(|_| bad());
+        let float = || text.parse::<f64>().map_err(|_| bad());
+        let bytes = match self {
+            Element::U8 => u8::try_from(unsigned()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::U16 => u16::try_from(unsigned()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::U32 => u32::try_from(unsigned()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::U64 => unsigned()?.to_le_bytes().to_vec(),
+            Element::I8 => i8::try_from(signed()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::I16 => i16::try_from(signed()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::I32 => i32::try_from(signed()?).map_err(|_| bad())?.to_le_bytes().to_vec(),
+            Element::I64 => signed()?.to_le_bytes().to_vec(),
+            Element::F16 => (half::from_f64(float()?) as u16).to_le_bytes().to_vec(),
+            Element::F32 => (float()? as f32).to_le_bytes().to_vec(),
+            Element::F64 => float()?.to_le_bytes().to_vec(),
+        };
+        Ok(bytes)
     }
 
     /// A value as text. What is shorter than the type is padded with zeroes.
@@ -86,7 +122,7 @@ mod tests {
         assert_eq!(Element::I16.decode(&[0xff, 0xff]), "-1");
         assert_eq!(Element::F16.decode(&[0, 0x3c]), "1");
         assert_eq!(Element::F32.values(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0]), ["1", "0"]);
-        assert_eq!(Element::parse("u64").map(Element::name), Some("u64"));
-        assert_eq!(Element::parse("u65"), None);
+        assert_eq!(Element::parse("u64").map(Element::name), Ok("u64"));
+        assert!(Element::parse("u65").is_err());
     }
 }
