@@ -80,17 +80,10 @@ impl Lowerer<'_> {
                 let name = self.compute(Opcode::ReadClock, 2, &[])?;
                 self.define(op.results[0], name)
             }
-            OpKind::ImageRead { image, .. }
-            | OpKind::ImageWrite { image, .. }
-            | OpKind::ImageAtomic { image, .. }
-            | OpKind::ImageAtomicLoad { image, .. }
-            | OpKind::ImageAtomicStore { image, .. }
-            | OpKind::ImageFetch { image, .. }
-            | OpKind::ImageSample { image, .. }
-            | OpKind::ImageQuerySize { image, .. }
-            | OpKind::ImageQueryLevels(image)
-            | OpKind::ImageQuerySamples(image) => self.image(op, image),
-            _ => self.subgroup(op),
+            kind => match kind.image() {
+                Some(image) => self.image(op, image),
+                None => self.subgroup(op),
+            },
         }
     }
 

@@ -522,3 +522,22 @@ pub enum OpKind {
         whole: bool,
     },
 }
+
+impl OpKind {
+    /// The operand of an image operation.
+    pub fn image(&self) -> Option<&ImageOperand> {
+        match self {
+            OpKind::ImageRead { image, .. }
+            | OpKind::ImageWrite { image, .. }
+            | OpKind::ImageAtomic { image, .. }
+            | OpKind::ImageAtomicLoad { image, .. }
+            | OpKind::ImageAtomicStore { image, .. }
+            | OpKind::ImageFetch { image, .. }
+            | OpKind::ImageSample { image, .. }
+            | OpKind::ImageQuerySize { image, .. }
+            | OpKind::ImageQueryLevels(image)
+            | OpKind::ImageQuerySamples(image) => Some(image),
+            _ => None,
+        }
+    }
+}

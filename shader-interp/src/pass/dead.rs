@@ -74,17 +74,11 @@ fn kind_values(kind: &OpKind, use_value: impl FnMut(Value)) {
             place_values(place, use_value);
         }
         OpKind::BufferSize { element, .. } => element.iter().copied().for_each(use_value),
-        OpKind::ImageRead { image, .. }
-        | OpKind::ImageWrite { image, .. }
-        | OpKind::ImageAtomic { image, .. }
-        | OpKind::ImageAtomicLoad { image, .. }
-        | OpKind::ImageAtomicStore { image, .. }
-        | OpKind::ImageFetch { image, .. }
-        | OpKind::ImageSample { image, .. }
-        | OpKind::ImageQuerySize { image, .. }
-        | OpKind::ImageQueryLevels(image)
-        | OpKind::ImageQuerySamples(image) => image_values(image, use_value),
-        _ => {}
+        _ => {
+            if let Some(image) = kind.image() {
+                image_values(image, use_value);
+            }
+        }
     }
 }
 

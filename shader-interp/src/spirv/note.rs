@@ -77,16 +77,10 @@ impl Lowerer<'_> {
             OpKind::Load { place: Place::Buffer { element, .. }, .. }
             | OpKind::Store { place: Place::Buffer { element, .. }, .. }
             | OpKind::Atomic { place: Place::Buffer { element, .. }, .. } => [*element, None],
-            OpKind::ImageRead { image, .. }
-            | OpKind::ImageWrite { image, .. }
-            | OpKind::ImageAtomic { image, .. }
-            | OpKind::ImageAtomicLoad { image, .. }
-            | OpKind::ImageAtomicStore { image, .. }
-            | OpKind::ImageFetch { image, .. }
-            | OpKind::ImageSample { image, .. } => {
-                [image.element, image.sampler.and_then(|(_, element)| element)]
-            }
-            _ => return,
+            kind => match kind.image() {
+                Some(image) => [image.element, image.sampler.and_then(|(_, element)| element)],
+                None => return,
+            },
         };
         for element in elements.into_iter().flatten().filter(|&e| self.b.constant_bits(e).is_none()) {
             if op.site != Site(0) && !self.is_non_uniform(self.sites.word(op.site), DEEP) {
