@@ -14,7 +14,7 @@ use super::layout::{Resource, Shape, assign};
 use super::lines::Lines;
 use super::phases::{Phase, phases};
 use super::shader::Shader;
-use pellucid_memory::litmus::program::{Instruction, Operand, Program};
+use pellucid_memory::litmus::program::Program;
 
 /// A test as a shader and what must stand around it.
 #[derive(Clone, Debug)]
@@ -109,23 +109,7 @@ fn one_dispatch(program: &Program, levels: &[u32]) -> Result<(), Refused> {
 /// Values are 32 bits wide here.
 fn fits(program: &Program) -> Result<(), Refused> {
     let mut values = program.initial.clone();
-    let mut operand = |operand: &Operand| {
-        if let Operand::Constant(value) = operand {
-            values.push(*value);
-        }
-    };
-    for thread in &program.threads {
-        for instruction in &thread.code {
-            match instruction {
-                Instruction::Store(_, value) | Instruction::ReadModifyWrite(_, _, _, value) => operand(value),
-                Instruction::Local(_, _, a, b) | Instruction::Branch(_, a, b, _) => {
-                    operand(a);
-                    operand(b);
-                }
-                _ => {}
-            }
-        }
-    }
+    values.extend(program.constants());
     values.extend(program.threads.iter().flat_map(|thread| thread.initial.iter().copied()));
     match values.iter().find(|value| i32::try_from(**value).is_err()) {
         Some(value) => Err(Refused(format!("with the value {value}, which 32 bits do not hold"))),

@@ -4,7 +4,7 @@ use super::explore::Exploring;
 use super::kinds::Kinds;
 use super::report::{Court, Report};
 use crate::history::{History, Load, ValuePolicy};
-use crate::model::{ModelOptions, ReadModifyWrite};
+use crate::model::ReadModifyWrite;
 use crate::race::{
     AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Pair, Record, Space,
     Time, Trace,
@@ -191,16 +191,8 @@ impl Core {
         // Only writes can race with a read; a race that the axioms do not confirm is an order.
         let later = Later { agent: who.agent, facts: &facts, kind: &kind };
         let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        let court = Court {
-            trace: &self.trace,
-            kinds: self.kinds.list(),
-            agents: &self.agents,
-            options: ModelOptions {
-                chains: self.chains,
-                read_modify_write: self.read_modify_write,
-                ..ModelOptions::default()
-            },
-        };
+        let court =
+            Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
         let pair = |earlier: Record| Pair {
             earlier,
             earlier_kind: self.kinds.get(earlier.kind),
@@ -432,16 +424,8 @@ impl Core {
                 }
                 continue;
             }
-            let court = Court {
-                trace: &self.trace,
-                kinds: self.kinds.list(),
-                agents: &self.agents,
-                options: ModelOptions {
-                    chains: self.chains,
-                    read_modify_write: self.read_modify_write,
-                    ..ModelOptions::default()
-                },
-            };
+            let court =
+                Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
             let pair = Pair {
                 earlier,
                 earlier_kind: self.kinds.get(earlier.kind),

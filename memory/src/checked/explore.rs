@@ -18,7 +18,6 @@ use crate::access::Access;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
-use crate::model::ModelOptions;
 use crate::race::{Cell, Facts, Heads, Kind, Later, Nothing, Order, Pair, Record, Space};
 use crate::raw;
 use crate::system::MemoryView;
@@ -92,16 +91,8 @@ impl Core {
         let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
         let later = Later { agent: who.agent, facts, kind: &kind };
         let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        let court = Court {
-            trace: &self.trace,
-            kinds: self.kinds.list(),
-            agents: &self.agents,
-            options: ModelOptions {
-                chains: self.chains,
-                read_modify_write: self.read_modify_write,
-                ..ModelOptions::default()
-            },
-        };
+        let court =
+            Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
         let writes = history.entries().iter().map(|entry| (entry.record, entry.bytes, entry.position));
         let reads = history.reads().iter().map(|read| (read.record, read.bytes, read.saw));
         for (earlier, _, position) in

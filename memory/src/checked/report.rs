@@ -5,7 +5,7 @@ use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
 use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
-use crate::model::ModelOptions;
+use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::race::{AgentId, Agents, Case, Explanation, Kind, Pair, Trace};
 use crate::scope::{Scope, StorageClasses};
 use crate::system::Notice;
@@ -18,6 +18,19 @@ pub(super) struct Court<'a> {
     pub kinds: &'a [Kind],
     pub agents: &'a Agents,
     pub options: ModelOptions,
+}
+
+impl<'a> Court<'a> {
+    pub fn new(
+        trace: &'a Trace,
+        kinds: &'a [Kind],
+        agents: &'a Agents,
+        chains: bool,
+        read_modify_write: ReadModifyWrite,
+    ) -> Court<'a> {
+        let options = ModelOptions { chains, read_modify_write, ..ModelOptions::default() };
+        Court { trace, kinds, agents, options }
+    }
 }
 
 /// Turns agent numbers into what the program can see.

@@ -15,7 +15,7 @@ use crate::model::{Candidate, Execution, Matrix, ModelOptions, Program as Model,
 use super::barrier::{self, Progress};
 use super::candidate::Search;
 use super::path::{End, Path, Paths};
-use super::program::{Condition, Instruction, Operand, Program, Term};
+use super::program::{Condition, Program, Term};
 use super::skeleton::Skeleton;
 use super::witness::Witness;
 
@@ -170,26 +170,7 @@ fn signature(path: &Path, cut: usize) -> Vec<(usize, usize, bool)> {
 fn constants(program: &Program) -> Vec<i64> {
     let mut values: BTreeSet<i64> = program.initial.iter().copied().collect();
     values.extend([0, 1]);
-    let mut operand = |operand: &Operand| {
-        if let Operand::Constant(value) = operand {
-            values.insert(*value);
-        }
-    };
-    for thread in &program.threads {
-        for instruction in &thread.code {
-            match instruction {
-                Instruction::Store(_, value) | Instruction::ReadModifyWrite(_, _, _, value) => operand(value),
-                Instruction::Local(_, _, a, b) | Instruction::Branch(_, a, b, _) => {
-                    operand(a);
-                    operand(b);
-                }
-                Instruction::ControlBarrier { resource, quorum, .. } => {
-                    resource.iter().chain(quorum).for_each(&mut operand);
-                }
-                _ => {}
-            }
-        }
-    }
+    values.extend(program.constants());
     let mut terms = Vec::new();
     if let Some(question) = &program.question {
         question.witness().0.terms(&mut terms);

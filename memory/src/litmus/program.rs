@@ -307,6 +307,28 @@ impl Condition {
 }
 
 impl Program {
+    /// The constants among the operands of its instructions.
+    pub fn constants(&self) -> Vec<i64> {
+        let mut operands: Vec<&Operand> = Vec::new();
+        for instruction in self.threads.iter().flat_map(|thread| &thread.code) {
+            match instruction {
+                Instruction::Store(_, value) | Instruction::ReadModifyWrite(_, _, _, value) => {
+                    operands.push(value)
+                }
+                Instruction::Local(_, _, a, b) | Instruction::Branch(_, a, b, _) => operands.extend([a, b]),
+                Instruction::ControlBarrier { resource, quorum, .. } => {
+                    operands.extend(resource.iter().chain(quorum));
+                }
+                _ => {}
+            }
+        }
+        let constant = |operand: &Operand| match operand {
+            Operand::Constant(value) => Some(*value),
+            Operand::Register(_) => None,
+        };
+        operands.into_iter().filter_map(constant).collect()
+    }
+
     /// The terms that tell final states apart: what the condition, the filter and `locations` mention; every register that an instruction
     /// writes if they mention nothing.
     pub fn observables(&self) -> Vec<Term> {
