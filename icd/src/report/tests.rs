@@ -102,16 +102,13 @@ fn not_visible() -> Finding {
     }
 }
 
+fn dispatch<'a>(shader: &'a Shader, labels: &'a [String], objects: &'a [Object]) -> DispatchContext<'a> {
+    DispatchContext { number: 3, shader, pipeline: "", labels, queue: "queue 0", objects }
+}
+
 fn rendered(shader: &Shader, finding: &Finding) -> String {
     let labels = ["frame".to_owned(), "reduce".to_owned()];
-    let dispatches = [DispatchContext {
-        number: 3,
-        shader,
-        pipeline: "",
-        labels: &labels,
-        queue: "queue 0",
-        objects: &[],
-    }];
+    let dispatches = [dispatch(shader, &labels, &[])];
     text::render(finding, &Context { dispatches: &dispatches }, "pellucid run --seed 0 -- ./reduce")
 }
 
@@ -170,14 +167,7 @@ fn a_workgroup_variable_is_no_descriptor() {
         name: "input".into(),
     }];
     let shader = shader(SourceLanguage::Glsl, None, true);
-    let dispatch = DispatchContext {
-        number: 3,
-        shader: &shader,
-        pipeline: "",
-        labels: &[],
-        queue: "queue 0",
-        objects: &objects,
-    };
+    let dispatch = dispatch(&shader, &[], &objects);
     let mut read = access(3, AccessKind::Read, 0);
     assert_eq!(dispatch.object(&read), None);
     read.place.class = StorageClasses::UNIFORM;
@@ -210,14 +200,7 @@ fn lines_without_text_are_named() {
 #[test]
 fn equal_findings_are_counted_and_totals_are_greppable() {
     let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
-    let dispatches = [DispatchContext {
-        number: 3,
-        shader: &shader,
-        pipeline: "",
-        labels: &[],
-        queue: "queue 0",
-        objects: &[],
-    }];
+    let dispatches = [dispatch(&shader, &[], &[])];
     let context = Context { dispatches: &dispatches };
     let directory = tempfile::tempdir().unwrap();
     let config = Config {
@@ -265,14 +248,7 @@ fn a_suppressed_finding_is_silent_and_counted_apart() {
     std::fs::write(&rules, "race:reduce.comp:12\n").unwrap();
     let config = Config { suppressions: Some(rules), ..Config::default() };
     let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
-    let dispatches = [DispatchContext {
-        number: 3,
-        shader: &shader,
-        pipeline: "",
-        labels: &[],
-        queue: "queue 0",
-        objects: &[],
-    }];
+    let dispatches = [dispatch(&shader, &[], &[])];
     let session = Session::new(&config, Some(String::new()));
     session.open().unwrap();
     assert_eq!(session.report(&not_visible(), &Context { dispatches: &dispatches }), Verdict::default());
@@ -282,14 +258,7 @@ fn a_suppressed_finding_is_silent_and_counted_apart() {
 #[test]
 fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
     let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
-    let dispatches = [DispatchContext {
-        number: 3,
-        shader: &shader,
-        pipeline: "",
-        labels: &[],
-        queue: "queue 0",
-        objects: &[],
-    }];
+    let dispatches = [dispatch(&shader, &[], &[])];
     let context = Context { dispatches: &dispatches };
     let note = Finding { id: FindingId::DivideByZero, ..not_visible() };
     for (notes, findings, status) in [(Notes::On, 0, None), (Notes::Error, 1, Some(7))] {
