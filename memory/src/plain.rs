@@ -14,7 +14,7 @@ use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap
 use std::sync::atomic::{Ordering, fence};
 
 mod lanes;
-use lanes::{MOST, each, load_view, modify_own, modify_view, store_view};
+use lanes::{MOST, Modification, each, load_view, modify_own, modify_view, store_view};
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {
@@ -51,54 +51,85 @@ impl<'a> PlainMemory<'a> {
     }
 }
 
+/// Lanes with addresses in one live buffer.
+struct Window {
+    view: MemoryView,
+    /// Into the view.
+    offset: Lanes,
+    /// The lanes, of those that were asked for.
+    group: Mask,
+}
+
 impl PlainMemory<'_> {
-    /// Serves lanes with addresses: those that share a live buffer go together, by their offsets into it.
+    /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size` bytes.
     #[inline(always)]
-    fn physical(
+    fn window(
         &mut self,
         at: Site,
         (low, high, immediate): (&Lanes, &Lanes, u32),
         mask: Mask,
-        access: &Access,
-        mut serve: impl FnMut(&MemoryView, &Lanes, Mask),
-    ) -> Result<(), Trap> {
-        let size = u64::from(access.size) * u64::from(access.components);
-        let address = |lane: usize| {
-            (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
+        size: u64,
+    ) -> Result<Window, Trap> {
+        let lane = mask.trailing_zeros() as usize % LANES;
+        let address = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
+        let first = address.wrapping_add(u64::from(immediate));
+        let Some(view) = self.resolve(first, size) else {
+            return Err(Trap::InvalidAddress { site: at, address: first, size: size as u32 });
         };
-        let mut left = mask;
-        while left != 0 {
-            let first = address(left.trailing_zeros() as usize);
-            let Some(view) = self.resolve(first, size) else {
-                return Err(Trap::InvalidAddress { site: at, address: first, size: size as u32 });
-            };
-            // A window of less than 4 GiB around the first lane, so that offsets fit.
-            let into = first - view.address;
-            let start = into.saturating_sub(1 << 31);
-            let window = MemoryView {
-                host: view.host.wrapping_add(start as usize),
-                address: view.address + start,
-                size: (view.size - start).min(u64::from(u32::MAX)),
-                reference: view.reference,
-            };
-            // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last place for one is there.
-            let base = window.address.wrapping_sub(u64::from(immediate));
-            let (base_low, base_high) = (base as u32, (base >> 32) as u32);
-            let last = (window.size - size) as u32;
-            let (mut offset, mut inside) = (Lanes::ZERO, Lanes::ZERO);
-            for lane in 0..LANES {
-                let borrow = u32::from(low.0[lane] < base_low);
-                let far = high.0[lane].wrapping_sub(base_high).wrapping_sub(borrow);
-                let distance = low.0[lane].wrapping_sub(base_low);
-                offset.0[lane] = distance;
-                inside.0[lane] = if far == 0 && distance <= last { u32::MAX } else { 0 };
-            }
-            let group = left & (0..LANES).fold(0, |group, lane| group | (inside.0[lane] & 1 << lane));
-            serve(&window, &offset, group);
-            left &= !group;
+        // A window of less than 4 GiB around the first lane, so that offsets fit.
+        let into = first - view.address;
+        let start = into.saturating_sub(1 << 31);
+        let view = MemoryView {
+            host: view.host.wrapping_add(start as usize),
+            address: view.address + start,
+            size: (view.size - start).min(u64::from(u32::MAX)),
+            reference: view.reference,
+        };
+        // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last place for one is there.
+        let base = view.address.wrapping_sub(u64::from(immediate));
+        let (base_low, base_high) = (base as u32, (base >> 32) as u32);
+        let last = (view.size - size) as u32;
+        let (mut offset, mut inside) = (Lanes::ZERO, Lanes::ZERO);
+        for lane in 0..LANES {
+            let borrow = u32::from(low.0[lane] < base_low);
+            let far = high.0[lane].wrapping_sub(base_high).wrapping_sub(borrow);
+            let distance = low.0[lane].wrapping_sub(base_low);
+            offset.0[lane] = distance;
+            inside.0[lane] = if far == 0 && distance <= last { u32::MAX } else { 0 };
         }
-        Ok(())
+        let group = mask & (0..LANES).fold(0, |group, lane| group | (inside.0[lane] & 1 << lane));
+        Ok(Window { view, offset, group })
     }
+
+    /// Serves lanes of several buffers, group by group, the first of which was found. Results are kept apart: other lanes keep what they have.
+    #[cold]
+    fn groups(
+        &mut self,
+        at: Site,
+        (addresses, mask, size): ((&Lanes, &Lanes, u32), Mask, u64),
+        mut window: Window,
+        out: &mut [Lanes],
+        serve: &mut dyn FnMut(&Window, &mut [Lanes]),
+    ) -> Result<(), Trap> {
+        let mut left = mask;
+        loop {
+            let mut part = [Lanes::ZERO; 2 * MOST];
+            let part = &mut part[..out.len()];
+            serve(&window, part);
+            for (lanes, part) in out.iter_mut().zip(part) {
+                each(window.group, |lane| lanes.0[lane] = part.0[lane]);
+            }
+            left &= !window.group;
+            if left == 0 {
+                return Ok(());
+            }
+            window = self.window(at, addresses, left, size)?;
+        }
+    }
+}
+
+fn size(access: &Access) -> u64 {
+    u64::from(access.size) * u64::from(access.components)
 }
 
 impl MemorySystem for PlainMemory<'_> {
@@ -116,29 +147,26 @@ impl MemorySystem for PlainMemory<'_> {
         access: &Access,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
-        match from {
-            Pointers::View { view, offset, immediate } => {
-                load_view(view, offset, immediate, mask, access, out)
-            }
-            Pointers::Workgroup { offset, immediate, .. } => {
-                load_view(&self.workgroup, offset, immediate, mask, access, out);
-            }
-            Pointers::Physical { low, high, immediate } => {
-                return self.physical(at, (low, high, immediate), mask, access, |view, offset, group| {
-                    if group == mask {
-                        load_view(view, offset, 0, group, access, out);
-                    } else {
-                        // Lanes of other buffers keep what they have.
-                        let mut part = [Lanes::ZERO; 2 * MOST];
-                        let part = &mut part[..out.len()];
-                        load_view(view, offset, 0, group, access, part);
-                        for (lanes, part) in out.iter_mut().zip(part) {
-                            each(group, |lane| lanes.0[lane] = part.0[lane]);
-                        }
-                    }
-                });
-            }
+        if mask == 0 {
+            return Ok(());
         }
+        let window;
+        let (view, offset, immediate) = match from {
+            Pointers::View { view, offset, immediate } => (view, offset, immediate),
+            Pointers::Workgroup { offset, immediate, .. } => (&self.workgroup, offset, immediate),
+            Pointers::Physical { low, high, immediate } => {
+                let addresses = (low, high, immediate);
+                window = self.window(at, addresses, mask, size(access))?;
+                if window.group != mask {
+                    let asked = (addresses, mask, size(access));
+                    return self.groups(at, asked, window, out, &mut |here, part| {
+                        load_view(&here.view, &here.offset, 0, here.group, access, part);
+                    });
+                }
+                (&window.view, &window.offset, 0)
+            }
+        };
+        load_view(view, offset, immediate, mask, access, out);
         Ok(())
     }
 
@@ -151,19 +179,26 @@ impl MemorySystem for PlainMemory<'_> {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
-        match to {
-            Pointers::View { view, offset, immediate } => {
-                store_view(view, offset, immediate, mask, access, value)
-            }
-            Pointers::Workgroup { offset, immediate, .. } => {
-                store_view(&self.workgroup, offset, immediate, mask, access, value);
-            }
-            Pointers::Physical { low, high, immediate } => {
-                return self.physical(at, (low, high, immediate), mask, access, |view, offset, mask| {
-                    store_view(view, offset, 0, mask, access, value);
-                });
-            }
+        if mask == 0 {
+            return Ok(());
         }
+        let window;
+        let (view, offset, immediate) = match to {
+            Pointers::View { view, offset, immediate } => (view, offset, immediate),
+            Pointers::Workgroup { offset, immediate, .. } => (&self.workgroup, offset, immediate),
+            Pointers::Physical { low, high, immediate } => {
+                let addresses = (low, high, immediate);
+                window = self.window(at, addresses, mask, size(access))?;
+                if window.group != mask {
+                    let asked = (addresses, mask, size(access));
+                    return self.groups(at, asked, window, &mut [], &mut |here, _| {
+                        store_view(&here.view, &here.offset, 0, here.group, access, value);
+                    });
+                }
+                (&window.view, &window.offset, 0)
+            }
+        };
+        store_view(view, offset, immediate, mask, access, value);
         Ok(())
     }
 
@@ -179,26 +214,27 @@ impl MemorySystem for PlainMemory<'_> {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let with = Modification { op, value, comparator };
         match to {
             Pointers::View { view, offset, immediate } => {
-                modify_view(view, offset, immediate, mask, access, op, value, comparator, out);
+                modify_view(view, offset, immediate, mask, access, with, out);
             }
             Pointers::Workgroup { offset, immediate, .. } => {
-                modify_own(&self.workgroup, offset, immediate, mask, access, op, value, comparator, out);
+                modify_own(&self.workgroup, offset, immediate, mask, access, with, out);
             }
             Pointers::Physical { low, high, immediate } => {
-                return self.physical(at, (low, high, immediate), mask, access, |view, offset, group| {
-                    if group == mask {
-                        modify_view(view, offset, 0, group, access, op, value, comparator, out);
-                    } else {
-                        let mut part = [Lanes::ZERO; 2];
-                        let part = &mut part[..out.len()];
-                        modify_view(view, offset, 0, group, access, op, value, comparator, part);
-                        for (lanes, part) in out.iter_mut().zip(part) {
-                            each(group, |lane| lanes.0[lane] = part.0[lane]);
-                        }
-                    }
-                });
+                let addresses = (low, high, immediate);
+                let window = self.window(at, addresses, mask, size(access))?;
+                if window.group != mask {
+                    let asked = (addresses, mask, size(access));
+                    return self.groups(at, asked, window, out, &mut |here, part| {
+                        modify_view(&here.view, &here.offset, 0, here.group, access, with, part);
+                    });
+                }
+                modify_view(&window.view, &window.offset, 0, mask, access, with, out);
             }
         }
         Ok(())

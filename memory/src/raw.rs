@@ -7,7 +7,73 @@
 
 use crate::access::AtomicOp;
 use crate::system::MemoryView;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// A component in memory: an atomic integer, of whatever bits.
+pub trait Component: sealed::Sealed {
+    /// Loads it; `ordering` is Relaxed or Acquire.
+    fn get(&self, ordering: Ordering) -> u64;
+
+    /// Stores the low bits of `value`; `ordering` is Relaxed or Release.
+    fn set(&self, value: u64, ordering: Ordering);
+
+    /// Applies a read-modify-write and returns the original value.
+    fn modify(&self, op: AtomicOp, value: u64, comparator: u64) -> u64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! component {
+    ($($atomic:ty, $bits:ty);*) => {
+        $(
+            impl sealed::Sealed for $atomic {}
+
+            impl Component for $atomic {
+                #[inline(always)]
+                fn get(&self, ordering: Ordering) -> u64 {
+                    u64::from(self.load(ordering))
+                }
+
+                #[inline(always)]
+                fn set(&self, value: u64, ordering: Ordering) {
+                    self.store(value as $bits, ordering);
+                }
+
+                #[inline(always)]
+                fn modify(&self, op: AtomicOp, value: u64, comparator: u64) -> u64 {
+                    let order = Ordering::AcqRel;
+                    let bits = value as $bits;
+                    u64::from(match op {
+                        AtomicOp::Exchange => self.swap(bits, order),
+                        AtomicOp::IAdd => self.fetch_add(bits, order),
+                        AtomicOp::ISub => self.fetch_sub(bits, order),
+                        AtomicOp::And => self.fetch_and(bits, order),
+                        AtomicOp::Or => self.fetch_or(bits, order),
+                        AtomicOp::Xor => self.fetch_xor(bits, order),
+                        AtomicOp::UMin => self.fetch_min(bits, order),
+                        AtomicOp::UMax => self.fetch_max(bits, order),
+                        AtomicOp::CompareExchange => {
+                            match self.compare_exchange(comparator as $bits, bits, order, Ordering::Acquire) {
+                                Ok(old) | Err(old) => old,
+                            }
+                        }
+                        _ => {
+                            let size = size_of::<$bits>() as u8;
+                            let update = |old| Some(apply(op, size, u64::from(old), value, comparator) as $bits);
+                            match self.fetch_update(order, Ordering::Acquire, update) {
+                                Ok(old) | Err(old) => old,
+                            }
+                        }
+                    })
+                }
+            }
+        )*
+    };
+}
+component!(AtomicU8, u8; AtomicU16, u16; AtomicU32, u32; AtomicU64, u64);
 
 /// The pointer to `size` bytes at `offset` if they lie within the view.
 #[inline(always)]
@@ -96,62 +162,13 @@ pub fn read_modify_write(
     if !aligned(p, usize::from(size)) {
         return None;
     }
-    let order = Ordering::AcqRel;
     // SAFETY: in bounds, aligned, mapped for the dispatch; concurrent accesses are atomic too.
     Some(unsafe {
         match size {
-            4 => {
-                let a = AtomicU32::from_ptr(p.cast());
-                let v = value as u32;
-                u64::from(match op {
-                    AtomicOp::Exchange => a.swap(v, order),
-                    AtomicOp::IAdd => a.fetch_add(v, order),
-                    AtomicOp::ISub => a.fetch_sub(v, order),
-                    AtomicOp::And => a.fetch_and(v, order),
-                    AtomicOp::Or => a.fetch_or(v, order),
-                    AtomicOp::Xor => a.fetch_xor(v, order),
-                    AtomicOp::UMin => a.fetch_min(v, order),
-                    AtomicOp::UMax => a.fetch_max(v, order),
-                    AtomicOp::CompareExchange => {
-                        match a.compare_exchange(comparator as u32, v, order, Ordering::Acquire) {
-                            Ok(old) | Err(old) => old,
-                        }
-                    }
-                    _ => {
-                        let update = |old| Some(apply(op, 4, u64::from(old), value, comparator) as u32);
-                        match a.fetch_update(order, Ordering::Acquire, update) {
-                            Ok(old) | Err(old) => old,
-                        }
-                    }
-                })
-            }
-            8 => {
-                let a = AtomicU64::from_ptr(p.cast());
-                match op {
-                    AtomicOp::Exchange => a.swap(value, order),
-                    AtomicOp::IAdd => a.fetch_add(value, order),
-                    _ => {
-                        let update = |old| Some(apply(op, 8, old, value, comparator));
-                        match a.fetch_update(order, Ordering::Acquire, update) {
-                            Ok(old) | Err(old) => old,
-                        }
-                    }
-                }
-            }
-            2 => {
-                let a = AtomicU16::from_ptr(p.cast());
-                let update = |old| Some(apply(op, 2, u64::from(old), value, comparator) as u16);
-                match a.fetch_update(order, Ordering::Acquire, update) {
-                    Ok(old) | Err(old) => u64::from(old),
-                }
-            }
-            _ => {
-                let a = AtomicU8::from_ptr(p);
-                let update = |old| Some(apply(op, 1, u64::from(old), value, comparator) as u8);
-                match a.fetch_update(order, Ordering::Acquire, update) {
-                    Ok(old) | Err(old) => u64::from(old),
-                }
-            }
+            1 => AtomicU8::from_ptr(p).modify(op, value, comparator),
+            2 => AtomicU16::from_ptr(p.cast()).modify(op, value, comparator),
+            4 => AtomicU32::from_ptr(p.cast()).modify(op, value, comparator),
+            _ => AtomicU64::from_ptr(p.cast()).modify(op, value, comparator),
         }
     })
 }
@@ -213,42 +230,44 @@ pub fn copy_words_out(view: &MemoryView, offset: u64, out: &mut [u32]) -> bool {
     true
 }
 
-/// Loads a word for each of up to 32 lanes; false, and nothing loaded, if they are not all in bounds and aligned.
-#[inline(always)]
-pub fn gather_words<const N: usize>(view: &MemoryView, offsets: &[u32; N], out: &mut [u32; N]) -> bool {
-    let (mut high, mut low) = (0, view.host as usize as u32);
-    for offset in offsets {
-        high = high.max(*offset);
-        low |= offset;
-    }
-    if low & 3 != 0 || u64::from(high) + 4 > view.size {
-        return false;
-    }
-    for (out, offset) in out.iter_mut().zip(offsets) {
-        // SAFETY: no offset is above `high`, whose word is in bounds, and all are aligned; concurrent accesses are atomic too.
-        *out = unsafe { AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).load(Ordering::Relaxed) };
-    }
-    true
+/// A component for each of `N` lanes in one view, all in bounds and aligned.
+#[derive(Clone, Copy)]
+pub struct Spots<'a, T, const N: usize> {
+    host: *mut u8,
+    offsets: &'a [u32; N],
+    component: PhantomData<&'a T>,
 }
 
-/// Stores a word for each of up to 32 lanes in ascending order; false, and nothing stored, if they are not all in bounds and aligned.
+/// The components that are `skip` bytes behind the lanes' offsets; `None` if some are out of bounds or not aligned.
 #[inline(always)]
-pub fn scatter_words<const N: usize>(view: &MemoryView, offsets: &[u32; N], words: &[u32; N]) -> bool {
-    let (mut high, mut low) = (0, view.host as usize as u32);
+pub fn spots<'a, T: Component, const N: usize>(
+    view: &'a MemoryView,
+    offsets: &'a [u32; N],
+    skip: u32,
+) -> Option<Spots<'a, T, N>> {
+    let size = size_of::<T>() as u32;
+    // The last place for a component.
+    let last = view.size.checked_sub(u64::from(skip) + u64::from(size))?;
+    let last = u32::try_from(last).unwrap_or(u32::MAX);
+    let (mut outside, mut low) = (0, (view.host as usize as u32).wrapping_add(skip));
     for offset in offsets {
-        high = high.max(*offset);
+        outside |= u32::from(*offset > last);
         low |= offset;
     }
-    if low & 3 != 0 || u64::from(high) + 4 > view.size {
-        return false;
+    if outside != 0 || low & (size - 1) != 0 {
+        return None;
     }
-    for (word, offset) in words.iter().zip(offsets) {
-        // SAFETY: as for `gather_words`.
-        unsafe {
-            AtomicU32::from_ptr(view.host.add(*offset as usize).cast()).store(*word, Ordering::Relaxed)
-        };
+    Some(Spots { host: view.host.wrapping_add(skip as usize), offsets, component: PhantomData })
+}
+
+impl<'a, T: Component, const N: usize> Spots<'a, T, N> {
+    /// The component of a lane below `N`.
+    #[inline(always)]
+    pub fn at(&self, lane: usize) -> &'a T {
+        // SAFETY: `spots` found that the components at all offsets are in bounds and aligned; they stay mapped as long as the view is
+        // borrowed, any bits will do, and concurrent accesses are atomic too.
+        unsafe { &*self.host.add(self.offsets[lane] as usize).cast() }
     }
-    true
 }
 
 /// Copies `words` to the view; false, and nothing copied, if they are not all in bounds. `words.len()` is a multiple of 8.

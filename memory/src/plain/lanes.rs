@@ -1,31 +1,12 @@
 //! Accesses of all lanes to one view: together where they follow a pattern, else one after the other.
 
 use crate::access::{Access, AtomicOp};
-use crate::raw;
+use crate::raw::{self, Component};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Whether lane `i` is at `offset[0] + i * stride` for all lanes.
-#[inline(always)]
-fn strided(offset: &Lanes, stride: u32) -> bool {
-    let first = offset.0[0];
-    let mut differs = 0;
-    for i in 0..LANES {
-        differs |= offset.0[i] ^ first.wrapping_add(stride.wrapping_mul(i as u32));
-    }
-    differs == 0
-}
-
-/// Whether the active lanes are all at `offset`.
-#[inline(always)]
-fn same(offset: &Lanes, first: u32, mask: Mask) -> bool {
-    let mut differs = 0;
-    for i in 0..LANES {
-        let active = 0u32.wrapping_sub(mask >> i & 1);
-        differs |= (offset.0[i] ^ first) & active;
-    }
-    differs == 0
-}
+/// Most words that lanes access together: a mat4 or 16 components of 32 bits.
+pub(super) const MOST: usize = 16;
 
 /// Calls `f` for each active lane in ascending order.
 #[inline(always)]
@@ -37,8 +18,9 @@ pub(super) fn each(mask: Mask, mut f: impl FnMut(usize)) {
     }
 }
 
+/// Gives a lane its component `k` of `size` bytes.
 #[inline(always)]
-fn component(out: &mut [Lanes], k: usize, size: u8, lane: usize, value: u64) {
+fn set_component(out: &mut [Lanes], k: usize, size: usize, lane: usize, value: u64) {
     if size == 8 {
         out[2 * k].0[lane] = value as u32;
         out[2 * k + 1].0[lane] = (value >> 32) as u32;
@@ -47,8 +29,9 @@ fn component(out: &mut [Lanes], k: usize, size: u8, lane: usize, value: u64) {
     }
 }
 
+/// A lane's component `k` of `size` bytes.
 #[inline(always)]
-pub(super) fn component_of(value: &[Lanes], k: usize, size: u8, lane: usize) -> u64 {
+pub(super) fn component(value: &[Lanes], k: usize, size: usize, lane: usize) -> u64 {
     if size == 8 {
         u64::from(value[2 * k].0[lane]) | u64::from(value[2 * k + 1].0[lane]) << 32
     } else {
@@ -56,105 +39,58 @@ pub(super) fn component_of(value: &[Lanes], k: usize, size: u8, lane: usize) -> 
     }
 }
 
-/// Words of a lane's access where all components are made of words.
-#[inline(always)]
-fn words(access: &Access) -> Option<usize> {
-    match access.size {
-        4 => Some(usize::from(access.components)),
-        8 => Some(2 * usize::from(access.components)),
-        _ => None,
-    }
+/// Where the lanes' accesses of `stride` bytes begin, and how they lie.
+struct Offsets {
+    /// Inactive lanes are where the first active one is.
+    all: [u32; LANES],
+    /// Of the first active lane.
+    first: u32,
+    /// All active lanes are at the same place.
+    equal: bool,
+    /// Of lane 0, if active lanes follow one another and there are several.
+    start: Option<u32>,
+    stride: u32,
 }
 
-/// Most words that lanes load together: a mat4 or 16 components of 32 bits.
-pub(super) const MOST: usize = 16;
-
-/// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be consecutive or equal.
-#[inline(always)]
-fn load_halves(view: &MemoryView, effective: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
-    const HALF: usize = LANES / 2;
-    for (offsets, out) in effective.as_chunks::<HALF>().0.iter().zip(out.as_chunks_mut::<HALF>().0) {
-        let first = offsets[0];
+impl Offsets {
+    /// `mask` is not zero.
+    #[inline(always)]
+    fn new(offset: &Lanes, immediate: u32, mask: Mask, stride: u32) -> Offsets {
+        let lane = mask.trailing_zeros() as usize % LANES;
+        let first = offset.0[lane].wrapping_add(immediate);
+        let start = first.wrapping_sub(stride.wrapping_mul(lane as u32));
+        let mut all = [0; LANES];
         let (mut unequal, mut gaps) = (0, 0);
-        for (j, offset) in offsets.iter().enumerate() {
-            unequal |= offset ^ first;
-            gaps |= offset ^ first.wrapping_add(4 * j as u32);
+        for (j, to) in all.iter_mut().enumerate() {
+            let active = 0u32.wrapping_sub(mask >> j & 1);
+            let at = (offset.0[j].wrapping_add(immediate) & active) | (first & !active);
+            *to = at;
+            unequal |= at ^ first;
+            gaps |= (at ^ start.wrapping_add(stride.wrapping_mul(j as u32))) & active;
         }
-        let done = if unequal == 0 {
-            raw::load(view, u64::from(first), 4, Ordering::Relaxed)
-                .map(|word| out.fill(word as u32))
-                .is_some()
-        } else if gaps == 0 && first <= u32::MAX - 4 * HALF as u32 {
-            raw::copy_words_out(view, u64::from(first), out)
-        } else {
-            raw::gather_words(view, offsets, out)
-        };
-        if !done {
-            return false;
-        }
+        let follow = gaps == 0 && mask & (mask - 1) != 0;
+        Offsets { all, first, equal: unequal == 0, start: follow.then_some(start), stride }
     }
-    true
+
+    /// Where the bytes of all lanes begin, if they follow one another and are all in bounds.
+    #[inline(always)]
+    fn block(&self, view: &MemoryView) -> Option<u64> {
+        let start = u64::from(self.start?);
+        let end = start + u64::from(self.stride) * LANES as u64;
+        (end <= view.size && end <= 1 << 32).then_some(start)
+    }
 }
 
-/// Loads of 32-bit components; false if some are out of bounds or not aligned.
-#[inline(always)]
-fn load_words(
-    view: &MemoryView,
-    offset: &Lanes,
-    immediate: u32,
-    mask: Mask,
-    components: usize,
-    out: &mut [Lanes],
-) -> bool {
-    let first = mask.trailing_zeros() as usize % LANES;
-    let stride = 4 * components as u32;
-    let origin = offset.0[first].wrapping_add(immediate);
-    let start = origin.wrapping_sub(stride.wrapping_mul(first as u32));
-    // Inactive lanes do as the first active one does.
-    let mut effective = [0; LANES];
-    let (mut unequal, mut gaps) = (0, 0);
-    for j in 0..LANES {
-        let active = 0u32.wrapping_sub(mask >> j & 1);
-        let at = (offset.0[j].wrapping_add(immediate) & active) | (origin & !active);
-        effective[j] = at;
-        unequal |= at ^ origin;
-        gaps |= (at ^ start.wrapping_add(stride.wrapping_mul(j as u32))) & active;
-    }
-    if gaps == 0 && mask & (mask - 1) != 0 {
-        let end = u64::from(start) + u64::from(stride) * LANES as u64;
-        if end <= view.size && end <= 1 << 32 {
-            if components == 1 {
-                return raw::copy_words_out(view, u64::from(start), &mut out[0].0);
-            }
-            load_interleaved(view, u64::from(start), components, out);
-            return true;
+/// Calls a function for components of so many bytes.
+macro_rules! sized {
+    ($size:expr, $function:ident($($argument:expr),*)) => {
+        match $size {
+            1 => $function::<AtomicU8>($($argument),*),
+            2 => $function::<AtomicU16>($($argument),*),
+            4 => $function::<AtomicU32>($($argument),*),
+            _ => $function::<AtomicU64>($($argument),*),
         }
-    }
-    if unequal == 0 {
-        for (k, lanes) in out.iter_mut().enumerate().take(components) {
-            let word = raw::load(view, u64::from(origin) + 4 * k as u64, 4, Ordering::Relaxed);
-            *lanes = Lanes([word.unwrap_or(0) as u32; LANES]);
-        }
-        return true;
-    }
-    for (k, lanes) in out.iter_mut().enumerate().take(components) {
-        if k > 0 {
-            // No component of a lane wraps around: it would be out of bounds.
-            if effective.iter().any(|at| *at > u32::MAX - 4) {
-                return false;
-            }
-            effective.iter_mut().for_each(|at| *at += 4);
-        }
-        let done = if components == 1 {
-            load_halves(view, &effective, &mut lanes.0)
-        } else {
-            raw::gather_words(view, &effective, &mut lanes.0)
-        };
-        if !done {
-            return false;
-        }
-    }
-    true
+    };
 }
 
 #[inline(always)]
@@ -166,61 +102,126 @@ pub(super) fn load_view(
     access: &Access,
     out: &mut [Lanes],
 ) {
-    if access.atomic.is_none() && access.size == 4 && mask != 0 {
-        if load_words(view, offset, immediate, mask, usize::from(access.components), out) {
-            return;
-        }
-    } else if access.atomic.is_none()
-        && let Some(n) = words(access)
-    {
-        let base = u64::from(offset.0[0].wrapping_add(immediate));
-        if n <= MOST && mask == Mask::MAX && strided(offset, 4 * n as u32) {
-            let end = base + 4 * (n * LANES) as u64;
-            if end <= view.size && end <= 1 << 32 {
-                if n == 1 {
-                    raw::copy_words_out(view, base, &mut out[0].0);
-                } else {
-                    load_interleaved(view, base, n, out);
-                }
-                return;
-            }
-        }
-        let first = offset.0[mask.trailing_zeros() as usize % LANES];
-        if same(offset, first, mask) {
-            let at = first.wrapping_add(immediate);
-            for (k, lanes) in out.iter_mut().enumerate().take(n) {
-                let word = u64::from(at) + 4 * k as u64;
-                // A component is in bounds as a whole.
-                let size = u64::from(access.size);
-                let start = u64::from(at) + (4 * k as u64) / size * size;
-                let inside = start + size <= view.size;
-                let value = if inside { raw::load(view, word, 4, Ordering::Relaxed) } else { None };
-                *lanes = Lanes([value.unwrap_or(0) as u32; LANES]);
-            }
-            return;
-        }
+    if mask == 0 {
+        return;
     }
-    load_each(view, offset, immediate, mask, access, out);
+    let (size, components) = (usize::from(access.size), usize::from(access.components));
+    let at = Offsets::new(offset, immediate, mask, (size * components) as u32);
+    let words = size * components / 4;
+    if access.atomic.is_none()
+        && size >= 4
+        && words <= MOST
+        && let Some(start) = at.block(view)
+    {
+        match words {
+            1 => _ = raw::copy_words_out(view, start, &mut out[0].0),
+            2 => load_pairs(view, start, out),
+            _ => load_interleaved(view, start, words, out),
+        }
+        return;
+    }
+    if at.equal {
+        let ordering = if access.atomic.is_some() { Ordering::Acquire } else { Ordering::Relaxed };
+        for k in 0..components {
+            let here = u64::from(at.first) + (k * size) as u64;
+            let value = raw::load(view, here, access.size, ordering).unwrap_or(0);
+            let (low, high) = (Lanes([value as u32; LANES]), Lanes([(value >> 32) as u32; LANES]));
+            if size == 8 {
+                (out[2 * k], out[2 * k + 1]) = (low, high);
+            } else {
+                out[k] = low;
+            }
+        }
+        return;
+    }
+    if access.atomic.is_none() && size == 4 && components == 1 && load_halves(view, &at.all, &mut out[0].0) {
+        return;
+    }
+    for k in 0..components {
+        sized!(size, load_component(view, &at.all, k, mask, out));
+    }
+    if access.atomic.is_some() {
+        fence(Ordering::Acquire);
+    }
 }
 
-#[inline(never)]
-fn load_each(
+/// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be consecutive or equal.
+#[inline(always)]
+fn load_halves(view: &MemoryView, offsets: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
+    const HALF: usize = LANES / 2;
+    for (offsets, out) in offsets.as_chunks::<HALF>().0.iter().zip(out.as_chunks_mut::<HALF>().0) {
+        let first = offsets[0];
+        let (mut unequal, mut gaps) = (0, 0);
+        for (j, offset) in offsets.iter().enumerate() {
+            unequal |= offset ^ first;
+            gaps |= offset ^ first.wrapping_add(4 * j as u32);
+        }
+        let done = if unequal == 0 {
+            let word = raw::load(view, u64::from(first), 4, Ordering::Relaxed);
+            *out = [word.unwrap_or(0) as u32; HALF];
+            word.is_some()
+        } else if gaps == 0 && first <= u32::MAX - 4 * HALF as u32 {
+            raw::copy_words_out(view, u64::from(first), out)
+        } else if let Some(spots) = raw::spots::<AtomicU32, HALF>(view, offsets, 0) {
+            for (j, word) in out.iter_mut().enumerate() {
+                *word = spots.at(j).load(Ordering::Relaxed);
+            }
+            true
+        } else {
+            false
+        };
+        if !done {
+            return false;
+        }
+    }
+    true
+}
+
+/// Loads component `k` of the active lanes, each from its own place.
+#[inline(always)]
+fn load_component<T: Component>(
     view: &MemoryView,
-    offset: &Lanes,
-    immediate: u32,
+    offsets: &[u32; LANES],
+    k: usize,
     mask: Mask,
-    access: &Access,
     out: &mut [Lanes],
 ) {
-    let ordering = if access.atomic.is_some() { Ordering::Acquire } else { Ordering::Relaxed };
-    each(mask, |lane| {
-        let at = offset.0[lane].wrapping_add(immediate);
-        for k in 0..usize::from(access.components) {
-            let at = u64::from(at) + k as u64 * u64::from(access.size);
-            let value = raw::load(view, at, access.size, ordering).unwrap_or(0);
-            component(out, k, access.size, lane, value);
+    let size = size_of::<T>();
+    let skip = (k * size) as u32;
+    if let Some(spots) = raw::spots::<T, LANES>(view, offsets, skip) {
+        for lane in 0..LANES {
+            set_component(out, k, size, lane, spots.at(lane).get(Ordering::Relaxed));
         }
+    } else {
+        load_outside(view, offsets, (k, size), mask, out);
+    }
+}
+
+/// Loads a component of which some are out of bounds or not aligned.
+#[cold]
+fn load_outside(
+    view: &MemoryView,
+    offsets: &[u32; LANES],
+    (k, size): (usize, usize),
+    mask: Mask,
+    out: &mut [Lanes],
+) {
+    each(mask, |lane| {
+        let at = u64::from(offsets[lane]) + (k * size) as u64;
+        let value = raw::load(view, at, size as u8, Ordering::Relaxed).unwrap_or(0);
+        set_component(out, k, size, lane, value);
     });
+}
+
+#[inline(always)]
+fn load_pairs(view: &MemoryView, base: u64, out: &mut [Lanes]) {
+    let mut block = [0u32; 2 * LANES];
+    if raw::copy_words_out(view, base, &mut block) {
+        for i in 0..LANES {
+            out[0].0[i] = block[2 * i];
+            out[1].0[i] = block[2 * i + 1];
+        }
+    }
 }
 
 #[inline(never)]
@@ -234,6 +235,16 @@ fn load_interleaved(view: &MemoryView, base: u64, n: usize, out: &mut [Lanes]) {
             }
         }
     }
+}
+
+#[inline(always)]
+fn store_pairs(view: &MemoryView, base: u64, value: &[Lanes]) {
+    let mut block = [0u32; 2 * LANES];
+    for i in 0..LANES {
+        block[2 * i] = value[0].0[i];
+        block[2 * i + 1] = value[1].0[i];
+    }
+    raw::copy_words_in(view, base, &block);
 }
 
 #[inline(never)]
@@ -257,113 +268,176 @@ pub(super) fn store_view(
     access: &Access,
     value: &[Lanes],
 ) {
-    if access.atomic.is_none()
-        && mask == Mask::MAX
-        && let Some(n) = words(access)
-        && n <= MOST
-        && strided(offset, 4 * n as u32)
+    if mask == 0 {
+        return;
+    }
+    let (size, components) = (usize::from(access.size), usize::from(access.components));
+    let at = Offsets::new(offset, immediate, mask, (size * components) as u32);
+    let words = size * components / 4;
+    if access.atomic.is_some() {
+        fence(Ordering::Release);
+    } else if mask == Mask::MAX
+        && size >= 4
+        && words <= MOST
+        && let Some(start) = at.block(view)
     {
-        let base = u64::from(offset.0[0].wrapping_add(immediate));
-        let end = base + 4 * (n * LANES) as u64;
-        if end <= view.size && end <= 1 << 32 {
-            if n == 1 {
-                raw::copy_words_in(view, base, &value[0].0);
-            } else {
-                store_interleaved(view, base, n, value);
-            }
-            return;
+        match words {
+            1 => _ = raw::copy_words_in(view, start, &value[0].0),
+            2 => store_pairs(view, start, value),
+            _ => store_interleaved(view, start, words, value),
         }
+        return;
     }
-    if access.atomic.is_none() && mask == Mask::MAX && access.size == 4 && access.components == 1 {
-        let effective = offset.0.map(|at| at.wrapping_add(immediate));
-        if raw::scatter_words(view, &effective, &value[0].0) {
-            return;
-        }
+    for k in 0..components {
+        sized!(size, store_component(view, &at.all, k, mask, value));
     }
-    store_each(view, offset, immediate, mask, access, value);
 }
 
-#[inline(never)]
-fn store_each(
+/// Stores component `k` of the active lanes, each to its own place.
+#[inline(always)]
+fn store_component<T: Component>(
     view: &MemoryView,
-    offset: &Lanes,
-    immediate: u32,
+    offsets: &[u32; LANES],
+    k: usize,
     mask: Mask,
-    access: &Access,
     value: &[Lanes],
 ) {
-    let ordering = if access.atomic.is_some() { Ordering::Release } else { Ordering::Relaxed };
-    each(mask, |lane| {
-        let at = offset.0[lane].wrapping_add(immediate);
-        for k in 0..usize::from(access.components) {
-            let at = u64::from(at) + k as u64 * u64::from(access.size);
-            raw::store(view, at, access.size, component_of(value, k, access.size, lane), ordering);
+    let size = size_of::<T>();
+    let skip = (k * size) as u32;
+    if let Some(spots) = raw::spots::<T, LANES>(view, offsets, skip) {
+        if mask == Mask::MAX {
+            for lane in 0..LANES {
+                spots.at(lane).set(component(value, k, size, lane), Ordering::Relaxed);
+            }
+        } else {
+            each(mask, |lane| spots.at(lane).set(component(value, k, size, lane), Ordering::Relaxed));
         }
+    } else {
+        store_outside(view, offsets, (k, size), mask, value);
+    }
+}
+
+/// Stores a component of which some are out of bounds or not aligned.
+#[cold]
+fn store_outside(
+    view: &MemoryView,
+    offsets: &[u32; LANES],
+    (k, size): (usize, usize),
+    mask: Mask,
+    value: &[Lanes],
+) {
+    each(mask, |lane| {
+        let at = u64::from(offsets[lane]) + (k * size) as u64;
+        raw::store(view, at, size as u8, component(value, k, size, lane), Ordering::Relaxed);
     });
 }
 
+/// What a read-modify-write does.
+#[derive(Clone, Copy)]
+pub(super) struct Modification<'a> {
+    pub op: AtomicOp,
+    pub value: &'a [Lanes],
+    pub comparator: Option<&'a [Lanes]>,
+}
+
+impl Modification<'_> {
+    #[inline(always)]
+    fn comparator(&self, size: usize, lane: usize) -> u64 {
+        self.comparator.map_or(0, |comparator| component(comparator, 0, size, lane))
+    }
+}
+
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn modify_view(
     view: &MemoryView,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
     access: &Access,
-    op: AtomicOp,
-    value: &[Lanes],
-    comparator: Option<&[Lanes]>,
+    with: Modification<'_>,
     out: &mut [Lanes],
 ) {
-    let first = offset.0[mask.trailing_zeros() as usize % LANES];
-    if op == AtomicOp::IAdd && access.size == 4 && same(offset, first, mask) {
+    if mask == 0 {
+        return;
+    }
+    let at = Offsets::new(offset, immediate, mask, 0);
+    if with.op == AtomicOp::IAdd && access.size == 4 && at.equal {
         // All lanes add to one word: one addition of the sum, and each lane sees what the lanes before it added.
         let mut sum = 0u32;
         let mut before = Lanes::ZERO;
         for i in 0..LANES {
             before.0[i] = sum;
             let active = 0u32.wrapping_sub(mask >> i & 1);
-            sum = sum.wrapping_add(value[0].0[i] & active);
+            sum = sum.wrapping_add(with.value[0].0[i] & active);
         }
-        let at = u64::from(first.wrapping_add(immediate));
-        let old = raw::read_modify_write(view, at, 4, op, u64::from(sum), 0);
+        let old = raw::read_modify_write(view, u64::from(at.first), 4, with.op, u64::from(sum), 0);
         for i in 0..LANES {
             out[0].0[i] = old.map_or(0, |old| (old as u32).wrapping_add(before.0[i]));
         }
         return;
     }
+    sized!(access.size, modify_component(view, &at.all, mask, with, out));
+}
+
+#[inline(never)]
+fn modify_component<T: Component>(
+    view: &MemoryView,
+    offsets: &[u32; LANES],
+    mask: Mask,
+    with: Modification<'_>,
+    out: &mut [Lanes],
+) {
+    let size = size_of::<T>();
+    let spots = raw::spots::<T, LANES>(view, offsets, 0);
     each(mask, |lane| {
-        let at = u64::from(offset.0[lane].wrapping_add(immediate));
-        let operand = component_of(value, 0, access.size, lane);
-        let expected = comparator.map_or(0, |c| component_of(c, 0, access.size, lane));
-        let old = raw::read_modify_write(view, at, access.size, op, operand, expected).unwrap_or(0);
-        component(out, 0, access.size, lane, old);
+        let (value, comparator) = (component(with.value, 0, size, lane), with.comparator(size, lane));
+        let old = match &spots {
+            Some(spots) => spots.at(lane).modify(with.op, value, comparator),
+            None => {
+                let at = u64::from(offsets[lane]);
+                raw::read_modify_write(view, at, size as u8, with.op, value, comparator).unwrap_or(0)
+            }
+        };
+        set_component(out, 0, size, lane, old);
     });
 }
 
 /// Workgroup memory belongs to one thread: no locked instructions.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn modify_own(
     view: &MemoryView,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
     access: &Access,
-    op: AtomicOp,
-    value: &[Lanes],
-    comparator: Option<&[Lanes]>,
+    with: Modification<'_>,
     out: &mut [Lanes],
 ) {
-    let size = access.size;
+    if mask == 0 {
+        return;
+    }
+    let at = Offsets::new(offset, immediate, mask, 0);
+    sized!(access.size, modify_own_component(view, &at.all, mask, with, out));
+}
+
+#[inline(never)]
+fn modify_own_component<T: Component>(
+    view: &MemoryView,
+    offsets: &[u32; LANES],
+    mask: Mask,
+    with: Modification<'_>,
+    out: &mut [Lanes],
+) {
+    let size = size_of::<T>();
+    let Some(spots) = raw::spots::<T, LANES>(view, offsets, 0) else {
+        return modify_component::<T>(view, offsets, mask, with, out);
+    };
+    let changed = |old, value, comparator| raw::apply(with.op, size as u8, old, value, comparator);
     each(mask, |lane| {
-        let at = u64::from(offset.0[lane].wrapping_add(immediate));
-        let old = raw::load(view, at, size, Ordering::Relaxed);
-        if let Some(old) = old {
-            let operand = component_of(value, 0, size, lane);
-            let expected = comparator.map_or(0, |c| component_of(c, 0, size, lane));
-            raw::store(view, at, size, raw::apply(op, size, old, operand, expected), Ordering::Relaxed);
-        }
-        component(out, 0, size, lane, old.unwrap_or(0));
+        let place = spots.at(lane);
+        let old = place.get(Ordering::Relaxed);
+        let new = changed(old, component(with.value, 0, size, lane), with.comparator(size, lane));
+        place.set(new, Ordering::Relaxed);
+        set_component(out, 0, size, lane, old);
     });
 }
