@@ -6,9 +6,9 @@
 use super::context::Context;
 use super::grain::shared;
 use super::strand::{Step, Strand};
-use super::target::{Baseline, CHUNK, Level, Target};
+use super::target::{Baseline, CHUNK, Level, Target, Work};
 use crate::code::isa::instruction_table;
-use crate::code::{Inst, NOTES, Opcode};
+use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single};
 use crate::ops::{group, image, memory as table};
@@ -16,6 +16,40 @@ use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
+
+/// An instruction that is described by an entry of a table.
+struct TableCall<'a, 'c, E, M> {
+    context: &'a Context<'c>,
+    entry: &'a E,
+    vectors: &'a mut [Lanes],
+    mask: Mask,
+    memory: &'a mut M,
+}
+
+macro_rules! table_work {
+    ($($name:ident: $entry:ty => $output:ty, $function:path;)*) => {
+        $(
+            struct $name<'a, 'c, M>(TableCall<'a, 'c, $entry, M>);
+
+            impl<M: MemorySystem> Work for $name<'_, '_, M> {
+                type Output = Result<$output, Trap>;
+
+                #[inline(always)]
+                fn run(self) -> Self::Output {
+                    let TableCall { context, entry, vectors, mask, memory } = self.0;
+                    $function(context, entry, vectors, mask, memory)
+                }
+            }
+        )*
+    };
+}
+table_work! {
+    Load: MemoryEntry => (), table::load;
+    LoadUniform: MemoryEntry => (), table::load_uniform;
+    Store: MemoryEntry => (), table::store;
+    AtomicOf: MemoryEntry => bool, table::atomic;
+    ImageOf: ImageEntry => bool, image::entry::execute;
+}
 
 /// A type of lane operands: how it lies in vector registers.
 trait Lane: Copy + Default {
@@ -202,12 +236,10 @@ macro_rules! define_run {
                 // SAFETY: as above; no other reference to a register lives meanwhile.
                 () => { unsafe { std::slice::from_raw_parts_mut(v, program.vectors as usize) } };
             }
-            // Captures copies: what a closure borrows would have to live in memory.
             macro_rules! outlined {
-                ($function:expr, $entry:expr) => {{
-                    let (entry, memory) = ($entry, &mut *memory);
-                    T::outline(move || $function(context, entry, file!(), mask, memory))
-                }};
+                ($work:ident, $entry:expr) => {
+                    T::work($work(TableCall { context, entry: $entry, vectors: file!(), mask, memory }))
+                };
             }
             macro_rules! entry {
                 ($k:expr) => {
@@ -243,7 +275,7 @@ macro_rules! define_run {
                         return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                     }
                     let shift = u32::from(inst.c) & 31;
-                    let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    let offset = table::shifted(vector!(inst.a), u32::from(shift));
                     // SAFETY: the verifier checked the slot of the view.
                     let view = unsafe { context.views.get_unchecked(inst.b as usize) };
                     // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
@@ -258,7 +290,7 @@ macro_rules! define_run {
                         return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                     }
                     let shift = u32::from(inst.c) & 31;
-                    let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                    let offset = table::shifted(vector!(inst.a), u32::from(shift));
                     // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
                     let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
                     let from = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
@@ -408,7 +440,7 @@ macro_rules! define_run {
                             return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                         }
                         let shift = inst.c & 31;
-                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
                         // SAFETY: the verifier checked the slot of the view.
                         let view = unsafe { context.views.get_unchecked(inst.b as usize) };
                         let value = std::slice::from_ref(&*vector!(inst.dst));
@@ -420,7 +452,7 @@ macro_rules! define_run {
                             return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                         }
                         let shift = inst.c & 31;
-                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
                         let value = std::slice::from_ref(&*vector!(inst.dst));
                         let to = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
                         memory.store(Site(0), to, mask, &VIEW_1, value)?;
@@ -428,28 +460,28 @@ macro_rules! define_run {
                     Opcode::Load => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);
-                        outlined!(table::load, entry)?;
+                        outlined!(Load, entry)?;
                     }
                     Opcode::LoadUniform => {
                         let entry = entry!(inst.imm);
-                        outlined!(table::load_uniform, entry)?;
+                        outlined!(LoadUniform, entry)?;
                     }
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);
                         strand.changes += 1;
-                        outlined!(table::store, entry)?;
+                        outlined!(Store, entry)?;
                     }
                     Opcode::Atomic => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible, here);
-                        let changed = outlined!(table::atomic, entry)?;
+                        let changed = outlined!(AtomicOf, entry)?;
                         strand.changes += u64::from(changed);
                     }
                     Opcode::LoadPrivate => {
                         let entry = entry!(inst.aux);
                         let shift = inst.c & 31;
-                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
                         if M::MODELLED {
                             table::check_private(entry, &offset, inst.imm, mask, false, memory);
                         }
@@ -461,7 +493,7 @@ macro_rules! define_run {
                     Opcode::StorePrivate => {
                         let entry = entry!(inst.aux);
                         let shift = inst.c & 31;
-                        let offset = Lanes(vector!(inst.a).0.map(|x| x << shift));
+                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
                         if M::MODELLED {
                             table::check_private(entry, &offset, inst.imm, mask, true, memory);
                         }
@@ -610,7 +642,7 @@ macro_rules! define_run {
                     Opcode::Image => {
                         let entry = &program.images[inst.imm as usize];
                         yield_before!(entry.visible || control.every, here);
-                        let changed = outlined!(image::entry::execute, entry)?;
+                        let changed = outlined!(ImageOf, entry)?;
                         strand.changes += u64::from(changed);
                     }
                 }

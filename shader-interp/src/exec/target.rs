@@ -3,6 +3,14 @@
 /// Lanes that an operation handles at a time.
 pub(crate) const CHUNK: usize = 16;
 
+/// A piece of work whose code becomes part of a function for an instruction set: unlike a closure it is inlined there whatever its size.
+pub(crate) trait Work {
+    type Output;
+
+    /// Does it. Implementations are `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
 /// A host instruction set.
 pub(crate) trait Target {
     /// A bit for each word: its top bit.
@@ -10,6 +18,9 @@ pub(crate) trait Target {
 
     /// Calls `f` as a function of its own, compiled for this instruction set.
     fn outline<R>(f: impl FnOnce() -> R) -> R;
+
+    /// Does `work` in a function of its own, compiled for this instruction set.
+    fn work<W: Work>(work: W) -> W::Output;
 }
 
 /// What every host of the architecture has.
@@ -39,11 +50,16 @@ impl Target for Baseline {
     fn outline<R>(f: impl FnOnce() -> R) -> R {
         f()
     }
+
+    #[inline(never)]
+    fn work<W: Work>(work: W) -> W::Output {
+        work.run()
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{CHUNK, Target};
+    use super::{CHUNK, Target, Work};
     use std::arch::x86_64::{_mm256_loadu_ps, _mm256_movemask_ps, _mm512_loadu_si512, _mm512_movepi32_mask};
 
     /// AVX2. Used only after detection.
@@ -53,6 +69,12 @@ mod x86 {
     #[inline(never)]
     fn call_avx2<R>(f: impl FnOnce() -> R) -> R {
         f()
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    fn work_avx2<W: Work>(work: W) -> W::Output {
+        work.run()
     }
 
     impl Target for Avx2 {
@@ -71,6 +93,12 @@ mod x86 {
             // SAFETY: the host has AVX2.
             unsafe { call_avx2(f) }
         }
+
+        #[inline(always)]
+        fn work<W: Work>(work: W) -> W::Output {
+            // SAFETY: the host has AVX2.
+            unsafe { work_avx2(work) }
+        }
     }
 
     /// AVX-512. Used only after detection.
@@ -80,6 +108,12 @@ mod x86 {
     #[inline(never)]
     fn call_avx512<R>(f: impl FnOnce() -> R) -> R {
         f()
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    fn work_avx512<W: Work>(work: W) -> W::Output {
+        work.run()
     }
 
     impl Target for Avx512 {
@@ -93,6 +127,12 @@ mod x86 {
         fn outline<R>(f: impl FnOnce() -> R) -> R {
             // SAFETY: the host has AVX-512.
             unsafe { call_avx512(f) }
+        }
+
+        #[inline(always)]
+        fn work<W: Work>(work: W) -> W::Output {
+            // SAFETY: the host has AVX-512.
+            unsafe { work_avx512(work) }
         }
     }
 }

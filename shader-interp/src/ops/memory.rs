@@ -14,9 +14,14 @@ pub(crate) type Vectors<'a> = &'a mut [Lanes];
 /// Most words of one access: 16 components of 8 bytes.
 const WORDS: usize = 32;
 
+/// Offsets times a power of two.
 #[inline(always)]
-fn shifted(offset: &Lanes, shift: u32) -> Lanes {
-    Lanes(offset.0.map(|x| x << (shift & 31)))
+pub(crate) fn shifted(offset: &Lanes, shift: u32) -> Lanes {
+    let mut out = *offset;
+    for x in &mut out.0 {
+        *x <<= shift & 31;
+    }
+    out
 }
 
 fn words(access: &Access) -> usize {
@@ -40,7 +45,7 @@ fn waterfall(
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn load<M: MemorySystem>(
     context: &Context<'_>,
     entry: &MemoryEntry,
@@ -50,7 +55,6 @@ pub(crate) fn load<M: MemorySystem>(
 ) -> Result<(), Trap> {
     let count = words(&entry.access);
     let offset = shifted(&vectors[entry.offset as usize], entry.shift);
-    let high = vectors.get(entry.offset as usize + 1).copied().unwrap_or(Lanes::ZERO);
     let start = entry.result as usize;
     let immediate = entry.immediate;
     match entry.space {
@@ -71,6 +75,7 @@ pub(crate) fn load<M: MemorySystem>(
             memory.load(entry.site, from, mask, &entry.access, out)
         }
         Space::Physical => {
+            let high = vectors[entry.offset as usize + 1];
             let out = &mut vectors[start..start + count];
             let from = Pointers::Physical { low: &offset, high: &high, immediate };
             memory.load(entry.site, from, mask, &entry.access, out)
@@ -109,6 +114,7 @@ fn merge(to: &mut [Lanes], from: &[Lanes], mask: Mask) {
 }
 
 /// One load for all lanes: of the first active lane, given to all.
+#[inline(always)]
 pub(crate) fn load_uniform<M: MemorySystem>(
     context: &Context<'_>,
     entry: &MemoryEntry,
@@ -125,11 +131,11 @@ pub(crate) fn load_uniform<M: MemorySystem>(
     Ok(())
 }
 
+/// The one or two words of an atomic's operand.
 #[inline(always)]
-fn gather(vectors: &[Lanes], registers: &[u32], into: &mut [Lanes; WORDS]) {
-    for (to, register) in into.iter_mut().zip(registers) {
-        *to = vectors[*register as usize];
-    }
+fn gather(vectors: &[Lanes], registers: &[u32]) -> [Lanes; 2] {
+    let word = |k: usize| registers.get(k).map_or(Lanes::ZERO, |register| vectors[*register as usize]);
+    [word(0), word(1)]
 }
 
 #[inline(always)]
@@ -184,6 +190,7 @@ pub(crate) fn store<M: MemorySystem>(
 }
 
 /// Returns whether any lane changed memory.
+#[inline(always)]
 pub(crate) fn atomic<M: MemorySystem>(
     context: &Context<'_>,
     entry: &MemoryEntry,
@@ -194,12 +201,9 @@ pub(crate) fn atomic<M: MemorySystem>(
     let op = entry.atomic.unwrap_or(AtomicOp::Exchange);
     let access = &entry.access;
     let count = words(access);
-    let mut value = [Lanes::ZERO; WORDS];
-    gather(vectors, &entry.values, &mut value);
-    let value = &value[..2];
-    let mut comparator = [Lanes::ZERO; WORDS];
-    gather(vectors, &entry.comparator, &mut comparator);
-    let comparator = (op == AtomicOp::CompareExchange).then_some(&comparator[..2]);
+    let value = &gather(vectors, &entry.values);
+    let comparator = (op == AtomicOp::CompareExchange).then(|| gather(vectors, &entry.comparator));
+    let comparator = comparator.as_ref().map(|words| words.as_slice());
     let offset = shifted(&vectors[entry.offset as usize], entry.shift);
     let immediate = entry.immediate;
     let site: Site = entry.site;

@@ -15,6 +15,7 @@ const RESULTS: usize = 8;
 ///
 /// # Errors
 /// Traps of the memory system, and [`Trap::NotImplemented`] for formats without such an operation.
+#[inline(always)]
 pub(crate) fn execute<M: MemorySystem>(
     context: &Context<'_>,
     entry: &ImageEntry,
@@ -25,6 +26,17 @@ pub(crate) fn execute<M: MemorySystem>(
     if let Some(done) = super::planar::execute(entry, context.resources, vectors, mask, memory) {
         return done;
     }
+    general(context, entry, vectors, mask, memory)
+}
+
+#[inline(never)]
+fn general<M: MemorySystem>(
+    context: &Context<'_>,
+    entry: &ImageEntry,
+    vectors: &mut [Lanes],
+    mask: Mask,
+    memory: &mut M,
+) -> Result<bool, Trap> {
     let results = entry.results.1 as usize;
     let instruction = &entry.instruction;
     let arguments: SmallVec<[&Lanes; 16]> = entry.arguments.iter().map(|&k| &vectors[k as usize]).collect();

@@ -31,7 +31,7 @@ fn view<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<(&'a ImageVi
 }
 
 /// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it is not of the case.
-#[inline]
+#[inline(always)]
 pub(super) fn execute<M: MemorySystem>(
     entry: &ImageEntry,
     resources: &Resources,
@@ -56,19 +56,20 @@ pub(super) fn execute<M: MemorySystem>(
         return None;
     }
     let (offset, inside) = address(view, &vectors[x as usize], &vectors[y as usize]);
-    let done = access(instruction, view, &offset, inside, values, vectors, mask, memory);
-    Some(done.map(|word| {
-        let Some(word) = word else { return true };
-        let (start, results) = (entry.results.0 as usize, entry.results.1 as usize);
-        for (k, to) in vectors.iter_mut().skip(start).take(results).enumerate() {
-            *to = match k {
-                0 => word,
-                3 => Lanes([one; LANES]),
-                _ => Lanes::ZERO,
-            };
-        }
-        matches!(instruction.operation, Operation::Atomic(_))
-    }))
+    let word = match access(instruction, view, &offset, inside, values, vectors, mask, memory) {
+        Ok(Some(word)) => word,
+        Ok(None) => return Some(Ok(true)),
+        Err(trap) => return Some(Err(trap)),
+    };
+    let (start, results) = (entry.results.0 as usize, entry.results.1 as usize);
+    for (k, to) in vectors.iter_mut().skip(start).take(results).enumerate() {
+        *to = match k {
+            0 => word,
+            3 => Lanes([one; LANES]),
+            _ => Lanes::ZERO,
+        };
+    }
+    Some(Ok(matches!(instruction.operation, Operation::Atomic(_))))
 }
 
 /// Byte offsets of texels of level 0, and the lanes whose texels exist.
