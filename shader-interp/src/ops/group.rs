@@ -200,21 +200,30 @@ pub fn ballot_find(ballot: &Lanes, size: u32, most: bool) -> Lanes {
 }
 
 /// Each lane takes the value of lane `index`; an index past the register gives zero.
+#[inline(always)]
 pub fn shuffle(value: &Lanes, index: &Lanes) -> Lanes {
-    Lanes(std::array::from_fn(|l| value.0.get(index.0[l] as usize).copied().unwrap_or(0)))
+    let mut out = Lanes::ZERO;
+    for (to, index) in out.0.iter_mut().zip(&index.0) {
+        let within = 0u32.wrapping_sub(u32::from(*index < LANES as u32));
+        *to = value.0[*index as usize % LANES] & within;
+    }
+    out
 }
 
 /// OpGroupNonUniformShuffleXor.
+#[inline(always)]
 pub fn shuffle_xor(value: &Lanes, bits: &Lanes) -> Lanes {
     shuffle(value, &Lanes(std::array::from_fn(|l| l as u32 ^ bits.0[l])))
 }
 
 /// OpGroupNonUniformShuffleUp.
+#[inline(always)]
 pub fn shuffle_up(value: &Lanes, delta: &Lanes) -> Lanes {
     shuffle(value, &Lanes(std::array::from_fn(|l| (l as u32).wrapping_sub(delta.0[l]))))
 }
 
 /// OpGroupNonUniformShuffleDown.
+#[inline(always)]
 pub fn shuffle_down(value: &Lanes, delta: &Lanes) -> Lanes {
     shuffle(value, &Lanes(std::array::from_fn(|l| (l as u32).wrapping_add(delta.0[l]))))
 }
