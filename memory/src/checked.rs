@@ -86,6 +86,7 @@ pub struct DispatchInfo {
 }
 
 /// A workgroup that is running.
+#[derive(Default)]
 struct Group {
     storage: Vec<u64>,
     size: u64,
@@ -115,7 +116,9 @@ pub struct CheckedMemory {
     options: CheckOptions,
     core: Core,
     shadow: Shadow,
-    groups: FxHashMap<u32, Box<Group>>,
+    groups: FxHashMap<u32, Group>,
+    /// Of workgroups that have ended, for the next ones.
+    spare: Vec<Group>,
     current: u32,
     first_lane: AgentId,
     workgroup_size: u32,
@@ -153,6 +156,8 @@ impl CheckedMemory {
                 group_agents: 1,
                 full: [0; 4],
                 draws: 0,
+                sequence: 0,
+                fresh: FxHashMap::default(),
                 unwritten: Unwritten::default(),
                 suspect: None,
                 partly: ((0, 0), false),
@@ -160,6 +165,7 @@ impl CheckedMemory {
             },
             shadow: Shadow::default(),
             groups: FxHashMap::default(),
+            spare: Vec::new(),
             current: 0,
             first_lane: 0,
             workgroup_size: 1,
@@ -195,6 +201,8 @@ impl CheckedMemory {
         self.core.executed.clear();
         self.core.group_agents = workgroup;
         self.core.draws = 0;
+        self.core.sequence = 0;
+        self.core.fresh.clear();
         self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
@@ -210,8 +218,10 @@ impl CheckedMemory {
         self.core.agents = no_agents(self.options.chains);
         self.core.histories.clear();
         self.core.trace.clear();
+        self.core.fresh.clear();
         self.core.begin_undefined(Unwritten::default());
         self.groups.clear();
+        self.spare.clear();
         self.shadow.shrink();
         self.core.report.take()
     }
@@ -573,25 +583,30 @@ impl MemorySystem for CheckedMemory {
 
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {
         self.core.agents.open(workgroup);
-        let group = Group {
-            storage: vec![0; (bytes as usize).div_ceil(8).max(1)],
-            size: u64::from(bytes),
-            zeroed,
-            cells: vec![Cell::EMPTY; (bytes as usize).div_ceil(4).max(1)],
-            arrived: Vec::new(),
-            arrival: None,
-            full: [0; 4],
-        };
-        self.groups.insert(workgroup, Box::new(group));
+        let mut group = self.spare.pop().unwrap_or_default();
+        let Group { storage, size, zeroed: zeroes, cells, arrived, arrival, full } = &mut group;
+        storage.clear();
+        storage.resize((bytes as usize).div_ceil(8).max(1), 0);
+        cells.clear();
+        cells.resize((bytes as usize).div_ceil(4).max(1), Cell::EMPTY);
+        arrived.clear();
+        (*size, *zeroes, *arrival, *full) = (u64::from(bytes), zeroed, None, [0; 4]);
+        self.groups.insert(workgroup, group);
     }
 
     fn workgroup_end(&mut self, workgroup: u32) {
         self.core.agents.close(workgroup);
         self.core.trace.end(workgroup);
+        let first = workgroup.saturating_mul(self.workgroup_size);
+        let ended = first..first.saturating_add(self.workgroup_size);
+        if !self.core.fresh.is_empty() {
+            self.core.fresh.retain(|(agent, _), _| !ended.contains(agent));
+        }
         if let Some(group) = self.groups.remove(&workgroup) {
             for cell in group.cells.iter().filter(|cell| cell.history != 0) {
                 self.core.histories.remove(cell.history);
             }
+            self.spare.push(group);
         }
     }
 }

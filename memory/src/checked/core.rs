@@ -71,6 +71,10 @@ pub(super) struct Core {
     pub full: [Time; 4],
     /// Loads of history so far.
     pub draws: u64,
+    /// Writes to histories so far.
+    pub sequence: u64,
+    /// For agents that have spent the staleness budget, by the kind of their loads: what was written before this is not old any more.
+    pub fresh: FxHashMap<(AgentId, u32), u64>,
     /// Bytes of device memory that nothing had written when the dispatch began.
     pub unwritten: Unwritten,
     /// A read of device memory that neither the dispatch nor anything before it has written.
@@ -175,8 +179,16 @@ impl Core {
             self.undefined(who, place, unwritten);
         }
         let Some(history) = self.histories.get(cell.history) else { return newest };
-        let history: &History = history;
         self.draws += 1;
+        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
+        if self.values != ValuePolicy::Seeded
+            && let Some(again) = history.again(record, &kind, bytes, self.stale_budget)
+        {
+            self.read_from = again.from;
+            return again.value;
+        }
+        let history: &History = history;
+        let spent = kind.atomic && history.spent(who.agent, bytes, self.stale_budget);
         let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
         let mut load = Load {
             order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
@@ -187,10 +199,10 @@ impl Core {
             policy: if place.size > 4 && kind.atomic { ValuePolicy::Latest } else { self.values },
             stale_budget: self.stale_budget,
             floor: 0,
+            fresh: if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 },
         };
         // Only writes can race with a read; a race that the axioms do not confirm is an order.
         let later = Later { agent: who.agent, facts: &facts, kind: &kind };
-        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
         let court =
             Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
         let pair = |earlier: Record| Pair {
@@ -238,14 +250,20 @@ impl Core {
         if kind.atomic && !heads.is_empty() {
             after = Some(self.agents.after_reading(who.agent, &operation, &heads));
         }
+        let quiet = racing.is_empty() && load.floor == 0;
         for earlier in racing {
             self.report.race(&pair(earlier), Some(&loaded), newest, place);
         }
         if kind.atomic {
-            self.read_from = loaded.from.map(|index| history.entries()[index].record);
+            let from = loaded.from.map(|index| &history.entries()[index]);
+            self.read_from = from.map(|entry| entry.record);
+            if let Some(entry) = from.filter(|_| spent) {
+                let fresh = self.fresh.entry((who.agent, who.kind)).or_default();
+                *fresh = entry.sequence.max(*fresh);
+            }
         }
         if let Some(history) = self.histories.get(cell.history) {
-            history.read(record, bytes, loaded.saw);
+            history.read(record, bytes, loaded.saw, quiet);
         }
         if let Some(after) = after {
             self.agents.read_atomic(who.agent, &operation, &heads, after);
@@ -300,18 +318,25 @@ impl Core {
         (start..end).all(|byte| self.unwritten.any(byte, byte + 1))
     }
 
+    /// Numbers the writes to histories.
+    fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
     fn begin_history(&mut self, cell: &mut Cell, newest: u32) {
         let mut history = History::default();
+        let now = self.next_sequence();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
         for (superseded, _) in readers().filter(|(reader, _)| self.kinds.get(reader.kind).write) {
-            history.write(*superseded, 15, cell.before, cell.before, Heads::default());
+            history.write(*superseded, 15, cell.before, cell.before, Heads::default(), now);
         }
         if cell.write.kind != 0 {
-            history.write(cell.write, 15, newest, cell.before, Heads::default());
+            history.write(cell.write, 15, newest, cell.before, Heads::default(), now);
         }
         let saw = history.newest(15).next().map_or(0, |entry| entry.position);
         for (reader, bytes) in readers().filter(|(reader, _)| !self.kinds.get(reader.kind).write) {
-            history.read(*reader, bytes, saw);
+            history.read(*reader, bytes, saw, false);
         }
         *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
     }
@@ -446,8 +471,9 @@ impl Core {
         if cell.history == 0 {
             self.begin_history(cell, old);
         }
+        let now = self.next_sequence();
         if let Some(history) = self.histories.get(cell.history) {
-            history.write(record, bytes, new, old, heads);
+            history.write(record, bytes, new, old, heads, now);
         }
     }
 

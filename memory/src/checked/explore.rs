@@ -216,6 +216,7 @@ impl Core {
             bytes,
             policy: if wide { ValuePolicy::Latest } else { ValuePolicy::Seeded },
             stale_budget: u32::MAX,
+            fresh: 0,
             floor: found.floor,
         };
         let mut chosen = 1;
@@ -258,7 +259,7 @@ impl Core {
         self.report_races(&found.racing, who, place, Some((&loaded, newest)));
         let record = self.record(who);
         if let Some(history) = self.histories.get(number) {
-            history.read(record, bytes, loaded.saw);
+            history.read(record, bytes, loaded.saw, false);
         }
         loaded.value
     }
@@ -325,8 +326,15 @@ impl Core {
         } else if places.len() > 1 {
             self.limited(Limit::WideAtomics);
         }
-        let entry =
-            Entry { record: self.record(who), bytes, value: new, position: 0, heads, explored: (0, false) };
+        let entry = Entry {
+            record: self.record(who),
+            bytes,
+            value: new,
+            position: 0,
+            heads,
+            explored: (0, false),
+            sequence: 0,
+        };
         self.enter(number, index, entry, old, &Named { who, place, word, read: None, changed: true })
     }
 }

@@ -8,6 +8,12 @@
 //!
 //! Not generated: load buffering and values out of thin air (execution is in order), and executions in which writes take effect in another
 //! order than they were executed. Histories are bounded: the oldest entries are forgotten first, which leaves fewer stale values.
+//!
+//! An agent that has read one old entry as often as the staleness budget says moves on. From then on the same instruction of it sees, at
+//! every location, what was written before the entry that it moved on to: a loop that waits for one flag after the other spends the budget
+//! once, not once per flag.
+
+mod again;
 
 use crate::race::{Facts, Heads, Kind, Later, Nothing, Order, Record};
 use serde::{Deserialize, Serialize};
@@ -47,6 +53,8 @@ pub struct Entry {
     pub heads: Heads,
     /// In an exploration: its name, and for a read-modify-write that it took the entry before it.
     pub explored: (u64, bool),
+    /// When it was written, among the entries of all histories.
+    pub sequence: u64,
 }
 
 /// One read of the bytes of a word.
@@ -62,6 +70,8 @@ pub struct Read {
     pub at: Position,
     /// How often it has read the same old entry.
     pub repeats: u32,
+    /// Nothing that conflicts with it was found unordered.
+    pub quiet: bool,
 }
 
 /// The history of one aligned word of four bytes.
@@ -95,6 +105,8 @@ pub struct Load<'a> {
     pub stale_budget: u32,
     /// A position that the load is known to be ordered after; 0 if none.
     pub floor: Position,
+    /// Entries of a smaller sequence are not old to this agent and instruction.
+    pub fresh: u64,
 }
 
 /// What a load got.
@@ -168,7 +180,7 @@ impl History {
     }
 
     /// Appends a write. `old` is what the bytes held until now.
-    pub fn write(&mut self, record: Record, bytes: u8, value: u32, old: u32, heads: Heads) {
+    pub fn write(&mut self, record: Record, bytes: u8, value: u32, old: u32, heads: Heads, sequence: u64) {
         self.begin(bytes, old);
         if self.entries.len() == MOST_ENTRIES && !self.whole {
             let oldest = self.entries.remove(0);
@@ -176,7 +188,8 @@ impl History {
             self.before_position = oldest.position;
         }
         self.next += 1;
-        self.entries.push(Entry { record, bytes, value, position: self.next, heads, explored: (0, false) });
+        let explored = (0, false);
+        self.entries.push(Entry { record, bytes, value, position: self.next, heads, explored, sequence });
     }
 
     fn begin(&mut self, bytes: u8, old: u32) {
@@ -199,8 +212,8 @@ impl History {
         self.entries.insert(place, Entry { position, ..entry });
     }
 
-    /// Remembers a read. The agent's earlier read of the same kind is replaced.
-    pub fn read(&mut self, record: Record, bytes: u8, saw: Position) {
+    /// Remembers a read. The agent's earlier read of the same kind is replaced. `quiet` says that it raced with nothing.
+    pub fn read(&mut self, record: Record, bytes: u8, saw: Position, quiet: bool) {
         let same = |read: &Read| {
             read.record.agent == record.agent && read.record.kind == record.kind && read.bytes == bytes
         };
@@ -214,7 +227,7 @@ impl History {
             let oldest = self.reads.remove(0);
             self.floor = self.floor.max(oldest.saw);
         }
-        self.reads.push(Read { record, bytes, saw, at: self.next, repeats });
+        self.reads.push(Read { record, bytes, saw, at: self.next, repeats, quiet });
     }
 
     /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is earlier than `floor[b]`; with the
@@ -253,27 +266,32 @@ impl History {
         let ordered =
             |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &Nothing, &later);
         let mut floors = [self.floor.max(load.floor); 4];
-        let mut raise = |bytes: u8, position: Position| {
+        // Most accesses raise nothing: whether they are ordered is asked last, and of the newest first.
+        let raises = |floors: &[Position; 4], bytes: u8, position: Position| {
+            (0..4).any(|b| bytes & load.bytes & 1 << b != 0 && position > floors[b])
+        };
+        let raise = |floors: &mut [Position; 4], bytes: u8, position: Position| {
             for (b, floor) in floors.iter_mut().enumerate() {
                 if bytes & load.bytes & 1 << b != 0 {
                     *floor = position.max(*floor);
                 }
             }
         };
-        for entry in &self.entries {
-            if entry.bytes & load.bytes != 0 && ordered(&entry.record) {
-                raise(entry.bytes, entry.position);
+        for read in &self.reads {
+            if read.record.agent == load.agent && read.repeats >= load.stale_budget {
+                raise(&mut floors, read.bytes, read.saw + 1);
             }
         }
-        for read in &self.reads {
-            if read.bytes & load.bytes == 0 {
-                continue;
+        for entry in self.entries.iter().rev() {
+            if raises(&floors, entry.bytes, entry.position)
+                && (entry.sequence < load.fresh || ordered(&entry.record))
+            {
+                raise(&mut floors, entry.bytes, entry.position);
             }
-            if ordered(&read.record) {
-                raise(read.bytes, read.saw);
-            }
-            if read.record.agent == load.agent && read.repeats >= load.stale_budget {
-                raise(read.bytes, read.saw + 1);
+        }
+        for read in self.reads.iter().rev() {
+            if raises(&floors, read.bytes, read.saw) && ordered(&read.record) {
+                raise(&mut floors, read.bytes, read.saw);
             }
         }
         floors
@@ -299,8 +317,11 @@ impl History {
                 .map(|(i, e)| (e.position, Some(i))),
         );
         let atomic = load.kind.atomic;
-        // A plain read has no acquire effect: one set of floors serves all candidates.
-        let plain = if atomic { None } else { Some(self.floors(load, &facts(None))) };
+        // Without an acquire effect one set of floors serves all candidates.
+        let acquires = atomic
+            && load.kind.semantics.acquire
+            && self.entries.iter().any(|entry| entry.bytes & load.bytes != 0 && !entry.heads.is_empty());
+        let plain = if acquires { None } else { Some(self.floors(load, &facts(None))) };
         let mut found: Vec<Loaded> = Vec::new();
         for (position, index) in &cuts {
             let from = index.filter(|index| whole(&self.entries[*index]));

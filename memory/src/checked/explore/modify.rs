@@ -57,6 +57,7 @@ impl Core {
                     bytes,
                     policy: ValuePolicy::Seeded,
                     stale_budget: u32::MAX,
+                    fresh: 0,
                     floor: 0,
                 };
                 let floors = history_of.floors(&load, &self.known_after(history, whole, who, bytes));
@@ -119,7 +120,7 @@ impl Lane<'_> {
             let record = core.record(who);
             let saw = take.seen.into_iter().max().unwrap_or(0);
             if let Some(history) = core.histories.get(number) {
-                history.read(record, bytes, saw);
+                history.read(record, bytes, saw, false);
             }
         } else {
             let order = Order { agents: &core.agents, read_modify_write: core.read_modify_write };
@@ -134,6 +135,7 @@ impl Lane<'_> {
                 position: 0,
                 heads,
                 explored: (0, true),
+                sequence: 0,
             };
             let named = Named { who, place, word: piece.word, read, changed: new != old };
             let taken = core.enter(number, take.place, entry, piece.place(newest), &named);
