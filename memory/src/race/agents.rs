@@ -6,6 +6,7 @@ use super::horizon::{Horizon, Time};
 use super::topology::{AgentId, Level, Topology};
 use crate::access::Site;
 use crate::scope::{Semantics, StorageClasses};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -62,6 +63,10 @@ pub struct Agents {
     own_levels: [u8; 4],
     pub(super) blocks: Blocks,
     start: Arc<Facts>,
+    /// Releases that atomic writes have passed on so far.
+    published: u64,
+    /// Of the running workgroups that made some of them: the first one.
+    since: FxHashMap<u32, u64>,
 }
 
 impl Agents {
@@ -82,6 +87,8 @@ impl Agents {
             own_levels: [0; 4],
             blocks: Blocks::new(count, per_block),
             start: Arc::default(),
+            published: 0,
+            since: FxHashMap::default(),
         };
         if listed {
             agents.open(0);
@@ -102,6 +109,24 @@ impl Agents {
     /// The agents of workgroup `block` have ended; their state is dropped.
     pub fn close(&mut self, block: u32) {
         self.blocks.close(block);
+        self.since.remove(&block);
+    }
+
+    /// The number of a release that an atomic write of `agent` passes on.
+    pub(super) fn publish(&mut self, agent: AgentId) -> u64 {
+        self.published += 1;
+        self.since.entry(self.blocks.block(agent)).or_insert(self.published);
+        self.published
+    }
+
+    /// The first release that the agent's workgroup has published.
+    pub(super) fn published_since(&self, agent: AgentId) -> Option<u64> {
+        self.since.get(&self.blocks.block(agent)).copied()
+    }
+
+    /// The first release that a running workgroup has published.
+    pub(super) fn oldest_published(&self) -> u64 {
+        self.since.values().copied().min().unwrap_or(self.published + 1)
     }
 
     /// The present times of up to 32 agents of one workgroup, from `first`.
@@ -439,6 +464,47 @@ impl Agents {
         }
     }
 
+    /// Adds to `facts` what a release of queue family or device scope says to agents of other workgroups of the dispatch.
+    pub(super) fn gather(&self, facts: &mut Facts, release: &Release) {
+        for (index, mask) in self.masks.iter().enumerate() {
+            if !release.classes.contains(*mask) {
+                continue;
+            }
+            let theirs = self.mask_facts(&release.facts, index);
+            let ours = self.mask_facts_mut(facts, index);
+            for (first, end) in &release.agents {
+                ours.before.join_range(*first..*end, release.time);
+            }
+            if let Some(before) = self.before(&release.facts, index) {
+                ours.before.join(before);
+            }
+            let Some(theirs) = theirs else { continue };
+            let wide = |key: &Key| key.level() >= 2;
+            for keyed in [&theirs.available, &theirs.made_available] {
+                for (key, horizon) in keyed.iter().filter(|(key, _)| wide(key)) {
+                    ours.available.join(key, horizon);
+                }
+            }
+            for keyed in [&theirs.imported, &theirs.exported] {
+                for (key, horizon) in keyed.iter().filter(|(key, _)| wide(key)) {
+                    ours.imported.join(key, horizon);
+                }
+            }
+            for (key, time) in theirs.own_available.iter().filter(|(key, _)| wide(key)) {
+                for own in self.own_levels(key.class()) {
+                    for (first, end) in &release.agents {
+                        ours.available.join_range(key.with_own(own), *first..*end, time);
+                    }
+                }
+            }
+            for (key, time) in theirs.own_exported.iter().filter(|(key, _)| wide(key)) {
+                for (first, end) in &release.agents {
+                    ours.imported.join_range(key, *first..*end, time);
+                }
+            }
+        }
+    }
+
     /// The effect of an acquire fence on what is pending.
     pub(super) fn acquire_pending(
         &self,
@@ -449,9 +515,7 @@ impl Agents {
     ) {
         for (class, heads) in &pending.heads {
             if operation.semantics.classes.contains(*class) {
-                for release in heads.iter() {
-                    self.join(agent, facts, release, operation);
-                }
+                self.join_heads(agent, facts, heads, operation);
             }
         }
         for release in &pending.barriers {

@@ -3,6 +3,7 @@
 //! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so agents of one workgroup that
 //! passed the same barrier have equal facts and share one copy.
 
+use super::heads::Heads;
 use super::horizon::{Horizon, Time};
 use super::topology::{AgentId, Level};
 use crate::access::Site;
@@ -10,7 +11,6 @@ use crate::scope::StorageClasses;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Storage class index 0 to 3, instance level 0 to 3, and the level of a write's own per-instruction availability, -1 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -178,76 +178,6 @@ pub(super) fn extend(agents: &mut Agents, first: AgentId, end: AgentId) {
     match agents.last_mut() {
         Some(last) if last.1 == first => last.1 = end,
         _ => agents.push((first, end)),
-    }
-}
-
-/// The releases that head the release sequences of one atomic write, newest first: a list that shares its tail with its predecessor's.
-#[derive(Clone, Debug, Default)]
-pub struct Heads(pub(super) Option<Arc<HeadNode>>);
-
-/// Numbers chains; only equality of numbers is ever used.
-static CHAINS: AtomicU64 = AtomicU64::new(0);
-
-/// One link of [`Heads`].
-#[derive(Debug)]
-pub(super) struct HeadNode {
-    pub release: Release,
-    pub rest: Heads,
-    /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another chain.
-    pub chain: u64,
-    pub length: u32,
-    followed: AtomicBool,
-}
-
-impl Heads {
-    /// Whether no release precedes.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    pub(super) fn push(&mut self, release: Release) {
-        let rest = Heads(self.0.take());
-        let (chain, length) = match &rest.0 {
-            Some(node) if !node.followed.swap(true, Ordering::Relaxed) => (node.chain, node.length + 1),
-            _ => (CHAINS.fetch_add(1, Ordering::Relaxed), 1),
-        };
-        self.0 = Some(Arc::new(HeadNode { release, rest, chain, length, followed: AtomicBool::new(false) }));
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Release> {
-        let mut node = self.0.as_deref();
-        std::iter::from_fn(move || {
-            let current = node?;
-            node = current.rest.0.as_deref();
-            Some(&current.release)
-        })
-    }
-
-    /// The sites of the releases, at most `limit`.
-    pub fn sites(&self, limit: usize) -> Vec<Site> {
-        self.iter().take(limit).map(Release::site).collect()
-    }
-
-    /// Whether `other` is known to be a tail of this list.
-    fn ends_with(&self, other: &Heads) -> bool {
-        match (&self.0, &other.0) {
-            (_, None) => true,
-            (Some(ours), Some(theirs)) => ours.chain == theirs.chain && ours.length >= theirs.length,
-            (None, Some(_)) => false,
-        }
-    }
-}
-
-impl Drop for HeadNode {
-    // A release sequence may have millions of links: free them without recursion.
-    fn drop(&mut self) {
-        let mut next = self.rest.0.take();
-        while let Some(node) = next {
-            match Arc::try_unwrap(node) {
-                Ok(mut node) => next = node.rest.0.take(),
-                Err(_) => break,
-            }
-        }
     }
 }
 

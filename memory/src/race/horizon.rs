@@ -1,6 +1,7 @@
 //! Horizons: up to which time each agent is known, as shared interval maps.
 
 use super::topology::AgentId;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,18 +15,41 @@ struct Span {
     time: Time,
 }
 
+/// Agents of one chunk.
+const CHUNK: AgentId = 1 << 12;
+
+/// The spans among the agents `number * CHUNK ..`, at least one.
+#[derive(Clone, Debug)]
+struct Chunk {
+    number: u32,
+    spans: Arc<[Span]>,
+}
+
+impl Chunk {
+    fn is(&self, other: &Chunk) -> bool {
+        self.number == other.number && Arc::ptr_eq(&self.spans, &other.spans)
+    }
+}
+
 /// For every agent the time up to which something is known about it; 0 where nothing is.
 ///
 /// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a horizon is a sorted list of spans of
-/// agents. Copies share it.
+/// agents. Copies share it, and horizons that grow from each other share the chunks in which they are alike: what a long chain of
+/// synchronisation passes on costs what is new.
 #[derive(Clone, Debug, Default)]
-pub struct Horizon(Option<Arc<Vec<Span>>>);
+pub struct Horizon(Option<Arc<[Chunk]>>);
 
 impl PartialEq for Horizon {
     fn eq(&self, other: &Horizon) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Some(a), Some(b)) => {
+                Arc::ptr_eq(a, b)
+                    || (a.len() == b.len()
+                        && a.iter()
+                            .zip(&b[..])
+                            .all(|(a, b)| a.is(b) || (a.number == b.number && a.spans == b.spans)))
+            }
             _ => false,
         }
     }
@@ -41,7 +65,16 @@ impl Horizon {
     /// Up to when `agent` is known.
     #[inline]
     pub fn get(&self, agent: AgentId) -> Time {
-        let Some(spans) = &self.0 else { return 0 };
+        let Some(chunks) = &self.0 else { return 0 };
+        let number = agent / CHUNK;
+        let chunk = match &chunks[..] {
+            [only] => only,
+            chunks => match chunks.binary_search_by_key(&number, |chunk| chunk.number) {
+                Ok(index) => &chunks[index],
+                Err(_) => return 0,
+            },
+        };
+        let spans = &chunk.spans;
         if let [only] = spans[..] {
             return if only.first <= agent && agent < only.end { only.time } else { 0 };
         }
@@ -59,11 +92,11 @@ impl Horizon {
             self.0 = Some(theirs.clone());
             return;
         };
-        if Arc::ptr_eq(ours, theirs) || covers(ours, theirs) {
-            return;
+        if !Arc::ptr_eq(ours, theirs) && !all_covered(ours, theirs) {
+            let merged = merge_chunks(ours, theirs);
+            let same = merged.len() == theirs.len() && merged.iter().zip(&theirs[..]).all(|(a, b)| a.is(b));
+            self.0 = Some(if same { theirs.clone() } else { merged.into() });
         }
-        let merged = merge(ours, theirs);
-        self.0 = Some(if merged == **theirs { theirs.clone() } else { Arc::new(merged) });
     }
 
     /// Takes in that all of `agents` are known up to `time`.
@@ -71,32 +104,44 @@ impl Horizon {
         if time == 0 || agents.is_empty() {
             return;
         }
-        let span = [Span { first: agents.start, end: agents.end, time }];
+        let chunks: SmallVec<[Chunk; 1]> = (agents.start / CHUNK..=(agents.end - 1) / CHUNK)
+            .map(|number| {
+                let first = agents.start.max(number * CHUNK);
+                let end = agents.end.min(number.saturating_add(1).saturating_mul(CHUNK));
+                Chunk { number, spans: Arc::new([Span { first, end, time }]) }
+            })
+            .collect();
         match &self.0 {
-            None => self.0 = Some(Arc::new(span.to_vec())),
-            Some(ours) if covers(ours, &span) => {}
-            Some(ours) => self.0 = Some(Arc::new(merge(ours, &span))),
+            None => self.0 = Some(chunks[..].into()),
+            Some(ours) if all_covered(ours, &chunks) => {}
+            Some(ours) => self.0 = Some(merge_chunks(ours, &chunks).into()),
         }
     }
 
     /// What is known about `agents` only.
     #[must_use]
     pub fn within(&self, agents: &Range<AgentId>) -> Horizon {
-        let Some(spans) = &self.0 else { return Horizon(None) };
-        if spans.iter().all(|span| agents.start <= span.first && span.end <= agents.end) {
+        let Some(chunks) = &self.0 else { return Horizon(None) };
+        let inside = |chunk: &Chunk| {
+            chunk.spans.first().is_none_or(|span| agents.start <= span.first)
+                && chunk.spans.last().is_none_or(|span| span.end <= agents.end)
+        };
+        if chunks.first().is_none_or(inside) && chunks.last().is_none_or(inside) {
             return self.clone();
         }
-        let from = spans.partition_point(|span| span.end <= agents.start);
-        let kept: Vec<Span> = spans[from..]
+        let from = chunks.partition_point(|chunk| chunk.number < agents.start / CHUNK);
+        let kept: Vec<Chunk> = chunks[from..]
             .iter()
-            .take_while(|span| span.first < agents.end)
-            .map(|span| Span {
-                first: span.first.max(agents.start),
-                end: span.end.min(agents.end),
-                time: span.time,
+            .take_while(|chunk| chunk.number.saturating_mul(CHUNK) < agents.end)
+            .filter_map(|chunk| {
+                if inside(chunk) {
+                    return Some(chunk.clone());
+                }
+                let spans: Vec<Span> = cut(&chunk.spans, agents);
+                (!spans.is_empty()).then(|| Chunk { number: chunk.number, spans: spans.into() })
             })
             .collect();
-        Horizon(if kept.is_empty() { None } else { Some(Arc::new(kept)) })
+        Horizon(if kept.is_empty() { None } else { Some(kept.into()) })
     }
 
     /// Whether everything that `other` knows is known here.
@@ -104,9 +149,58 @@ impl Horizon {
         match (&self.0, &other.0) {
             (_, None) => true,
             (None, Some(_)) => false,
-            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || covers(ours, theirs),
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || all_covered(ours, theirs),
         }
     }
+}
+
+fn cut(spans: &[Span], agents: &Range<AgentId>) -> Vec<Span> {
+    let from = spans.partition_point(|span| span.end <= agents.start);
+    spans[from..]
+        .iter()
+        .take_while(|span| span.first < agents.end)
+        .map(|span| Span {
+            first: span.first.max(agents.start),
+            end: span.end.min(agents.end),
+            time: span.time,
+        })
+        .collect()
+}
+
+fn all_covered(ours: &[Chunk], theirs: &[Chunk]) -> bool {
+    let mut own = ours;
+    // What is new is usually about the agents that came last.
+    theirs.iter().rev().all(|chunk| {
+        while let [rest @ .., last] = own
+            && last.number > chunk.number
+        {
+            own = rest;
+        }
+        own.last().is_some_and(|own| {
+            own.number == chunk.number
+                && (Arc::ptr_eq(&own.spans, &chunk.spans) || covers(&own.spans, &chunk.spans))
+        })
+    })
+}
+
+fn merge_chunks(ours: &[Chunk], theirs: &[Chunk]) -> Vec<Chunk> {
+    let mut merged = Vec::with_capacity(ours.len().max(theirs.len()) + 1);
+    let (mut i, mut j) = (0, 0);
+    while let (Some(a), Some(b)) = (ours.get(i), theirs.get(j)) {
+        let chunk = match a.number.cmp(&b.number) {
+            std::cmp::Ordering::Less => a.clone(),
+            std::cmp::Ordering::Greater => b.clone(),
+            _ if a.is(b) || covers(&a.spans, &b.spans) => a.clone(),
+            _ if covers(&b.spans, &a.spans) => b.clone(),
+            _ => Chunk { number: a.number, spans: merge(&a.spans, &b.spans).into() },
+        };
+        i += usize::from(a.number <= b.number);
+        j += usize::from(b.number <= a.number);
+        merged.push(chunk);
+    }
+    merged.extend_from_slice(&ours[i..]);
+    merged.extend_from_slice(&theirs[j..]);
+    merged
 }
 
 fn covers(ours: &[Span], theirs: &[Span]) -> bool {
@@ -173,6 +267,13 @@ mod tests {
 
     #[test]
     fn spans_behave_like_a_table_of_maxima() {
+        for base in [0, CHUNK - 20, CHUNK - 7] {
+            compare_with_a_table(base);
+        }
+    }
+
+    /// Of 40 agents from `base`.
+    fn compare_with_a_table(base: AgentId) {
         let mut state = 7;
         for _ in 0..2000 {
             let mut table = [[0u32; 40]; 2];
@@ -182,7 +283,7 @@ mod tests {
                 let first = (next(&mut state) % 38) as u32;
                 let end = first + 1 + (next(&mut state) % (40 - u64::from(first) - 1).max(1)) as u32;
                 let time = (next(&mut state) % 4) as u32;
-                horizons[which].join_range(first..end, time);
+                horizons[which].join_range(base + first..base + end, time);
                 for slot in &mut table[which][first as usize..end as usize] {
                     *slot = time.max(*slot);
                 }
@@ -192,12 +293,12 @@ mod tests {
             assert_eq!(a.includes(b), includes);
             let mut joined = a.clone();
             joined.join(b);
-            let cut = joined.within(&(5..20));
+            let cut = joined.within(&(base + 5..base + 20));
             for i in 0..40 {
-                assert_eq!(a.get(i as u32), table[0][i]);
+                assert_eq!(a.get(base + i as u32), table[0][i]);
                 let both = table[0][i].max(table[1][i]);
-                assert_eq!(joined.get(i as u32), both);
-                assert_eq!(cut.get(i as u32), if (5..20).contains(&i) { both } else { 0 });
+                assert_eq!(joined.get(base + i as u32), both);
+                assert_eq!(cut.get(base + i as u32), if (5..20).contains(&i) { both } else { 0 });
             }
         }
     }
@@ -208,6 +309,7 @@ mod tests {
         for agent in 0..64 {
             horizon.join_range(agent..agent + 1, 3);
         }
-        assert_eq!(horizon.0.as_ref().unwrap().len(), 1);
+        let chunks = horizon.0.as_ref().unwrap();
+        assert_eq!((chunks.len(), chunks[0].spans.len()), (1, 1));
     }
 }

@@ -16,6 +16,7 @@
 //! | `topology` | which agents share a scope instance: ranges of agent numbers |
 //! | `horizon` | agent to time, as spans of agents |
 //! | `facts` | what one agent knows; releases and what is pending |
+//! | `heads` | the releases that an atomic write passes on |
 //! | `agents` | availability, visibility and taking in a release as changes of facts |
 //! | `blocks` | where the state of agents is kept |
 //! | `operations` | fences, barriers and atomics |
@@ -27,6 +28,7 @@ mod agents;
 mod blocks;
 mod explain;
 mod facts;
+mod heads;
 mod horizon;
 mod online;
 mod operations;
@@ -40,7 +42,8 @@ pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
 pub use explain::{Case, Explanation};
-pub use facts::{Facts, Heads, Release};
+pub use facts::{Facts, Release};
+pub use heads::Heads;
 pub use horizon::{Horizon, Time};
 pub use online::{AccessId, Observed, Online};
 pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};

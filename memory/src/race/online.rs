@@ -2,7 +2,8 @@
 //! use shadow memory instead, with the same rules.
 
 use super::agents::{Agents, Operation};
-use super::facts::{Facts, Heads};
+use super::facts::Facts;
+use super::heads::Heads;
 use super::order::{Kind, Later, Order, Record, Surroundings};
 use super::topology::{AgentId, Level, Topology};
 use crate::model::{LocationSet, ReadModifyWrite};

@@ -5,7 +5,8 @@
 
 use super::agents::{Agents, Operation};
 use super::blocks::Stored;
-use super::facts::{Agents as AgentSet, Facts, Heads, Pending, Release, extend};
+use super::facts::{Agents as AgentSet, Facts, Pending, Release, extend};
+use super::heads::{HeadNode, Heads};
 use super::horizon::Time;
 use super::topology::{AgentId, Level};
 use smallvec::SmallVec;
@@ -269,9 +270,7 @@ impl Agents {
             return known.clone();
         }
         let mut facts = (**known).clone();
-        for release in heads.iter() {
-            self.join(agent, &mut facts, release, operation);
-        }
+        self.join_heads(agent, &mut facts, heads, operation);
         if facts == **known { known.clone() } else { Arc::new(facts) }
     }
 
@@ -302,29 +301,43 @@ impl Agents {
     pub fn write_heads(&mut self, agent: AgentId, operation: &Operation, predecessors: &[Heads]) -> Heads {
         let mut heads = predecessors.first().cloned().unwrap_or_default();
         for other in predecessors.iter().skip(1) {
-            for release in other.iter() {
-                heads.push(release.clone());
+            for node in other.nodes() {
+                heads.push(node.release.clone(), node.sequence, false);
             }
         }
-        let state = self.blocks.get(agent);
         let own = AgentSet::from_slice(&[(agent, agent + 1)]);
-        if let Some(pending) = &state.pending {
+        let pending = self.blocks.get(agent).pending.clone();
+        if let Some(pending) = &pending {
             for fence in pending.fences.iter().filter(|fence| fence.classes.contains(operation.class)) {
-                heads.push(Release { agents: own.clone(), ..fence.clone() });
+                let sequence = self.publish(agent);
+                heads.push(Release { agents: own.clone(), ..fence.clone() }, sequence, false);
             }
         }
-        if operation.semantics.release
+        let semantics = &operation.semantics;
+        if semantics.release
             && let Some(level) = operation.level
         {
-            heads.push(Release {
+            let release = Release {
                 level,
-                classes: operation.semantics.classes,
+                classes: semantics.classes,
                 agents: own,
-                time: state.time,
+                time: self.blocks.get(agent).time,
                 facts: self.facts(agent).clone(),
                 site: operation.site,
-            });
+            };
+            // A read-modify-write that acquires has just read its one predecessor.
+            let taken_in = |node: &Arc<HeadNode>| {
+                node.uniform
+                    && node.release.classes == semantics.classes
+                    && node.release.level == level
+                    && pending.iter().flat_map(|pending| &pending.heads).any(|(_, heads)| heads.is(node))
+            };
+            let caught_up = semantics.acquire
+                && matches!(predecessors, [Heads(only)] if only.as_ref().is_some_and(taken_in));
+            let sequence = self.publish(agent);
+            heads.push(release, sequence, caught_up);
         }
+        self.shorten(&mut heads);
         heads
     }
 

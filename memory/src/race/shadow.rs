@@ -82,7 +82,7 @@ impl Cell {
 
 struct Page {
     epoch: u32,
-    cells: Box<[Cell; CELLS]>,
+    cells: Box<[Cell]>,
 }
 
 /// The cells of device memory, by device address.
@@ -155,7 +155,7 @@ impl Shadow {
         let next = self.pages.len() as u32;
         let index = *self.index.entry(number).or_insert(next);
         if index == next {
-            self.pages.push(Page { epoch: self.epoch, cells: Box::new([Cell::EMPTY; CELLS]) });
+            self.pages.push(Page { epoch: self.epoch, cells: vec![Cell::EMPTY; CELLS].into() });
         }
         let page = &mut self.pages[index as usize];
         if page.epoch != self.epoch {

@@ -1,0 +1,281 @@
+//! The releases that an atomic write passes on, and what an acquire that reads it takes in.
+//!
+//! A release sequence may be as long as the dispatch has workgroups (a counter that all of them increment). What it says to an agent is the
+//! join of its releases. Nearly all of that is the same for everyone, and is gathered once, each time from what was gathered for the
+//! predecessor. Only releases by the agent's own workgroup say more to it (availability in the workgroup's or the subgroup's instance), and
+//! these are looked for no further back than where the workgroup made its first one. Beyond the first one of any running workgroup the list
+//! is replaced by what was gathered from it.
+
+use super::agents::{Agents as Everyone, Operation};
+#[cfg(debug_assertions)]
+use super::facts::Keyed;
+use super::facts::{Agents, Facts, Release, intersect};
+use super::topology::{AgentId, Topology};
+use crate::access::Site;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Links behind the newest one that keep what was gathered for them.
+const GATHERED: usize = 32;
+
+/// Every so many links it is tried to shorten a list.
+const SHORTEN: u32 = 128;
+
+/// The releases that head the release sequences of one atomic write, newest first: a list that shares its tail with its predecessor's.
+#[derive(Clone, Debug, Default)]
+pub struct Heads(pub(super) Option<Arc<HeadNode>>);
+
+/// Numbers chains; only equality of numbers is ever used.
+static CHAINS: AtomicU64 = AtomicU64::new(0);
+
+/// One link of [`Heads`].
+#[derive(Debug)]
+pub(super) struct HeadNode {
+    pub release: Release,
+    pub rest: Heads,
+    /// When it was published, among all releases of the dispatch.
+    pub sequence: u64,
+    /// All releases of the list have one level, of the queue family or wider, and one set of classes.
+    pub uniform: bool,
+    /// Who made the release had taken in the rest of the list.
+    pub caught_up: bool,
+    /// Links in the list.
+    pub links: u32,
+    /// What the list says to an agent of a workgroup that made none of its releases, once somebody has asked for it.
+    pub gathered: Mutex<Option<Arc<Facts>>>,
+    /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another chain.
+    pub chain: u64,
+    pub length: u32,
+    followed: AtomicBool,
+}
+
+impl Heads {
+    /// Whether no release precedes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn push(&mut self, release: Release, sequence: u64, caught_up: bool) {
+        let rest = Heads(self.0.take());
+        let (chain, length) = match &rest.0 {
+            Some(node) if !node.followed.swap(true, Ordering::Relaxed) => (node.chain, node.length + 1),
+            _ => (CHAINS.fetch_add(1, Ordering::Relaxed), 1),
+        };
+        let uniform = release.level >= 2
+            && rest.0.as_ref().is_none_or(|node| {
+                node.uniform && node.release.level == release.level && node.release.classes == release.classes
+            });
+        let links = 1 + rest.0.as_ref().map_or(0, |node| node.links);
+        if let Some(old) = rest.nodes().nth(GATHERED) {
+            old.lock().take();
+        }
+        self.0 = Some(Arc::new(HeadNode {
+            release,
+            rest,
+            sequence,
+            uniform,
+            caught_up,
+            links,
+            gathered: Mutex::new(None),
+            chain,
+            length,
+            followed: AtomicBool::new(false),
+        }));
+    }
+
+    /// Whether this link is the newest.
+    pub(super) fn is(&self, node: &Arc<HeadNode>) -> bool {
+        self.0.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, node))
+    }
+
+    /// The links, newest first.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &HeadNode> {
+        std::iter::successors(self.0.as_deref(), |node| node.rest.0.as_deref())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Release> {
+        self.nodes().map(|node| &node.release)
+    }
+
+    /// The same list with all that was published before `sequence` replaced by one release that says as much to everyone to whom only that
+    /// matters: the facts `gathered` of the first link that is replaced. Nothing is replaced if that is not worth while.
+    pub(super) fn shortened(
+        &self,
+        sequence: u64,
+        gather: impl FnOnce(&Heads) -> Arc<Facts>,
+    ) -> Option<Heads> {
+        let mut kept: Vec<&HeadNode> = Vec::new();
+        let mut rest = self;
+        while let Some(node) = rest.0.as_deref().filter(|node| node.sequence >= sequence) {
+            kept.push(node);
+            rest = &node.rest;
+        }
+        let old = rest.0.as_deref()?;
+        if old.links < 2 || (old.links as usize) < kept.len() {
+            return None;
+        }
+        let mut list = Heads(Some(Arc::new(HeadNode {
+            release: Release {
+                agents: Agents::from_slice(&[(0, AgentId::MAX)]),
+                time: 0,
+                facts: gather(rest),
+                ..old.release.clone()
+            },
+            rest: Heads::default(),
+            links: 1,
+            caught_up: false,
+            gathered: Mutex::new(None),
+            followed: AtomicBool::new(true),
+            ..*old
+        })));
+        for (index, node) in kept.iter().enumerate().rev() {
+            let links = 1 + list.0.as_ref().map_or(0, |node| node.links);
+            list = Heads(Some(Arc::new(HeadNode {
+                release: node.release.clone(),
+                rest: list,
+                links,
+                gathered: Mutex::new(node.lock().clone()),
+                followed: AtomicBool::new(index != 0 || node.followed.load(Ordering::Relaxed)),
+                ..**node
+            })));
+        }
+        Some(list)
+    }
+
+    /// The sites of the releases, at most `limit`.
+    pub fn sites(&self, limit: usize) -> Vec<Site> {
+        self.iter().take(limit).map(Release::site).collect()
+    }
+
+    /// Whether `other` is known to be a tail of this list.
+    pub(super) fn ends_with(&self, other: &Heads) -> bool {
+        match (&self.0, &other.0) {
+            (_, None) => true,
+            (Some(ours), Some(theirs)) => ours.chain == theirs.chain && ours.length >= theirs.length,
+            (None, Some(_)) => false,
+        }
+    }
+}
+
+impl HeadNode {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Option<Arc<Facts>>> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for HeadNode {
+    // A release sequence may have millions of links: free them without recursion.
+    fn drop(&mut self) {
+        let mut next = self.rest.0.take();
+        while let Some(node) = next {
+            match Arc::try_unwrap(node) {
+                Ok(mut node) => next = node.rest.0.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+impl Everyone {
+    /// `agent` takes in the releases of a list by an acquire of these semantics.
+    pub(super) fn join_heads(&self, agent: AgentId, facts: &mut Facts, heads: &Heads, operation: &Operation) {
+        let Some(newest) = heads.0.as_deref() else { return };
+        let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
+        if !(dispatch && newest.uniform && newest.links > 1 && operation.level >= Some(2)) {
+            return heads.iter().for_each(|release| self.join(agent, facts, release, operation));
+        }
+        #[cfg(debug_assertions)]
+        let by_walking = {
+            let mut facts = facts.clone();
+            heads.iter().for_each(|release| self.join(agent, &mut facts, release, operation));
+            facts
+        };
+        self.join_gathered(agent, facts, heads, &newest.release, operation);
+        #[cfg(debug_assertions)]
+        assert!(
+            agree(facts, &by_walking),
+            "what was gathered is what the list says: {facts:?}\n{by_walking:?}"
+        );
+    }
+
+    fn join_gathered(
+        &self,
+        agent: AgentId,
+        facts: &mut Facts,
+        heads: &Heads,
+        newest: &Release,
+        operation: &Operation,
+    ) {
+        let gathered = Release {
+            agents: Agents::from_slice(&[(0, AgentId::MAX)]),
+            time: 0,
+            facts: self.gathered(heads),
+            ..newest.clone()
+        };
+        self.join(agent, facts, &gathered, operation);
+        let Some(since) = self.published_since(agent) else { return };
+        let (workgroup, subgroup) = (self.topology().range(agent, 1), self.topology().range(agent, 0));
+        for node in heads.nodes().take_while(|node| node.sequence >= since) {
+            if intersect(&node.release.agents, &workgroup).is_empty() {
+                continue;
+            }
+            self.join(agent, facts, &node.release, operation);
+            // Whoever shares the subgroup has taken in all that the agent could take in from the rest.
+            if node.caught_up && !intersect(&node.release.agents, &subgroup).is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// The join of the releases of a uniform list, for agents of other workgroups.
+    fn gathered(&self, heads: &Heads) -> Arc<Facts> {
+        let mut nodes: Vec<&HeadNode> = Vec::new();
+        let mut facts = Facts::default();
+        for node in heads.nodes() {
+            if let Some(known) = &*node.lock() {
+                if nodes.is_empty() {
+                    return known.clone();
+                }
+                facts = (**known).clone();
+                break;
+            }
+            nodes.push(node);
+        }
+        for node in nodes.iter().rev() {
+            self.gather(&mut facts, &node.release);
+        }
+        let facts = Arc::new(facts);
+        if let Some(newest) = nodes.first() {
+            *newest.lock() = Some(facts.clone());
+        }
+        facts
+    }
+
+    /// Replaces what of a list no running workgroup has to look at.
+    pub(super) fn shorten(&self, heads: &mut Heads) {
+        let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
+        if let Some(newest) = heads.0.as_deref()
+            && dispatch
+            && newest.uniform
+            && newest.links.is_multiple_of(SHORTEN)
+            && let Some(shorter) = heads.shortened(self.oldest_published(), |rest| self.gathered(rest))
+        {
+            *heads = shorter;
+        }
+    }
+}
+
+/// Whether what was gathered says what the list says. (The list may say more of writes with an own availability that none had when the
+/// release was made: that is empty.)
+#[cfg(debug_assertions)]
+fn agree(gathered: &Facts, by_walking: &Facts) -> bool {
+    gathered.masks.len() == by_walking.masks.len()
+        && gathered.masks.iter().zip(&by_walking.masks).all(|(ours, theirs)| {
+            let within = |ours: &Keyed, theirs: &Keyed| {
+                ours.iter().all(|(key, horizon)| theirs.get(key).is_some_and(|known| known.includes(horizon)))
+            };
+            ours.before == theirs.before
+                && within(&ours.available, &theirs.available)
+                && within(&ours.imported, &theirs.imported)
+        })
+}
