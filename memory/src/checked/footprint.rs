@@ -21,6 +21,8 @@ impl CheckedMemory {
     /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled image) is the caller's knowledge.
     pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
         let mut runs = Footprint::new();
+        // The runs of each kind: of its reads, and of what else it does.
+        let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];
         for (word, cell) in self.shadow.touched() {
             let mut add = |record: &Record, bytes: u8, read: bool| {
                 if *record == NOBODY || bytes == 0 {
@@ -33,7 +35,7 @@ impl CheckedMemory {
                 // A failed compare-exchange writes nothing; the halves of a read-modify-write are one access.
                 let read = read || kind.read;
                 let write = !read || kind.write;
-                let operand = Operand {
+                let operand = || Operand {
                     read: if read { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() },
                     write: if write { Accesses::SHADER_STORAGE_WRITE } else { Accesses::empty() },
                     shader: Some((kind.site, self.core.report.numbering.invocation(record.agent))),
@@ -45,7 +47,8 @@ impl CheckedMemory {
                 };
                 let first = u64::from(bytes.trailing_zeros());
                 let last = 8 - u64::from(bytes.leading_zeros());
-                runs.add(Range { start: 4 * word + first, end: 4 * word + last }, operand);
+                let slot = &mut slots[record.kind as usize][usize::from(read)];
+                runs.add_to(slot, Range { start: 4 * word + first, end: 4 * word + last }, operand);
             };
             if let Some(history) = self.core.histories.peek(cell.history) {
                 for entry in history.entries() {

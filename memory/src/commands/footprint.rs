@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 /// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one stands for the run.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
-    /// By the access apart from its invocation: open run, and finished ones.
-    open: BTreeMap<Key, (Range, Operand)>,
+    /// By the access apart from its invocation: which of the open runs.
+    slots: BTreeMap<Key, usize>,
+    open: Vec<(Range, Operand)>,
     done: Vec<(Range, Operand)>,
 }
 
@@ -33,17 +34,41 @@ impl Footprint {
 
     /// An access. Cheapest when addresses ascend.
     pub fn add(&mut self, range: Range, operand: Operand) {
-        let open = self.open.entry(key(&operand)).or_insert((range, operand));
+        let mut slot = None;
+        self.add_to(&mut slot, range, || operand);
+    }
+
+    /// The same for an access whose like differ in nothing but the invocation: `slot` is theirs, `None` before the first.
+    #[inline]
+    pub fn add_to(&mut self, slot: &mut Option<usize>, range: Range, operand: impl FnOnce() -> Operand) {
+        let Some(slot) = *slot else {
+            let operand = operand();
+            let next = self.open.len();
+            let known = *self.slots.entry(key(&operand)).or_insert(next);
+            *slot = Some(known);
+            if known == next {
+                self.open.push((range, operand));
+            } else {
+                self.join(known, range, || operand);
+            }
+            return;
+        };
+        self.join(slot, range, operand);
+    }
+
+    #[inline]
+    fn join(&mut self, slot: usize, range: Range, operand: impl FnOnce() -> Operand) {
+        let open = &mut self.open[slot];
         if range.start <= open.0.end && range.end >= open.0.start {
             open.0 = Range { start: open.0.start.min(range.start), end: open.0.end.max(range.end) };
         } else {
-            self.done.push(std::mem::replace(open, (range, operand)));
+            self.done.push(std::mem::replace(open, (range, operand())));
         }
     }
 
     /// The runs, by address; of runs that start together, reads come first.
     pub fn runs(mut self) -> Vec<(Range, Operand)> {
-        self.done.extend(self.open.into_values());
+        self.done.extend(self.open);
         self.done.sort_by_key(|(range, operand)| (range.start, range.end, key(operand)));
         self.done
     }
