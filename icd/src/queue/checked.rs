@@ -130,6 +130,10 @@ impl Watching<'_> {
 }
 
 impl Scheduler for Watching<'_> {
+    fn priority(&self, unit: &Unit) -> u64 {
+        self.inner.priority(unit)
+    }
+
     fn begin(&mut self) {
         self.findings.clear();
     }

@@ -33,6 +33,8 @@ pub struct Unit {
     pub strand: u32,
     /// Visible operations that the unit has executed.
     pub step: u64,
+    /// What [`Scheduler::priority`] said of it at this step.
+    pub priority: u64,
     /// The visible operation that it executes next; `Site(0)` at its start.
     pub next: Site,
     /// Its running lanes.
@@ -49,6 +51,12 @@ pub struct Unit {
 pub trait Scheduler {
     /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
     fn pick(&mut self, runnable: &[Unit]) -> usize;
+
+    /// A number to choose by. It is asked for once at each step of a unit, all other fields of which are known by then.
+    fn priority(&self, unit: &Unit) -> u64 {
+        let _ = unit;
+        0
+    }
 
     /// A dispatch begins.
     fn begin(&mut self) {}
@@ -102,12 +110,12 @@ impl Scheduler for SeededScheduler {
             // Every eighth turn goes round: fairness.
             return (self.turn / 8 % runnable.len() as u64) as usize;
         }
-        let priority = |unit: &Unit| {
-            let who =
-                u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
-            mix(self.seed ^ mix(who ^ mix(unit.step)))
-        };
-        (0..runnable.len()).max_by_key(|k| priority(&runnable[*k])).unwrap_or(0)
+        (0..runnable.len()).max_by_key(|k| runnable[*k].priority).unwrap_or(0)
+    }
+
+    fn priority(&self, unit: &Unit) -> u64 {
+        let who = u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
+        mix(self.seed ^ mix(who ^ mix(unit.step)))
     }
 }
 
@@ -172,6 +180,17 @@ struct Resident {
 
 /// Where a unit is: resident, subgroup, member.
 type Slot = (usize, usize, usize);
+
+/// What of the list of units a step has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Changed {
+    Nothing,
+    /// The unit that ran cannot run on.
+    Gone,
+    /// Units of this resident.
+    Resident(usize),
+    All,
+}
 
 struct Run<'a, M: MemorySystem> {
     context: &'a Context<'a>,
@@ -244,9 +263,17 @@ impl<M: MemorySystem> Run<'_, M> {
                 Err(Trap::Livelock) => return Err(self.livelock()),
                 Err(end) => return Err(end),
             };
-            if self.step(k)? {
-                self.admit();
-                self.list();
+            match self.step(k)? {
+                Changed::Nothing => {}
+                Changed::Gone => {
+                    self.units.remove(k);
+                    self.slots.remove(k);
+                }
+                Changed::Resident(r) => self.list_again(r),
+                Changed::All => {
+                    self.admit();
+                    self.list();
+                }
             }
             if self.stuck || self.watch.quiet() > self.options.patience {
                 if self.part() {
@@ -352,26 +379,39 @@ impl<M: MemorySystem> Run<'_, M> {
     fn list(&mut self) {
         self.units.clear();
         self.slots.clear();
+        for r in 0..self.residents.len() {
+            self.list_resident(r);
+        }
+    }
+
+    /// Lists the units of one resident again.
+    fn list_again(&mut self, r: usize) {
+        let from = self.slots.partition_point(|slot| slot.0 < r);
+        let to = self.slots.partition_point(|slot| slot.0 <= r);
+        let (units, slots) = (self.units.split_off(to), self.slots.split_off(to));
+        self.units.truncate(from);
+        self.slots.truncate(from);
+        self.list_resident(r);
+        self.units.extend(units);
+        self.slots.extend(slots);
+    }
+
+    fn list_resident(&mut self, r: usize) {
         let (grain, program) = (self.options.grain, self.context.program);
-        for (r, resident) in self.residents.iter().enumerate() {
-            for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
-                for (k, member) in
-                    members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none())
-                {
-                    let strand = if grain.fine() { member.number } else { k as u32 };
-                    self.units.push(member.unit(
-                        program,
-                        (resident.workgroup, identity.subgroup, strand),
-                        grain,
-                    ));
-                    self.slots.push((r, s, k));
-                }
+        let resident = &self.residents[r];
+        for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
+            for (k, member) in members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none()) {
+                let strand = if grain.fine() { member.number } else { k as u32 };
+                let mut unit = member.unit(program, (resident.workgroup, identity.subgroup, strand), grain);
+                unit.priority = self.scheduler.priority(&unit);
+                self.units.push(unit);
+                self.slots.push((r, s, k));
             }
         }
     }
 
-    /// Runs unit `k` to its next visible operation. Returns whether the list of units has changed.
-    fn step(&mut self, k: usize) -> Result<bool, Trap> {
+    /// Runs unit `k` to its next visible operation.
+    fn step(&mut self, k: usize) -> Result<Changed, Trap> {
         let (r, s, n) = self.slots[k];
         let resident = &mut self.residents[r];
         let workgroup = resident.workgroup;
@@ -394,14 +434,16 @@ impl<M: MemorySystem> Run<'_, M> {
             let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
             self.stuck = self.watch.unchanged((workgroup, identity.subgroup, n as u32), &member.strand, span);
         }
+        // Exploration looks at more of each unit.
+        let running = if fine { Changed::All } else { Changed::Nothing };
         match step {
             Step::Yielded => {
                 member.next = site_at(self.context.program, member.strand.pc);
                 self.units[k].next = member.next;
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
-                // Exploration looks at more of each unit.
-                Ok(fine)
+                self.units[k].priority = self.scheduler.priority(&self.units[k]);
+                Ok(running)
             }
             Step::OutOfFuel => {
                 member.strand.fuel = FUEL;
@@ -418,6 +460,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 member.looks = if looked { member.looks + 1 } else { 0 };
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
+                self.units[k].priority = self.scheduler.priority(&self.units[k]);
                 if member.looks >= PATIENCE || member.part {
                     member.looks = 0;
                     member.part = false;
@@ -427,10 +470,10 @@ impl<M: MemorySystem> Run<'_, M> {
                         members.push(Member { started: true, ..Member::new(other, number) });
                         self.watch.changed();
                         self.stuck = false;
-                        return Ok(true);
+                        return Ok(Changed::Resident(r));
                     }
                 }
-                Ok(fine)
+                Ok(running)
             }
             Step::AtBarrier(barrier) => {
                 member.at_barrier = Some(barrier);
@@ -441,8 +484,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 {
                     self.scheduler.barrier_divergence(&found);
                 }
-                self.complete(r);
-                Ok(true)
+                Ok(if self.complete(r) { Changed::Resident(r) } else { Changed::Gone })
             }
             Step::Done => {
                 let member = members.remove(n);
@@ -450,20 +492,21 @@ impl<M: MemorySystem> Run<'_, M> {
                 if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
                     self.memory.workgroup_end(workgroup);
                     self.residents.remove(r);
+                    Ok(Changed::All)
                 } else {
                     self.complete(r);
+                    Ok(Changed::Resident(r))
                 }
-                Ok(true)
             }
         }
     }
 
     /// Completes the barrier of a workgroup if all its strands have arrived (or ended).
-    fn complete(&mut self, r: usize) {
+    fn complete(&mut self, r: usize) -> bool {
         let resident = &mut self.residents[r];
         let waits = |member: &Member| member.at_barrier.is_some();
         if !resident.subgroups.iter().all(|(_, members, _)| members.iter().all(waits)) {
-            return;
+            return false;
         }
         let subgroups = resident.subgroups.iter().map(|(identity, members, _)| {
             (identity, members.iter().filter_map(|member| Some((&member.strand, member.at_barrier?))))
@@ -488,6 +531,7 @@ impl<M: MemorySystem> Run<'_, M> {
             }
             members.iter_mut().for_each(|member| member.at_barrier = None);
         }
+        true
     }
 }
 
@@ -515,6 +559,7 @@ impl Member {
             subgroup,
             strand,
             step: self.strand.step,
+            priority: 0,
             next: self.next,
             mask: self.strand.mask,
             silent: fine && stop_at(program, self.strand.pc) != Some(Stop::Access),

@@ -112,6 +112,10 @@ impl ProgressScheduler {
 }
 
 impl Scheduler for ProgressScheduler {
+    fn priority(&self, unit: &Unit) -> u64 {
+        self.chosen.priority(unit)
+    }
+
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         if self.model == ProgressModel::Fair {
             return self.chosen.pick(runnable);
@@ -146,6 +150,7 @@ mod tests {
             subgroup: *subgroup,
             strand: 0,
             step: 0,
+            priority: mix(u64::from(*workgroup) << 32 | u64::from(*subgroup)),
             next: Site(0),
             mask: 1,
             silent: false,
