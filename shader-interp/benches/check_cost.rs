@@ -1,0 +1,311 @@
+//! What check mode costs: time on one thread beside the plain mode, and memory beside the bytes that a program touches.
+//!
+//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is that of the dispatch alone, the best of several on one
+//! device, and of the first, which allocates the shadow memory; memory is the most that the heap held above what it held before the checked dispatch, over the bytes of the buffers, all of which the
+//! kernels touch. Arguments choose kernels by parts of their names; `--long` adds the largest sizes.
+
+#![allow(missing_docs, clippy::print_stdout)]
+
+use pellucid_memory::access::Reference;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
+use pellucid_shader_interp::exec::plain::{self, PlainOptions};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::{Program, compile};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The system's allocator, which counts.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all calls go to the system's allocator with the same arguments.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        // SAFETY: by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static HEAP: Counting = Counting;
+
+macro_rules! shader {
+    ($path:literal) => {
+        include_bytes!(concat!($path, ".spv"))
+    };
+}
+
+#[derive(Clone, Copy)]
+enum Fill {
+    Zero,
+    Integers,
+    Floats,
+}
+use Fill::{Floats, Integers, Zero};
+
+impl Fill {
+    fn word(self, k: usize) -> u32 {
+        match self {
+            Zero => 0,
+            Integers => k as u32 % 13,
+            Floats => ((k % 13) as f32).to_bits(),
+        }
+    }
+}
+
+struct Kernel {
+    name: &'static str,
+    spirv: &'static [u8],
+    /// Words of each binding, and what is in them.
+    buffers: Vec<(usize, Fill)>,
+    push: Vec<u32>,
+    groups: [u32; 3],
+    /// One of the largest sizes.
+    long: bool,
+}
+
+const SAXPY: &[u8] = shader!("../tests/exec/shaders/saxpy");
+const REDUCTION: &[u8] = shader!("../tests/exec/shaders/reduction");
+const MATRIX: &[u8] = shader!("shaders/matrix_product");
+const GLOBAL: &[u8] = shader!("shaders/histogram_global");
+const WORKGROUP: &[u8] = shader!("shaders/histogram_workgroup");
+const LAST_BLOCK: &[u8] = shader!("shaders/last_block");
+const LOOK_BACK: &[u8] = shader!("shaders/look_back");
+
+fn saxpy(elements: u32, long: bool) -> Kernel {
+    Kernel {
+        name: "saxpy",
+        spirv: SAXPY,
+        buffers: vec![(elements as usize, Floats); 2],
+        push: vec![2f32.to_bits(), elements],
+        groups: [elements.div_ceil(64), 1, 1],
+        long,
+    }
+}
+
+fn look_back(elements: u32, long: bool) -> Kernel {
+    let tiles = elements.div_ceil(256);
+    let words = tiles as usize * 256;
+    Kernel {
+        name: "look-back scan",
+        spirv: LOOK_BACK,
+        buffers: vec![(words, Integers), (words, Zero), (tiles as usize + 1, Zero)],
+        push: Vec::new(),
+        groups: [tiles, 1, 1],
+        long,
+    }
+}
+
+fn last_block(groups: u32) -> Kernel {
+    Kernel {
+        name: "last block",
+        spirv: LAST_BLOCK,
+        buffers: vec![(2 + groups as usize, Zero), (64 * groups as usize, Integers)],
+        push: Vec::new(),
+        groups: [groups, 1, 1],
+        long: false,
+    }
+}
+
+fn kernels() -> Vec<Kernel> {
+    let one = |name, spirv, buffers, push, groups| Kernel { name, spirv, buffers, push, groups, long: false };
+    let (million, words) = (1 << 20, 1 << 20);
+    let square = 256 * 256;
+    vec![
+        saxpy(10_000, false),
+        saxpy(100_000, false),
+        saxpy(1_000_000, false),
+        saxpy(10_000_000, true),
+        one(
+            "matrix product",
+            MATRIX,
+            vec![(square, Zero), (square, Floats), (square, Floats)],
+            vec![256],
+            [16, 16, 1],
+        ),
+        one("reduction", REDUCTION, vec![(4096, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
+        one("histogram, global", GLOBAL, vec![(256, Zero), (words, Integers)], vec![], [million / 256, 1, 1]),
+        one(
+            "histogram, workgroup",
+            WORKGROUP,
+            vec![(256, Zero), (words, Integers)],
+            vec![],
+            [million / 256, 1, 1],
+        ),
+        last_block(256),
+        last_block(4096),
+        look_back(10_000, false),
+        look_back(100_000, false),
+        look_back(1_000_000, false),
+        look_back(10_000_000, true),
+    ]
+}
+
+fn program(kernel: &Kernel, modelled: bool) -> Program {
+    let words: Vec<u32> = kernel.spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: Default::default(),
+        subgroup_size: 32,
+        modelled,
+        notes: false,
+    };
+    compile(&words, &options).expect("a shader that compiles")
+}
+
+fn fill(kernel: &Kernel, buffers: &mut [Vec<u32>]) {
+    for (buffer, (_, fill)) in buffers.iter_mut().zip(&kernel.buffers) {
+        buffer.iter_mut().enumerate().for_each(|(k, word)| *word = fill.word(k));
+    }
+}
+
+fn resources(program: &Program, kernel: &Kernel, buffers: &mut [Vec<u32>]) -> Resources {
+    let view = |(index, binding): (usize, &pellucid_shader_interp::ir::Binding)| {
+        let words = &mut buffers[binding.binding as usize];
+        vec![Descriptor::Buffer(MemoryView {
+            host: words.as_mut_ptr().cast(),
+            address: 0x1_0000_0000 * (u64::from(binding.binding) + 1),
+            size: 4 * words.len() as u64,
+            reference: Reference((index as u32) << 16),
+        })]
+    };
+    Resources {
+        bindings: program.shader.bindings.iter().enumerate().map(view).collect(),
+        push_constants: kernel.push.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        addresses: Vec::new(),
+    }
+}
+
+fn semantics(program: &Program) -> Vec<StorageClasses> {
+    let atomics = program.memory.iter().filter(|entry| entry.access.atomic.is_some());
+    let mut classes: Vec<StorageClasses> = atomics
+        .flat_map(|entry| [entry.access.semantics.classes, entry.access.unequal.classes])
+        .chain(program.barriers.iter().map(|barrier| barrier.semantics.classes))
+        .filter(|classes| !classes.is_empty())
+        .collect();
+    classes.sort();
+    classes.dedup();
+    classes
+}
+
+/// The least time of several runs, and that of the first.
+fn best(buffers: &mut [Vec<u32>], kernel: &Kernel, mut run: impl FnMut()) -> (Duration, Duration) {
+    let (mut least, mut spent, mut first) = (Duration::MAX, Duration::ZERO, None);
+    for round in 0.. {
+        fill(kernel, buffers);
+        let start = Instant::now();
+        run();
+        let took = start.elapsed();
+        (least, spent) = (least.min(took), spent + took);
+        first.get_or_insert(took);
+        if spent > Duration::from_millis(700) || round > 100 {
+            break;
+        }
+    }
+    (least, first.unwrap_or(least))
+}
+
+struct Cost {
+    plain: Duration,
+    checked: Duration,
+    first: Duration,
+    touched: usize,
+    held: usize,
+    findings: usize,
+}
+
+fn measure(kernel: &Kernel) -> Cost {
+    let mut buffers: Vec<Vec<u32>> = kernel.buffers.iter().map(|(words, _)| vec![0; *words]).collect();
+    let touched = 4 * buffers.iter().map(Vec::len).sum::<usize>();
+    let grid = Grid { base: [0; 3], groups: kernel.groups };
+
+    let code = program(kernel, false);
+    let with = resources(&code, kernel, &mut buffers);
+    let (plain, _) = best(&mut buffers, kernel, || {
+        plain::dispatch(&code, &grid, &with, &PlainOptions::default()).expect("a dispatch");
+    });
+    let expected = buffers.clone();
+
+    let code = program(kernel, true);
+    let with = resources(&code, kernel, &mut buffers);
+    let before = LIVE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let mut findings = 0;
+    // A device keeps its shadow memory from one dispatch to the next.
+    let mut memory = CheckedMemory::new(CheckOptions { stale_budget: 64, ..CheckOptions::default() });
+    let (checked, first) = best(&mut buffers, kernel, || {
+        memory.begin_dispatch(DispatchInfo {
+            groups: kernel.groups,
+            workgroup_size: code.shader.local_size.iter().product(),
+            subgroup_size: code.subgroup_size,
+            semantics: semantics(&code),
+            variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+            ..DispatchInfo::default()
+        });
+        let mut scheduler = SeededScheduler::new(0);
+        modelled::dispatch(&code, &grid, &with, &mut memory, &mut scheduler, &ModelledOptions::default())
+            .expect("a dispatch");
+        memory.footprint();
+        findings = memory.end_dispatch().len();
+    });
+    let held = PEAK.load(Ordering::Relaxed) - before;
+    assert!(buffers == expected, "{}: both modes compute the same", kernel.name);
+    Cost { plain, checked, first, touched, held, findings }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let long = arguments.iter().any(|argument| argument == "--long");
+    let names: Vec<&String> = arguments.iter().filter(|argument| *argument != "--long").collect();
+    println!(
+        "{:24} {:>11} {:>10} {:>10} {:>10} {:>6} {:>8} {:>8} {:>6} {:>8}",
+        "kernel",
+        "invocations",
+        "plain ms",
+        "first ms",
+        "check ms",
+        "ratio",
+        "MiB",
+        "shadow",
+        "B/B",
+        "findings"
+    );
+    for kernel in kernels() {
+        let chosen = names.is_empty() || names.iter().any(|name| kernel.name.contains(name.as_str()));
+        if !chosen || (kernel.long && !long) {
+            continue;
+        }
+        let local = program(&kernel, false).shader.local_size;
+        let invocations: u64 = kernel.groups.iter().chain(&local).map(|n| u64::from(*n)).product();
+        let cost = measure(&kernel);
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+        println!(
+            "{:24} {:>11} {:>10.3} {:>10.2} {:>10.2} {:>6.1} {:>8.2} {:>8.2} {:>6.1} {:>8}",
+            kernel.name,
+            invocations,
+            ms(cost.plain),
+            ms(cost.first),
+            ms(cost.checked),
+            ms(cost.checked) / ms(cost.plain),
+            mib(cost.touched),
+            mib(cost.held),
+            cost.held as f64 / cost.touched as f64,
+            cost.findings
+        );
+    }
+}
