@@ -8,6 +8,7 @@
 pub(crate) mod context;
 mod divergence;
 pub mod explore;
+mod flat;
 mod grain;
 pub mod modelled;
 pub mod plain;

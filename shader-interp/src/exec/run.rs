@@ -4,6 +4,7 @@
 //! register files have the sizes that the verifier knew.
 
 use super::context::Context;
+use super::flat;
 use super::grain::shared;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target, Work};
@@ -12,32 +13,28 @@ use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single};
 use crate::ops::{group, image, memory as table};
-use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
-use pellucid_memory::scope::{Scope, StorageClasses};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
-
-/// An instruction that is described by an entry of a table.
-struct TableCall<'a, 'c, E, M> {
-    context: &'a Context<'c>,
-    entry: &'a E,
-    vectors: &'a mut [Lanes],
-    mask: Mask,
-    memory: &'a mut M,
-}
+use pellucid_memory::scope::Scope;
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
 
 macro_rules! table_work {
     ($($name:ident: $entry:ty => $output:ty, $function:path;)*) => {
         $(
-            struct $name<'a, 'c, M>(TableCall<'a, 'c, $entry, M>);
+            struct $name;
 
-            impl<M: MemorySystem> Work for $name<'_, '_, M> {
-                type Output = Result<$output, Trap>;
+            impl<M: MemorySystem> Work<$entry, M> for $name {
+                type Output = $output;
 
                 #[inline(always)]
-                fn run(self) -> Self::Output {
-                    let TableCall { context, entry, vectors, mask, memory } = self.0;
-                    $function(context, entry, vectors, mask, memory)
+                fn run(
+                    context: &Context<'_>,
+                    entry: &$entry,
+                    vectors: &mut [Lanes],
+                    mask: Mask,
+                    memory: &mut M,
+                ) -> Result<$output, Box<Trap>> {
+                    $function(context, entry, vectors, mask, memory).map_err(Box::new)
                 }
             }
         )*
@@ -165,11 +162,6 @@ fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
     std::array::from_fn(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
 }
 
-const VIEW_1: Access = Access::plain(StorageClasses::UNIFORM, 4, 1);
-const VIEW_2: Access = Access::plain(StorageClasses::UNIFORM, 4, 2);
-const VIEW_3: Access = Access::plain(StorageClasses::UNIFORM, 4, 3);
-const VIEW_4: Access = Access::plain(StorageClasses::UNIFORM, 4, 4);
-
 /// What runs a strand: limits, and who it shares the workgroup with.
 pub(crate) struct Control {
     /// The only strand of its workgroup: it need not stop at barriers.
@@ -237,8 +229,8 @@ macro_rules! define_run {
                 () => { unsafe { std::slice::from_raw_parts_mut(v, program.vectors as usize) } };
             }
             macro_rules! outlined {
-                ($work:ident, $entry:expr) => {
-                    T::work($work(TableCall { context, entry: $entry, vectors: file!(), mask, memory }))
+                ($work:ty, $entry:expr) => {
+                    T::work::<$work, _, M>(context, $entry, file!(), mask, memory).map_err(|trap| *trap)
                 };
             }
             macro_rules! entry {
@@ -268,33 +260,12 @@ macro_rules! define_run {
                     }
                 }};
             }
-            macro_rules! load_view {
-                ($inst:expr, $n:literal, $access:ident) => {{
-                    let inst = $inst;
+            macro_rules! flat {
+                ($work:ty, $inst:expr) => {{
                     if M::MODELLED {
                         return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                     }
-                    let shift = u32::from(inst.c) & 31;
-                    let offset = table::shifted(vector!(inst.a), u32::from(shift));
-                    // SAFETY: the verifier checked the slot of the view.
-                    let view = unsafe { context.views.get_unchecked(inst.b as usize) };
-                    // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
-                    let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
-                    memory.load(Site(0), Pointers::View { view, offset: &offset, immediate: inst.imm }, mask, &$access, out)?;
-                }};
-            }
-            macro_rules! load_workgroup {
-                ($inst:expr, $n:literal, $access:ident) => {{
-                    let inst = $inst;
-                    if M::MODELLED {
-                        return Err(Trap::NotImplemented("plain code in modelled mode".into()));
-                    }
-                    let shift = u32::from(inst.c) & 31;
-                    let offset = table::shifted(vector!(inst.a), u32::from(shift));
-                    // SAFETY: the verifier checked that these consecutive registers exist; nothing else borrows them here.
-                    let out = unsafe { std::slice::from_raw_parts_mut(v.add(inst.dst as usize), $n) };
-                    let from = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
-                    memory.load(Site(0), from, mask, &$access, out)?;
+                    outlined!($work, $inst)?;
                 }};
             }
             loop {
@@ -413,50 +384,17 @@ macro_rules! define_run {
                         stop!(here, Step::Done);
                     }
 
-                    Opcode::LoadView => load_view!(inst, 1, VIEW_1),
-                    Opcode::LoadView2 => load_view!(inst, 2, VIEW_2),
-                    Opcode::LoadView3 => load_view!(inst, 3, VIEW_3),
-                    Opcode::LoadView4 => load_view!(inst, 4, VIEW_4),
-                    Opcode::LoadViewUniform => {
-                        if M::MODELLED {
-                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
-                        }
-                        let first = mask.trailing_zeros() as usize & (LANES - 1);
-                        let at = (vector!(inst.a).0[first] << (inst.c & 31)).wrapping_add(inst.imm);
-                        // SAFETY: the verifier checked the slot of the view.
-                        let view = unsafe { context.views.get_unchecked(inst.b as usize) };
-                        let out = std::slice::from_mut(vector!(inst.dst));
-                        let from = Pointers::View { view, offset: &Lanes::ZERO, immediate: at };
-                        memory.load(Site(0), from, 1, &VIEW_1, out)?;
-                        let word = vector!(inst.dst).0[0];
-                        vector!(inst.dst).0 = [word; LANES];
-                    }
-                    Opcode::LoadWorkgroup => load_workgroup!(inst, 1, VIEW_1),
-                    Opcode::LoadWorkgroup2 => load_workgroup!(inst, 2, VIEW_2),
-                    Opcode::LoadWorkgroup3 => load_workgroup!(inst, 3, VIEW_3),
-                    Opcode::LoadWorkgroup4 => load_workgroup!(inst, 4, VIEW_4),
-                    Opcode::StoreView => {
-                        if M::MODELLED {
-                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
-                        }
-                        let shift = inst.c & 31;
-                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
-                        // SAFETY: the verifier checked the slot of the view.
-                        let view = unsafe { context.views.get_unchecked(inst.b as usize) };
-                        let value = std::slice::from_ref(&*vector!(inst.dst));
-                        let to = Pointers::View { view, offset: &offset, immediate: inst.imm };
-                        memory.store(Site(0), to, mask, &VIEW_1, value)?;
-                    }
-                    Opcode::StoreWorkgroup => {
-                        if M::MODELLED {
-                            return Err(Trap::NotImplemented("plain code in modelled mode".into()));
-                        }
-                        let shift = inst.c & 31;
-                        let offset = table::shifted(vector!(inst.a), u32::from(shift));
-                        let value = std::slice::from_ref(&*vector!(inst.dst));
-                        let to = Pointers::Workgroup { offset: &offset, immediate: inst.imm, reference: Reference(0) };
-                        memory.store(Site(0), to, mask, &VIEW_1, value)?;
-                    }
+                    Opcode::LoadView => flat!(flat::LoadView<1>, inst),
+                    Opcode::LoadView2 => flat!(flat::LoadView<2>, inst),
+                    Opcode::LoadView3 => flat!(flat::LoadView<3>, inst),
+                    Opcode::LoadView4 => flat!(flat::LoadView<4>, inst),
+                    Opcode::LoadViewUniform => flat!(flat::LoadViewUniform, inst),
+                    Opcode::LoadWorkgroup => flat!(flat::LoadWorkgroup<1>, inst),
+                    Opcode::LoadWorkgroup2 => flat!(flat::LoadWorkgroup<2>, inst),
+                    Opcode::LoadWorkgroup3 => flat!(flat::LoadWorkgroup<3>, inst),
+                    Opcode::LoadWorkgroup4 => flat!(flat::LoadWorkgroup<4>, inst),
+                    Opcode::StoreView => flat!(flat::StoreView, inst),
+                    Opcode::StoreWorkgroup => flat!(flat::StoreWorkgroup, inst),
                     Opcode::Load => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);

@@ -1,14 +1,28 @@
 //! Instruction sets of the host: the dispatch loop is compiled for each, and one is chosen when it is first used. All compute the same bits.
 
+use super::context::Context;
+use pellucid_memory::system::{Lanes, Mask, Trap};
+
 /// Lanes that an operation handles at a time.
 pub(crate) const CHUNK: usize = 16;
 
-/// A piece of work whose code becomes part of a function for an instruction set: unlike a closure it is inlined there whatever its size.
-pub(crate) trait Work {
+/// What an instruction does whose code is a function of its own for each instruction set: unlike a closure it is inlined there whatever its
+/// size. `E` describes the instruction; the arguments fit into registers of the host.
+pub(crate) trait Work<E, M> {
+    /// Whether memory may have changed, or nothing.
     type Output;
 
     /// Does it. Implementations are `#[inline(always)]`.
-    fn run(self) -> Self::Output;
+    ///
+    /// # Errors
+    /// Traps of the memory system; boxed, so that the result fits into registers, too.
+    fn run(
+        context: &Context<'_>,
+        entry: &E,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<Self::Output, Box<Trap>>;
 }
 
 /// A host instruction set.
@@ -19,8 +33,14 @@ pub(crate) trait Target {
     /// Calls `f` as a function of its own, compiled for this instruction set.
     fn outline<R>(f: impl FnOnce() -> R) -> R;
 
-    /// Does `work` in a function of its own, compiled for this instruction set.
-    fn work<W: Work>(work: W) -> W::Output;
+    /// Does the work in a function of its own, compiled for this instruction set.
+    fn work<W: Work<E, M>, E, M>(
+        context: &Context<'_>,
+        entry: &E,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<W::Output, Box<Trap>>;
 }
 
 /// What every host of the architecture has.
@@ -52,14 +72,20 @@ impl Target for Baseline {
     }
 
     #[inline(never)]
-    fn work<W: Work>(work: W) -> W::Output {
-        work.run()
+    fn work<W: Work<E, M>, E, M>(
+        context: &Context<'_>,
+        entry: &E,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<W::Output, Box<Trap>> {
+        W::run(context, entry, vectors, mask, memory)
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{CHUNK, Target, Work};
+    use super::{CHUNK, Context, Lanes, Mask, Target, Trap, Work};
     use std::arch::x86_64::{_mm256_loadu_ps, _mm256_movemask_ps, _mm512_loadu_si512, _mm512_movepi32_mask};
 
     /// AVX2. Used only after detection.
@@ -73,8 +99,14 @@ mod x86 {
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    fn work_avx2<W: Work>(work: W) -> W::Output {
-        work.run()
+    fn work_avx2<W: Work<E, M>, E, M>(
+        context: &Context<'_>,
+        entry: &E,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<W::Output, Box<Trap>> {
+        W::run(context, entry, vectors, mask, memory)
     }
 
     impl Target for Avx2 {
@@ -95,9 +127,15 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn work<W: Work>(work: W) -> W::Output {
+        fn work<W: Work<E, M>, E, M>(
+            context: &Context<'_>,
+            entry: &E,
+            vectors: &mut [Lanes],
+            mask: Mask,
+            memory: &mut M,
+        ) -> Result<W::Output, Box<Trap>> {
             // SAFETY: the host has AVX2.
-            unsafe { work_avx2(work) }
+            unsafe { work_avx2::<W, E, M>(context, entry, vectors, mask, memory) }
         }
     }
 
@@ -112,8 +150,14 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    fn work_avx512<W: Work>(work: W) -> W::Output {
-        work.run()
+    fn work_avx512<W: Work<E, M>, E, M>(
+        context: &Context<'_>,
+        entry: &E,
+        vectors: &mut [Lanes],
+        mask: Mask,
+        memory: &mut M,
+    ) -> Result<W::Output, Box<Trap>> {
+        W::run(context, entry, vectors, mask, memory)
     }
 
     impl Target for Avx512 {
@@ -130,9 +174,15 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn work<W: Work>(work: W) -> W::Output {
+        fn work<W: Work<E, M>, E, M>(
+            context: &Context<'_>,
+            entry: &E,
+            vectors: &mut [Lanes],
+            mask: Mask,
+            memory: &mut M,
+        ) -> Result<W::Output, Box<Trap>> {
             // SAFETY: the host has AVX-512.
-            unsafe { work_avx512(work) }
+            unsafe { work_avx512::<W, E, M>(context, entry, vectors, mask, memory) }
         }
     }
 }
