@@ -53,6 +53,15 @@ fn set(bits: &mut [u64; WORDS], from: u64, to: u64) -> u32 {
     new
 }
 
+/// Clears the bits `from .. to`; returns how many were set.
+fn clear(bits: &mut [u64; WORDS], from: u64, to: u64) -> u32 {
+    let before: u32 = bits.iter().map(|word| word.count_ones()).sum();
+    for at in from..to {
+        bits[(at / 64) as usize] &= !(1 << (at % 64));
+    }
+    before - bits.iter().map(|word| word.count_ones()).sum::<u32>()
+}
+
 /// Whether all of the bits `from .. to` are set.
 fn all(bits: &[u64; WORDS], from: u64, to: u64) -> bool {
     let mut at = from;
@@ -89,6 +98,25 @@ impl Extent {
                 if *left == 0 {
                     *page = Page::Full;
                     self.left -= 1;
+                }
+            }
+        }
+    }
+
+    fn discard(&mut self, from: u64, to: u64, size: u64) {
+        for (index, first, last) in Extent::parts(from, to) {
+            let length = (size - index as u64 * PAGE).min(PAGE);
+            let page = &mut self.pages[index];
+            if let Page::Full = page {
+                let mut bits = Box::new([0; WORDS]);
+                set(&mut bits, 0, length);
+                *page = Page::Mixed(bits, 0);
+                self.left += 1;
+            }
+            if let Page::Mixed(bits, left) = page {
+                *left += clear(bits, first, last);
+                if u64::from(*left) == length {
+                    *page = Page::Fresh;
                 }
             }
         }
@@ -155,6 +183,18 @@ impl Unwritten {
         }
     }
 
+    /// The bytes `start .. end` of the allocation of `size` bytes at `address` hold nothing any more. It is followed from now on.
+    pub fn discard(&mut self, address: u64, size: u64, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        let extent = self.extents.entry(address).or_insert_with(|| {
+            let pages = vec![Page::Full; size.div_ceil(PAGE) as usize];
+            Arc::new(Extent { end: address + size, pages, left: 0 })
+        });
+        Arc::make_mut(extent).discard(start - address, end - address, size);
+    }
+
     /// Whether a byte of `start .. end` is unwritten.
     pub fn any(&self, start: u64, mut end: u64) -> bool {
         while start < end
@@ -188,6 +228,21 @@ mod tests {
         unwritten.write(0, u64::MAX);
         assert!(unwritten.is_empty());
         assert!(before.any(0x1_0000, 0x1_0001), "a clone keeps what it knew");
+    }
+
+    #[test]
+    fn discarded_bytes_are_unwritten_and_no_others() {
+        let mut unwritten = Unwritten::default();
+        let size = 2 * PAGE + 10;
+        unwritten.discard(4096, size, 5000, 5100);
+        assert!(unwritten.any(5000, 5001) && unwritten.any(5099, 5100));
+        assert!(!unwritten.any(4096, 5000) && !unwritten.any(5100, 4096 + size));
+        unwritten.discard(4096, size, 4096 + PAGE, 4096 + size);
+        assert!(!unwritten.any(5100, 4096 + PAGE) && unwritten.any(4096 + size - 1, 4096 + size));
+        unwritten.write(5000, 5050);
+        assert!(!unwritten.any(5000, 5050) && unwritten.any(5050, 5100));
+        unwritten.write(0, u64::MAX);
+        assert!(unwritten.is_empty());
     }
 
     #[test]

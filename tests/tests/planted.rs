@@ -108,6 +108,7 @@ fn every_bug_has_a_fixed_twin_and_every_id_is_planted() {
         HazardReadRacingWrite,
         HazardWriteRacingWrite,
         HazardWriteRacingRead,
+        HazardLayoutTransition,
         UninitialisedRead,
         OutOfBounds,
         FreedInUse,

@@ -2,6 +2,7 @@
 
 use super::copy::Touched;
 use super::dispatch::{Named, State};
+use super::{BarrierOf, Changes, Dependency};
 use crate::boundary::Outcome;
 use crate::entry::buffer::Buffer;
 use crate::entry::debug::deliver_report;
@@ -9,7 +10,8 @@ use crate::entry::device::Device;
 use crate::entry::image::Image;
 use crate::handle::Object as _;
 use crate::queue::Queue;
-use crate::queue::hazards::{At, CommandName, Found, Transfer};
+use crate::queue::hazards::{At, CommandName, Found, Hazards, Transfer};
+use crate::queue::masks;
 use crate::report::{HazardReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -61,6 +63,42 @@ pub fn transfer(
     let (_, found) = hazards.operation(queue.index, stage, tag, None, runs);
     report(device, &found)?;
     Ok(outcome)
+}
+
+/// Takes note of a command's dependencies and checks the layout transitions that they perform.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn barrier(
+    device: &Device,
+    queue: &Queue,
+    state: &State,
+    dependency: &Dependency,
+    note: impl FnOnce(&Hazards, &At<'_>) -> Vec<Found>,
+) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
+    let found = note(hazards, &standing(device, queue, state).at());
+    for b in &dependency.barriers {
+        if let BarrierOf::Image(image, range, ..) = &b.of
+            && let Some(Changes::Layout(vk::ImageLayout::UNDEFINED, _)) = b.transition()
+        {
+            discard(device, image, range);
+        }
+    }
+    report(device, &found)
+}
+
+/// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes them.
+fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
+    let Ok((memory, _)) = image.memory() else { return };
+    if memory.host_visible || memory.is_freed() {
+        return;
+    }
+    let (address, size) = (memory.bytes().address(), memory.bytes().size());
+    let mut unwritten = device.unwritten();
+    for bytes in masks::image_ranges(image, range) {
+        unwritten.discard(address, size, bytes.start, bytes.end);
+    }
 }
 
 /// The bytes that a command wrote are initialised from now on.
@@ -122,12 +160,17 @@ fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
             position: format!("command {} of submission {} on {}", n.index, n.submission, n.queue),
             labels: &n.labels,
             dispatch: n.dispatch.as_ref().map(|d| d.context()),
+            transition: n.transition.map(|changes| match changes {
+                Changes::Layout(from, to) => format!("layout transition from {from:?} to {to:?}"),
+                Changes::Ownership => "queue family ownership transfer".to_owned(),
+            }),
         },
         None => Side {
             command: "a command",
             position: "too long ago to be named".to_owned(),
             labels: &[],
             dispatch: None,
+            transition: None,
         },
     }
 }

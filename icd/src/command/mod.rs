@@ -42,6 +42,27 @@ pub struct Barrier {
     pub to: Half,
     /// Where.
     pub of: BarrierOf,
+    /// It transfers ownership of its range from or to an external queue family. The device itself has one family.
+    pub transfers: bool,
+}
+
+/// What a barrier does to the memory that it is for, between the two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// An image layout transition, from and to.
+    Layout(vk::ImageLayout, vk::ImageLayout),
+    /// A queue family ownership transfer.
+    Ownership,
+}
+
+impl Barrier {
+    /// What it does to the memory that it is for, if anything: reads and writes of all of it.
+    pub fn transition(&self) -> Option<Changes> {
+        match self.of {
+            BarrierOf::Image(_, _, from, to) if from != to => Some(Changes::Layout(from, to)),
+            _ => self.transfers.then_some(Changes::Ownership),
+        }
+    }
 }
 
 /// What a barrier covers.

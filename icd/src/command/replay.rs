@@ -107,9 +107,7 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         }
         // Commands run to their end one after another: execution is ordered already, and memory is coherent in run mode.
         Command::Barrier(dependency) => {
-            if let Some(hazards) = &device.hazards {
-                hazards.barrier(&check::standing(device, queue, state).at(), dependency);
-            }
+            check::barrier(device, queue, state, dependency, |hazards, at| hazards.barrier(at, dependency))?;
         }
         Command::SetEvent(event, dependency) => {
             if let Some(hazards) = &device.hazards {
@@ -128,10 +126,10 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             device
                 .progress
                 .wait(None, || device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set()));
-            if let Some(hazards) = &device.hazards {
+            check::barrier(device, queue, state, dependency, |hazards, at| {
                 let ids: Vec<usize> = events.iter().map(|e| Arc::as_ptr(e) as usize).collect();
-                hazards.wait_events(&check::standing(device, queue, state).at(), &ids, dependency);
-            }
+                hazards.wait_events(at, &ids, dependency)
+            })?;
         }
         Command::ResetQueries(pool, first, count) => {
             skipped(

@@ -19,6 +19,20 @@ fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
+/// A barrier, or one half of an ownership transfer. A release executes no visibility operation and an acquire no availability operation: those
+/// masks are ignored.
+fn owned(source: u32, destination: u32, from: Half, to: Half, of: BarrierOf) -> Barrier {
+    let external = |family: u32| [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family);
+    let release = source != destination && external(destination);
+    let acquire = source != destination && external(source);
+    Barrier {
+        from: if acquire { Half::default() } else { from },
+        to: if release { Half::default() } else { to },
+        of,
+        transfers: release || acquire,
+    }
+}
+
 /// The dependency of a 1.0 command: one, whose stages all its barriers share.
 #[allow(clippy::too_many_arguments)]
 fn dependency(
@@ -35,50 +49,43 @@ fn dependency(
     let mut barriers = Vec::with_capacity(memory.len() + buffers.len() + images.len());
     for b in memory {
         let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
-        barriers.push(Barrier { from, to, of: BarrierOf::Memory });
+        barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
     }
     for b in buffers {
         let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
         let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
-        barriers.push(Barrier { from, to, of });
+        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
     }
     for b in images {
         let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
         let image = handle::get::<Image>(b.image)?;
         let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
-        barriers.push(Barrier { from, to, of });
+        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
     }
     Ok(Dependency { stages: Some((from, to)), barriers })
 }
 
 /// The dependency of VkDependencyInfo: each barrier names its own stages.
 fn dependency2(info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
+    let half = |stages, accesses| Half { stages, accesses };
     let mut barriers = Vec::new();
     for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
-        barriers.push(Barrier {
-            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
-            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
-            of: BarrierOf::Memory,
-        });
+        let from = half(b.src_stage_mask, b.src_access_mask);
+        let to = half(b.dst_stage_mask, b.dst_access_mask);
+        barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
     }
     for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
-        barriers.push(Barrier {
-            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
-            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
-            of: BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size),
-        });
+        let from = half(b.src_stage_mask, b.src_access_mask);
+        let to = half(b.dst_stage_mask, b.dst_access_mask);
+        let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
+        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
     }
     for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
-        barriers.push(Barrier {
-            from: Half { stages: b.src_stage_mask, accesses: b.src_access_mask },
-            to: Half { stages: b.dst_stage_mask, accesses: b.dst_access_mask },
-            of: BarrierOf::Image(
-                handle::get::<Image>(b.image)?,
-                b.subresource_range,
-                b.old_layout,
-                b.new_layout,
-            ),
-        });
+        let from = half(b.src_stage_mask, b.src_access_mask);
+        let to = half(b.dst_stage_mask, b.dst_access_mask);
+        let image = handle::get::<Image>(b.image)?;
+        let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
+        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
     }
     Ok(Dependency { stages: None, barriers })
 }

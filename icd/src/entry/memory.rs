@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
     heap: usize,
-    host_visible: bool,
+    /// The host can map it.
+    pub host_visible: bool,
     lazy: bool,
     bytes: Allocation,
     mapped: Mutex<Option<(u64, u64)>>,

@@ -4,13 +4,13 @@
 //! barriers to dependencies on byte ranges, and each command to queue operations with the bytes that it accessed. All queues are worked off by
 //! one thread in check mode, so the tracker sees one order; what the host has seen is taken when the host sees it.
 
+use super::masks::{dependencies, destination, source};
 use crate::command::dispatch::Named;
-use crate::command::{Barrier, BarrierOf, Dependency, Half};
-use crate::entry::image::Image;
+use crate::command::{Changes, Dependency};
 use ash::vk;
 use pellucid_memory::commands::{
-    AccessScope, Accesses, EventToken, Footprint, Hazard, Operand, OperationId, Payload, QueueId, Range,
-    Stages, Tracker,
+    Accesses, Dependency as Told, EventToken, Footprint, Hazard, Operand, OperationId, Payload, QueueId,
+    Range, Stages, Tracker,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,8 @@ pub struct CommandName {
     pub labels: Vec<String>,
     /// What names a dispatch.
     pub dispatch: Option<Arc<Named>>,
+    /// What a barrier does to the memory that it is for.
+    pub transition: Option<Changes>,
 }
 
 /// A hazard and what names its commands.
@@ -168,12 +170,13 @@ impl Hazards {
         self.state().name(at, command, dispatch)
     }
 
-    /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
-    pub fn barrier(&self, at: &At<'_>, dependency: &Dependency) {
+    /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2: the hazards of its layout transitions.
+    pub fn barrier(&self, at: &At<'_>, dependency: &Dependency) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdPipelineBarrier", None);
-        let list = dependencies(dependency);
-        state.tracker.barriers(QueueId(at.queue), &list, tag);
+        let list = state.told(tag, dependency);
+        let hazards = state.tracker.barriers(QueueId(at.queue), &list, tag);
+        hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
     /// vkCmdSetEvent and vkCmdSetEvent2.
@@ -185,15 +188,18 @@ impl Hazards {
         state.events.insert(event, token);
     }
 
-    /// vkCmdWaitEvents and vkCmdWaitEvents2.
-    pub fn wait_events(&self, at: &At<'_>, events: &[usize], dependency: &Dependency) {
+    /// vkCmdWaitEvents and vkCmdWaitEvents2: the hazards of its layout transitions.
+    pub fn wait_events(&self, at: &At<'_>, events: &[usize], dependency: &Dependency) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
+        let list = state.told(tag, dependency);
         let state = &mut *state;
         let tokens: Vec<&EventToken> = events.iter().filter_map(|e| state.events.get(e)).collect();
-        for d in dependencies(dependency) {
-            state.tracker.wait_events(QueueId(at.queue), &tokens, &d, tag);
+        let mut hazards = Vec::new();
+        for d in list {
+            hazards.extend(state.tracker.wait_events(QueueId(at.queue), &tokens, &d, tag));
         }
+        hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
     /// One queue operation of command `tag` with its accesses; `after` is an operation of the same command that precedes it.
@@ -236,10 +242,26 @@ impl State {
         let labels = at.labels.to_vec();
         let tag = self.next;
         self.next += 1;
-        let name = CommandName { command, queue, submission, index, labels, dispatch };
+        let name = CommandName { command, queue, submission, index, labels, dispatch, transition: None };
         self.names.insert(tag, Arc::new(name));
         self.names.remove(&tag.wrapping_sub(REMEMBERED));
         tag
+    }
+
+    /// The dependencies of the command that `tag` names, and names for their transitions.
+    fn told(&mut self, tag: u64, dependency: &Dependency) -> Vec<Told> {
+        let mut list = dependencies(dependency);
+        let Some(command) = self.names.get(&tag).cloned() else { return list };
+        for transition in list.iter_mut().flat_map(|d| &mut d.transitions) {
+            let barrier = dependency.barriers.get(transition.tag as usize);
+            let changes = barrier.and_then(|b| b.transition());
+            transition.tag = self.next;
+            self.next += 1;
+            let name = CommandName { transition: changes, ..CommandName::clone(&command) };
+            self.names.insert(transition.tag, Arc::new(name));
+            self.names.remove(&transition.tag.wrapping_sub(REMEMBERED));
+        }
+        list
     }
 
     fn found(&self, hazard: Hazard) -> Found {
@@ -254,116 +276,6 @@ impl State {
             barrier,
             hazard,
         }
-    }
-}
-
-type Stage2 = vk::PipelineStageFlags2;
-type Access2 = vk::AccessFlags2;
-
-/// The stages of a mask, apart from the pseudo stages.
-fn stages(mask: Stage2) -> Stages {
-    const TABLE: [(Stage2, Stages); 8] = [
-        (Stage2::DRAW_INDIRECT, Stages::DRAW_INDIRECT),
-        (Stage2::COMPUTE_SHADER, Stages::COMPUTE_SHADER),
-        (Stage2::COPY, Stages::COPY),
-        (Stage2::CLEAR, Stages::CLEAR),
-        (Stage2::BLIT, Stages::BLIT),
-        (Stage2::RESOLVE, Stages::RESOLVE),
-        (Stage2::ALL_TRANSFER, Stages::ALL_TRANSFER),
-        (Stage2::HOST, Stages::HOST),
-    ];
-    let all = if mask.contains(Stage2::ALL_COMMANDS) { Stages::DEVICE } else { Stages::empty() };
-    TABLE.iter().filter(|(bit, _)| mask.contains(*bit)).fold(all, |s, (_, stages)| s | *stages)
-}
-
-/// A first synchronization scope: BOTTOM_OF_PIPE is everything, TOP_OF_PIPE nothing.
-fn source(mask: Stage2) -> Stages {
-    let all = if mask.contains(Stage2::BOTTOM_OF_PIPE) { Stages::DEVICE } else { Stages::empty() };
-    stages(mask) | all
-}
-
-/// A second synchronization scope: TOP_OF_PIPE is everything, BOTTOM_OF_PIPE nothing.
-fn destination(mask: Stage2) -> Stages {
-    let all = if mask.contains(Stage2::TOP_OF_PIPE) { Stages::DEVICE } else { Stages::empty() };
-    stages(mask) | all
-}
-
-fn accesses(mask: Access2) -> Accesses {
-    const TABLE: [(Access2, Accesses); 13] = [
-        (Access2::INDIRECT_COMMAND_READ, Accesses::INDIRECT_COMMAND_READ),
-        (Access2::UNIFORM_READ, Accesses::UNIFORM_READ),
-        (Access2::SHADER_SAMPLED_READ, Accesses::SHADER_SAMPLED_READ),
-        (Access2::SHADER_STORAGE_READ, Accesses::SHADER_STORAGE_READ),
-        (Access2::SHADER_READ, Accesses::SHADER_READ),
-        (Access2::SHADER_STORAGE_WRITE, Accesses::SHADER_STORAGE_WRITE),
-        (Access2::SHADER_WRITE, Accesses::SHADER_STORAGE_WRITE),
-        (Access2::TRANSFER_READ, Accesses::TRANSFER_READ),
-        (Access2::TRANSFER_WRITE, Accesses::TRANSFER_WRITE),
-        (Access2::HOST_READ, Accesses::HOST_READ),
-        (Access2::HOST_WRITE, Accesses::HOST_WRITE),
-        (Access2::MEMORY_READ, Accesses::MEMORY_READ),
-        (Access2::MEMORY_WRITE, Accesses::MEMORY_WRITE),
-    ];
-    TABLE
-        .iter()
-        .filter(|(bit, _)| mask.contains(*bit))
-        .fold(Accesses::empty(), |a, (_, accesses)| a | *accesses)
-}
-
-/// Bytes of the subresources of an image barrier.
-fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
-    let Ok((memory, base)) = image.memory() else { return Vec::new() };
-    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
-    let start = memory.bytes().address() + base;
-    image.layout.levels[levels.start as usize..levels.end as usize]
-        .iter()
-        .flat_map(|level| {
-            let first = start + level.offset;
-            layers.clone().map(move |l| Range::new(first + u64::from(l) * image.layout.layer, level.size()))
-        })
-        .collect()
-}
-
-fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
-    match of {
-        BarrierOf::Memory => None,
-        BarrierOf::Buffer(buffer, offset, size) => {
-            let Ok((memory, base)) = buffer.memory() else { return Some(Vec::new()) };
-            let size = if *size == vk::WHOLE_SIZE { buffer.size.saturating_sub(*offset) } else { *size };
-            Some(vec![Range::new(memory.bytes().address() + base + offset, size)])
-        }
-        BarrierOf::Image(image, range, ..) => Some(image_ranges(image, range)),
-    }
-}
-
-/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others.
-fn dependencies(dependency: &Dependency) -> Vec<pellucid_memory::commands::Dependency> {
-    let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
-        stages,
-        accesses: accesses(half.accesses),
-        ranges: ranges(&barrier.of),
-    };
-    match dependency.stages {
-        Some((from, to)) => {
-            // Access scopes hold the stages named; a pseudo stage names none.
-            let (s, d) = (stages(from), stages(to));
-            vec![pellucid_memory::commands::Dependency {
-                source: source(from),
-                destination: destination(to),
-                available: dependency.barriers.iter().map(|b| scope(&b.from, s, b)).collect(),
-                visible: dependency.barriers.iter().map(|b| scope(&b.to, d, b)).collect(),
-            }]
-        }
-        None => dependency
-            .barriers
-            .iter()
-            .map(|b| pellucid_memory::commands::Dependency {
-                source: source(b.from.stages),
-                destination: destination(b.to.stages),
-                available: vec![scope(&b.from, stages(b.from.stages), b)],
-                visible: vec![scope(&b.to, stages(b.to.stages), b)],
-            })
-            .collect(),
     }
 }
 
@@ -393,23 +305,5 @@ impl Transfer {
     /// The runs of bytes.
     pub fn runs(self) -> Vec<(Range, Operand)> {
         self.footprint.runs()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_mean_what_the_specification_says() {
-        assert_eq!(source(Stage2::TOP_OF_PIPE), Stages::empty());
-        assert_eq!(source(Stage2::BOTTOM_OF_PIPE), Stages::DEVICE);
-        assert_eq!(destination(Stage2::TOP_OF_PIPE), Stages::DEVICE);
-        assert_eq!(destination(Stage2::BOTTOM_OF_PIPE), Stages::empty());
-        assert_eq!(stages(Stage2::ALL_COMMANDS), Stages::DEVICE);
-        assert_eq!(stages(Stage2::ALL_TRANSFER), Stages::ALL_TRANSFER);
-        assert_eq!(accesses(Access2::SHADER_READ), Accesses::SHADER_READ);
-        assert_eq!(accesses(Access2::SHADER_WRITE), Accesses::SHADER_STORAGE_WRITE);
-        assert_eq!(accesses(Access2::MEMORY_WRITE), Accesses::MEMORY_WRITE);
     }
 }

@@ -9,6 +9,7 @@ pub mod completion;
 mod explored;
 mod float;
 pub mod hazards;
+pub mod masks;
 pub mod progress;
 pub mod submission;
 pub mod worker;

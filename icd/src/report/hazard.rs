@@ -21,6 +21,8 @@ pub struct Side<'a> {
     pub labels: &'a [String],
     /// The dispatch, if it is one.
     pub dispatch: Option<DispatchContext<'a>>,
+    /// What a barrier does to the memory that it is for.
+    pub transition: Option<String>,
 }
 
 /// A hazard and what the driver knows about it.
@@ -103,6 +105,8 @@ pub fn stages(mask: Stages) -> String {
         (Stages::BLIT, "BLIT"),
         (Stages::RESOLVE, "RESOLVE"),
         (Stages::HOST, "HOST"),
+        (Stages::TRANSITION, "ALL_COMMANDS"),
+        (Stages::GRAPHICS, "ALL_GRAPHICS"),
     ];
     bits(&names, |bit| mask.contains(bit))
 }
@@ -151,9 +155,13 @@ impl HazardReport<'_> {
 
     fn missing(&self) -> String {
         let h = self.hazard;
-        let [(_, w, _), (_, y, _)] = self.sides();
+        let [(first, w, _), (_, y, _)] = self.sides();
         if !h.executed {
             return "missing: an execution dependency: nothing makes (1) happen before (2)".to_owned();
+        }
+        if first.transition.is_some() {
+            return "missing: (1) happens before (2), but no memory dependency makes what it writes visible to that access"
+                .to_owned();
         }
         let reads = !y.read.is_empty() && !w.write.is_empty() && h.id.name().ends_with("read-after-write");
         if reads {
@@ -168,8 +176,10 @@ impl HazardReport<'_> {
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
-            let access = accesses(operand.read | operand.write);
-            out.push(format!("({}) {}: stage {}, access {access}", i + 1, side.title(), stages(stage)));
+            let what = side.transition.clone().unwrap_or_else(|| {
+                format!("stage {}, access {}", stages(stage), accesses(operand.read | operand.write))
+            });
+            out.push(format!("({}) {}: {what}", i + 1, side.title()));
         }
         out.push(self.bytes());
         out.push(self.missing());
@@ -265,6 +275,7 @@ impl HazardReport<'_> {
                     "dispatch": side.dispatch.as_ref().map(|d| d.number),
                     "stage": stages(stage),
                     "access": accesses(operand.read | operand.write),
+                    "transition": side.transition,
                     "location": site.map(|(d, (site, _))| d.location(site)),
                     "title": side.title(),
                 })

@@ -104,20 +104,54 @@ impl Graph {
         self.always(queue, v);
         self.queues.entry(queue).or_default().push(Item::Dependency { last: v, second: None });
     }
-    fn dependency(&mut self, queue: u32, d: &Dependency, position: usize, record: bool) -> Item {
+    fn dependency(&mut self, queue: u32, d: &Dependency, position: usize, record: bool) -> Vec<Item> {
         let a = self.node(Node::Available { queue, position, scopes: d.available.clone(), limit: None });
         self.first_scope(queue, Some(d.source.with_earlier()), a);
         self.visible_half(queue, d, position, a, record)
     }
-    fn visible_half(&mut self, queue: u32, d: &Dependency, position: usize, a: usize, record: bool) -> Item {
+    /// From the availability operation on: transitions are between it and the visibility operation, and after what reaches all commands.
+    fn visible_half(
+        &mut self,
+        queue: u32,
+        d: &Dependency,
+        position: usize,
+        a: usize,
+        record: bool,
+    ) -> Vec<Item> {
         let second = d.destination.with_later();
         let v = self.node(Node::Visible { queue, position, scopes: Some(d.visible.clone()), second });
         self.edges.insert((a, v));
-        let item = Item::Dependency { last: v, second: Some(second) };
-        if record {
-            self.queues.entry(queue).or_default().push(item.clone());
+        let before = self.items(queue);
+        let mut items = Vec::new();
+        for transition in &d.transitions {
+            let nodes: Vec<usize> = transition
+                .ranges
+                .iter()
+                .map(|r| {
+                    let operand = Operand::fixed(Accesses::empty(), Accesses::TRANSITION);
+                    let range = RANGES.iter().position(|known| known == r).expect("one of two");
+                    let (operation, stage) = (self.operations, Stages::TRANSITION);
+                    self.node(Node::Access { operation, queue, position, stage, range, operand })
+                })
+                .collect();
+            self.operations += 1;
+            for &n in &nodes {
+                self.edges.extend([(a, n), (n, v)]);
+                for item in &before {
+                    if let Item::Dependency { last, second } = item
+                        && second.is_none_or(|s| s.contains(Stages::TRANSITION))
+                    {
+                        self.edges.insert((*last, n));
+                    }
+                }
+            }
+            items.push(Item::Operation { stage: Stages::TRANSITION, nodes });
         }
-        item
+        items.push(Item::Dependency { last: v, second: Some(second) });
+        if record {
+            self.queues.entry(queue).or_default().extend(items.iter().cloned());
+        }
+        items
     }
     fn signal(&mut self, queue: u32, stages: Option<Stages>) -> usize {
         let position = self.items(queue).len();
@@ -218,10 +252,18 @@ impl Graph {
                 if a >= b || wr != yr || (wo.write.is_empty() && yo.write.is_empty()) {
                     continue;
                 }
+                let transitions = [ws, ys].map(|&s| s == Stages::TRANSITION);
                 let ordered = if wo.write.is_empty() {
                     hb[w][y]
+                } else if transitions == [true; 2] && wq == yq {
+                    // They execute in submission order.
+                    true
                 } else {
                     let available = |to: usize| {
+                        if transitions[0] {
+                            // Made available automatically.
+                            return hb[w][to];
+                        }
                         (0..count).any(|v| match &self.nodes[v] {
                             Node::Available { queue, position, scopes, limit } => {
                                 queue == wq
@@ -261,7 +303,8 @@ impl Graph {
 }
 
 fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
-    let stages = [Stages::COMPUTE_SHADER, Stages::COPY, Stages::CLEAR, Stages::DRAW_INDIRECT];
+    let stages =
+        [Stages::COMPUTE_SHADER, Stages::COPY, Stages::CLEAR, Stages::DRAW_INDIRECT, Stages::GRAPHICS];
     if c.below(10) < 4 {
         let accesses = if first || c.one_in(3) {
             Accesses::MEMORY_WRITE
@@ -287,11 +330,16 @@ fn dependency(c: &mut Choices) -> Dependency {
     let (source, from) = masks(c, true);
     let (destination, to) = masks(c, false);
     let d = Dependency::memory(source, from, destination, to);
-    match c.below(6) {
+    let mut d = match c.below(6) {
         0 => d.on(&[c.pick(&RANGES)]),
         1 => Dependency::execution(source, destination),
         _ => d,
+    };
+    if c.one_in(3) {
+        let ranges = if c.one_in(4) { RANGES.to_vec() } else { vec![c.pick(&RANGES)] };
+        d.transitions.push(Transition { tag: 1, ranges });
     }
+    d
 }
 
 /// Operation, operation, index of the range.
@@ -304,6 +352,8 @@ struct Outcome {
     races: Pairs,
     /// Operation and range of every write.
     writes: BTreeSet<(usize, usize)>,
+    /// Operations that are transitions.
+    transitions: BTreeSet<usize>,
 }
 
 /// One random program.
@@ -343,14 +393,15 @@ fn program(seed: u64) -> Outcome {
                     let d = dependency(&mut c);
                     let position = g.items(q).len();
                     g.dependency(q, &d, position, true);
-                    t.barrier(QueueId(q), &d, 0);
+                    note(&mut found, &t.barrier(QueueId(q), &d, 0));
                 }
                 3 => {
                     let two = [dependency(&mut c), dependency(&mut c)];
                     let position = g.items(q).len();
-                    let items: Vec<Item> = two.iter().map(|d| g.dependency(q, d, position, false)).collect();
+                    let items: Vec<Item> =
+                        two.iter().flat_map(|d| g.dependency(q, d, position, false)).collect();
                     g.queues.entry(q).or_default().extend(items);
-                    t.barriers(QueueId(q), &two, 0);
+                    note(&mut found, &t.barriers(QueueId(q), &two, 0));
                 }
                 4 => {
                     let stages = masks(&mut c, true).0;
@@ -378,7 +429,7 @@ fn program(seed: u64) -> Outcome {
                     g.edges.insert((first, a));
                     g.always(q, a);
                     g.visible_half(q, &d, here, a, true);
-                    t.wait_events(QueueId(q), &[&event], &d, 0);
+                    note(&mut found, &t.wait_events(QueueId(q), &[&event], &d, 0));
                 }
                 5 => {
                     let operand = Operand::fixed(Accesses::empty(), Accesses::TRANSFER_WRITE);
@@ -415,7 +466,11 @@ fn program(seed: u64) -> Outcome {
             fences.push((node, t.signal_fence(QueueId(q))));
         }
     }
-    Outcome { found, races: g.races(), writes: g.writes() }
+    let transitions = g.nodes.iter().filter_map(|n| match n {
+        Node::Access { operation, stage: Stages::TRANSITION, .. } => Some(*operation),
+        _ => None,
+    });
+    Outcome { transitions: transitions.collect(), found, races: g.races(), writes: g.writes() }
 }
 
 fn step(
@@ -429,8 +484,14 @@ fn step(
     g.operation(q, stage, accesses);
     let op = t.begin(QueueId(q), stage, 0, None);
     for &(range, operand) in accesses {
-        for h in t.access(op, RANGES[range], operand) {
-            assert_eq!(h.bytes, vec![RANGES[range]]);
+        note(found, &t.access(op, RANGES[range], operand));
+    }
+}
+
+fn note(found: &mut Pairs, hazards: &[Hazard]) {
+    for h in hazards {
+        for bytes in &h.bytes {
+            let range = RANGES.iter().position(|r| r == bytes).expect("a whole range");
             found.insert((h.first.0 as usize, h.second.0 as usize, range));
         }
     }
@@ -438,9 +499,10 @@ fn step(
 
 #[test]
 fn hazards_are_races_of_the_axioms_and_no_pair_is_ordered_that_they_do_not_order() {
-    let mut pairs = 0;
-    for seed in 0..4000 {
-        let Outcome { found, races, writes } = program(seed);
+    let (mut pairs, mut with_transitions) = (0, 0);
+    let programs = std::env::var("PELLUCID_PROGRAMS").ok().and_then(|n| n.parse().ok());
+    for seed in 0..programs.unwrap_or(4000) {
+        let Outcome { found, races, writes, transitions } = program(seed);
         assert!(found.is_subset(&races), "seed {seed}: a false alarm: {:?}", found.difference(&races));
         // A superseded access is not compared again, and a later read of the same queue and stage stands for an earlier one.
         for missed in races.difference(&found) {
@@ -451,6 +513,9 @@ fn hazards_are_races_of_the_axioms_and_no_pair_is_ordered_that_they_do_not_order
             assert!(superseded || stood_for, "seed {seed}: {missed:?} is a race and was not found");
         }
         pairs += races.len();
+        with_transitions +=
+            found.iter().filter(|(a, b, _)| transitions.contains(a) || transitions.contains(b)).count();
     }
     assert!(pairs > 5000, "the programs are too tame: {pairs} races");
+    assert!(with_transitions > 2000, "the transitions are too tame: {with_transitions} hazards");
 }

@@ -13,6 +13,13 @@ pub(super) struct Stream {
     pub access: Accesses,
 }
 
+impl Stream {
+    /// The transitions of a queue, as writes.
+    pub fn of_transitions(queue: QueueId) -> Stream {
+        Stream { queue, stage: Stages::TRANSITION, access: Accesses::TRANSITION }
+    }
+}
+
 /// For each stream the number of operations, counted from 1 in submission order, that are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock(BTreeMap<Stream, u64>);

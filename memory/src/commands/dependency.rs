@@ -8,8 +8,11 @@ bitflags! {
     /// The pipeline stages that a compute and transfer queue can execute. The driver maps the 64-bit stage masks of the API to these:
     /// `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is [`Stages::DEVICE`], `NONE`, a source `TOP_OF_PIPE` and a destination
     /// `BOTTOM_OF_PIPE` are empty.
+    ///
+    /// Image layout transitions and queue family ownership transfers "do not occur in a defined stage": of the stage masks only
+    /// `ALL_COMMANDS` holds them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-    pub struct Stages: u8 {
+    pub struct Stages: u16 {
         /// VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT: reads of indirect parameters.
         const DRAW_INDIRECT = 1;
         /// VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT.
@@ -24,8 +27,12 @@ bitflags! {
         const RESOLVE = 32;
         /// VK_PIPELINE_STAGE_2_HOST_BIT.
         const HOST = 64;
-        /// All stages of the device: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
-        const DEVICE = 63;
+        /// No stage of the API: layout transitions and ownership transfers.
+        const TRANSITION = 128;
+        /// The graphics stages. Nothing executes in them, but dependencies may chain through them.
+        const GRAPHICS = 256;
+        /// All that the device executes: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
+        const DEVICE = 63 | 128 | 256;
         /// VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT.
         const ALL_TRANSFER = 4 | 8 | 16 | 32;
     }
@@ -54,6 +61,8 @@ bitflags! {
         const HOST_READ = 128;
         /// VK_ACCESS_2_HOST_WRITE_BIT.
         const HOST_WRITE = 256;
+        /// The read and write of a layout transition or an ownership transfer: in no access scope.
+        const TRANSITION = 512;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
         /// VK_ACCESS_2_MEMORY_READ_BIT.
@@ -66,12 +75,14 @@ bitflags! {
 impl Stages {
     /// The stages of a first synchronization scope: these and the logically earlier ones.
     pub fn with_earlier(self) -> Stages {
-        if self.contains(Stages::COMPUTE_SHADER) { self | Stages::DRAW_INDIRECT } else { self }
+        let later = Stages::COMPUTE_SHADER | Stages::GRAPHICS;
+        if self.intersects(later) { self | Stages::DRAW_INDIRECT } else { self }
     }
 
     /// The stages of a second synchronization scope: these and the logically later ones.
     pub fn with_later(self) -> Stages {
-        if self.contains(Stages::DRAW_INDIRECT) { self | Stages::COMPUTE_SHADER } else { self }
+        let later = Stages::COMPUTE_SHADER | Stages::GRAPHICS;
+        if self.contains(Stages::DRAW_INDIRECT) { self | later } else { self }
     }
 
     /// The accesses that these stages can perform (Vulkan 1.3, table *Supported access types*).
@@ -107,6 +118,17 @@ pub struct AccessScope {
     pub ranges: Option<Vec<Range>>,
 }
 
+/// A layout transition, a queue family ownership transfer, or both: a read and write of all memory of an image subresource range (or of a
+/// buffer range) between the availability and the visibility operation of its dependency. Available memory is automatically made visible to
+/// it, and its writes are automatically made available.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The caller's name for it.
+    pub tag: u64,
+    /// Device addresses.
+    pub ranges: Vec<Range>,
+}
+
 /// One memory dependency: of a pipeline barrier, an event wait, a semaphore or a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
@@ -118,18 +140,27 @@ pub struct Dependency {
     pub available: Vec<AccessScope>,
     /// Second access scopes.
     pub visible: Vec<AccessScope>,
+    /// What is done between the two.
+    pub transitions: Vec<Transition>,
 }
 
 impl Dependency {
     /// An execution dependency alone.
     pub fn execution(source: Stages, destination: Stages) -> Dependency {
-        Dependency { source, destination, available: Vec::new(), visible: Vec::new() }
+        Dependency {
+            source,
+            destination,
+            available: Vec::new(),
+            visible: Vec::new(),
+            transitions: Vec::new(),
+        }
     }
 
     /// A global memory barrier.
     pub fn memory(source: Stages, from: Accesses, destination: Stages, to: Accesses) -> Dependency {
         let scope = |stages, accesses| vec![AccessScope { stages, accesses, ranges: None }];
-        Dependency { source, destination, available: scope(source, from), visible: scope(destination, to) }
+        let (available, visible) = (scope(source, from), scope(destination, to));
+        Dependency { source, destination, available, visible, transitions: Vec::new() }
     }
 
     /// Restricts both access scopes to these bytes (a buffer or image memory barrier).

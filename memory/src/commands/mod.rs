@@ -10,6 +10,9 @@
 //! barrier would order it. It never takes a pair as ordered that the appendix does not order; orders that only shader-level synchronization
 //! between operations makes are left to the caller ([`Tracker::synchronizes`]).
 //!
+//! Image layout transitions and queue family ownership transfers are operations of no stage, inside the dependency that performs them: after
+//! what it makes available, before what it makes visible (`transition.rs`).
+//!
 //! What is deliberately literal: a source scope of TOP_OF_PIPE and a destination scope of BOTTOM_OF_PIPE hold no stages; scopes take in the
 //! logically earlier and later stages, access scopes do not; a write after a read needs an execution dependency only; a write after a
 //! write needs availability only; elements of one vkCmdPipelineBarrier are one dependency, elements of one VkDependencyInfo are several.
@@ -22,8 +25,9 @@ mod explain;
 mod footprint;
 mod shadow;
 mod tracker;
+mod transition;
 
-pub use dependency::{AccessScope, Accesses, Dependency, Stages};
+pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
 pub use explain::{BarrierGap, Fix, Hazard};
 pub use footprint::Footprint;
 pub use shadow::{Operand, Range};

@@ -39,17 +39,28 @@ pub(super) struct PastBarrier {
     pub dependency: Dependency,
     /// What was available at its visibility operation.
     pub frozen: Ranged,
+    /// The numbers of its transitions.
+    pub transitions: std::ops::Range<u64>,
 }
 
 /// How many barriers of a queue explanations look back at.
 const REMEMBERED_BARRIERS: usize = 256;
 
+/// A dependency between its availability and its visibility operation.
+#[derive(Clone, Debug)]
+pub(super) struct Performing {
+    /// What its transitions know.
+    pub start: Knowledge,
+    /// As explanations see it.
+    pub barrier: PastBarrier,
+}
+
 #[derive(Default)]
 pub(super) struct Queue {
     /// Operations so far, per stage.
-    counts: BTreeMap<Stages, u64>,
+    pub(super) counts: BTreeMap<Stages, u64>,
     /// What operations of a stage know when they begin: joined from the dependencies whose second scope holds the stage.
-    inherit: BTreeMap<Stages, Knowledge>,
+    pub(super) inherit: BTreeMap<Stages, Knowledge>,
     /// Joined knowledge of the operations of a stage, without themselves.
     ends: BTreeMap<Stages, Knowledge>,
     /// From submissions: part of every scope.
@@ -59,6 +70,8 @@ pub(super) struct Queue {
     /// Writes that are visible to accesses of this kind in this stage.
     visible: BTreeMap<(Stages, Accesses), Ranged>,
     pub(super) barriers: Vec<PastBarrier>,
+    /// The dependency whose transitions are being judged.
+    pub(super) performing: Option<Performing>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +87,7 @@ pub(super) struct Operation {
 /// Tracks which accesses of queue operations are ordered. See the module page.
 #[derive(Default)]
 pub struct Tracker {
-    queues: BTreeMap<QueueId, Queue>,
+    pub(super) queues: BTreeMap<QueueId, Queue>,
     operations: Vec<Operation>,
     shadow: Shadow,
     host: Knowledge,
@@ -100,8 +113,19 @@ impl Queue {
             }
             let executed = self.counts.get(&stage).copied().unwrap_or(0);
             known.executed.raise(Stream { queue: id, stage, access: Accesses::empty() }, executed);
+            if stage == Stages::TRANSITION {
+                known.available.raise(Stream::of_transitions(id), executed, None);
+            }
         }
         known
+    }
+
+    /// What an operation of this stage knows that begins now.
+    fn start(&self, stage: Stages) -> Option<&Knowledge> {
+        match &self.performing {
+            Some(performing) if stage == Stages::TRANSITION => Some(&performing.start),
+            _ => self.inherit.get(&stage),
+        }
     }
 
     /// Availability operation: writes of `scope` that `known` says were executed, at most `counts` of each stage.
@@ -209,30 +233,49 @@ impl Tracker {
         Payload(self.host.clone())
     }
 
-    /// A pipeline barrier's dependency. `tag` names the command to explanations.
-    pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) {
-        let state = self.queues.entry(queue).or_default();
-        let mut known = state.first_scope(queue, Some(dependency.source.with_earlier()));
-        let counts = state.counts.clone();
-        state.make_available(queue, &mut known, &dependency.available, &counts);
-        state.finish(dependency, known, counts, tag);
+    /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to explanations.
+    pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) -> Vec<Hazard> {
+        self.barriers(queue, std::slice::from_ref(dependency), tag)
     }
 
     /// Several dependencies of one vkCmdPipelineBarrier2: they do not chain with one another.
-    pub fn barriers(&mut self, queue: QueueId, dependencies: &[Dependency], tag: u64) {
+    pub fn barriers(&mut self, queue: QueueId, dependencies: &[Dependency], tag: u64) -> Vec<Hazard> {
         let state = self.queues.entry(queue).or_default();
         let counts = state.counts.clone();
-        let known: Vec<Knowledge> = dependencies
+        let begun = dependencies
             .iter()
             .map(|d| {
                 let mut known = state.first_scope(queue, Some(d.source.with_earlier()));
                 state.make_available(queue, &mut known, &d.available, &counts);
-                known
+                (d, known, counts.clone())
             })
             .collect();
-        for (dependency, known) in dependencies.iter().zip(known) {
-            state.finish(dependency, known, counts.clone(), tag);
+        self.finish(queue, begun, tag)
+    }
+
+    /// The second halves of the dependencies of one command, given with what is available and what precedes them.
+    fn finish(
+        &mut self,
+        queue: QueueId,
+        begun: Vec<(&Dependency, Knowledge, BTreeMap<Stages, u64>)>,
+        tag: u64,
+    ) -> Vec<Hazard> {
+        let mut hazards = Vec::new();
+        let mut barriers = Vec::new();
+        for (dependency, mut known, counts) in begun {
+            let frozen = Ranged::default();
+            let mut barrier =
+                PastBarrier { tag, counts, dependency: dependency.clone(), frozen, transitions: 0..0 };
+            if !dependency.transitions.is_empty() {
+                hazards.extend(self.transitions(queue, &mut known, &mut barrier));
+            }
+            barriers.push((known, barrier));
         }
+        let state = self.queues.entry(queue).or_default();
+        for (known, barrier) in barriers {
+            state.finish(known, barrier);
+        }
+        hazards
     }
 
     /// vkCmdSetEvent: the first scope of the waits for it.
@@ -244,7 +287,13 @@ impl Tracker {
     }
 
     /// vkCmdWaitEvents for events that a queue set (sync2: once for each event with its dependency).
-    pub fn wait_events(&mut self, queue: QueueId, events: &[&EventToken], dependency: &Dependency, tag: u64) {
+    pub fn wait_events(
+        &mut self,
+        queue: QueueId,
+        events: &[&EventToken],
+        dependency: &Dependency,
+        tag: u64,
+    ) -> Vec<Hazard> {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.always.clone();
         let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
@@ -258,7 +307,7 @@ impl Tracker {
             }
         }
         state.make_available(queue, &mut known, &dependency.available, &counts);
-        state.finish(dependency, known, counts, tag);
+        self.finish(queue, vec![(dependency, known, counts)], tag)
     }
 
     /// A queue operation begins. All its accesses must be given before the next command of the queue.
@@ -273,7 +322,7 @@ impl Tracker {
         let count = state.counts.entry(stage).or_default();
         *count += 1;
         let number = *count;
-        let start = state.inherit.get(&stage).cloned().unwrap_or_default();
+        let start = state.start(stage).cloned().unwrap_or_default();
         state.ends.entry(stage).or_default().join(&start);
         let id = OperationId(self.operations.len() as u64);
         self.operations.push(Operation { queue, stage, number, tag, after });
@@ -326,7 +375,11 @@ impl Tracker {
         self.queues.get(&id)
     }
 
-    pub(super) fn executed(&self, earlier: &Record, later: &Record) -> bool {
+    pub(super) fn executed(&self, earlier: &Record, later: &Record, range: Range) -> bool {
+        if earlier.stage == Stages::TRANSITION {
+            // Its writes are available where it has executed.
+            return self.unavailable(earlier, later, range).is_empty();
+        }
         let after = self.operations[later.operation.0 as usize].after;
         after == Some(earlier.operation)
             || self.start(later).is_some_and(|k| {
@@ -336,7 +389,7 @@ impl Tracker {
     }
 
     fn start(&self, later: &Record) -> Option<&Knowledge> {
-        self.queues.get(&later.queue).and_then(|q| q.inherit.get(&later.stage))
+        self.queues.get(&later.queue).and_then(|q| q.start(later.stage))
     }
 
     pub(super) fn unavailable(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
@@ -369,12 +422,17 @@ impl Tracker {
         {
             return Vec::new();
         }
+        let transitions = [earlier.stage, later.stage] == [Stages::TRANSITION; 2];
+        if transitions && earlier.queue == later.queue {
+            // Transitions of one queue execute in submission order.
+            return Vec::new();
+        }
         let same_reference = w.reference.is_some() && w.reference == y.reference;
         let wide = |s: Option<Scope>| s.is_some_and(|s| s >= Scope::QueueFamily);
         if same_reference && wide(w.atomic) && wide(y.atomic) {
             return Vec::new();
         }
-        let executed = self.executed(earlier, later);
+        let executed = self.executed(earlier, later, range);
         if w.write.is_empty() {
             return if executed { Vec::new() } else { vec![range] };
         }
@@ -383,7 +441,7 @@ impl Tracker {
         let mut left: Vec<Range> = Vec::new();
         if !y.write.is_empty() && !shader_available {
             left.extend(self.unavailable(earlier, later, range));
-            if self.strict_write_after_write && left.is_empty() {
+            if self.strict_write_after_write && left.is_empty() && later.stage != Stages::TRANSITION {
                 left.extend(self.invisible(earlier, later, range));
             }
         }
@@ -398,17 +456,23 @@ impl Tracker {
 }
 
 impl Queue {
-    fn finish(&mut self, d: &Dependency, known: Knowledge, counts: BTreeMap<Stages, u64>, tag: u64) {
+    fn finish(&mut self, known: Knowledge, barrier: PastBarrier) {
+        let d = &barrier.dependency;
         self.make_visible(&known.available, &d.visible);
         self.second_scope(&known, d.destination.with_later());
         if self.barriers.len() == REMEMBERED_BARRIERS {
             self.barriers.remove(0);
         }
-        self.barriers.push(PastBarrier { tag, counts, dependency: d.clone(), frozen: known.available });
+        self.barriers.push(PastBarrier { frozen: known.available, ..barrier });
     }
 }
 
 impl PastBarrier {
+    /// Whether it performs the transition.
+    pub fn performs(&self, record: &Record) -> bool {
+        record.stage == Stages::TRANSITION && self.transitions.contains(&record.number)
+    }
+
     /// Whether the operation of this queue precedes the barrier.
     pub fn is_after(&self, record: &Record) -> bool {
         self.counts.get(&record.stage).copied().unwrap_or(0) >= record.number

@@ -1,7 +1,7 @@
 //! The commands of a test file.
 
 use anyhow::{Context, Result, bail};
-use ash::vk::{AccessFlags2 as A, PipelineStageFlags2 as S};
+use ash::vk::{AccessFlags2 as A, ImageLayout, PipelineStageFlags2 as S};
 
 /// One step of the host, or one command that it records.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ pub enum Step {
         /// Where they are.
         offset: u64,
     },
-    /// vkCmdFillBuffer, of all bytes.
+    /// vkCmdFillBuffer, or vkCmdClearColorImage, of all bytes.
     Fill {
-        /// Which buffer.
+        /// Which buffer or image.
         buffer: String,
         /// Every word.
         value: u32,
     },
-    /// vkCmdCopyBuffer, of all bytes of the smaller one.
+    /// vkCmdCopyBuffer of all bytes of the smaller one; vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer of all texels.
     Copy {
         /// Source.
         from: String,
@@ -47,15 +47,8 @@ pub enum Step {
     },
     /// vkCmdPipelineBarrier2 with one memory or buffer barrier for each element.
     Barrier(Vec<Dependency>),
-    /// vkCmdPipelineBarrier, whose memory barriers share their stages.
-    SharedBarrier {
-        /// srcStageMask
-        source: S,
-        /// dstStageMask
-        destination: S,
-        /// srcAccessMask and dstAccessMask of each memory barrier.
-        memory: Vec<(A, A)>,
-    },
+    /// vkCmdPipelineBarrier, whose barriers share their stages.
+    SharedBarrier(Vec<Dependency>),
     /// vkCmdSetEvent.
     SetEvent(String, S),
     /// vkCmdWaitEvents.
@@ -92,8 +85,36 @@ pub struct Dependency {
     pub destination: S,
     /// dstAccessMask
     pub visible: A,
-    /// A buffer, if it is not for all memory.
-    pub buffer: Option<String>,
+    /// A buffer or an image, if it is not for all memory.
+    pub on: Option<String>,
+    /// The layouts of an image before and after.
+    pub layouts: Option<Layouts>,
+}
+
+/// The layouts before and after a transition.
+pub type Layouts = (ImageLayout, ImageLayout);
+
+fn layout(name: &str) -> Result<ImageLayout> {
+    Ok(match name {
+        "undefined" => ImageLayout::UNDEFINED,
+        "general" => ImageLayout::GENERAL,
+        "transfer-src" => ImageLayout::TRANSFER_SRC_OPTIMAL,
+        "transfer-dst" => ImageLayout::TRANSFER_DST_OPTIMAL,
+        "read-only" => ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+        other => bail!("no layout {other}"),
+    })
+}
+
+/// A text with what it is about: `TEXT [on RESOURCE [from LAYOUT to LAYOUT]]`.
+fn place(text: &str) -> Result<(&str, Option<String>, Option<Layouts>)> {
+    let Some((text, place)) = text.split_once(" on ") else { return Ok((text, None, None)) };
+    let words: Vec<&str> = place.split_whitespace().collect();
+    let layouts = match words[..] {
+        [_] => None,
+        [_, "from", from, "to", to] => Some((layout(from)?, layout(to)?)),
+        _ => bail!("on RESOURCE [from LAYOUT to LAYOUT]"),
+    };
+    Ok((text, words.first().map(|w| (*w).to_owned()), layouts))
 }
 
 /// A set of stages, `compute|copy`.
@@ -147,15 +168,12 @@ pub fn accesses(text: &str) -> Result<A> {
     Ok(all)
 }
 
-/// `compute/shader-write -> copy/transfer-read [on BUFFER]`.
+/// `compute/shader-write -> copy/transfer-read [on RESOURCE [from LAYOUT to LAYOUT]]`.
 ///
 /// # Errors
 /// Anything else.
 pub fn dependency(text: &str) -> Result<Dependency> {
-    let (text, buffer) = match text.split_once(" on ") {
-        Some((text, buffer)) => (text, Some(buffer.trim().to_owned())),
-        None => (text, None),
-    };
+    let (text, on, layouts) = place(text)?;
     let (source, destination) = text.split_once("->").context("a barrier is A/B -> C/D")?;
     let half = |text: &str| -> Result<(S, A)> {
         let text = text.trim();
@@ -164,26 +182,25 @@ pub fn dependency(text: &str) -> Result<Dependency> {
     };
     let (source, available) = half(source)?;
     let (destination, visible) = half(destination)?;
-    Ok(Dependency { source, available, destination, visible, buffer })
+    Ok(Dependency { source, available, destination, visible, on, layouts })
 }
 
 fn shared_barrier(text: &str) -> Result<Step> {
-    let (stage_part, memory) = text.split_once(':').unwrap_or((text, ""));
+    let (stage_part, elements) = text.split_once(':').unwrap_or((text, ""));
     let (source, destination) = stage_part.split_once("->").context("barrier1 is A -> B: C -> D, E -> F")?;
-    let memory = memory
+    let (source, destination) = (stages(source.trim())?, stages(destination.trim())?);
+    let elements = elements
         .split(',')
         .map(str::trim)
         .filter(|m| !m.is_empty())
         .map(|m| {
-            let (a, b) = m.split_once("->").context("accesses are A -> B")?;
-            Ok((accesses(a.trim())?, accesses(b.trim())?))
+            let (text, on, layouts) = place(m)?;
+            let (a, b) = text.split_once("->").context("accesses are A -> B")?;
+            let (available, visible) = (accesses(a.trim())?, accesses(b.trim())?);
+            Ok(Dependency { source, available, destination, visible, on, layouts })
         })
         .collect::<Result<_>>()?;
-    Ok(Step::SharedBarrier {
-        source: stages(source.trim())?,
-        destination: stages(destination.trim())?,
-        memory,
-    })
+    Ok(Step::SharedBarrier(elements))
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {

@@ -1,7 +1,8 @@
 //! Pipelines, descriptors, and the steps of a case.
 
+use super::barriers;
 use super::device::Device;
-use super::resource::{Object, Resources};
+use super::resource::{COLOUR, Object, Resources, whole};
 use crate::corpus::shaders::Shader;
 use crate::corpus::step::Dependency;
 use crate::corpus::{Case, Descriptor, Step, Test, Value};
@@ -23,6 +24,8 @@ pub struct Recorder<'a> {
     semaphores: BTreeMap<String, vk::Semaphore>,
     timelines: Vec<String>,
     events: BTreeMap<String, vk::Event>,
+    /// Layouts of images, GENERAL at first.
+    layouts: BTreeMap<String, vk::ImageLayout>,
 }
 
 const MINUTE: u64 = 60_000_000_000;
@@ -97,6 +100,7 @@ impl<'a> Recorder<'a> {
             semaphores: BTreeMap::new(),
             timelines,
             events: BTreeMap::new(),
+            layouts: BTreeMap::new(),
         })
     }
 
@@ -207,42 +211,50 @@ impl<'a> Recorder<'a> {
                     d.cmd_dispatch_indirect(command, resources.get(buffer)?.buffer, *offset);
                 }
                 Step::Fill { buffer, value } => {
-                    d.cmd_fill_buffer(command, resources.get(buffer)?.buffer, 0, vk::WHOLE_SIZE, *value);
+                    let object = resources.get(buffer)?;
+                    if object.image == vk::Image::null() {
+                        d.cmd_fill_buffer(command, object.buffer, 0, vk::WHOLE_SIZE, *value);
+                    } else {
+                        let (layout, color) =
+                            (self.layout_of(buffer), vk::ClearColorValue { uint32: [*value; 4] });
+                        d.cmd_clear_color_image(command, object.image, layout, &color, &[COLOUR]);
+                    }
                 }
                 Step::Copy { from, to } => {
+                    let layouts = [from, to].map(|name| self.layout_of(name));
                     let (from, to) = (resources.get(from)?, resources.get(to)?);
-                    let region = [vk::BufferCopy::default().size(from.size.min(to.size))];
-                    d.cmd_copy_buffer(command, from.buffer, to.buffer, &region);
+                    if to.image != vk::Image::null() {
+                        let region = [whole(to.extent)];
+                        d.cmd_copy_buffer_to_image(command, from.buffer, to.image, layouts[1], &region);
+                    } else if from.image != vk::Image::null() {
+                        let region = [whole(from.extent)];
+                        d.cmd_copy_image_to_buffer(command, from.image, layouts[0], to.buffer, &region);
+                    } else {
+                        let region = [vk::BufferCopy::default().size(from.size.min(to.size))];
+                        d.cmd_copy_buffer(command, from.buffer, to.buffer, &region);
+                    }
                 }
                 Step::Update { buffer, values } => {
                     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
                     d.cmd_update_buffer(command, resources.get(buffer)?.buffer, 0, &bytes);
                 }
-                Step::Barrier(elements) => barrier(d, command, elements, resources)?,
-                Step::SharedBarrier { source, destination, memory } => {
-                    let memory: Vec<_> = memory
-                        .iter()
-                        .map(|(from, to)| {
-                            vk::MemoryBarrier::default()
-                                .src_access_mask(vk::AccessFlags::from_raw(from.as_raw() as u32))
-                                .dst_access_mask(vk::AccessFlags::from_raw(to.as_raw() as u32))
-                        })
-                        .collect();
-                    let none = vk::DependencyFlags::empty();
-                    d.cmd_pipeline_barrier(command, old(*source), old(*destination), none, &memory, &[], &[]);
+                Step::Barrier(elements) => {
+                    barriers::cmd2(d, command, elements, resources)?;
+                    self.transitioned(elements);
+                }
+                Step::SharedBarrier(elements) => {
+                    barriers::cmd1(d, command, elements, None, resources)?;
+                    self.transitioned(elements);
                 }
                 Step::SetEvent(name, stages) => {
                     let event = self.event(name)?;
-                    self.device.device.cmd_set_event(command, event, old(*stages));
+                    self.device.device.cmd_set_event(command, event, barriers::old(*stages));
                 }
                 Step::WaitEvent(name, dependency) => {
                     let event = self.event(name)?;
-                    let memory = [vk::MemoryBarrier::default()
-                        .src_access_mask(vk::AccessFlags::from_raw(dependency.available.as_raw() as u32))
-                        .dst_access_mask(vk::AccessFlags::from_raw(dependency.visible.as_raw() as u32))];
-                    let (source, destination) = (old(dependency.source), old(dependency.destination));
-                    let d = &self.device.device;
-                    d.cmd_wait_events(command, &[event], source, destination, &memory, &[], &[]);
+                    let elements = std::slice::from_ref(dependency);
+                    barriers::cmd1(&self.device.device, command, elements, Some(event), resources)?;
+                    self.transitioned(elements);
                 }
                 Step::Label(text) => {
                     if let Some(debug) = &self.device.debug {
@@ -260,6 +272,18 @@ impl<'a> Recorder<'a> {
             }
         }
         Ok(())
+    }
+
+    fn layout_of(&self, image: &str) -> vk::ImageLayout {
+        self.layouts.get(image).copied().unwrap_or(vk::ImageLayout::GENERAL)
+    }
+
+    fn transitioned(&mut self, elements: &[Dependency]) {
+        for e in elements {
+            if let (Some(image), Some((_, to))) = (&e.on, e.layouts) {
+                self.layouts.insert(image.clone(), to);
+            }
+        }
     }
 
     fn semaphore(&mut self, name: &str) -> Result<vk::Semaphore> {
@@ -318,45 +342,6 @@ impl<'a> Recorder<'a> {
             d.queue_submit2(self.device.queues[self.queue], &[submit], fence).context("vkQueueSubmit2")
         }
     }
-}
-
-fn old(stages: vk::PipelineStageFlags2) -> vk::PipelineStageFlags {
-    vk::PipelineStageFlags::from_raw(stages.as_raw() as u32)
-}
-
-fn barrier(
-    d: &ash::Device,
-    command: vk::CommandBuffer,
-    elements: &[Dependency],
-    resources: &Resources,
-) -> Result<()> {
-    let (mut memory, mut buffers) = (Vec::new(), Vec::new());
-    for e in elements {
-        match &e.buffer {
-            None => memory.push(
-                vk::MemoryBarrier2::default()
-                    .src_stage_mask(e.source)
-                    .src_access_mask(e.available)
-                    .dst_stage_mask(e.destination)
-                    .dst_access_mask(e.visible),
-            ),
-            Some(name) => buffers.push(
-                vk::BufferMemoryBarrier2::default()
-                    .src_stage_mask(e.source)
-                    .src_access_mask(e.available)
-                    .dst_stage_mask(e.destination)
-                    .dst_access_mask(e.visible)
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .buffer(resources.get(name)?.buffer)
-                    .size(vk::WHOLE_SIZE),
-            ),
-        }
-    }
-    let info = vk::DependencyInfo::default().memory_barriers(&memory).buffer_memory_barriers(&buffers);
-    // SAFETY: the command buffer is being recorded and the buffers are live.
-    unsafe { d.cmd_pipeline_barrier2(command, &info) };
-    Ok(())
 }
 
 fn descriptors(

@@ -20,7 +20,8 @@ pub struct Object {
     pub size: u64,
     /// Device address of a buffer.
     pub address: u64,
-    extent: vk::Extent3D,
+    /// Of an image.
+    pub extent: vk::Extent3D,
     ty: String,
 }
 
@@ -193,7 +194,8 @@ fn buffer(device: &Device, resource: &Resource, count: u64, ty: &str) -> Result<
     Ok(object)
 }
 
-const COLOUR: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+/// All of an image.
+pub const COLOUR: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     aspect_mask: vk::ImageAspectFlags::COLOR,
     base_mip_level: 0,
     level_count: 1,
@@ -201,7 +203,8 @@ const COLOUR: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
-fn whole(extent: vk::Extent3D) -> vk::BufferImageCopy {
+/// The region of all texels.
+pub fn whole(extent: vk::Extent3D) -> vk::BufferImageCopy {
     let layers =
         vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
     vk::BufferImageCopy::default().image_subresource(layers).image_extent(extent)

@@ -1,0 +1,164 @@
+//! Masks and barriers of the API in the tracker's terms: the stages and accesses that this device has, and byte ranges.
+
+use crate::command::{Barrier, BarrierOf, Dependency, Half};
+use crate::entry::image::Image;
+use ash::vk;
+use pellucid_memory::commands::{AccessScope, Accesses, Dependency as Told, Range, Stages, Transition};
+
+type Stage2 = vk::PipelineStageFlags2;
+type Access2 = vk::AccessFlags2;
+
+/// The stages of a mask, apart from the pseudo stages.
+fn stages(mask: Stage2) -> Stages {
+    const TABLE: [(Stage2, Stages); 8] = [
+        (Stage2::DRAW_INDIRECT, Stages::DRAW_INDIRECT),
+        (Stage2::COMPUTE_SHADER, Stages::COMPUTE_SHADER),
+        (Stage2::COPY, Stages::COPY),
+        (Stage2::CLEAR, Stages::CLEAR),
+        (Stage2::BLIT, Stages::BLIT),
+        (Stage2::RESOLVE, Stages::RESOLVE),
+        (Stage2::ALL_TRANSFER, Stages::ALL_TRANSFER),
+        (Stage2::HOST, Stages::HOST),
+    ];
+    let all = if mask.contains(Stage2::ALL_COMMANDS) { Stages::DEVICE } else { Stages::empty() };
+    let graphics = if mask.intersects(graphics_stages()) { Stages::GRAPHICS } else { Stages::empty() };
+    TABLE.iter().filter(|(bit, _)| mask.contains(*bit)).fold(all | graphics, |s, (_, stages)| s | *stages)
+}
+
+/// Stages that no queue of this device has. A program may not name them; where one does, it means that its dependencies chain.
+fn graphics_stages() -> Stage2 {
+    Stage2::ALL_GRAPHICS
+        | Stage2::VERTEX_INPUT
+        | Stage2::INDEX_INPUT
+        | Stage2::VERTEX_ATTRIBUTE_INPUT
+        | Stage2::PRE_RASTERIZATION_SHADERS
+        | Stage2::VERTEX_SHADER
+        | Stage2::TESSELLATION_CONTROL_SHADER
+        | Stage2::TESSELLATION_EVALUATION_SHADER
+        | Stage2::GEOMETRY_SHADER
+        | Stage2::FRAGMENT_SHADER
+        | Stage2::EARLY_FRAGMENT_TESTS
+        | Stage2::LATE_FRAGMENT_TESTS
+        | Stage2::COLOR_ATTACHMENT_OUTPUT
+}
+
+/// A first synchronization scope: BOTTOM_OF_PIPE is everything, TOP_OF_PIPE nothing.
+pub fn source(mask: Stage2) -> Stages {
+    let all = if mask.contains(Stage2::BOTTOM_OF_PIPE) { Stages::DEVICE } else { Stages::empty() };
+    stages(mask) | all
+}
+
+/// A second synchronization scope: TOP_OF_PIPE is everything, BOTTOM_OF_PIPE nothing.
+pub fn destination(mask: Stage2) -> Stages {
+    let all = if mask.contains(Stage2::TOP_OF_PIPE) { Stages::DEVICE } else { Stages::empty() };
+    stages(mask) | all
+}
+
+fn accesses(mask: Access2) -> Accesses {
+    const TABLE: [(Access2, Accesses); 13] = [
+        (Access2::INDIRECT_COMMAND_READ, Accesses::INDIRECT_COMMAND_READ),
+        (Access2::UNIFORM_READ, Accesses::UNIFORM_READ),
+        (Access2::SHADER_SAMPLED_READ, Accesses::SHADER_SAMPLED_READ),
+        (Access2::SHADER_STORAGE_READ, Accesses::SHADER_STORAGE_READ),
+        (Access2::SHADER_READ, Accesses::SHADER_READ),
+        (Access2::SHADER_STORAGE_WRITE, Accesses::SHADER_STORAGE_WRITE),
+        (Access2::SHADER_WRITE, Accesses::SHADER_STORAGE_WRITE),
+        (Access2::TRANSFER_READ, Accesses::TRANSFER_READ),
+        (Access2::TRANSFER_WRITE, Accesses::TRANSFER_WRITE),
+        (Access2::HOST_READ, Accesses::HOST_READ),
+        (Access2::HOST_WRITE, Accesses::HOST_WRITE),
+        (Access2::MEMORY_READ, Accesses::MEMORY_READ),
+        (Access2::MEMORY_WRITE, Accesses::MEMORY_WRITE),
+    ];
+    TABLE
+        .iter()
+        .filter(|(bit, _)| mask.contains(*bit))
+        .fold(Accesses::empty(), |a, (_, accesses)| a | *accesses)
+}
+
+/// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
+pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
+    let Ok((memory, base)) = image.memory() else { return Vec::new() };
+    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
+    let start = memory.bytes().address() + base;
+    if levels.len() == image.layout.levels.len() {
+        let first = start + u64::from(layers.start) * image.layout.layer;
+        return vec![Range::new(first, layers.len() as u64 * image.layout.layer)];
+    }
+    image.layout.levels[levels.start as usize..levels.end as usize]
+        .iter()
+        .flat_map(|level| {
+            let first = start + level.offset;
+            layers.clone().map(move |l| Range::new(first + u64::from(l) * image.layout.layer, level.size()))
+        })
+        .collect()
+}
+
+fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
+    match of {
+        BarrierOf::Memory => None,
+        BarrierOf::Buffer(buffer, offset, size) => {
+            let Ok((memory, base)) = buffer.memory() else { return Some(Vec::new()) };
+            let size = if *size == vk::WHOLE_SIZE { buffer.size.saturating_sub(*offset) } else { *size };
+            Some(vec![Range::new(memory.bytes().address() + base + offset, size)])
+        }
+        BarrierOf::Image(image, range, ..) => Some(image_ranges(image, range)),
+    }
+}
+
+/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others. A transition's tag is the index
+/// of its barrier.
+pub fn dependencies(dependency: &Dependency) -> Vec<Told> {
+    let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
+        stages,
+        accesses: accesses(half.accesses),
+        ranges: ranges(&barrier.of),
+    };
+    let transition = |(index, barrier): (usize, &Barrier)| {
+        let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;
+        Some(Transition { tag: index as u64, ranges })
+    };
+    let barriers = dependency.barriers.iter();
+    match dependency.stages {
+        Some((from, to)) => {
+            // Access scopes hold the stages named; a pseudo stage names none.
+            let (s, d) = (stages(from), stages(to));
+            vec![Told {
+                source: source(from),
+                destination: destination(to),
+                available: barriers.clone().map(|b| scope(&b.from, s, b)).collect(),
+                visible: barriers.clone().map(|b| scope(&b.to, d, b)).collect(),
+                transitions: barriers.enumerate().filter_map(transition).collect(),
+            }]
+        }
+        None => barriers
+            .enumerate()
+            .map(|(index, b)| Told {
+                source: source(b.from.stages),
+                destination: destination(b.to.stages),
+                available: vec![scope(&b.from, stages(b.from.stages), b)],
+                visible: vec![scope(&b.to, stages(b.to.stages), b)],
+                transitions: transition((index, b)).into_iter().collect(),
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_mean_what_the_specification_says() {
+        assert_eq!(source(Stage2::TOP_OF_PIPE), Stages::empty());
+        assert_eq!(source(Stage2::BOTTOM_OF_PIPE), Stages::DEVICE);
+        assert_eq!(destination(Stage2::TOP_OF_PIPE), Stages::DEVICE);
+        assert_eq!(destination(Stage2::BOTTOM_OF_PIPE), Stages::empty());
+        assert_eq!(stages(Stage2::VERTEX_SHADER | Stage2::COPY), Stages::GRAPHICS | Stages::COPY);
+        assert_eq!(stages(Stage2::ALL_COMMANDS), Stages::DEVICE);
+        assert_eq!(stages(Stage2::ALL_TRANSFER), Stages::ALL_TRANSFER);
+        assert_eq!(accesses(Access2::SHADER_READ), Accesses::SHADER_READ);
+        assert_eq!(accesses(Access2::SHADER_WRITE), Accesses::SHADER_STORAGE_WRITE);
+        assert_eq!(accesses(Access2::MEMORY_WRITE), Accesses::MEMORY_WRITE);
+    }
+}
