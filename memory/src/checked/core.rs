@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Most histories while cells still get one for readers of parts of a word that they have no room for.
+const MOST_CROWDED: usize = 1 << 14;
+
 /// Where an access goes, for findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Where {
@@ -26,6 +29,8 @@ pub(super) struct Where {
     pub offset: u64,
     /// Address of the word that is looked at.
     pub word: u64,
+    /// Which bytes of that word the view holds.
+    pub held: u8,
     /// Bytes of the component.
     pub size: u32,
     /// For a read: bytes that nothing wrote are undefined.
@@ -121,6 +126,22 @@ impl Core {
             && kind.non_private
     }
 
+    /// Whether the earlier access is a write of the same agent and time that is more available than one of this kind: then times must tell
+    /// that this one is later, as it is not covered by the other's availability operation.
+    #[inline(always)]
+    fn outshines(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
+        earlier.agent == who.agent
+            && earlier.kind != 0
+            && self.kinds.get(earlier.kind).own() > kind.own()
+            && earlier.time == self.agents.time(who.agent)
+    }
+
+    /// Whether what is ordered after the later access may race with the earlier one all the same: a private access by the same agent.
+    #[inline(always)]
+    fn hides(&self, earlier: &Record, kind: &Kind) -> bool {
+        kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
+    }
+
     /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `facts`.
     fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
         self.quick(earlier, who, kind) || {
@@ -129,13 +150,18 @@ impl Core {
         }
     }
 
-    /// A plain or atomic load of some bytes of a word, whose bits are `newest` in memory. For an atomic, the acquire effect happens here.
+    /// A plain or atomic load of some bytes of a word, which is `newest` in memory. For an atomic, the acquire effect happens here.
     #[inline(always)]
     pub fn read(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
         let kind = self.kinds.get(who.kind);
         let usual = |write: &Record| !self.kinds.get(write.kind).atomic && self.quick(write, who, kind);
-        if cell.history == 0 && !kind.atomic && (cell.write.kind == 0 || usual(&cell.write)) {
-            cell.read(self.record(who), bytes);
+        let record = self.record(who);
+        if cell.history == 0
+            && !kind.atomic
+            && (cell.write.kind == 0 || usual(&cell.write))
+            && !cell.forgets(&record, bytes)
+        {
+            cell.read(record, bytes);
             if place.undefined && cell.write.kind == 0 {
                 self.undefined(who, place, bytes);
             }
@@ -163,8 +189,10 @@ impl Core {
                     && !self.order().mutual(reader, reader_kind, who.agent, &kind)
                     && !self.ordered(reader, who, &kind, &facts)
             });
-            if (ordered && !superseded) || (mutual && (self.values == ValuePolicy::Latest || place.size > 4))
-            {
+            let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
+            let plain = (ordered && !superseded)
+                || (mutual && (self.values == ValuePolicy::Latest || place.size > 4));
+            if plain && !crowded {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
                     self.undefined(who, place, bytes);
@@ -172,7 +200,7 @@ impl Core {
                 self.read_from = (write.kind != 0).then_some(write);
                 return newest;
             }
-            self.begin_history(cell, newest);
+            self.begin_history(cell, newest, place.held);
         }
         let unwritten = self.histories.get(cell.history).map_or(0, |history| history.unwritten(bytes));
         if place.undefined && unwritten != 0 {
@@ -324,19 +352,24 @@ impl Core {
         self.sequence
     }
 
-    fn begin_history(&mut self, cell: &mut Cell, newest: u32) {
+    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that are not `held` nobody knows what they are.
+    fn begin_history(&mut self, cell: &mut Cell, newest: u32, held: u8) {
         let mut history = History::default();
         let now = self.next_sequence();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
         for (superseded, _) in readers().filter(|(reader, _)| self.kinds.get(reader.kind).write) {
-            history.write(*superseded, 15, cell.before, cell.before, Heads::default(), now);
+            history.write(*superseded, held, cell.before, cell.before, Heads::default(), now);
         }
         if cell.write.kind != 0 {
-            history.write(cell.write, 15, newest, cell.before, Heads::default(), now);
+            history.write(cell.write, held, newest, cell.before, Heads::default(), now);
         }
         let saw = history.newest(15).next().map_or(0, |entry| entry.position);
         for (reader, bytes) in readers().filter(|(reader, _)| !self.kinds.get(reader.kind).write) {
             history.read(*reader, bytes, saw, false);
+        }
+        if cell.forgot {
+            // Those that are forgotten saw the newest write: who comes after one of them does not see less.
+            history.seen(saw);
         }
         *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
     }
@@ -384,8 +417,8 @@ impl Core {
         self.agents.write_heads(who.agent, &kind.operation(), &predecessors)
     }
 
-    /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` and `new` are the word's bits before
-    /// and after.
+    /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` is the word before, `new` has the bits of
+    /// those bytes after it.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub fn write(
@@ -406,6 +439,10 @@ impl Core {
             && (cell.write.kind == 0 || self.quick(&cell.write, who, kind))
             && (first.kind == 0 || self.quick(first, who, kind))
             && (latest.kind == 0 || self.quick(latest, who, kind))
+            && !self.hides(&cell.write, kind)
+            && !self.outshines(&cell.write, who, kind)
+            && !self.hides(first, kind)
+            && !self.hides(latest, kind)
         {
             cell.overwrite(self.record(who), old, [false; 3]);
             return;
@@ -426,6 +463,13 @@ impl Core {
         place: &Where,
     ) {
         let kind = *self.kinds.get(who.kind);
+        let outshone = match self.histories.peek(cell.history) {
+            Some(history) => history.newest(bytes).any(|entry| self.outshines(&entry.record, who, &kind)),
+            None => self.outshines(&cell.write, who, &kind),
+        };
+        if outshone {
+            self.agents.tick(who.agent);
+        }
         let facts = self.agents.facts(who.agent).clone();
         // The readers and the write of the cell come first: what of them stays is decided below.
         let mut earlier: SmallVec<[Record; 8]> = SmallVec::new();
@@ -436,8 +480,9 @@ impl Core {
             earlier.push(cell.write);
         } else if let Some(history) = self.histories.get(cell.history) {
             earlier.extend(history.conflicting(bytes, self.kinds.list(), &kind).map(|entry| entry.record));
-            earlier.extend(history.reads_since(bytes).map(|read| read.record));
+            earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| read.record));
         }
+        let hidden = earlier.iter().any(|earlier| self.hides(earlier, &kind));
         let mut keep = [false; 3];
         for (index, earlier) in earlier.into_iter().enumerate() {
             if earlier.kind == 0 || self.ordered(&earlier, who, &kind, &facts) {
@@ -464,12 +509,12 @@ impl Core {
             }
         }
         let record = self.record(who);
-        if cell.history == 0 && bytes == 15 && heads.is_empty() {
+        if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
             cell.overwrite(record, old, keep);
             return;
         }
         if cell.history == 0 {
-            self.begin_history(cell, old);
+            self.begin_history(cell, old, place.held);
         }
         let now = self.next_sequence();
         if let Some(history) = self.histories.get(cell.history) {

@@ -102,6 +102,7 @@ impl Lane<'_> {
             address: self.view.address.wrapping_add(offset),
             offset,
             word: self.view.address.wrapping_add(offset) & !3,
+            held: 15,
             size: size as u32,
             undefined: self.undefined,
             space: self.space,
@@ -112,6 +113,24 @@ impl Lane<'_> {
         let who = Who { agent: self.agent, kind };
         self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place, self.view.size);
         None
+    }
+
+    /// The word of a piece as memory has it, and which of its bytes the view holds.
+    #[inline(always)]
+    fn word(&self, piece: &Piece) -> (u32, u8) {
+        let load = |address: u64, size: u8| {
+            let offset = address.checked_sub(self.view.address)?;
+            raw::load(&self.view, offset, size, Ordering::Relaxed)
+        };
+        let address = piece.word * 4;
+        if let Some(word) = load(address, 4) {
+            return (word as u32, 15);
+        }
+        let bytes = (0..4).map(|b| (b, load(address + b, 1)));
+        bytes.fold((0, 0), |(word, held), (b, byte)| match byte {
+            Some(byte) => (word | (byte as u32) << (8 * b), held | 1 << b),
+            None => (word, held),
+        })
     }
 
     #[inline(always)]
@@ -132,9 +151,10 @@ impl Lane<'_> {
         }
         let mut value = 0;
         for piece in pieces(place.address, access.size) {
+            let (newest, held) = self.word(&piece);
             let cell = self.cells.cell(piece.word);
-            let place = Where { word: piece.word * 4, ..place };
-            let word = self.core.read(cell, who, piece.bytes, piece.place(newest), &place);
+            let place = Where { word: piece.word * 4, held, ..place };
+            let word = self.core.read(cell, who, piece.bytes, newest, &place);
             value |= piece.lift(word);
         }
         if self.core.suspect.is_some() {
@@ -161,9 +181,10 @@ impl Lane<'_> {
             self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
         } else {
             for piece in pieces(place.address, access.size) {
+                let (old, held) = self.word(&piece);
                 let cell = self.cells.cell(piece.word);
-                let (old, new) = (piece.place(old), piece.place(value));
-                self.core.write(cell, who, piece.bytes, old, new, heads.clone(), place);
+                let place = Where { word: piece.word * 4, held, ..*place };
+                self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);
             }
         }
         raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);

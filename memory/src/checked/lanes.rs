@@ -148,6 +148,7 @@ pub(super) struct Sweep {
     non_private: bool,
     atomic: bool,
     level: Option<Level>,
+    own: i8,
     size: u8,
     first_agent: AgentId,
     group_agents: u32,
@@ -160,7 +161,9 @@ pub(super) struct Sweep {
     last_atomic: bool,
     last_shared: bool,
     last_mutual: bool,
-    /// The same within the workgroup.
+    /// It is private, and this one is not; or it is more available: then times are looked at.
+    last_hidden: bool,
+    /// Mutually ordered within the workgroup.
     last_local: bool,
 }
 
@@ -173,6 +176,7 @@ impl Sweep {
             non_private: own.non_private,
             atomic: own.atomic,
             level: own.level,
+            own: own.own(),
             size: own.size,
             first_agent: core.first_agent,
             group_agents: core.group_agents,
@@ -184,6 +188,7 @@ impl Sweep {
             last_atomic: false,
             last_shared: false,
             last_mutual: false,
+            last_hidden: false,
             last_local: false,
         }
     }
@@ -195,6 +200,7 @@ impl Sweep {
         self.last_same = kind.reference == self.reference;
         self.last_atomic = kind.atomic;
         self.last_shared = self.last_same && kind.non_private && self.non_private;
+        self.last_hidden = (self.non_private && !kind.non_private) || kind.own() > self.own;
         // Queue family and device scope: one instance in a dispatch.
         self.last_mutual = self.last_same
             && self.atomic
@@ -253,7 +259,12 @@ impl Sweep {
             && cell.reader_bytes == [15, 15]
             && first.agent.wrapping_sub(self.first_agent) < self.group_agents
             && latest.agent.wrapping_sub(self.first_agent) < self.group_agents;
-        if !enough {
+        if enough {
+            cell.forgot = true;
+        } else {
+            if cell.forgets(&record, 15) {
+                return false;
+            }
             cell.read(record, 15);
         }
         true
@@ -270,7 +281,7 @@ impl Sweep {
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
                 let (ordered, mutual) = self.order(kinds, &earlier, record.agent);
-                if !ordered && !mutual {
+                if (!ordered && !mutual) || self.last_hidden {
                     return false;
                 }
                 *keep = !ordered;

@@ -159,24 +159,36 @@ impl History {
         })
     }
 
-    /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte, and for a plain access also the
-    /// atomic ones that others superseded: mutual order is not location order.
+    /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte; for a plain access also the atomic
+    /// ones that others superseded, as mutual order is not location order; and the private ones that a non-private one superseded: nothing
+    /// orders them.
     pub fn conflicting(&self, bytes: u8, kinds: &[Kind], kind: &Kind) -> impl Iterator<Item = &Entry> {
         let newest: u32 = self.newest(bytes).map(|entry| entry.position).min().unwrap_or(0);
+        let shared = self.ends_shared(bytes, kinds);
         let atomic = kind.atomic;
         self.entries.iter().filter(move |entry| {
+            let superseded = &kinds[entry.record.kind as usize];
             entry.bytes & bytes != 0
                 && (self.newest(bytes).any(|other| other.position == entry.position)
-                    || (!atomic && entry.position < newest && kinds[entry.record.kind as usize].atomic))
+                    || (!atomic && entry.position < newest && superseded.atomic)
+                    || (shared && !superseded.non_private))
         })
     }
 
-    /// The reads of some of the bytes since they were last written.
-    pub fn reads_since(&self, bytes: u8) -> impl Iterator<Item = &Read> {
+    /// The reads of some of the bytes since they were last written, and private ones that a non-private write superseded.
+    pub fn reads_since(&self, bytes: u8, kinds: &[Kind]) -> impl Iterator<Item = &Read> {
+        let ends_shared = self.ends_shared(bytes, kinds);
         self.reads.iter().filter(move |read| {
             let shared = read.bytes & bytes;
-            shared != 0 && self.newest(shared).all(|entry| entry.position <= read.at)
+            shared != 0
+                && (self.newest(shared).all(|entry| entry.position <= read.at)
+                    || (ends_shared && !kinds[read.record.kind as usize].non_private))
         })
+    }
+
+    /// Whether the newest writes of the bytes are non-private.
+    fn ends_shared(&self, bytes: u8, kinds: &[Kind]) -> bool {
+        self.newest(bytes).all(|entry| kinds[entry.record.kind as usize].non_private)
     }
 
     /// Appends a write. `old` is what the bytes held until now.
@@ -212,22 +224,32 @@ impl History {
         self.entries.insert(place, Entry { position, ..entry });
     }
 
-    /// Remembers a read. The agent's earlier read of the same kind is replaced. `quiet` says that it raced with nothing.
+    /// Remembers a read. The agent's earlier read of the same kind is replaced if it says no more. `quiet` says that this one raced with nothing.
     pub fn read(&mut self, record: Record, bytes: u8, saw: Position, quiet: bool) {
         let same = |read: &Read| {
             read.record.agent == record.agent && read.record.kind == record.kind && read.bytes == bytes
         };
         let stale = self.newest(bytes).any(|entry| entry.position > saw);
         let mut repeats = 0;
-        if let Some(index) = self.reads.iter().position(same) {
-            let earlier = self.reads.remove(index);
+        if let Some(index) = self.reads.iter().rposition(same) {
+            let earlier = &self.reads[index];
             repeats = if stale && earlier.saw == saw { earlier.repeats + 1 } else { 0 };
+            // Others may come after an earlier one, and not after this: of those that saw the same, the first stays, too.
+            let first = || !self.reads[..index].iter().any(|read| same(read) && read.saw == saw);
+            if earlier.record.time == record.time || (earlier.saw == saw && !first()) {
+                self.reads.remove(index);
+            }
         }
         if self.reads.len() == MOST_READS && !self.whole {
             let oldest = self.reads.remove(0);
-            self.floor = self.floor.max(oldest.saw);
+            self.seen(oldest.saw);
         }
         self.reads.push(Read { record, bytes, saw, at: self.next, repeats, quiet });
+    }
+
+    /// From now on nobody reads anything earlier than what is at this position.
+    pub fn seen(&mut self, position: Position) {
+        self.floor = self.floor.max(position);
     }
 
     /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is earlier than `floor[b]`; with the

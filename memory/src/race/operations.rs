@@ -361,6 +361,15 @@ impl Agents {
     }
 }
 
+impl Agents {
+    /// What the agent does from now on is later than what it did, though nothing was released.
+    pub fn tick(&mut self, agent: AgentId) {
+        if let Some(state) = self.blocks.get_mut(agent) {
+            state.time += 1;
+        }
+    }
+}
+
 fn share_equal_facts(groups: &mut [Group]) {
     for index in 1..groups.len() {
         let (earlier, rest) = groups.split_at_mut(index);

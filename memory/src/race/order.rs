@@ -70,7 +70,7 @@ impl Kind {
 
     /// Level of the write's own availability; -1 if none.
     #[inline]
-    pub(super) fn own(&self) -> i8 {
+    pub fn own(&self) -> i8 {
         match self.level {
             Some(level) if self.available => level as i8,
             _ => -1,

@@ -27,14 +27,22 @@ pub struct Cell {
     pub readers: [Record; 2],
     /// Which bytes they read.
     pub reader_bytes: [u8; 2],
+    /// Others read since, and are not remembered, or not when they did first.
+    pub forgot: bool,
     /// 1 + the index of the word's history, which then replaces all of the above; 0 if it has none.
     pub history: u32,
 }
 
 impl Cell {
     /// A word that nobody accessed.
-    pub const EMPTY: Cell =
-        Cell { write: NOBODY, before: 0, readers: [NOBODY; 2], reader_bytes: [0; 2], history: 0 };
+    pub const EMPTY: Cell = Cell {
+        write: NOBODY,
+        before: 0,
+        readers: [NOBODY; 2],
+        reader_bytes: [0; 2],
+        forgot: false,
+        history: 0,
+    };
 
     /// Remembers a reader of these bytes.
     #[inline]
@@ -48,13 +56,34 @@ impl Cell {
         } else {
             // Of two readers of one workgroup the one before a barrier says less than the one after it.
             if latest.kind != 0 && !same(&latest, self.reader_bytes[1]) && first.time < record.time {
+                self.forgot = true;
                 self.readers[0] = latest;
                 self.reader_bytes[0] = self.reader_bytes[1];
             }
             1
         };
+        self.forgot |= self.readers[slot].kind != 0 && self.readers[slot] != record;
         self.readers[slot] = record;
         self.reader_bytes[slot] = bytes;
+    }
+
+    /// Whether remembering this reader forgets one of bytes of which no two readers are left.
+    #[inline]
+    pub fn forgets(&self, record: &Record, bytes: u8) -> bool {
+        let [first, latest] = &self.readers;
+        let [of_first, of_latest] = self.reader_bytes;
+        if of_first & of_latest & bytes == 15 || latest.kind == 0 {
+            return false;
+        }
+        let same = |known: &Record, known_bytes: u8| {
+            known.kind == record.kind && known.agent == record.agent && known_bytes == bytes
+        };
+        if same(first, of_first) || same(latest, of_latest) {
+            return false;
+        }
+        let (dropped, kept) =
+            if first.time < record.time { (of_first, of_latest) } else { (of_latest, of_first) };
+        dropped & !(kept & bytes) != 0
     }
 
     /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are not ordered before it (but
@@ -67,6 +96,7 @@ impl Cell {
         self.readers = [NOBODY; 2];
         self.reader_bytes = [0; 2];
         if keep == [false; 3] {
+            self.forgot = false;
             return;
         }
         for index in 0..2 {
@@ -77,6 +107,8 @@ impl Cell {
         if keep[2] && write.kind != 0 {
             self.read(write, 15);
         }
+        // Who read before sees no less than what was there before this write, and nobody does.
+        self.forgot = false;
     }
 }
 

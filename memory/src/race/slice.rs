@@ -437,7 +437,8 @@ impl Builder<'_> {
                 if first.is_none() && *agent == earlier.agent {
                     let itself = matches!(event.what, What::Access { kind, space, address, .. }
                         if kind == earlier.kind && event.time == earlier.time && space == pair.space
-                            && address / 16 == pair.address / 16);
+                            && address < pair.address + u64::from(pair.later_kind.size)
+                            && pair.address < address + u64::from(pair.earlier_kind.size));
                     if itself {
                         first = Some(self.slice.execution.events().len() as EventId);
                     } else if event.time >= earlier.time {

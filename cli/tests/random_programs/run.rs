@@ -1,0 +1,198 @@
+//! Runs a random program in check mode under each value policy.
+
+use super::generate;
+use super::judge::{Counts, judge};
+use super::program::{Program, WORDS};
+use super::recorder::Recorder;
+use super::shader::{DATA, RESULTS, TEXELS, text};
+use pellucid::assemble::assemble;
+use pellucid_memory::access::Reference;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::history::ValuePolicy;
+use pellucid_memory::litmus::progress::ProgressModel;
+use pellucid_memory::model::ModelOptions;
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::MemoryView;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
+use pellucid_shader_interp::exec::plain::{self, PlainOptions};
+use pellucid_shader_interp::exec::progress::ProgressScheduler;
+use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources};
+use pellucid_shader_interp::{CompileOptions, Program as Code, compile};
+use std::collections::BTreeMap;
+
+/// VK_FORMAT_R32_UINT.
+const FORMAT: i32 = 98;
+
+/// The module of a program.
+pub fn words(program: &Program) -> Vec<u32> {
+    let text = text(program);
+    assemble(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Device memory: the data buffer, the texels and the results.
+struct Device {
+    data: Vec<u64>,
+    texels: Vec<u64>,
+    results: Vec<u64>,
+}
+
+fn view(memory: &mut [u64], address: u64) -> MemoryView {
+    let host = memory.as_mut_ptr().cast();
+    MemoryView { host, address, size: 8 * memory.len() as u64, reference: Reference(0) }
+}
+
+impl Device {
+    fn new(program: &Program) -> Device {
+        let of = |words: u32| vec![0; words.div_ceil(2) as usize];
+        Device { data: of(WORDS), texels: of(WORDS), results: of(program.groups * program.local) }
+    }
+
+    fn resources(&mut self, code: &Code) -> Resources {
+        let [data, texels, results] =
+            [view(&mut self.data, DATA), view(&mut self.texels, TEXELS), view(&mut self.results, RESULTS)];
+        let bindings = code.shader.bindings.iter().enumerate().map(|(index, binding)| {
+            let reference = Reference((index as u32) << 16);
+            let of = |view: MemoryView| MemoryView { reference, ..view };
+            vec![match binding.binding {
+                0 => Descriptor::Buffer(of(results)),
+                5 => Descriptor::TexelBuffer(of(texels), FORMAT, WORDS),
+                6 => Descriptor::Image(image(of(texels))),
+                _ => Descriptor::Buffer(of(data)),
+            }]
+        });
+        Resources { bindings: bindings.collect(), push_constants: Vec::new(), addresses: vec![data] }
+    }
+}
+
+/// The texels as eight rows of eight.
+fn image(memory: MemoryView) -> ImageView {
+    ImageView {
+        memory,
+        extent: [8, WORDS / 8, 1],
+        layers: 1,
+        format: FORMAT,
+        row_pitch: 32,
+        slice_pitch: 4 * WORDS,
+        layer_pitch: 4 * WORDS,
+        levels: 1,
+        level_offsets: [0; 16],
+        level_row_pitch: [32; 16],
+        level_slice_pitch: [4 * WORDS; 16],
+        samples: 1,
+        swizzle: [3, 4, 5, 6],
+    }
+}
+
+fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: BTreeMap::new(),
+        subgroup_size: program.subgroup,
+        modelled,
+        notes: false,
+    };
+    compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))
+}
+
+/// What the detector is told of the atomics and barriers before, as the driver tells it.
+fn semantics(code: &Code) -> Vec<StorageClasses> {
+    let atomics = code.memory.iter().filter(|m| m.access.atomic.is_some());
+    let mut classes: Vec<StorageClasses> = atomics
+        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
+        .chain(code.barriers.iter().map(|b| b.semantics.classes))
+        .filter(|c| !c.is_empty())
+        .collect();
+    classes.sort();
+    classes.dedup();
+    classes
+}
+
+/// Runs the program of a seed with each policy. Returns what was counted, and whether final memory was compared; or what is wrong.
+pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
+    let program = generate::program(seed);
+    let words = words(&program);
+    let code = compiled(&program, &words, true);
+    let grid = Grid { base: [0; 3], groups: [program.groups, 1, 1] };
+    let chains = !seed.is_multiple_of(4);
+    let mut counts = Counts::default();
+    let mut finals: Vec<Device> = Vec::new();
+    for (turn, values) in
+        [ValuePolicy::Stale, ValuePolicy::Seeded, ValuePolicy::Latest].into_iter().enumerate()
+    {
+        let options = CheckOptions { values, seed, chains, ..CheckOptions::default() };
+        let mut device = Device::new(&program);
+        let resources = device.resources(&code);
+        let mut memory = CheckedMemory::new(options);
+        memory.begin_dispatch(DispatchInfo {
+            groups: grid.groups,
+            workgroup_size: program.local,
+            subgroup_size: program.subgroup,
+            semantics: semantics(&code),
+            addresses: resources.addresses.clone(),
+            variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+            ..DispatchInfo::default()
+        });
+        let mut recorder = Recorder::new(memory, program.local, program.subgroup);
+        let mut scheduler = ProgressScheduler::new(ProgressModel::Fair, 3 * seed + turn as u64);
+        let options = ModelledOptions::default();
+        modelled::dispatch(&code, &grid, &resources, &mut recorder, &mut scheduler, &options)
+            .map_err(|trap| format!("{trap}\n{program:#?}"))?;
+        let findings = recorder.memory.end_dispatch();
+        let options = ModelOptions { chains, ..ModelOptions::default() };
+        let judged = judge(&recorder.events, &findings, &options).map_err(|wrong| {
+            let events: Vec<String> =
+                recorder.events.iter().enumerate().map(|(id, e)| shown(id, e)).collect();
+            format!("{values:?}, chains {chains}: {wrong}\n{program:?}\n{}", events.join("\n"))
+        })?;
+        counts.add(&judged);
+        finals.push(device);
+    }
+    if program.has_atomics() || counts.racing != 0 {
+        return Ok((counts, false));
+    }
+    let code = compiled(&program, &words, false);
+    let mut device = Device::new(&program);
+    let resources = device.resources(&code);
+    plain::dispatch(&code, &grid, &resources, &PlainOptions::default()).map_err(|trap| trap.to_string())?;
+    for other in &finals {
+        if (&other.data, &other.texels, &other.results) != (&device.data, &device.texels, &device.results) {
+            return Err(format!("without a race, memory differs in the end\n{program:#?}"));
+        }
+    }
+    Ok((counts, true))
+}
+
+fn shown(id: usize, recorded: &super::recorder::Recorded) -> String {
+    let e = &recorded.event;
+    let flag = |there: bool, name: &'static str| if there { name } else { "" };
+    let kind = match (e.read, e.write, e.fence, e.barrier) {
+        (true, true, ..) => "update".to_owned(),
+        (true, ..) => "read".to_owned(),
+        (_, true, ..) => "write".to_owned(),
+        (_, _, _, Some(b)) => format!("barrier {} {:?}", b.instance, b.execution),
+        _ => "fence".to_owned(),
+    };
+    let place = e
+        .locations
+        .map_or(String::new(), |at| format!(" {:#x}+{} ref {:#x}", at.first, at.count, e.reference));
+    let s = &e.semantics;
+    format!(
+        "{id}: site {} agent {} (sg {} wg {}) {kind}{place}{}{}{}{} {:?}{}{}{}{} {:?} {:?} {:?}",
+        recorded.site.0,
+        e.agent.thread,
+        e.agent.subgroup,
+        e.agent.workgroup,
+        flag(e.atomic, " atomic"),
+        flag(e.non_private, " nonprivate"),
+        flag(e.available, " av"),
+        flag(e.visible, " vis"),
+        e.scope,
+        flag(s.acquire, " acq"),
+        flag(s.release, " rel"),
+        flag(s.make_available, " makeav"),
+        flag(s.make_visible, " makevis"),
+        s.classes,
+        recorded.read.map(|(got, newest)| format!("{got:#x} newest {newest:#x}")),
+        recorded.sources,
+    )
+}
