@@ -198,6 +198,43 @@ fn a_command_pool_a_fence_and_an_event() {
 }
 
 #[test]
+fn a_command_buffer_that_is_begun_and_reset_while_it_is_pending() {
+    if alone("a_command_buffer_that_is_begun_and_reset_while_it_is_pending") {
+        let w = Watched::new();
+        let commands: Vec<vk::CommandBuffer> = (0..3).map(|_| w.fill(|_| ())).collect();
+        w.submit(0, &commands, vk::Fence::null());
+        w.rest();
+        // SAFETY: valid usage, but for the commands that nobody waited for.
+        unsafe {
+            w.v.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()).unwrap();
+            w.v.device.end_command_buffer(commands[0]).unwrap();
+            w.v.device.reset_command_buffer(commands[1], vk::CommandBufferResetFlags::empty()).unwrap();
+            assert_eq!(w.found(), 2);
+            w.v.device.reset_command_pool(w.v.pool, vk::CommandPoolResetFlags::empty()).unwrap();
+        }
+        assert_eq!(w.found(), 3, "each of them ends once");
+        w.idle();
+        assert_eq!(w.destroy(), 3);
+    }
+}
+
+#[test]
+fn a_command_buffer_that_has_completed_may_be_begun_again() {
+    let w = Watched::new();
+    let commands = w.fill(|_| ());
+    for _ in 0..3 {
+        w.submit(0, &[commands], vk::Fence::null());
+        w.idle();
+        // SAFETY: valid usage.
+        unsafe {
+            w.v.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+            w.v.device.end_command_buffer(commands).unwrap();
+        }
+    }
+    assert_eq!(w.found(), 0);
+}
+
+#[test]
 fn a_fence_a_status_and_an_idle_queue_tell() {
     for way in 0..4 {
         let w = Watched::new();

@@ -1,4 +1,7 @@
 //! VkCommandBuffer as an object: its life cycle and what has been recorded.
+//!
+//! A submission keeps what was recorded when it was handed in. So a command buffer that is begun or reset while it is pending, which is a
+//! mistake of the application, harms nothing here; that it is one is judged by what the host was told, and not by how far a queue has come.
 
 use super::{Command, Recorded};
 use crate::boundary::{Error, Outcome};
@@ -74,18 +77,16 @@ impl CommandBuffer {
         self.recorder().recorded.take()
     }
 
-    /// vkBeginCommandBuffer: what was recorded is gone.
+    /// vkBeginCommandBuffer: what was recorded, which ends.
     ///
     /// # Errors
-    /// It is recording already, or work in flight uses it.
-    pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<()> {
+    /// It is recording already.
+    pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<Option<Arc<Recorded>>> {
         let mut recorder = self.recorder();
         if recorder.state == State::Recording {
             return Err(Error::usage("the command buffer is recording already"));
         }
-        if recorder.recorded.as_ref().is_some_and(|r| r.is_pending()) {
-            return Err(Error::usage("the command buffer is pending"));
-        }
+        let before = recorder.recorded.take();
         *recorder = Recorder {
             state: State::Recording,
             one_time: flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT),
@@ -94,7 +95,7 @@ impl CommandBuffer {
             error: None,
             pushed: BTreeMap::new(),
         };
-        Ok(())
+        Ok(before)
     }
 
     /// vkEndCommandBuffer.
@@ -117,21 +118,14 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// vkResetCommandBuffer.
-    ///
-    /// # Errors
-    /// Work in flight uses it.
-    pub fn reset(&self) -> Outcome<()> {
+    /// vkResetCommandBuffer: what was recorded, which ends.
+    pub fn reset(&self) -> Option<Arc<Recorded>> {
         let mut recorder = self.recorder();
-        if recorder.recorded.as_ref().is_some_and(|r| r.is_pending()) {
-            return Err(Error::usage("the command buffer is pending"));
-        }
         recorder.state = State::Initial;
         recorder.commands.clear();
-        recorder.recorded = None;
         recorder.error = None;
         recorder.pushed.clear();
-        Ok(())
+        recorder.recorded.take()
     }
 
     /// The commands, for a submission or a primary command buffer.

@@ -22,7 +22,6 @@ use crate::entry::pipeline::Pipeline;
 use crate::entry::query::QueryPool;
 use ash::vk;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One side of a dependency: stages and accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,27 +169,11 @@ pub struct Recorded {
     pub commands: Vec<Command>,
     /// VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT.
     pub one_time: bool,
-    pending: AtomicU32,
 }
 
 impl Recorded {
     /// An executable list of commands.
     pub fn new(commands: Vec<Command>, one_time: bool) -> Recorded {
-        Recorded { commands, one_time, pending: AtomicU32::new(0) }
-    }
-
-    /// A submission of it begins.
-    pub fn submit(&self) {
-        self.pending.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// A submission of it has ended.
-    pub fn retire(&self) {
-        let _ = self.pending.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
-    }
-
-    /// True while a submission of it has not ended.
-    pub fn is_pending(&self) -> bool {
-        self.pending.load(Ordering::SeqCst) > 0
+        Recorded { commands, one_time }
     }
 }

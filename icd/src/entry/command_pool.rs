@@ -1,7 +1,7 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
 use crate::boundary::{Error, Outcome, entries};
-use crate::command::CommandBuffer;
+use crate::command::{CommandBuffer, Recorded};
 use crate::entry::destroy::ended;
 use crate::entry::device::Device;
 use crate::entry::kind;
@@ -27,13 +27,18 @@ impl CommandPool {
 
 /// Ends a command buffer; null is nothing.
 fn end(device: &Device, buffer: vk::CommandBuffer, call: &'static str) -> Outcome<()> {
-    if let Some(object) = handle::take_dispatchable::<CommandBuffer>(buffer)?
-        && let Some(recorded) = object.take_recorded()
-    {
+    if let Some(object) = handle::take_dispatchable::<CommandBuffer>(buffer)? {
+        gone(device, buffer, object.take_recorded(), call);
+    }
+    Ok(())
+}
+
+/// What a command buffer held ends.
+fn gone(device: &Device, buffer: vk::CommandBuffer, recorded: Option<Arc<Recorded>>, call: &'static str) {
+    if let Some(recorded) = recorded {
         let raw = vk::Handle::as_raw(buffer);
         ended(device, call, ("VkCommandBuffer", vk::ObjectType::COMMAND_BUFFER, raw), &recorded);
     }
-    Ok(())
 }
 
 entries! {
@@ -72,9 +77,11 @@ entries! {
         pool: vk::CommandPool,
         _flags: vk::CommandPoolResetFlags,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         for buffer in handle::get::<CommandPool>(pool)?.buffers().iter() {
-            handle::dispatchable::<CommandBuffer>(vk::Handle::from_raw(*buffer))?.reset()?;
+            let buffer = vk::Handle::from_raw(*buffer);
+            let recorded = handle::dispatchable::<CommandBuffer>(buffer)?.reset();
+            gone(&device, buffer, recorded, "vkResetCommandPool");
         }
         Ok(())
     }
@@ -124,7 +131,10 @@ entries! {
         buffer: vk::CommandBuffer,
         info: *const vk::CommandBufferBeginInfo<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<CommandBuffer>(buffer)?.begin(ffi::read(info)?.flags)
+        let object = handle::dispatchable::<CommandBuffer>(buffer)?;
+        let recorded = object.begin(ffi::read(info)?.flags)?;
+        gone(&object.device, buffer, recorded, "vkBeginCommandBuffer");
+        Ok(())
     }
 
     /// vkEndCommandBuffer.
@@ -134,6 +144,8 @@ entries! {
 
     /// vkResetCommandBuffer.
     fn reset_command_buffer(buffer: vk::CommandBuffer, _flags: vk::CommandBufferResetFlags) -> vk::Result {
-        handle::dispatchable::<CommandBuffer>(buffer)?.reset()
+        let object = handle::dispatchable::<CommandBuffer>(buffer)?;
+        gone(&object.device, buffer, object.reset(), "vkResetCommandBuffer");
+        Ok(())
     }
 }

@@ -73,7 +73,6 @@ fn hand_in(
     let labels = queue.labels().clone();
     for mut submission in list {
         submission.labels.clone_from(&labels);
-        submission.commands.iter().for_each(|c| c.submit());
         queue.submit(device, submission);
     }
     Ok(())

@@ -103,7 +103,6 @@ impl Submission {
                         Err(text) => device.lose(&format!("internal error: {text}")),
                     }
                 }
-                recorded.retire();
             }
         }
         let told = index.map(|queue| device.completion.end(queue, self.serial)).unwrap_or_default();

@@ -36,6 +36,11 @@ impl FreedReport {
         }
     }
 
+    /// Whether the object stays, empty.
+    fn resets(&self) -> bool {
+        ["vkBeginCommandBuffer", "vkResetCommandBuffer", "vkResetCommandPool"].contains(&self.call)
+    }
+
     fn position(&self) -> String {
         let submission = format!("submission {} on {}", self.submission, self.queue);
         match self.index {
@@ -48,8 +53,9 @@ impl FreedReport {
     pub fn notes(&self) -> Vec<String> {
         vec![
             format!(
-                "{} ends {}, which {} ({}) uses",
+                "{} {} {}, which {} ({}) uses",
                 self.call,
+                if self.resets() { "resets" } else { "ends" },
                 self.object(),
                 self.command,
                 self.position()
