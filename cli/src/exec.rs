@@ -3,7 +3,7 @@
 //! `pellucid exec` starts itself again as the program to run, so that options, findings, totals and exit status are those of `pellucid
 //! run`.
 
-use crate::assemble::assemble_with_lines;
+use crate::assemble::{NumericIds, assemble_with_lines};
 use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program};
 use anyhow::{Context as _, bail};
@@ -17,6 +17,9 @@ use vulkan_pellucid::report::element::Element;
 pub struct ExecArgs {
     /// A SPIR-V binary, or assembly text as spirv-as reads it
     pub file: PathBuf,
+    /// In assembly text %12 is id 12, not a name: findings then show the numbers of the text
+    #[arg(long)]
+    pub preserve_numeric_ids: bool,
     /// Entry point
     #[arg(long, default_value = "main")]
     pub entry: String,
@@ -65,7 +68,7 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 ///
 /// # Errors
 /// The file cannot be read, or is no SPIR-V.
-pub fn read_spirv(path: &Path) -> anyhow::Result<Vec<u32>> {
+pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| convert([c[0], c[1], c[2], c[3]])).collect()
@@ -78,7 +81,8 @@ pub fn read_spirv(path: &Path) -> anyhow::Result<Vec<u32>> {
     let name = path.display();
     match std::str::from_utf8(&bytes) {
         Ok(text) if text.contains("Op") => {
-            assemble_with_lines(text, &name.to_string()).map_err(|error| anyhow::anyhow!("{name}:{error}"))
+            let words = assemble_with_lines(text, &name.to_string(), numeric);
+            words.map_err(|error| anyhow::anyhow!("{name}:{error}"))
         }
         _ => bail!("{name}: not a SPIR-V module: it does not begin with the magic number 0x07230203"),
     }
@@ -100,8 +104,12 @@ fn specialization(value: &str) -> anyhow::Result<Vec<u8>> {
 type Types = BTreeMap<(u32, u32), Element>;
 
 fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
+    let numeric = match arguments.preserve_numeric_ids {
+        true => NumericIds::Preserved,
+        false => NumericIds::Named,
+    };
     let mut program = Program {
-        words: read_spirv(&arguments.file)?,
+        words: read_spirv(&arguments.file, numeric)?,
         entry: arguments.entry.clone(),
         groups: arguments.groups,
         repeat: arguments.repeat,

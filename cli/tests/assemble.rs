@@ -1,7 +1,7 @@
 //! Our assembler against SPIRV-Tools' on every SPIR-V file of the repository, and shaders as text through `pellucid exec`.
 #![allow(clippy::print_stderr)]
 
-use pellucid::assemble::assemble;
+use pellucid::assemble::{NumericIds, assemble_with};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -55,13 +55,46 @@ fn what_spirv_dis_writes_becomes_the_words_that_it_read() {
         let output = Command::new("spirv-dis").arg("--raw-id").arg(&path).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
-        let ours = assemble(&text).unwrap_or_else(|error| panic!("{name}:{error}"));
+        let ours =
+            assemble_with(&text, NumericIds::Preserved).unwrap_or_else(|error| panic!("{name}:{error}"));
         let original = words(&std::fs::read(&path).unwrap());
         assert_eq!(ours[1], original[1], "{name}: the version");
         assert!(ours[3] <= original[3], "{name}: the bound");
         let differs = ours[5..].iter().zip(&original[5..]).position(|(a, b)| a != b);
         assert_eq!(differs, None, "{name}: first difference");
         assert_eq!(ours.len(), original.len(), "{name}");
+    }
+}
+
+/// Holds the words of a text against those of spirv-as, with numeric ids as names and as they are.
+fn compare(folder: &Path, path: &Path, text: &str) {
+    for numeric in [NumericIds::Named, NumericIds::Preserved] {
+        let binary = folder.join("a.spv");
+        let mut tool = Command::new("spirv-as");
+        if numeric == NumericIds::Preserved {
+            tool.arg("--preserve-numeric-ids");
+        }
+        let output = tool.args(["--target-env", "spv1.6", "-o"]).args([&binary, path]).output().unwrap();
+        assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+        let theirs = words(&std::fs::read(&binary).unwrap());
+        let ours = assemble_with(text, numeric).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
+        assert_eq!((&ours[3..], ours[0]), (&theirs[3..], theirs[0]), "{} {numeric:?}", path.display());
+    }
+}
+
+#[test]
+fn numeric_ids_become_the_ids_that_spirv_as_gives_them() {
+    if !has("spirv-as") || !has("spirv-dis") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Each is given its ids anew: in order of appearance they are others.
+    for path in files("spv").iter().step_by(10) {
+        let output = Command::new("spirv-dis").arg("--raw-id").arg(path).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let listing = folder.path().join("a.spvasm");
+        std::fs::write(&listing, &text).unwrap();
+        compare(folder.path(), &listing, &text);
     }
 }
 
@@ -78,16 +111,7 @@ fn names_become_the_ids_that_spirv_as_gives_them() {
         if text.lines().any(|line| line.starts_with('#')) {
             continue;
         }
-        let binary = folder.path().join("a.spv");
-        let output = Command::new("spirv-as")
-            .args(["--preserve-numeric-ids", "--target-env", "spv1.6", "-o"])
-            .args([&binary, &path])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
-        let theirs = words(&std::fs::read(&binary).unwrap());
-        let ours = assemble(&text).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
-        assert_eq!((&ours[3..], ours[0]), (&theirs[3..], theirs[0]), "{}", path.display());
+        compare(folder.path(), &path, &text);
         compared += 1;
     }
     assert!(compared > 5, "{compared} files");

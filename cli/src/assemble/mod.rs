@@ -3,8 +3,9 @@
 //! The grammar is that of the `rspirv` crate, generated from the machine-readable one of the specification: [`operand`] reads an operand of
 //! any kind with the operands that its enumerants ask for. [`token`] cuts the text, [`number`] encodes literals of every width. Guarantees:
 //!
-//! - numeric ids stay what they are (`%12` is id 12); names get the smallest free ids, in order of appearance;
-//! - the words are those of `spirv-as --preserve-numeric-ids`, but for the generator;
+//! - `%12` is a name like any other, and names get ids in order of appearance; or, if asked, numeric ids stay what they are (`%12` is id 12)
+//!   and names get the smallest free ids ([`NumericIds`]);
+//! - the words are those of `spirv-as`, and of `spirv-as --preserve-numeric-ids`, but for the generator;
 //! - an error says where it is and what was expected there.
 //!
 //! The version is that of a header comment as `spirv-dis` writes it (`; Version: 1.5`), else 1.6.
@@ -36,12 +37,30 @@ pub struct AssembleError {
     pub message: String,
 }
 
-/// Assembles a module.
+/// What an id is that is written as a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NumericIds {
+    /// A name: `%12` may become any id.
+    #[default]
+    Named,
+    /// That number.
+    Preserved,
+}
+
+/// Assembles a module as `spirv-as` does.
 ///
 /// # Errors
 /// The first place where the text is no module.
 pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
-    let module = Module::parse(text)?;
+    assemble_with(text, NumericIds::default())
+}
+
+/// Assembles a module.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_with(text: &str, numeric: NumericIds) -> Result<Vec<u32>, AssembleError> {
+    let module = Module::parse(text, numeric)?;
     Ok(module.words(|_, _| {}))
 }
 
@@ -50,8 +69,8 @@ pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
 ///
 /// # Errors
 /// As [`assemble`].
-pub fn assemble_with_lines(text: &str, file: &str) -> Result<Vec<u32>, AssembleError> {
-    let mut module = Module::parse(text)?;
+pub fn assemble_with_lines(text: &str, file: &str, numeric: NumericIds) -> Result<Vec<u32>, AssembleError> {
+    let mut module = Module::parse(text, numeric)?;
     let told = |i: &Assembled| {
         i.op == Op::Line || (i.op == Op::ExtInstImport && i.text.starts_with("NonSemantic.Shader"))
     };
@@ -130,9 +149,10 @@ struct Module {
 const VERSION: u32 = 0x0001_0600;
 
 impl Module {
-    fn parse(text: &str) -> Result<Module, AssembleError> {
+    fn parse(text: &str, numeric: NumericIds) -> Result<Module, AssembleError> {
         let tokens = token::tokens(text)?;
-        let mut parser = Parser { tokens: &tokens, at: 0, ids: Ids::new(&tokens)?, types: Types::default() };
+        let ids = Ids::new(&tokens, numeric)?;
+        let mut parser = Parser { tokens: &tokens, at: 0, ids, types: Types::default() };
         let mut instructions = Vec::new();
         while parser.at < tokens.len() {
             instructions.push(parser.instruction()?);
@@ -162,15 +182,19 @@ fn version(text: &str) -> u32 {
 
 /// Names and numbers of ids.
 struct Ids {
+    /// Numbers that are ids themselves.
     numeric: BTreeSet<u32>,
     named: HashMap<String, u32>,
     free: u32,
 }
 
 impl Ids {
-    fn new(tokens: &[Token<'_>]) -> Result<Ids, AssembleError> {
+    fn new(tokens: &[Token<'_>], preserved: NumericIds) -> Result<Ids, AssembleError> {
         let mut numeric = BTreeSet::new();
-        for token in tokens.iter().filter(|t| t.kind == Kind::Id && is_number(t.text)) {
+        let mut numbers = tokens.iter().filter(|t| t.kind == Kind::Id && is_number(t.text));
+        while preserved == NumericIds::Preserved
+            && let Some(token) = numbers.next()
+        {
             match token.text.parse::<u32>() {
                 Ok(id @ 1..0x0040_0000) => numeric.insert(id),
                 _ => return Err(token.error("an id is a number from 1 to 4194303".to_owned())),
@@ -180,7 +204,8 @@ impl Ids {
     }
 
     fn get(&mut self, name: &str) -> u32 {
-        if let Some(id) = name.parse::<u32>().ok().filter(|_| is_number(name)) {
+        let number = name.parse::<u32>().ok().filter(|id| is_number(name) && self.numeric.contains(id));
+        if let Some(id) = number {
             return id;
         }
         if let Some(id) = self.named.get(name) {

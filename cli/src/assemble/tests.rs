@@ -1,14 +1,15 @@
 //! Modules by hand, and what is said of those that are none.
 
+use super::NumericIds::{Named, Preserved};
 use super::*;
 use rspirv::binary::Disassemble as _;
 
 fn body(text: &str) -> Vec<u32> {
-    assemble(text).unwrap_or_else(|error| panic!("{error}\n{text}"))[5..].to_vec()
+    assemble_with(text, Preserved).unwrap_or_else(|error| panic!("{error}\n{text}"))[5..].to_vec()
 }
 
 fn error(text: &str) -> String {
-    assemble(text).unwrap_err().to_string()
+    assemble_with(text, Preserved).unwrap_err().to_string()
 }
 
 /// The last instruction of a text, without its first word.
@@ -27,19 +28,27 @@ fn last(text: &str) -> Vec<u32> {
 #[test]
 fn a_module_has_a_header_and_its_instructions() {
     let words =
-        assemble("; Version: 1.3\nOpCapability Shader\nOpMemoryModel Logical GLSL450 ; the end").unwrap();
+        assemble_with("; Version: 1.3\nOpCapability Shader\nOpMemoryModel Logical GLSL450 ; the end", Named)
+            .unwrap();
     assert_eq!(words, [0x0723_0203, 0x0001_0300, 0, 1, 0, 2 << 16 | 17, 1, 3 << 16 | 14, 0, 1]);
-    assert_eq!(assemble("OpNop").unwrap()[1], 0x0001_0600);
-    assert_eq!(assemble("").unwrap().len(), 5);
+    assert_eq!(assemble_with("OpNop", Named).unwrap()[1], 0x0001_0600);
+    assert_eq!(assemble_with("", Named).unwrap().len(), 5);
 }
 
 #[test]
-fn numbers_stay_and_names_get_what_is_free() {
+fn numbers_are_names_or_stay_and_names_get_what_is_free() {
+    let text = "%a = OpTypeVoid %2 = OpTypeVoid %b=OpTypeVoid\n%1 = OpTypeVoid %a_1 = OpTypeVoid";
+    let results = |words: &[u32]| words[5..].chunks(2).map(|i| i[1]).collect::<Vec<u32>>();
+    let words = assemble_with(text, Preserved).unwrap();
+    assert_eq!((results(&words), words[3]), (vec![3, 2, 4, 1, 5], 6));
+    let words = assemble_with(text, Named).unwrap();
+    assert_eq!((results(&words), words[3]), (vec![1, 2, 3, 4, 5], 6));
+    // Any number will do as a name, and different spellings are different names.
     let words =
-        assemble("%a = OpTypeVoid %2 = OpTypeVoid %b=OpTypeVoid\n%1 = OpTypeVoid %a_1 = OpTypeVoid").unwrap();
-    let results: Vec<u32> = words[5..].chunks(2).map(|i| i[1]).collect();
-    assert_eq!(results, [3, 2, 4, 1, 5]);
-    assert_eq!(words[3], 6);
+        assemble_with("%0 = OpTypeVoid %99999999999 = OpTypeVoid %01 = OpTypeVoid %1 = OpTypeVoid", Named);
+    assert_eq!(results(&words.unwrap()), [1, 2, 3, 4]);
+    let words = assemble_with("%7 = OpUndef %4", Named).unwrap();
+    assert_eq!(words[5..], [3 << 16 | 1, 1, 2], "the type comes before the result");
 }
 
 #[test]
@@ -155,7 +164,7 @@ fn errors_say_where_and_what() {
 fn lines_stand_before_instructions_of_blocks() {
     let text = "OpCapability Shader\nOpName %3 \"f\"\n%1 = OpTypeVoid\n%2 = OpTypeFunction %1\n%3 = OpFunction %1 None %2\n\
         %4 = OpLabel\n  OpSelectionMerge %5 None\n  OpBranchConditional %6 %5 %5\n%5 = OpLabel\n  OpReturn\nOpFunctionEnd\n";
-    let words = assemble_with_lines(text, "a.spvasm").unwrap();
+    let words = assemble_with_lines(text, "a.spvasm", Preserved).unwrap();
     let module = rspirv::dr::load_words(&words).unwrap();
     let listing = module.disassemble();
     assert!(listing.contains("%7 = OpString \"a.spvasm\"\nOpName"), "{listing}");
@@ -164,5 +173,5 @@ fn lines_stand_before_instructions_of_blocks() {
     assert!(listing.contains("OpLine %7 10 3\nOpReturn"), "{listing}");
     assert_eq!(listing.matches("OpLine").count(), 2);
     let own = format!("%9 = OpString \"mine\"\n{text}").replace("  OpReturn", "OpLine %9 1 1 OpReturn");
-    assert_eq!(assemble_with_lines(&own, "a.spvasm").unwrap(), assemble(&own).unwrap());
+    assert_eq!(assemble_with_lines(&own, "a.spvasm", Named).unwrap(), assemble_with(&own, Named).unwrap());
 }
