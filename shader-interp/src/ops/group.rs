@@ -134,7 +134,7 @@ pub fn fold(
     }
 }
 
-/// Folds within clusters of a power of two of lanes; every lane gets its cluster's result.
+/// Folds within clusters of a power of two of lanes; every lane gets its cluster's result, where no lane of it is active the neutral value.
 #[inline(always)]
 fn butterfly(value: &Lanes, mask: Mask, cluster: u32, neutral: u32, f: impl Fn(u32, u32) -> u32) -> Lanes {
     let mut now = Lanes(std::array::from_fn(|l| if active(mask, l) { value.0[l] } else { neutral }));
@@ -327,6 +327,8 @@ mod tests {
             1,
         );
         assert_eq!(f32::from_bits(out.0[0]), 1.0);
+        let out = run(GroupFold::UMax, GroupKind::Clustered(1), Scalar::I32, iota(), 0b101);
+        assert_eq!(out.0[..4], [1, 0, 3, 0], "lanes that are not active hold nothing");
     }
 
     #[test]

@@ -8,12 +8,16 @@
 //!
 //! **Silent on purpose**, so that there is no false alarm: a component that a load of several components read along with defined ones and
 //! that is stored as it is or packed into a word (padding, vectors filled component by component); bits that `OpBitwiseAnd` or
-//! `OpBitFieldInsert` may have replaced; subgroup operations, whose results count as defined; what OpUndef gives; accesses out of bounds,
-//! which are findings of their own. An object in memory is not undefined again when its function is called again in a loop.
+//! `OpBitFieldInsert` may have replaced; votes and ballots, and reductions that one lane may decide (and, or), whose results count as
+//! defined; what OpUndef gives; accesses out of bounds, which are findings of their own. An object in memory is not undefined again when
+//! its function is called again in a loop.
 
 use super::builder::Builder;
 use super::complete;
-use crate::ir::{Alu, Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader, Value, Values};
+use crate::ir::{
+    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader, Value,
+    Values,
+};
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
 use rustc_hash::FxHashMap;
@@ -224,6 +228,17 @@ impl Walk<'_> {
                     op.results.iter().for_each(|&result| self.set(result, shadow));
                 }
             }
+            Broadcast | BroadcastFirst | Shuffle | ShuffleXor | ShuffleUp | ShuffleDown | Rotate(_)
+            | QuadBroadcast | QuadSwap(_) => {
+                if let Some(shadow) = self.moved(&op) {
+                    op.results.iter().for_each(|&result| self.set(result, shadow));
+                }
+            }
+            Group(fold, kind) => {
+                if let Some(shadow) = self.folded(*fold, *kind, &op.arguments) {
+                    op.results.iter().for_each(|&result| self.set(result, shadow));
+                }
+            }
             Store { place: place @ Place::Private { object, offset, immediate }, access } => {
                 self.check_place(place, op.site);
                 if let Some((shadow, delta)) = self.objects[*object as usize] {
@@ -259,6 +274,32 @@ impl Walk<'_> {
             _ => {}
         }
         self.b.push(Node::Op(op));
+    }
+
+    /// The shadow of a value that comes from another lane: that lane's, or that of which lane it is.
+    fn moved(&mut self, op: &Op) -> Option<Value> {
+        let (&value, others) = op.arguments.split_first()?;
+        let Some(shadow) = self.suspect(value) else { return self.any(others) };
+        // A lane that is not active has no value, and what it holds here is arbitrary: each lane folded alone leaves 0 there.
+        let alone = OpKind::Group(GroupFold::UMax, GroupKind::Clustered(1));
+        let mut arguments = op.arguments.clone();
+        arguments[0] = self.b.one(alone, Scalar::I32, &[shadow], Site(0));
+        let moved = self.b.one(op.kind.clone(), Scalar::I32, &arguments, Site(0));
+        let Some(which) = self.any(others) else { return Some(moved) };
+        let defined = self.is(which, 0);
+        Some(self.b.select(defined, moved, which))
+    }
+
+    /// The shadow of a reduction or scan: any of the lanes' that take part.
+    fn folded(&mut self, fold: GroupFold, kind: GroupKind, arguments: &[Value]) -> Option<Value> {
+        use GroupFold::*;
+        if matches!(fold, And | Or | LogicalAnd | LogicalOr) {
+            return None;
+        }
+        let shadow = self.any(arguments)?;
+        let all = self.b.one(OpKind::Group(UMax, kind), Scalar::I32, &[shadow], Site(0));
+        let whole = self.b.int(!PARTLY);
+        Some(self.b.alu(Alu::And, Scalar::I32, &[all, whole]))
     }
 
     /// The first shadow that is not 0.
