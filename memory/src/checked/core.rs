@@ -387,8 +387,11 @@ impl Core {
                 self.undefined(who, place, unwritten);
             }
         }
-        let Some(entry) = self.histories.get(cell.history).and_then(|history| history.entries().last())
-        else {
+        // Where another write came to some of the bytes, the atomic write is still read at the others.
+        let entry = self.histories.peek(cell.history).and_then(|history| {
+            history.newest(bytes).find(|entry| entry.bytes == bytes).or_else(|| history.entries().last())
+        });
+        let Some(entry) = entry else {
             self.read_from = (cell.history == 0 && cell.write.kind != 0).then_some(cell.write);
             return;
         };

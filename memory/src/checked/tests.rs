@@ -686,6 +686,18 @@ fn an_availability_operation_does_not_cover_a_later_write() {
 }
 
 #[test]
+fn an_update_synchronizes_with_the_atomic_that_it_reads_in_part() {
+    let mut m = Machine::new(CheckOptions { values: ValuePolicy::Latest, ..CheckOptions::default() });
+    let whole = semantics(true, true, U, false);
+    m.add(1, 0, U, 8, Scope::Device, whole, 1);
+    m.store(2, 0, U, 9, How { size: 1, ..coherent(Scope::Device) }, 1);
+    m.add(3, 64, U, 8, Scope::Device, whole, 1);
+    m.store(4, 64, U, 9, How { size: 1, ..coherent(Scope::Device) }, 1);
+    let pairs: Vec<_> = m.end().iter().map(|f| [f.accesses[0].site.0, f.accesses[1].site.0]).collect();
+    assert!(pairs.contains(&[2, 3]) && !pairs.contains(&[1, 4]), "{pairs:?}");
+}
+
+#[test]
 fn readers_of_different_bytes_are_all_remembered() {
     for overwritten in 0..4 {
         let mut m = Machine::stale();
