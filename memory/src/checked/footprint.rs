@@ -23,7 +23,7 @@ impl CheckedMemory {
         let mut runs = Footprint::new();
         // The runs of each kind: of its reads, and of what else it does.
         let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];
-        for (word, cell) in self.shadow.touched() {
+        self.shadow.touched(|word, count, cell| {
             let mut add = |record: &Record, bytes: u8, read: bool| {
                 if *record == NOBODY || bytes == 0 {
                     return;
@@ -48,7 +48,8 @@ impl CheckedMemory {
                 let first = u64::from(bytes.trailing_zeros());
                 let last = 8 - u64::from(bytes.leading_zeros());
                 let slot = &mut slots[record.kind as usize][usize::from(read)];
-                runs.add_to(slot, Range { start: 4 * word + first, end: 4 * word + last }, operand);
+                let range = Range { start: 4 * word + first, end: 4 * (word + count - 1) + last };
+                runs.add_to(slot, range, operand);
             };
             if let Some(history) = self.core.histories.peek(cell.history) {
                 for entry in history.entries() {
@@ -63,7 +64,7 @@ impl CheckedMemory {
                     add(reader, bytes, true);
                 }
             }
-        }
+        });
         runs.runs()
     }
 }

@@ -4,7 +4,7 @@
 
 use super::core::Core;
 use crate::access::{Access, AtomicOp};
-use crate::race::{AgentId, Cell, Kind, Level, Record, Shadow, Time};
+use crate::race::{AgentId, Cell, Kind, Level, Record, STRIP, Shadow, Strip, Time};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::Ordering;
@@ -16,12 +16,24 @@ const EXPLAINED: u32 = 2048;
 /// Cells by the number of their word.
 pub(super) trait Words {
     fn cell(&mut self, word: u64) -> &mut Cell;
+
+    /// The strip that begins with this word, where cells are in strips.
+    #[inline(always)]
+    fn strip(&mut self, word: u64) -> Option<&mut Strip> {
+        let _ = word;
+        None
+    }
 }
 
 impl Words for Shadow {
     #[inline(always)]
     fn cell(&mut self, word: u64) -> &mut Cell {
         Shadow::cell(self, word)
+    }
+
+    #[inline(always)]
+    fn strip(&mut self, word: u64) -> Option<&mut Strip> {
+        word.is_multiple_of(STRIP as u64).then(|| Shadow::strip(self, word))
     }
 }
 
@@ -94,12 +106,17 @@ pub(super) fn serve<C: Words>(
         return mask;
     }
     let last = view.size - 4 * components;
+    let mut todo = match &mut does {
+        _ if components != 1 || access.atomic.is_some() || !sweep.alike => mask,
+        Sweeping::Load(out) => sweep.load_strips(core, cells, place, mask, &mut out[0]),
+        Sweeping::Store(value) => sweep.store_strips(core, cells, place, mask, &value[0]),
+        Sweeping::Modify(..) => mask,
+    };
     let mut left = 0;
-    each(mask, |lane| {
+    while todo != 0 {
+        let lane = todo.trailing_zeros() as usize;
         let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
-        // Lanes write in ascending order: behind one that is left, all are.
-        let in_turn = left == 0 || matches!(does, Sweeping::Load(_));
-        let mut served = in_turn && offset <= last && offset % 4 == 0;
+        let mut served = offset <= last && offset % 4 == 0;
         if served {
             let word = (view.address + offset) / 4;
             for k in 0..components {
@@ -136,9 +153,85 @@ pub(super) fn serve<C: Words>(
                 };
             }
         }
-        left |= Mask::from(!served) << lane;
-    });
+        if !served {
+            if !matches!(does, Sweeping::Load(_)) {
+                // Lanes write in ascending order: behind one that is left, all are.
+                return left | todo;
+            }
+            left |= 1 << lane;
+        }
+        todo &= todo - 1;
+    }
     left
+}
+
+/// Lanes that access a strip together.
+const LANES_OF: Mask = ((1u64 << STRIP) - 1) as Mask;
+
+impl Sweep {
+    /// The word and offset of the strip that the lanes from `lane` access word after word, if they do.
+    #[inline(always)]
+    fn strip_of(&self, place: &Place<'_>, mask: Mask, lane: usize) -> Option<(u64, u64)> {
+        if mask >> lane & LANES_OF != LANES_OF {
+            return None;
+        }
+        let offsets: &[u32; STRIP] = place.offset.0[lane..].first_chunk()?;
+        let gaps = (0..STRIP).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(4 * j as u32)));
+        let offset = u64::from(offsets[0].wrapping_add(place.immediate));
+        let bytes = 4 * STRIP as u64;
+        let address = place.view.address.checked_add(offset)?;
+        (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size)
+            .then_some((address / 4, offset))
+    }
+
+    #[inline(always)]
+    fn load_strips<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        out: &mut Lanes,
+    ) -> Mask {
+        let mut left = mask;
+        for lane in (0..LANES).step_by(STRIP) {
+            let Some((word, offset)) = self.strip_of(place, mask, lane) else { continue };
+            let Some(cell) = cells.strip(word).and_then(Strip::whole) else { continue };
+            let end = 4 * (word + STRIP as u64);
+            let undefined = place.undefined && cell.write.kind == 0 && core.unwritten.any(4 * word, end);
+            if self.read(core.kinds.list(), cell, lane, undefined)
+                && raw::copy_words_out(place.view, offset, &mut out.0[lane..lane + STRIP])
+            {
+                left &= !(LANES_OF << lane);
+            }
+        }
+        left
+    }
+
+    #[inline(always)]
+    fn store_strips<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        value: &Lanes,
+    ) -> Mask {
+        let mut left = mask;
+        for lane in (0..LANES).step_by(STRIP) {
+            // Lanes write in ascending order.
+            let Some((word, offset)) = self.strip_of(place, mask, lane) else { break };
+            let Some(strip) = cells.strip(word) else { break };
+            let Some(cell) = strip.whole() else { break };
+            if !self.write(core.kinds.list(), cell, lane, 0) {
+                break;
+            }
+            raw::copy_words_out(place.view, offset, strip.before());
+            raw::copy_words_in(place.view, offset, &value.0[lane..lane + STRIP]);
+            left &= !(LANES_OF << lane);
+        }
+        left
+    }
 }
 
 /// What is decided once per instruction.
@@ -155,6 +248,8 @@ pub(super) struct Sweep {
     full: Time,
     first_lane: AgentId,
     times: [Time; LANES],
+    /// All lanes have one time.
+    alike: bool,
     /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a mutually ordered atomic.
     last: u32,
     last_same: bool,
@@ -170,6 +265,7 @@ pub(super) struct Sweep {
 impl Sweep {
     pub fn new(core: &Core, kind: u32, first_lane: AgentId) -> Sweep {
         let own = core.kinds.get(kind);
+        let times = core.agents.times(first_lane);
         Sweep {
             kind,
             reference: own.reference,
@@ -182,7 +278,8 @@ impl Sweep {
             group_agents: core.group_agents,
             full: core.full[(own.class.bits().trailing_zeros() & 3) as usize],
             first_lane,
-            times: core.agents.times(first_lane),
+            alike: times.iter().fold(0, |differs, time| differs | (time ^ times[0])) == 0,
+            times,
             last: u32::MAX,
             last_same: false,
             last_atomic: false,

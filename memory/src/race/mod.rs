@@ -47,6 +47,6 @@ pub use heads::Heads;
 pub use horizon::{Horizon, Time};
 pub use online::{AccessId, Observed, Online};
 pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};
-pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, Shadow};
+pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, STRIP, Shadow, Strip};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use topology::{AgentId, LEVELS, Level, Topology};

@@ -3,14 +3,19 @@
 //! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since: the first and the latest. What does
 //! not fit (bytes, unsynchronised reads, release sequences) goes to a [`History`] of its own. Cells of device memory lie on pages that are
 //! allocated when a dispatch first touches them and start afresh with every dispatch; cells of workgroup memory live as long as the workgroup.
+//!
+//! Most device memory is accessed by consecutive lanes word after word. A [`Strip`] of words that were accessed in no other way is one cell:
+//! that of its first word; the agents of the others count up. Anything else expands it.
 
 use super::order::Record;
+use super::topology::AgentId;
 use crate::history::History;
 use rustc_hash::FxHashMap;
 
 /// Bytes of device memory that one page of cells covers.
 pub const PAGE_BYTES: u64 = 1024;
 const CELLS: usize = PAGE_BYTES as usize / 4;
+const STRIPS: usize = CELLS / STRIP;
 
 /// A record that may be absent: kind 0 is nobody.
 pub const NOBODY: Record = Record { agent: 0, time: 0, kind: 0 };
@@ -112,9 +117,77 @@ impl Cell {
     }
 }
 
+/// Words of a strip.
+pub const STRIP: usize = 16;
+
+/// Consecutive aligned words.
+pub struct Strip {
+    /// While the strip is not expanded: the cell of the first word. Those of the others differ in the agents, which count up with the words,
+    /// and in the values before.
+    first: Cell,
+    /// The values before the last write of a strip that is not expanded.
+    before: Option<Box<[u32; STRIP]>>,
+    cells: Option<Box<[Cell]>>,
+    expanded: bool,
+}
+
+impl Strip {
+    const EMPTY: Strip = Strip { first: Cell::EMPTY, before: None, cells: None, expanded: false };
+
+    /// The cell that stands for all, unless each word has its own.
+    #[inline]
+    pub fn whole(&mut self) -> Option<&mut Cell> {
+        (!self.expanded).then_some(&mut self.first)
+    }
+
+    /// The values before the last write, of a strip that is not expanded.
+    #[inline]
+    pub fn before(&mut self) -> &mut [u32; STRIP] {
+        self.before.get_or_insert_default()
+    }
+
+    #[inline]
+    fn cell(&mut self, index: usize) -> &mut Cell {
+        if !self.expanded {
+            self.expand();
+        }
+        &mut self.cells.get_or_insert_default()[index]
+    }
+
+    #[cold]
+    fn expand(&mut self) {
+        self.expanded = true;
+        let cells = self.cells.get_or_insert_with(|| vec![Cell::EMPTY; STRIP].into());
+        let first = &self.first;
+        let nth = |record: &Record, index: usize| match record.kind {
+            0 => NOBODY,
+            _ => Record { agent: record.agent + index as AgentId, ..*record },
+        };
+        for (index, cell) in cells.iter_mut().enumerate() {
+            *cell = Cell {
+                write: nth(&first.write, index),
+                before: self.before.as_ref().map_or(0, |before| before[index]),
+                readers: first.readers.map(|reader| nth(&reader, index)),
+                ..*first
+            };
+        }
+    }
+
+    fn forget(&mut self) {
+        self.first = Cell::EMPTY;
+        self.expanded = false;
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Strip>()
+            + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
+            + self.cells.as_ref().map_or(0, |cells| size_of_val(&cells[..]))
+    }
+}
+
 struct Page {
     epoch: u32,
-    cells: Box<[Cell]>,
+    strips: Box<[Strip]>,
 }
 
 /// The cells of device memory, by device address.
@@ -154,31 +227,46 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
-    /// The words on pages that the present dispatch touched, ascending, with their cells.
-    pub fn touched(&self) -> impl Iterator<Item = (u64, &Cell)> {
+    /// Calls `each` for the words on pages that the present dispatch touched, ascending: the first word, how many words are alike but for
+    /// their agents, and the first one's cell.
+    pub fn touched(&self, mut each: impl FnMut(u64, u64, &Cell)) {
         let mut numbers: Vec<(u64, u32)> =
             self.index.iter().map(|(number, index)| (*number, *index)).collect();
         numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
         numbers.sort_unstable();
-        numbers.into_iter().flat_map(|(number, index)| {
-            let first = number * CELLS as u64;
-            self.pages[index as usize].cells.iter().enumerate().map(move |(i, cell)| (first + i as u64, cell))
-        })
+        for (number, index) in numbers {
+            for (word, strip) in
+                (number * CELLS as u64..).step_by(STRIP).zip(&self.pages[index as usize].strips)
+            {
+                match &strip.cells {
+                    Some(cells) if strip.expanded => {
+                        (word..).zip(&cells[..]).for_each(|(word, cell)| each(word, 1, cell));
+                    }
+                    _ => each(word, STRIP as u64, &strip.first),
+                }
+            }
+        }
     }
 
     /// Bytes of host memory that the cells take.
     pub fn bytes(&self) -> usize {
-        self.pages.len() * (std::mem::size_of::<[Cell; CELLS]>() + 64)
+        self.pages.iter().map(|page| 64 + page.strips.iter().map(Strip::bytes).sum::<usize>()).sum()
+    }
+
+    /// The strip of the word at `address / 4`.
+    #[inline]
+    pub fn strip(&mut self, word: u64) -> &mut Strip {
+        let number = word / CELLS as u64;
+        if self.last.0 != number {
+            self.last = (number, self.page(number));
+        }
+        &mut self.pages[self.last.1 as usize].strips[word as usize % CELLS / STRIP]
     }
 
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
-        let number = word / CELLS as u64;
-        if self.last.0 != number {
-            self.last = (number, self.page(number));
-        }
-        &mut self.pages[self.last.1 as usize].cells[(word % CELLS as u64) as usize]
+        self.strip(word).cell(word as usize % STRIP)
     }
 
     #[cold]
@@ -187,12 +275,13 @@ impl Shadow {
         let next = self.pages.len() as u32;
         let index = *self.index.entry(number).or_insert(next);
         if index == next {
-            self.pages.push(Page { epoch: self.epoch, cells: vec![Cell::EMPTY; CELLS].into() });
+            let strips = std::iter::repeat_with(|| Strip::EMPTY).take(STRIPS).collect();
+            self.pages.push(Page { epoch: self.epoch, strips });
         }
         let page = &mut self.pages[index as usize];
         if page.epoch != self.epoch {
             page.epoch = self.epoch;
-            page.cells.fill(Cell::EMPTY);
+            page.strips.iter_mut().for_each(Strip::forget);
         }
         index
     }
@@ -270,10 +359,29 @@ mod tests {
         assert_eq!((shadow.cell(5).write, shadow.cell(6).write), (record, NOBODY));
         shadow.forget();
         assert_eq!(shadow.cell(5).write, NOBODY);
-        let both = shadow.bytes();
+        assert!(shadow.bytes() > 4000);
         shadow.shrink();
-        assert_eq!(shadow.bytes() * 2, both);
+        assert!(shadow.bytes() < 4000);
         assert_eq!(shadow.cell(5000).write, NOBODY);
+    }
+
+    #[test]
+    fn a_strip_expands_to_the_cells_it_stands_for() {
+        let mut shadow = Shadow::default();
+        shadow.forget();
+        let strip = shadow.strip(16);
+        let first = strip.whole().unwrap();
+        first.write = Record { agent: 32, time: 2, kind: 1 };
+        first.read(Record { agent: 64, time: 3, kind: 2 }, 15);
+        strip.before()[5] = 7;
+        let mut told = Vec::new();
+        shadow.touched(|word, count, cell| told.push((word, count, cell.write.agent)));
+        assert_eq!(told[..3], [(0, 16, 0), (16, 16, 32), (32, 16, 0)]);
+        let cell = *shadow.cell(21);
+        assert_eq!(cell.write, Record { agent: 37, time: 2, kind: 1 });
+        assert_eq!((cell.readers, cell.before), ([Record { agent: 69, time: 3, kind: 2 }, NOBODY], 7));
+        assert_eq!(cell.reader_bytes, [15, 0]);
+        assert!(shadow.strip(16).whole().is_none() && shadow.strip(32).whole().is_some());
     }
 
     #[test]
