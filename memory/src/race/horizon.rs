@@ -4,6 +4,7 @@ use super::topology::AgentId;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A point in an agent's program: it advances at releases, availability and visibility operations and at barriers. 0 is before everything.
 pub type Time = u32;
@@ -19,15 +20,33 @@ struct Span {
 const CHUNK: AgentId = 1 << 12;
 
 /// The spans among the agents `number * CHUNK ..`, at least one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Chunk {
     number: u32,
-    spans: Arc<[Span]>,
+    spans: SmallVec<[Span; 1]>,
+    /// Its own number among all chunks; only equality of such numbers is ever used.
+    id: u64,
+    /// Chunks that are known to say nothing more: long chains of synchronisation compare the same old chunks again and again.
+    covered: [AtomicU64; 4],
 }
 
+static CHUNKS: AtomicU64 = AtomicU64::new(1);
+
 impl Chunk {
-    fn is(&self, other: &Chunk) -> bool {
-        self.number == other.number && Arc::ptr_eq(&self.spans, &other.spans)
+    fn new(number: u32, spans: SmallVec<[Span; 1]>) -> Arc<Chunk> {
+        let id = CHUNKS.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Chunk { number, spans, id, covered: Default::default() })
+    }
+
+    fn covers(&self, other: &Chunk) -> bool {
+        if self.id == other.id || self.covered.iter().any(|id| id.load(Ordering::Relaxed) == other.id) {
+            return true;
+        }
+        let yes = covers(&self.spans, &other.spans);
+        if yes && other.spans.len() > 4 {
+            self.covered[other.id as usize % 4].store(other.id, Ordering::Relaxed);
+        }
+        yes
     }
 }
 
@@ -37,7 +56,7 @@ impl Chunk {
 /// agents. Copies share it, and horizons that grow from each other share the chunks in which they are alike: what a long chain of
 /// synchronisation passes on costs what is new.
 #[derive(Clone, Debug, Default)]
-pub struct Horizon(Option<Arc<[Chunk]>>);
+pub struct Horizon(Option<Arc<[Arc<Chunk>]>>);
 
 impl PartialEq for Horizon {
     fn eq(&self, other: &Horizon) -> bool {
@@ -48,7 +67,7 @@ impl PartialEq for Horizon {
                     || (a.len() == b.len()
                         && a.iter()
                             .zip(&b[..])
-                            .all(|(a, b)| a.is(b) || (a.number == b.number && a.spans == b.spans)))
+                            .all(|(a, b)| a.id == b.id || (a.number == b.number && a.spans == b.spans)))
             }
             _ => false,
         }
@@ -94,7 +113,8 @@ impl Horizon {
         };
         if !Arc::ptr_eq(ours, theirs) && !all_covered(ours, theirs) {
             let merged = merge_chunks(ours, theirs);
-            let same = merged.len() == theirs.len() && merged.iter().zip(&theirs[..]).all(|(a, b)| a.is(b));
+            let same =
+                merged.len() == theirs.len() && merged.iter().zip(&theirs[..]).all(|(a, b)| a.id == b.id);
             self.0 = Some(if same { theirs.clone() } else { merged.into() });
         }
     }
@@ -104,11 +124,11 @@ impl Horizon {
         if time == 0 || agents.is_empty() {
             return;
         }
-        let chunks: SmallVec<[Chunk; 1]> = (agents.start / CHUNK..=(agents.end - 1) / CHUNK)
+        let chunks: SmallVec<[Arc<Chunk>; 1]> = (agents.start / CHUNK..=(agents.end - 1) / CHUNK)
             .map(|number| {
                 let first = agents.start.max(number * CHUNK);
                 let end = agents.end.min(number.saturating_add(1).saturating_mul(CHUNK));
-                Chunk { number, spans: Arc::new([Span { first, end, time }]) }
+                Chunk::new(number, SmallVec::from_buf([Span { first, end, time }]))
             })
             .collect();
         match &self.0 {
@@ -122,7 +142,7 @@ impl Horizon {
     #[must_use]
     pub fn within(&self, agents: &Range<AgentId>) -> Horizon {
         let Some(chunks) = &self.0 else { return Horizon(None) };
-        let inside = |chunk: &Chunk| {
+        let inside = |chunk: &Arc<Chunk>| {
             chunk.spans.first().is_none_or(|span| agents.start <= span.first)
                 && chunk.spans.last().is_none_or(|span| span.end <= agents.end)
         };
@@ -130,15 +150,15 @@ impl Horizon {
             return self.clone();
         }
         let from = chunks.partition_point(|chunk| chunk.number < agents.start / CHUNK);
-        let kept: Vec<Chunk> = chunks[from..]
+        let kept: Vec<Arc<Chunk>> = chunks[from..]
             .iter()
             .take_while(|chunk| chunk.number.saturating_mul(CHUNK) < agents.end)
             .filter_map(|chunk| {
                 if inside(chunk) {
                     return Some(chunk.clone());
                 }
-                let spans: Vec<Span> = cut(&chunk.spans, agents);
-                (!spans.is_empty()).then(|| Chunk { number: chunk.number, spans: spans.into() })
+                let spans = cut(&chunk.spans, agents);
+                (!spans.is_empty()).then(|| Chunk::new(chunk.number, spans))
             })
             .collect();
         Horizon(if kept.is_empty() { None } else { Some(kept.into()) })
@@ -154,7 +174,7 @@ impl Horizon {
     }
 }
 
-fn cut(spans: &[Span], agents: &Range<AgentId>) -> Vec<Span> {
+fn cut(spans: &[Span], agents: &Range<AgentId>) -> SmallVec<[Span; 1]> {
     let from = spans.partition_point(|span| span.end <= agents.start);
     spans[from..]
         .iter()
@@ -167,32 +187,37 @@ fn cut(spans: &[Span], agents: &Range<AgentId>) -> Vec<Span> {
         .collect()
 }
 
-fn all_covered(ours: &[Chunk], theirs: &[Chunk]) -> bool {
-    let mut own = ours;
+/// How many chunks both share at their beginnings.
+fn shared(ours: &[Arc<Chunk>], theirs: &[Arc<Chunk>]) -> usize {
+    ours.iter().zip(theirs).take_while(|(a, b)| Arc::ptr_eq(a, b)).count()
+}
+
+fn all_covered(ours: &[Arc<Chunk>], theirs: &[Arc<Chunk>]) -> bool {
+    let same = shared(ours, theirs);
+    let mut own = &ours[same..];
     // What is new is usually about the agents that came last.
-    theirs.iter().rev().all(|chunk| {
+    theirs[same..].iter().rev().all(|chunk| {
         while let [rest @ .., last] = own
             && last.number > chunk.number
         {
             own = rest;
         }
-        own.last().is_some_and(|own| {
-            own.number == chunk.number
-                && (Arc::ptr_eq(&own.spans, &chunk.spans) || covers(&own.spans, &chunk.spans))
-        })
+        own.last().is_some_and(|own| own.number == chunk.number && own.covers(chunk))
     })
 }
 
-fn merge_chunks(ours: &[Chunk], theirs: &[Chunk]) -> Vec<Chunk> {
+fn merge_chunks(ours: &[Arc<Chunk>], theirs: &[Arc<Chunk>]) -> Vec<Arc<Chunk>> {
     let mut merged = Vec::with_capacity(ours.len().max(theirs.len()) + 1);
-    let (mut i, mut j) = (0, 0);
+    let same = shared(ours, theirs);
+    merged.extend_from_slice(&ours[..same]);
+    let (mut i, mut j) = (same, same);
     while let (Some(a), Some(b)) = (ours.get(i), theirs.get(j)) {
         let chunk = match a.number.cmp(&b.number) {
             std::cmp::Ordering::Less => a.clone(),
             std::cmp::Ordering::Greater => b.clone(),
-            _ if a.is(b) || covers(&a.spans, &b.spans) => a.clone(),
-            _ if covers(&b.spans, &a.spans) => b.clone(),
-            _ => Chunk { number: a.number, spans: merge(&a.spans, &b.spans).into() },
+            _ if a.covers(b) => a.clone(),
+            _ if b.covers(a) => b.clone(),
+            _ => Chunk::new(a.number, merge(&a.spans, &b.spans)),
         };
         i += usize::from(a.number <= b.number);
         j += usize::from(b.number <= a.number);
@@ -203,7 +228,14 @@ fn merge_chunks(ours: &[Chunk], theirs: &[Chunk]) -> Vec<Chunk> {
     merged
 }
 
+/// How many spans both begin with: long lists differ in their last ones.
+fn common(ours: &[Span], theirs: &[Span]) -> usize {
+    ours.iter().zip(theirs).take_while(|(a, b)| a == b).count()
+}
+
 fn covers(ours: &[Span], theirs: &[Span]) -> bool {
+    let same = common(ours, theirs);
+    let (ours, theirs) = (&ours[same..], &theirs[same..]);
     let Some(first) = theirs.first() else { return true };
     let mut index = ours.partition_point(|span| span.end <= first.first);
     for span in theirs {
@@ -221,7 +253,7 @@ fn covers(ours: &[Span], theirs: &[Span]) -> bool {
     true
 }
 
-fn push(spans: &mut Vec<Span>, first: AgentId, end: AgentId, time: Time) {
+fn push(spans: &mut SmallVec<[Span; 1]>, first: AgentId, end: AgentId, time: Time) {
     if time == 0 || first >= end {
         return;
     }
@@ -231,10 +263,12 @@ fn push(spans: &mut Vec<Span>, first: AgentId, end: AgentId, time: Time) {
     }
 }
 
-fn merge(a: &[Span], b: &[Span]) -> Vec<Span> {
-    let mut merged = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    let mut at = 0;
+fn merge(a: &[Span], b: &[Span]) -> SmallVec<[Span; 1]> {
+    let same = common(a, b);
+    let mut merged: SmallVec<[Span; 1]> = SmallVec::with_capacity(a.len().max(b.len()) + 4);
+    merged.extend_from_slice(&a[..same]);
+    let (mut i, mut j) = (same, same);
+    let mut at = merged.last().map_or(0, |span| span.end);
     while i < a.len() || j < b.len() {
         let x = a.get(i);
         let y = b.get(j);
