@@ -191,6 +191,9 @@ impl CheckedMemory {
         self.workgroup_size = workgroup;
         self.core.agents =
             Agents::new(Topology::Dispatch { workgroup, subgroup, agents }, self.options.chains);
+        if self.core.exploring.is_none() {
+            self.core.agents.defer_barriers();
+        }
         for classes in &info.semantics {
             self.core.agents.note_semantics(*classes);
         }

@@ -174,6 +174,7 @@ impl Core {
     fn read_with_care(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
         let kind = *self.kinds.get(who.kind);
         let operation = kind.operation();
+        self.agents.complete(who.agent);
         let facts = self.agents.facts(who.agent).clone();
         if cell.history == 0 {
             let write = cell.write;
@@ -466,6 +467,7 @@ impl Core {
         place: &Where,
     ) {
         let kind = *self.kinds.get(who.kind);
+        self.agents.complete(who.agent);
         let outshone = match self.histories.peek(cell.history) {
             Some(history) => history.newest(bytes).any(|entry| self.outshines(&entry.record, who, &kind)),
             None => self.outshines(&cell.write, who, &kind),

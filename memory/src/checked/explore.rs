@@ -200,6 +200,7 @@ impl Core {
     ) -> u32 {
         let number = self.whole(cell);
         let kind = *self.kinds.get(who.kind);
+        self.agents.complete(who.agent);
         let facts = self.agents.facts(who.agent).clone();
         let mut found = Conflicts::default();
         if !kind.atomic {
@@ -316,6 +317,7 @@ impl Core {
         place: &Where,
     ) -> u8 {
         let number = self.whole(cell);
+        self.agents.complete(who.agent);
         let facts = self.agents.facts(who.agent).clone();
         let found = self.conflicts(number, who, &facts, bytes, place);
         self.report_races(&found.racing, who, place, None);

@@ -280,6 +280,29 @@ fn a_flag_is_read_stale_until_the_budget_is_spent_and_never_goes_back() {
     }
 }
 
+#[test]
+fn whoever_has_spent_the_budget_sees_what_was_written_until_then() {
+    let mut m = Machine::new(CheckOptions { stale_budget: 5, ..CheckOptions::default() });
+    let relaxed = Semantics::RELAXED;
+    for flag in 0..3 {
+        m.atomic_store(1, flag, U, 4 * flag, Scope::Device, relaxed, 1);
+    }
+    // Once each flag was read its writes are kept apart; the later ones are written after the first.
+    for flag in 0..3 {
+        assert_eq!(m.atomic_load(3, 96, U, 4 * flag, Scope::Device, relaxed), 0);
+    }
+    let seen: Vec<u32> = (0..7).map(|_| m.atomic_load(2, 64, U, 8, Scope::Device, relaxed)).collect();
+    assert_eq!(seen, [0, 0, 0, 0, 0, 0, 1]);
+    // The same instruction does not wait for older ones once more; another one, or another invocation, may.
+    assert_eq!(m.atomic_load(2, 64, U, 4, Scope::Device, relaxed), 1);
+    assert_eq!(m.atomic_load(4, 64, U, 0, Scope::Device, relaxed), 0);
+    assert_eq!(m.atomic_load(2, 65, U, 0, Scope::Device, relaxed), 0);
+    assert_eq!(m.atomic_load(2, 64, U, 0, Scope::Device, relaxed), 1);
+    m.atomic_store(1, 0, U, 4, Scope::Device, relaxed, 2);
+    assert_eq!(m.atomic_load(2, 64, U, 4, Scope::Device, relaxed), 1, "what came later may be missed");
+    assert_eq!(m.ids(), []);
+}
+
 /// Invocation 0 writes workgroup memory, `between`, invocation 40 reads it.
 fn through_barrier(how: How, between: impl FnOnce(&mut Machine)) -> (u32, Vec<Finding>) {
     let mut m = Machine::stale();

@@ -63,6 +63,8 @@ pub struct Agents {
     own_levels: [u8; 4],
     pub(super) blocks: Blocks,
     start: Arc<Facts>,
+    /// Barriers of whole workgroups are put into facts when these are looked at: see [`Agents::complete`].
+    pub(super) defers: bool,
     /// Releases that atomic writes have passed on so far.
     published: u64,
     /// Of the running workgroups that made some of them: the first one.
@@ -87,6 +89,7 @@ impl Agents {
             own_levels: [0; 4],
             blocks: Blocks::new(count, per_block),
             start: Arc::default(),
+            defers: false,
             published: 0,
             since: FxHashMap::default(),
         };
@@ -153,9 +156,19 @@ impl Agents {
         self.blocks.get(agent).time
     }
 
+    /// From now on whoever looks at facts calls [`Agents::complete`] first.
+    pub fn defer_barriers(&mut self) {
+        self.defers = true;
+    }
+
+    pub(super) fn start(&self) -> Arc<Facts> {
+        self.start.clone()
+    }
+
     /// What the agent knows.
     #[inline]
     pub fn facts(&self, agent: AgentId) -> &Arc<Facts> {
+        debug_assert!(self.blocks.complete(agent), "the facts are complete");
         self.blocks.get(agent).facts.as_ref().unwrap_or(&self.start)
     }
 

@@ -1,5 +1,6 @@
 //! Where the state of agents is kept: per workgroup one copy while all its agents are alike, else one per agent.
 
+use super::agents::Operation;
 use super::facts::{Facts, Pending};
 use super::horizon::Time;
 use super::topology::AgentId;
@@ -28,11 +29,19 @@ impl Stored {
     }
 }
 
+/// Control barriers of a whole workgroup that its facts do not tell of yet: only their times have passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferred {
+    /// One of them: all have its scope and semantics.
+    pub operation: Operation,
+    pub count: u32,
+}
+
 #[derive(Clone, Debug)]
 enum Block {
     /// The agents of this workgroup are not running.
     Closed,
-    Alike(Stored),
+    Alike(Stored, Option<Deferred>),
     Each(Box<[Stored]>),
 }
 
@@ -57,7 +66,7 @@ impl Blocks {
 
     pub fn open(&mut self, block: u32) {
         if let Some(slot) = self.blocks.get_mut(block as usize) {
-            *slot = Block::Alike(self.stranger.clone());
+            *slot = Block::Alike(self.stranger.clone(), None);
         }
     }
 
@@ -70,7 +79,7 @@ impl Blocks {
     #[inline]
     pub fn get(&self, agent: AgentId) -> &Stored {
         match self.blocks.get((agent / self.size) as usize) {
-            Some(Block::Alike(stored)) => stored,
+            Some(Block::Alike(stored, _)) => stored,
             Some(Block::Each(stored)) => &stored[(agent % self.size) as usize],
             _ => &self.stranger,
         }
@@ -79,7 +88,8 @@ impl Blocks {
     /// The agent's state, to be changed for it alone; nothing if it does not run.
     pub fn get_mut(&mut self, agent: AgentId) -> Option<&mut Stored> {
         let block = self.blocks.get_mut((agent / self.size) as usize)?;
-        if let Block::Alike(stored) = block {
+        if let Block::Alike(stored, deferred) = block {
+            debug_assert!(deferred.is_none(), "the facts are complete");
             *block = Block::Each(vec![stored.clone(); self.size as usize].into());
         }
         match block {
@@ -88,12 +98,18 @@ impl Blocks {
         }
     }
 
-    /// The one state of all agents of a block, if they are alike.
-    pub fn alike(&mut self, block: u32) -> Option<&mut Stored> {
+    /// The one state of all agents of a block, if they are alike, and the barriers that its facts leave out.
+    pub fn alike(&mut self, block: u32) -> Option<(&mut Stored, &mut Option<Deferred>)> {
         match self.blocks.get_mut(block as usize)? {
-            Block::Alike(stored) => Some(stored),
+            Block::Alike(stored, deferred) => Some((stored, deferred)),
             _ => None,
         }
+    }
+
+    /// Whether the facts of an agent tell of all barriers.
+    #[inline]
+    pub fn complete(&self, agent: AgentId) -> bool {
+        !matches!(self.blocks.get((agent / self.size) as usize), Some(Block::Alike(_, Some(_))))
     }
 
     /// Notices that all agents of a block have become alike.
@@ -103,7 +119,7 @@ impl Blocks {
             && let [first, rest @ ..] = &stored[..]
             && rest.iter().all(|other| other.is(first))
         {
-            *slot = Block::Alike(first.clone());
+            *slot = Block::Alike(first.clone(), None);
         }
     }
 
@@ -122,7 +138,7 @@ impl Blocks {
     pub fn times(&self, first: AgentId) -> [Time; 32] {
         let mut times = [1; 32];
         match self.blocks.get((first / self.size) as usize) {
-            Some(Block::Alike(stored)) => times = [stored.time; 32],
+            Some(Block::Alike(stored, _)) => times = [stored.time; 32],
             Some(Block::Each(stored)) => {
                 let from = (first % self.size) as usize;
                 for (time, stored) in times.iter_mut().zip(&stored[from..]) {

@@ -4,7 +4,7 @@
 //! whose state is one shared copy.
 
 use super::agents::{Agents, Operation};
-use super::blocks::Stored;
+use super::blocks::{Deferred, Stored};
 use super::facts::{Agents as AgentSet, Facts, Pending, Release, extend};
 use super::heads::{HeadNode, Heads};
 use super::horizon::Time;
@@ -78,6 +78,7 @@ impl Agents {
         if !operation.synchronises() {
             return;
         }
+        members.iter().for_each(|agent| self.complete(*agent));
         let mut groups = self.groups(members);
         for group in &mut groups {
             let agent = group.agents[0];
@@ -123,33 +124,74 @@ impl Agents {
             return false;
         }
         self.note_semantics(semantics.classes);
-        let size = self.blocks.size();
-        let Some(stored) = self.blocks.alike(block) else { return false };
+        let Some((stored, deferred)) = self.blocks.alike(block) else { return false };
         if stored.pending.is_some() {
             return false;
         }
-        let time = stored.time;
-        let known = stored.facts.take();
-        let mut facts = known.unwrap_or_else(|| self.facts(AgentId::MAX).clone());
-        let agent = block * size;
-        {
-            let facts = Arc::make_mut(&mut facts);
-            self.make_own_available(facts, time, operation);
-            let release = Release {
-                level: 1,
-                classes: semantics.classes,
-                agents: AgentSet::from_slice(&[(agent, agent + size)]),
-                time,
-                facts: Arc::new(facts.clone()),
-                site: operation.site,
-            };
-            self.join(agent, facts, &release, operation);
-            self.make_visible(agent, facts, time, operation);
+        match deferred {
+            Some(earlier) if earlier.operation.semantics == semantics => earlier.count += 1,
+            Some(_) => {
+                self.complete_block(block);
+                return self.whole_barrier(block, operation);
+            }
+            None => *deferred = Some(Deferred { operation: *operation, count: 1 }),
         }
-        if let Some(stored) = self.blocks.alike(block) {
-            *stored = Stored { facts: Some(facts), pending: None, time: time + 1 };
+        stored.time += 1;
+        if !self.defers {
+            self.complete_block(block);
         }
         true
+    }
+
+    /// Has the facts of an agent tell of all barriers that it has passed. To be called before anything looks at them.
+    #[inline]
+    pub fn complete(&mut self, agent: AgentId) {
+        if !self.blocks.complete(agent) {
+            self.complete_block(self.blocks.block(agent));
+        }
+    }
+
+    #[inline(never)]
+    fn complete_block(&mut self, block: u32) {
+        let Some((stored, deferred)) = self.blocks.alike(block) else { return };
+        let Some(Deferred { operation, count }) = deferred.take() else { return };
+        let after = stored.time;
+        let known = stored.facts.take();
+        let mut facts = known.unwrap_or_else(|| self.start());
+        // What the second of two like barriers adds to what the first one did, all later ones add: only times advance.
+        #[cfg(debug_assertions)]
+        let one_by_one = {
+            let mut facts = facts.clone();
+            (1..=count)
+                .rev()
+                .for_each(|k| self.pass(block, Arc::make_mut(&mut facts), after - k, &operation));
+            facts
+        };
+        for k in (1..=count.min(2)).rev() {
+            self.pass(block, Arc::make_mut(&mut facts), after - k, &operation);
+        }
+        #[cfg(debug_assertions)]
+        assert!(facts == one_by_one, "two barriers say what {count} do: {facts:?}\n{one_by_one:?}");
+        if let Some((stored, _)) = self.blocks.alike(block) {
+            stored.facts = Some(facts);
+        }
+    }
+
+    /// What a full barrier of workgroup `block` at `time` adds to the facts of its agents.
+    fn pass(&self, block: u32, facts: &mut Facts, time: Time, operation: &Operation) {
+        let size = self.blocks.size();
+        let agent = block * size;
+        self.make_own_available(facts, time, operation);
+        let release = Release {
+            level: 1,
+            classes: operation.semantics.classes,
+            agents: AgentSet::from_slice(&[(agent, agent + size)]),
+            time,
+            facts: Arc::new(facts.clone()),
+            site: operation.site,
+        };
+        self.join(agent, facts, &release, operation);
+        self.make_visible(agent, facts, time, operation);
     }
 
     /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the level `execution`.
@@ -157,6 +199,7 @@ impl Agents {
         self.note_semantics(operation.semantics.classes);
         let semantics = &operation.semantics;
         let Some(first) = members.first().copied() else { return };
+        members.iter().for_each(|agent| self.complete(*agent));
         let whole = self.topology().range(first, execution).len() == members.len();
         let mut groups = self.groups(members);
         let time = groups.iter().map(|group| group.state.time).max().unwrap_or(1);
@@ -256,6 +299,7 @@ impl Agents {
     /// Begins an atomic access: what the agent did before is set apart from the access itself.
     pub fn begin_atomic(&mut self, agent: AgentId, operation: &Operation) {
         self.note_semantics(operation.semantics.classes);
+        self.complete(agent);
         if operation.synchronises()
             && let Some(state) = self.blocks.get_mut(agent)
         {
