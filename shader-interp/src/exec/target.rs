@@ -88,101 +88,70 @@ mod x86 {
     use super::{CHUNK, Context, Lanes, Mask, Target, Trap, Work};
     use std::arch::x86_64::{_mm256_loadu_ps, _mm256_movemask_ps, _mm512_loadu_si512, _mm512_movepi32_mask};
 
-    /// AVX2. Used only after detection.
-    pub(crate) struct Avx2;
+    macro_rules! target {
+        ($(#[$doc:meta])* $name:ident, $features:literal, $words:ident => $mask:expr) => {
+            $(#[$doc])*
+            pub(crate) struct $name;
 
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
-    fn call_avx2<R>(f: impl FnOnce() -> R) -> R {
-        f()
-    }
+            impl $name {
+                #[target_feature(enable = $features)]
+                #[inline(never)]
+                fn call<R>(f: impl FnOnce() -> R) -> R {
+                    f()
+                }
 
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
-    fn work_avx2<W: Work<E, M>, E, M>(
-        context: &Context<'_>,
-        entry: &E,
-        vectors: &mut [Lanes],
-        mask: Mask,
-        memory: &mut M,
-    ) -> Result<W::Output, Box<Trap>> {
-        W::run(context, entry, vectors, mask, memory)
-    }
-
-    impl Target for Avx2 {
-        #[inline(always)]
-        fn mask_of(words: &[u32; CHUNK]) -> u32 {
-            // SAFETY: the host has AVX2 (see `Level::detect`); two times eight words of the array are read.
-            unsafe {
-                let low = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().cast()));
-                let high = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().add(8).cast()));
-                low as u32 | (high as u32) << 8
+                #[target_feature(enable = $features)]
+                #[inline(never)]
+                fn call_work<W: Work<E, M>, E, M>(
+                    context: &Context<'_>,
+                    entry: &E,
+                    vectors: &mut [Lanes],
+                    mask: Mask,
+                    memory: &mut M,
+                ) -> Result<W::Output, Box<Trap>> {
+                    W::run(context, entry, vectors, mask, memory)
+                }
             }
-        }
 
-        #[inline(always)]
-        fn outline<R>(f: impl FnOnce() -> R) -> R {
-            // SAFETY: the host has AVX2.
-            unsafe { call_avx2(f) }
-        }
+            impl Target for $name {
+                #[inline(always)]
+                fn mask_of($words: &[u32; CHUNK]) -> u32 {
+                    // SAFETY: the host has the instructions (see `Level::detect`); the words of the array are read, no others.
+                    unsafe { $mask }
+                }
 
-        #[inline(always)]
-        fn work<W: Work<E, M>, E, M>(
-            context: &Context<'_>,
-            entry: &E,
-            vectors: &mut [Lanes],
-            mask: Mask,
-            memory: &mut M,
-        ) -> Result<W::Output, Box<Trap>> {
-            // SAFETY: the host has AVX2.
-            unsafe { work_avx2::<W, E, M>(context, entry, vectors, mask, memory) }
+                #[inline(always)]
+                fn outline<R>(f: impl FnOnce() -> R) -> R {
+                    // SAFETY: the host has the instructions.
+                    unsafe { Self::call(f) }
+                }
+
+                #[inline(always)]
+                fn work<W: Work<E, M>, E, M>(
+                    context: &Context<'_>,
+                    entry: &E,
+                    vectors: &mut [Lanes],
+                    mask: Mask,
+                    memory: &mut M,
+                ) -> Result<W::Output, Box<Trap>> {
+                    // SAFETY: the host has the instructions.
+                    unsafe { Self::call_work::<W, E, M>(context, entry, vectors, mask, memory) }
+                }
+            }
+        };
+    }
+    target! {
+        /// AVX2. Used only after detection.
+        Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt", words => {
+            let low = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().cast()));
+            let high = _mm256_movemask_ps(_mm256_loadu_ps(words.as_ptr().add(8).cast()));
+            low as u32 | (high as u32) << 8
         }
     }
-
-    /// AVX-512. Used only after detection.
-    pub(crate) struct Avx512;
-
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
-    fn call_avx512<R>(f: impl FnOnce() -> R) -> R {
-        f()
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
-    fn work_avx512<W: Work<E, M>, E, M>(
-        context: &Context<'_>,
-        entry: &E,
-        vectors: &mut [Lanes],
-        mask: Mask,
-        memory: &mut M,
-    ) -> Result<W::Output, Box<Trap>> {
-        W::run(context, entry, vectors, mask, memory)
-    }
-
-    impl Target for Avx512 {
-        #[inline(always)]
-        fn mask_of(words: &[u32; CHUNK]) -> u32 {
-            // SAFETY: the host has AVX-512 (see `Level::detect`); sixteen words of the array are read.
-            unsafe { u32::from(_mm512_movepi32_mask(_mm512_loadu_si512(words.as_ptr().cast()))) }
-        }
-
-        #[inline(always)]
-        fn outline<R>(f: impl FnOnce() -> R) -> R {
-            // SAFETY: the host has AVX-512.
-            unsafe { call_avx512(f) }
-        }
-
-        #[inline(always)]
-        fn work<W: Work<E, M>, E, M>(
-            context: &Context<'_>,
-            entry: &E,
-            vectors: &mut [Lanes],
-            mask: Mask,
-            memory: &mut M,
-        ) -> Result<W::Output, Box<Trap>> {
-            // SAFETY: the host has AVX-512.
-            unsafe { work_avx512::<W, E, M>(context, entry, vectors, mask, memory) }
+    target! {
+        /// AVX-512. Used only after detection.
+        Avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt", words => {
+            u32::from(_mm512_movepi32_mask(_mm512_loadu_si512(words.as_ptr().cast())))
         }
     }
 }
