@@ -144,7 +144,10 @@ impl Worker {
                 return Ok(Outcome::Suspended);
             }
             let (strand, at_barrier) = &mut subgroup.strands[k];
-            strand.fuel = FUEL;
+            // Only what has run out is filled up: a loop with a barrier in it uses up its fuel, too.
+            if strand.fuel == 0 {
+                strand.fuel = FUEL;
+            }
             match run(self.level, context, strand, memory, &control)? {
                 Step::Done => {
                     let (strand, _) = subgroup.strands.remove(k);

@@ -80,9 +80,11 @@ fn lanes_that_wait_for_each_other_get_on() {
 
 #[test]
 fn the_watchdog_ends_what_does_not_end() {
-    let program = program(shader!("endless"), 32);
-    let mut buffers = [vec![0; 4]];
-    assert_eq!(run(&program, &mut buffers, &[], [1; 3]), Err(Trap::Watchdog));
+    for endless in [&shader!("endless")[..], &shader!("endless_barrier")[..]] {
+        let program = program(endless, 32);
+        let mut buffers = [vec![0; 4]];
+        assert_eq!(run(&program, &mut buffers, &[], [1; 3]), Err(Trap::Watchdog));
+    }
 }
 
 #[test]
