@@ -2,6 +2,9 @@
 
 use vulkan_pellucid::report::element::Element;
 
+/// Most bytes of a buffer: what a storage buffer descriptor can hold.
+const MOST_BYTES: usize = u32::MAX as usize;
+
 /// All values of a buffer, eight a line, each line with the number of its first element.
 pub fn dump(kind: Element, bytes: &[u8]) -> String {
     let values = kind.values(bytes);
@@ -19,9 +22,16 @@ pub fn parse(text: &str) -> Result<(Element, Vec<u8>), String> {
         shape.split_once('x').ok_or_else(|| format!("\"{shape}\" is not TYPExCOUNT, such as u32x64"))?;
     let kind = Element::parse(name)?;
     let count: usize = count.parse().map_err(|_| format!("\"{count}\" is no count"))?;
-    let bytes =
-        count.checked_mul(kind.size()).filter(|n| *n > 0).ok_or("a buffer needs at least one element")?;
-    let mut contents = Vec::with_capacity(bytes.min(1 << 20));
+    if count == 0 {
+        return Err("a buffer needs at least one element".into());
+    }
+    let bytes = count.checked_mul(kind.size()).filter(|bytes| *bytes <= MOST_BYTES);
+    let bytes = bytes.ok_or_else(|| {
+        format!("{count} elements are more than a storage buffer holds (maxStorageBufferRange: {MOST_BYTES} bytes)")
+    })?;
+    let mut contents = Vec::new();
+    let reserved = contents.try_reserve_exact(bytes);
+    reserved.map_err(|_| format!("there is no memory for a buffer of {bytes} bytes"))?;
     match fill {
         "zero" => {}
         "iota" => {
@@ -64,6 +74,9 @@ mod tests {
         for bad in [
             "u32",
             "u32x0",
+            "u32x1073741824",
+            "u32x99999999999999",
+            "u64x18446744073709551615",
             "u32xmany",
             "u33x1",
             "u32x1=1,2",
