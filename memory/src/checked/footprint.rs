@@ -15,11 +15,19 @@ fn scope(kind: &Kind) -> Option<Scope> {
 }
 
 impl CheckedMemory {
-    /// The runs of bytes that the present dispatch accessed, by address, each with the access that stands for it: of every word the last
-    /// write and the remembered reads. To be asked before [`CheckedMemory::end_dispatch`].
+    /// The runs of bytes that the present dispatch accessed, each with the access that stands for it: first what it read and wrote over later,
+    /// then of every word the last write and the remembered reads, both by address. To be asked before [`CheckedMemory::end_dispatch`].
     ///
     /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled image) is the caller's knowledge.
     pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
+        let mut early = Footprint::new();
+        for (start, end, reader) in self.shadow.early_reads() {
+            let kind = self.core.kinds.get(reader.kind);
+            // The halves of a read-modify-write are one access, which is among the writes.
+            if !kind.write {
+                early.add(Range { start, end }, self.operand(&reader, true));
+            }
+        }
         let mut runs = Footprint::new();
         // The runs of each kind: of its reads, and of what else it does.
         let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];
@@ -32,24 +40,11 @@ impl CheckedMemory {
                 if kind.class == StorageClasses::WORKGROUP {
                     return;
                 }
-                // A failed compare-exchange writes nothing; the halves of a read-modify-write are one access.
-                let read = read || kind.read;
-                let write = !read || kind.write;
-                let operand = || Operand {
-                    read: if read { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() },
-                    write: if write { Accesses::SHADER_STORAGE_WRITE } else { Accesses::empty() },
-                    shader: Some((kind.site, self.core.report.numbering.invocation(record.agent))),
-                    reference: Some(crate::access::Reference(kind.reference)),
-                    non_private: kind.non_private,
-                    available: if kind.available { scope(kind) } else { None },
-                    visible: if kind.visible { scope(kind) } else { None },
-                    atomic: if kind.atomic { scope(kind) } else { None },
-                };
                 let first = u64::from(bytes.trailing_zeros());
                 let last = 8 - u64::from(bytes.leading_zeros());
-                let slot = &mut slots[record.kind as usize][usize::from(read)];
+                let slot = &mut slots[record.kind as usize][usize::from(read || kind.read)];
                 let range = Range { start: 4 * word + first, end: 4 * (word + count - 1) + last };
-                runs.add_to(slot, range, operand);
+                runs.add_to(slot, range, || self.operand(record, read));
             };
             if let Some(history) = self.core.histories.peek(cell.history) {
                 for entry in history.entries() {
@@ -65,6 +60,26 @@ impl CheckedMemory {
                 }
             }
         });
-        runs.runs()
+        let mut all = early.runs();
+        all.extend(runs.runs());
+        all
+    }
+
+    /// What a recorded access is to other commands; `read`: no write of its instruction is recorded.
+    fn operand(&self, record: &Record, read: bool) -> Operand {
+        let kind = self.core.kinds.get(record.kind);
+        // A failed compare-exchange writes nothing; the halves of a read-modify-write are one access.
+        let read = read || kind.read;
+        let write = !read || kind.write;
+        Operand {
+            read: if read { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() },
+            write: if write { Accesses::SHADER_STORAGE_WRITE } else { Accesses::empty() },
+            shader: Some((kind.site, self.core.report.numbering.invocation(record.agent))),
+            reference: Some(crate::access::Reference(kind.reference)),
+            non_private: kind.non_private,
+            available: if kind.available { scope(kind) } else { None },
+            visible: if kind.visible { scope(kind) } else { None },
+            atomic: if kind.atomic { scope(kind) } else { None },
+        }
     }
 }

@@ -23,6 +23,14 @@ impl Cells<'_> {
             Cells::Workgroup(cells) => Words::cell(*cells, word),
         }
     }
+
+    #[inline(always)]
+    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        match self {
+            Cells::Device(shadow) => Words::cell_to_write(*shadow, word),
+            Cells::Workgroup(cells) => Words::cell_to_write(*cells, word),
+        }
+    }
 }
 
 /// One lane of one instruction.
@@ -177,12 +185,12 @@ impl Lane<'_> {
             return self.explore_write(access, who, place, old, value, heads);
         }
         if access.size == 4 && place.address.is_multiple_of(4) {
-            let cell = self.cells.cell(place.address / 4);
+            let cell = self.cells.cell_to_write(place.address / 4);
             self.core.write(cell, who, 15, old as u32, value as u32, heads.clone(), place);
         } else {
             for piece in pieces(place.address, access.size) {
                 let (old, held) = self.word(&piece);
-                let cell = self.cells.cell(piece.word);
+                let cell = self.cells.cell_to_write(piece.word);
                 let place = Where { word: piece.word * 4, held, ..*place };
                 self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);
             }

@@ -17,11 +17,23 @@ const EXPLAINED: u32 = 2048;
 pub(super) trait Words {
     fn cell(&mut self, word: u64) -> &mut Cell;
 
+    /// The same for a word that is about to be written.
+    #[inline(always)]
+    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        self.cell(word)
+    }
+
     /// The strip that begins with this word, where cells are in strips.
     #[inline(always)]
     fn strip(&mut self, word: u64) -> Option<&mut Strip> {
         let _ = word;
         None
+    }
+
+    /// The same for one that is about to be written.
+    #[inline(always)]
+    fn strip_to_write(&mut self, word: u64) -> Option<&mut Strip> {
+        self.strip(word)
     }
 }
 
@@ -32,8 +44,18 @@ impl Words for Shadow {
     }
 
     #[inline(always)]
+    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        Shadow::cell_to_write(self, word)
+    }
+
+    #[inline(always)]
     fn strip(&mut self, word: u64) -> Option<&mut Strip> {
         word.is_multiple_of(STRIP as u64).then(|| Shadow::strip(self, word))
+    }
+
+    #[inline(always)]
+    fn strip_to_write(&mut self, word: u64) -> Option<&mut Strip> {
+        word.is_multiple_of(STRIP as u64).then(|| Shadow::strip_to_write(self, word))
     }
 }
 
@@ -120,7 +142,10 @@ pub(super) fn serve<C: Words>(
         if served {
             let word = (view.address + offset) / 4;
             for k in 0..components {
-                let cell = cells.cell(word + k);
+                let cell = match does {
+                    Sweeping::Load(_) => cells.cell(word + k),
+                    _ => cells.cell_to_write(word + k),
+                };
                 let at = offset + 4 * k;
                 let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
                 let address = view.address + at;
@@ -221,7 +246,7 @@ impl Sweep {
         for lane in (0..LANES).step_by(STRIP) {
             // Lanes write in ascending order.
             let Some((word, offset)) = self.strip_of(place, mask, lane) else { break };
-            let Some(strip) = cells.strip(word) else { break };
+            let Some(strip) = cells.strip_to_write(word) else { break };
             let Some(cell) = strip.whole() else { break };
             if !self.write(core.kinds.list(), cell, lane, 0) {
                 break;

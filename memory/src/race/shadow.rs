@@ -190,10 +190,57 @@ struct Page {
     strips: Box<[Strip]>,
 }
 
+/// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one behind the last, and the first reader.
+pub type EarlyRead = (u64, u64, Record);
+
+/// Reads of what the dispatch then wrote over: cells remember who read since the last write only.
+#[derive(Default)]
+struct EarlyReads {
+    /// By kind.
+    open: Vec<Option<EarlyRead>>,
+    done: Vec<EarlyRead>,
+}
+
+impl EarlyReads {
+    /// Notes who read `count` words, like this cell's, that are about to be written.
+    #[inline]
+    fn note(&mut self, word: u64, count: u64, cell: &Cell) {
+        if cell.write.kind != 0 || cell.readers[0].kind == 0 || cell.history != 0 {
+            return;
+        }
+        for (reader, bytes) in cell.readers.iter().zip(cell.reader_bytes) {
+            if reader.kind != 0 && bytes != 0 {
+                let start = 4 * word + u64::from(bytes.trailing_zeros());
+                let end = 4 * (word + count) + 4 - u64::from(bytes.leading_zeros());
+                self.add(start, end, *reader);
+            }
+        }
+    }
+
+    fn add(&mut self, start: u64, end: u64, reader: Record) {
+        let slot = reader.kind as usize;
+        if self.open.len() <= slot {
+            self.open.resize(slot + 1, None);
+        }
+        match &mut self.open[slot] {
+            Some(open) if start <= open.1 && end >= open.0 => {
+                (open.0, open.1) = (open.0.min(start), open.1.max(end));
+            }
+            open => self.done.extend(open.replace((start, end, reader))),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.open.clear();
+        self.done.clear();
+    }
+}
+
 /// The cells of device memory, by device address.
 #[derive(Default)]
 pub struct Shadow {
     pages: Vec<Page>,
+    early: EarlyReads,
     index: FxHashMap<u64, u32>,
     last: (u64, u32),
     epoch: u32,
@@ -204,6 +251,7 @@ impl Shadow {
     pub fn forget(&mut self) {
         self.epoch += 1;
         self.last = (u64::MAX, 0);
+        self.early.clear();
     }
 
     /// Drops pages that no access of the present dispatch has touched.
@@ -248,25 +296,63 @@ impl Shadow {
         }
     }
 
+    /// The reads that came before the dispatch's first write of their words, by address and kind.
+    pub fn early_reads(&self) -> Vec<EarlyRead> {
+        let mut all: Vec<EarlyRead> =
+            self.early.done.iter().copied().chain(self.early.open.iter().flatten().copied()).collect();
+        all.sort_unstable_by_key(|(start, end, reader)| {
+            (*start, *end, reader.kind, reader.agent, reader.time)
+        });
+        all
+    }
+
     /// Bytes of host memory that the cells take.
     pub fn bytes(&self) -> usize {
         self.pages.iter().map(|page| 64 + page.strips.iter().map(Strip::bytes).sum::<usize>()).sum()
     }
 
-    /// The strip of the word at `address / 4`.
+    /// The number of the page of the word at `address / 4`.
     #[inline]
-    pub fn strip(&mut self, word: u64) -> &mut Strip {
+    fn page_of(&mut self, word: u64) -> usize {
         let number = word / CELLS as u64;
         if self.last.0 != number {
             self.last = (number, self.page(number));
         }
-        &mut self.pages[self.last.1 as usize].strips[word as usize % CELLS / STRIP]
+        self.last.1 as usize
+    }
+
+    /// The strip of the word at `address / 4`.
+    #[inline]
+    pub fn strip(&mut self, word: u64) -> &mut Strip {
+        let page = self.page_of(word);
+        &mut self.pages[page].strips[word as usize % CELLS / STRIP]
+    }
+
+    /// The same for one whose words are about to be written.
+    #[inline]
+    pub fn strip_to_write(&mut self, word: u64) -> &mut Strip {
+        let page = self.page_of(word);
+        let strip = &mut self.pages[page].strips[word as usize % CELLS / STRIP];
+        if let Some(first) = strip.whole() {
+            self.early.note(word, STRIP as u64, first);
+        }
+        strip
     }
 
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
         self.strip(word).cell(word as usize % STRIP)
+    }
+
+    /// The same for a word that is about to be written.
+    #[inline]
+    pub fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        let page = self.page_of(word);
+        let strip = &mut self.pages[page].strips[word as usize % CELLS / STRIP];
+        let cell = strip.cell(word as usize % STRIP);
+        self.early.note(word, 1, cell);
+        cell
     }
 
     #[cold]
