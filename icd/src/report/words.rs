@@ -437,6 +437,7 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
 fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
     gain.flags.sort();
     gain.flags.dedup();
+    let at = at(site, dispatch);
     let mut parts = Vec::new();
     if !gain.flags.is_empty() {
         let flags = join(gain.flags.iter().map(|f| dialect.flag(*f)), " | ");
@@ -445,6 +446,9 @@ fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchConte
     if !gain.classes.is_empty() {
         let what = if dialect == Dialect::Spirv { "semantics" } else { "storage semantics" };
         parts.push(match dialect {
+            Dialect::Glsl if at.starts_with("barrier ") => {
+                format!("put `{};` before and after it", fence(gain.classes))
+            }
             Dialect::Glsl => format!("use a barrier that covers {} memory as well", class_name(gain.classes)),
             _ => format!("add {} to the {what}", dialect.classes(gain.classes)),
         });
@@ -457,7 +461,17 @@ fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchConte
             _ => format!("widen the scope to {}", dialect.scope(scope)),
         });
     }
-    format!("{}: {}", at(site, dispatch), parts.join(", "))
+    format!("{at}: {}", parts.join(", "))
+}
+
+/// The function of GLSL without scopes whose fence covers the classes.
+fn fence(classes: StorageClasses) -> &'static str {
+    match classes {
+        StorageClasses::UNIFORM => "memoryBarrierBuffer()",
+        StorageClasses::IMAGE => "memoryBarrierImage()",
+        StorageClasses::WORKGROUP => "memoryBarrierShared()",
+        _ => "memoryBarrier()",
+    }
 }
 
 fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
@@ -504,7 +518,11 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
                     dialect.classes(*classes)
                 ),
                 (Dialect::Glsl, true) => "barrier();".to_owned(),
-                (Dialect::Glsl, false) => "memoryBarrierBuffer(); barrier();".to_owned(),
+                // The barrier itself is of workgroup memory only: fences on both sides release and acquire the rest.
+                (Dialect::Glsl, false) => {
+                    let fence = fence(*classes);
+                    format!("{fence}; barrier(); {fence};")
+                }
                 (Dialect::ScopedGlsl, _) => format!(
                     "controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
                     dialect.classes(*classes)
