@@ -16,6 +16,7 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use pellucid_shader_interp::ir::Binding;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -97,7 +98,8 @@ impl State {
     /// The descriptors of each of the program's bindings.
     fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
         let versions = self.versions();
-        let bindings = program.shader.bindings.iter().enumerate().map(|(index, wanted)| {
+        let bindings = program.shader.bindings.iter().map(|wanted| {
+            let index = first_of(program, wanted);
             let empty = || vec![Descriptor::Null; wanted.count.max(1) as usize];
             let Some(bound) = self.bound(wanted.set) else { return empty() };
             let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
@@ -135,7 +137,7 @@ impl State {
         for (index, wanted) in program.shader.bindings.iter().enumerate() {
             let Some(bound) = self.bound(wanted.set) else { continue };
             let Some(binding) = bound.set.layout.binding(wanted.binding) else { continue };
-            if binding.is_inline() {
+            if binding.is_inline() || first_of(program, wanted) != index {
                 continue;
             }
             let slots = bound.set.slots(binding);
@@ -164,6 +166,14 @@ impl State {
         }
         out
     }
+}
+
+/// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference, whatever variables it has
+/// (Vulkan memory model, *Reference*).
+fn first_of(program: &Program, wanted: &Binding) -> usize {
+    let descriptor = |binding: &Binding| (binding.set, binding.binding);
+    let same = program.shader.bindings.iter().position(|other| descriptor(other) == descriptor(wanted));
+    same.unwrap_or_default()
 }
 
 /// The reference of an element of the shader's binding `index`.
