@@ -5,7 +5,7 @@
 
 use crate::assemble::{NumericIds, assemble_with_lines};
 use crate::host::buffers;
-use crate::host::{self, Contents, HostError, Program};
+use crate::host::{self, Contents, HostError, Program, reflect};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct ExecArgs {
     /// Workgroups: X, X,Y or X,Y,Z
     #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
     pub groups: [u32; 3],
-    /// A specialization constant: an integer (0x for bits), a float with a point, or true or false
+    /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
     /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding
@@ -39,7 +39,7 @@ pub struct ExecArgs {
     #[arg(long, value_name = "SET:BINDING", value_parser = place)]
     pub dump: Vec<(u32, u32)>,
     /// Dispatch so often, with a barrier in between
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// The Vulkan library to use instead of this driver: a driver, or a loader
     #[arg(long, hide = true)]
@@ -88,16 +88,24 @@ pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> 
     }
 }
 
-/// The bytes of a specialization constant.
-fn specialization(value: &str) -> anyhow::Result<Vec<u8>> {
-    let kind = match value {
-        "true" => return Ok(vec![1, 0, 0, 0]),
-        "false" => return Ok(vec![0; 4]),
-        _ if value.contains('.') => Element::F32,
-        _ if value.starts_with('-') => Element::I32,
-        _ => Element::U32,
-    };
-    kind.encode(value).map_err(anyhow::Error::msg)
+/// The bytes of the specialization constants that were given.
+fn specialization(words: &[u32], given: &[String]) -> anyhow::Result<BTreeMap<u32, Vec<u8>>> {
+    let constants = reflect::constants(words).map_err(anyhow::Error::msg)?;
+    let mut found = BTreeMap::new();
+    for text in given {
+        let (id, value) = text.split_once('=').with_context(|| format!("--spec {text}: not ID=VALUE"))?;
+        let id: u32 = id.parse().with_context(|| format!("--spec {text}: \"{id}\" is no number"))?;
+        let Some(constant) = constants.get(&id) else {
+            let known: Vec<String> = constants.keys().map(u32::to_string).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            bail!("--spec {text}: the shader has no specialization constant {id}; it has {known}");
+        };
+        let bytes = constant.encode(value).map_err(|error| anyhow::anyhow!("--spec {text}: {error}"))?;
+        if found.insert(id, bytes).is_some() {
+            bail!("--spec {text}: {id} is given twice");
+        }
+    }
+    Ok(found)
 }
 
 /// The types of the buffers, for printing them.
@@ -116,11 +124,7 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
         ..Program::default()
     };
     let mut types = BTreeMap::new();
-    for text in &arguments.spec {
-        let (id, value) = text.split_once('=').with_context(|| format!("--spec {text}: not ID=VALUE"))?;
-        let id: u32 = id.parse().with_context(|| format!("--spec {text}: \"{id}\" is no number"))?;
-        program.specialization.insert(id, specialization(value).with_context(|| format!("--spec {text}"))?);
-    }
+    program.specialization = specialization(&program.words, &arguments.spec)?;
     for text in &arguments.buffer {
         let (at, contents) =
             text.split_once('=').with_context(|| format!("--buffer {text}: not SET:BINDING=..."))?;
@@ -141,6 +145,11 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
         if program.buffers.insert(at, contents).is_some() {
             bail!("--buffer {text}: {}:{} is given twice", at.0, at.1);
         }
+    }
+    if let Some(text) = arguments.push.first()
+        && !reflect::has_push_constants(&program.words).map_err(anyhow::Error::msg)?
+    {
+        bail!("--push {text}: the shader has no push constants");
     }
     for text in &arguments.push {
         push(&mut program.push_constants, text).with_context(|| format!("--push {text}"))?;
@@ -223,14 +232,5 @@ mod tests {
         push(&mut bytes, "0=u16:1,2").unwrap();
         assert_eq!(bytes, [1, 0, 2, 0, 7, 0, 0, 0]);
         assert!(push(&mut bytes, "4=u32").is_err());
-    }
-
-    #[test]
-    fn specialization_values_have_the_type_that_they_look_like() {
-        assert_eq!(specialization("3").unwrap(), 3u32.to_le_bytes());
-        assert_eq!(specialization("-3").unwrap(), (-3i32).to_le_bytes());
-        assert_eq!(specialization("1.5").unwrap(), 1.5f32.to_le_bytes());
-        assert_eq!(specialization("true").unwrap(), 1u32.to_le_bytes());
-        assert!(specialization("abc").is_err());
     }
 }

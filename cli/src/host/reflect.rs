@@ -1,39 +1,150 @@
-//! Which buffers a SPIR-V module binds: just enough of the module is read to make descriptor set layouts.
+//! What a SPIR-V module wants from its host: just enough of it is read to make descriptor set layouts and to encode specialization constants.
 
 use super::BindingKind;
 use std::collections::BTreeMap;
+use vulkan_pellucid::report::element::Element;
 
 const NAME_DECORATE: u16 = 71;
+const TYPE_BOOL: u16 = 20;
+const TYPE_INT: u16 = 21;
+const TYPE_FLOAT: u16 = 22;
 const TYPE_ARRAY: u16 = 28;
 const TYPE_STRUCT: u16 = 30;
 const TYPE_POINTER: u16 = 32;
+const SPEC_CONSTANT_TRUE: u16 = 48;
+const SPEC_CONSTANT_FALSE: u16 = 49;
+const SPEC_CONSTANT: u16 = 50;
 const VARIABLE: u16 = 59;
+const DECORATION_SPEC_ID: u32 = 1;
 const DECORATION_BUFFER_BLOCK: u32 = 3;
 const DECORATION_BINDING: u32 = 33;
 const DECORATION_SET: u32 = 34;
 const CLASS_UNIFORM_CONSTANT: u32 = 0;
 const CLASS_UNIFORM: u32 = 2;
+const CLASS_PUSH_CONSTANT: u32 = 9;
 const CLASS_STORAGE_BUFFER: u32 = 12;
 
-/// The buffers of a module, by set and binding.
+/// The type of a specialization constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constant {
+    /// OpTypeBool.
+    Bool,
+    /// A number.
+    Number(Element),
+}
+
+impl Constant {
+    /// The bytes of a value: true or false; a number, whose bits may be given as 0x...
+    ///
+    /// # Errors
+    /// The text is no value of the type.
+    pub fn encode(self, text: &str) -> Result<Vec<u8>, String> {
+        match (self, text) {
+            (Constant::Bool, "true" | "1") => Ok(vec![1, 0, 0, 0]),
+            (Constant::Bool, "false" | "0") => Ok(vec![0; 4]),
+            (Constant::Bool, _) => Err(format!("\"{text}\" is no bool")),
+            (Constant::Number(kind), _) => {
+                let bits = match kind {
+                    Element::I8 => Element::U8,
+                    Element::I16 | Element::F16 => Element::U16,
+                    Element::I32 | Element::F32 => Element::U32,
+                    Element::I64 | Element::F64 => Element::U64,
+                    unsigned => unsigned,
+                };
+                if text.starts_with("0x") { bits.encode(text) } else { kind.encode(text) }
+            }
+        }
+    }
+}
+
+fn number(opcode: u16, width: u32, signed: bool) -> Option<Element> {
+    Some(match (opcode, width, signed) {
+        (TYPE_INT, 8, false) => Element::U8,
+        (TYPE_INT, 8, true) => Element::I8,
+        (TYPE_INT, 16, false) => Element::U16,
+        (TYPE_INT, 16, true) => Element::I16,
+        (TYPE_INT, 32, false) => Element::U32,
+        (TYPE_INT, 32, true) => Element::I32,
+        (TYPE_INT, 64, false) => Element::U64,
+        (TYPE_INT, 64, true) => Element::I64,
+        (TYPE_FLOAT, 16, _) => Element::F16,
+        (TYPE_FLOAT, 32, _) => Element::F32,
+        (TYPE_FLOAT, 64, _) => Element::F64,
+        _ => return None,
+    })
+}
+
+/// The specialization constants of a module, by SpecId.
 ///
 /// # Errors
-/// The words are no SPIR-V module, or it binds something that is no buffer or an array of them: named.
-pub fn bindings(words: &[u32]) -> Result<BTreeMap<(u32, u32), BindingKind>, String> {
+/// The words are no SPIR-V module.
+pub fn constants(words: &[u32]) -> Result<BTreeMap<u32, Constant>, String> {
+    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut types: BTreeMap<u32, Constant> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for (opcode, operands) in instructions(words)? {
+        match (opcode, operands) {
+            (NAME_DECORATE, [target, DECORATION_SPEC_ID, id]) => {
+                numbers.insert(*target, *id);
+            }
+            (TYPE_BOOL, [id]) => {
+                types.insert(*id, Constant::Bool);
+            }
+            (TYPE_INT | TYPE_FLOAT, [id, width, rest @ ..]) => {
+                let kind = number(opcode, *width, rest.first() == Some(&1));
+                types.extend(kind.map(|kind| (*id, Constant::Number(kind))));
+            }
+            (SPEC_CONSTANT_TRUE | SPEC_CONSTANT_FALSE | SPEC_CONSTANT, [kind, id, ..]) => {
+                if let (Some(number), Some(kind)) = (numbers.get(id), types.get(kind)) {
+                    found.insert(*number, *kind);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a module has push constants.
+///
+/// # Errors
+/// The words are no SPIR-V module.
+pub fn has_push_constants(words: &[u32]) -> Result<bool, String> {
+    let variable = |(opcode, operands): &(u16, &[u32])| {
+        *opcode == VARIABLE && operands.get(2) == Some(&CLASS_PUSH_CONSTANT)
+    };
+    Ok(instructions(words)?.iter().any(variable))
+}
+
+/// Opcodes and operands.
+fn instructions(words: &[u32]) -> Result<Vec<(u16, &[u32])>, String> {
     if words.len() < 5 || words[0] != 0x0723_0203 {
         return Err("not a SPIR-V module: it does not begin with the magic number 0x07230203".to_owned());
     }
-    let mut decorations: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    let mut pointee: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut structs: Vec<u32> = Vec::new();
-    let mut arrays: Vec<u32> = Vec::new();
-    let mut variables: Vec<(u32, u32, u32)> = Vec::new();
+    let mut all = Vec::new();
     let mut at = 5;
     while at < words.len() {
         let (length, opcode) = ((words[at] >> 16) as usize, (words[at] & 0xffff) as u16);
         let Some(operands) = words.get(at + 1..at + length).filter(|_| length > 0) else {
             return Err(format!("not a SPIR-V module: the instruction at word {at} has a bad length"));
         };
+        all.push((opcode, operands));
+        at += length;
+    }
+    Ok(all)
+}
+
+/// The buffers of a module, by set and binding.
+///
+/// # Errors
+/// The words are no SPIR-V module, or it binds something that is no buffer or an array of them: named.
+pub fn bindings(words: &[u32]) -> Result<BTreeMap<(u32, u32), BindingKind>, String> {
+    let mut decorations: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut pointee: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut structs: Vec<u32> = Vec::new();
+    let mut arrays: Vec<u32> = Vec::new();
+    let mut variables: Vec<(u32, u32, u32)> = Vec::new();
+    for (opcode, operands) in instructions(words)? {
         match (opcode, operands) {
             (NAME_DECORATE, [target, decoration, rest @ ..]) => {
                 decorations.insert((*target, *decoration), rest.first().copied().unwrap_or(0));
@@ -46,7 +157,6 @@ pub fn bindings(words: &[u32]) -> Result<BTreeMap<(u32, u32), BindingKind>, Stri
             (VARIABLE, [kind, id, class, ..]) => variables.push((*kind, *id, *class)),
             _ => {}
         }
-        at += length;
     }
     let mut found = BTreeMap::new();
     for (kind, id, class) in variables {
@@ -85,5 +195,51 @@ mod tests {
         assert!(bindings(&[]).unwrap_err().starts_with("not a SPIR-V module"));
         assert!(bindings(&[0x0723_0203, 0, 0, 0, 0, 0]).unwrap_err().contains("word 5 has a bad length"));
         assert!(bindings(&[0x0723_0203, 0, 0, 0, 0, 0x0009_0011]).unwrap_err().contains("bad length"));
+    }
+
+    #[test]
+    fn constants_are_encoded_by_their_type() {
+        let module = [
+            0x0723_0203,
+            0x10000,
+            0,
+            9,
+            0,
+            // OpDecorate %5 SpecId 7, and %6 SpecId 8
+            4 << 16 | 71,
+            5,
+            1,
+            7,
+            4 << 16 | 71,
+            6,
+            1,
+            8,
+            // OpTypeFloat %1 32, OpTypeInt %2 32 1
+            3 << 16 | 22,
+            1,
+            32,
+            4 << 16 | 21,
+            2,
+            32,
+            1,
+            // OpSpecConstant
+            4 << 16 | 50,
+            1,
+            5,
+            0,
+            4 << 16 | 50,
+            2,
+            6,
+            0,
+        ];
+        let constants = constants(&module).unwrap();
+        assert_eq!(constants[&7].encode("3").unwrap(), 3f32.to_le_bytes());
+        assert_eq!(constants[&7].encode("0x3f800000").unwrap(), 1f32.to_le_bytes());
+        assert_eq!(constants[&8].encode("-3").unwrap(), (-3i32).to_le_bytes());
+        assert_eq!(constants[&8].encode("0xffffffff").unwrap(), [255; 4]);
+        assert!(constants[&8].encode("1.5").is_err() && !constants.contains_key(&9));
+        assert_eq!(Constant::Bool.encode("true").unwrap(), 1u32.to_le_bytes());
+        assert!(Constant::Bool.encode("2").is_err() && Constant::Number(Element::U32).encode("-1").is_err());
+        assert!(!has_push_constants(&module).unwrap());
     }
 }
