@@ -257,22 +257,14 @@ pub(super) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
             }
         }
         OpKind::BufferSize { element, .. } => some(element),
-        OpKind::ImageRead { image, .. }
-        | OpKind::ImageWrite { image, .. }
-        | OpKind::ImageAtomic { image, .. }
-        | OpKind::ImageAtomicLoad { image, .. }
-        | OpKind::ImageAtomicStore { image, .. }
-        | OpKind::ImageFetch { image, .. }
-        | OpKind::ImageSample { image, .. }
-        | OpKind::ImageQuerySize { image, .. }
-        | OpKind::ImageQueryLevels(image)
-        | OpKind::ImageQuerySamples(image) => {
-            some(&mut image.element);
-            if let Some((_, element)) = &mut image.sampler {
-                some(element);
+        kind => {
+            if let Some(image) = kind.image_mut() {
+                some(&mut image.element);
+                if let Some((_, element)) = &mut image.sampler {
+                    some(element);
+                }
             }
         }
-        _ => {}
     }
 }
 

@@ -523,10 +523,10 @@ pub enum OpKind {
     },
 }
 
-impl OpKind {
-    /// The operand of an image operation.
-    pub fn image(&self) -> Option<&ImageOperand> {
-        match self {
+/// The operand of an image operation.
+macro_rules! image_operand {
+    ($kind:expr) => {
+        match $kind {
             OpKind::ImageRead { image, .. }
             | OpKind::ImageWrite { image, .. }
             | OpKind::ImageAtomic { image, .. }
@@ -539,5 +539,17 @@ impl OpKind {
             | OpKind::ImageQuerySamples(image) => Some(image),
             _ => None,
         }
+    };
+}
+
+impl OpKind {
+    /// The operand of an image operation.
+    pub fn image(&self) -> Option<&ImageOperand> {
+        image_operand!(self)
+    }
+
+    /// The same, to change it.
+    pub fn image_mut(&mut self) -> Option<&mut ImageOperand> {
+        image_operand!(self)
     }
 }
