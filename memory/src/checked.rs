@@ -8,22 +8,25 @@
 mod core;
 mod explore;
 mod footprint;
+mod group;
 mod kinds;
 mod lane;
 mod lanes;
 mod report;
 
 use self::core::{Core, class_indices};
+use self::group::Group;
 use self::kinds::{Does, Kinds};
-use self::lane::{Cells, Lane, get, put};
+use self::lane::{Cells, Lane};
 use self::lanes::{Place, Sweep, Sweeping};
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
+use crate::component::{each as each_lane, get, put};
 use crate::finding::Finding;
 use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
-use crate::race::{AgentId, Agents, Cell, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
+use crate::race::{AgentId, Agents, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
@@ -83,32 +86,6 @@ pub struct DispatchInfo {
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
-}
-
-/// A workgroup that is running.
-#[derive(Default)]
-struct Group {
-    storage: Vec<u64>,
-    size: u64,
-    zeroed: bool,
-    cells: Vec<Cell>,
-    /// First lane and mask of the subgroups that arrived.
-    arrived: Vec<(AgentId, Mask)>,
-    arrival: Option<Operation>,
-    full: [Time; 4],
-}
-
-impl Group {
-    /// The variable that a reference stands for; its address is the first byte's offset in workgroup memory.
-    #[inline(always)]
-    fn view(&mut self, variables: &[(u32, u32)], reference: Reference) -> MemoryView {
-        let all = (0, u32::try_from(self.size).unwrap_or(u32::MAX));
-        let (start, size) = *variables.get(reference.0 as usize).unwrap_or(&all);
-        let start = u64::from(start).min(self.size);
-        let size = u64::from(size).min(self.size - start);
-        let host = self.storage.as_mut_ptr().cast::<u8>().wrapping_add(start as usize);
-        MemoryView { host, address: start, size, reference }
-    }
 }
 
 /// Memory under the model; see the module's page.
@@ -405,7 +382,7 @@ impl MemorySystem for CheckedMemory {
             return Ok(());
         }
         let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (access.size, access.components as usize);
+        let (size, components) = (usize::from(access.size), usize::from(access.components));
         self.lanes(at, &from, mask, bytes, |lane| {
             if access.atomic.is_some() {
                 let value = lane.atomic_read(access, kind);
@@ -437,7 +414,7 @@ impl MemorySystem for CheckedMemory {
             return Ok(());
         }
         let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (access.size, access.components as usize);
+        let (size, components) = (usize::from(access.size), usize::from(access.components));
         let none = Heads::default();
         self.lanes(at, &to, mask, bytes, |lane| {
             if access.atomic.is_some() {
@@ -483,8 +460,8 @@ impl MemorySystem for CheckedMemory {
         if mask == 0 {
             return Ok(());
         }
-        let size = access.size;
-        self.lanes(at, &to, mask, u64::from(size), |lane| {
+        let size = usize::from(access.size);
+        self.lanes(at, &to, mask, u64::from(access.size), |lane| {
             let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
             let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
             put(out, 0, size, lane.lane, old);
@@ -534,7 +511,7 @@ impl MemorySystem for CheckedMemory {
 
     #[cold]
     fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
-        lanes::each(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
+        each_lane(mask, |lane| self.core.report.notice(at, self.first_lane + lane as u32, lane, notice));
     }
 
     fn barrier_complete(&mut self, workgroup: u32) {
@@ -560,7 +537,7 @@ impl MemorySystem for CheckedMemory {
         } else {
             let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
             for (first, mask) in group.arrived.drain(..) {
-                lanes::each(mask, |lane| members.push(first + lane as u32));
+                each_lane(mask, |lane| members.push(first + lane as u32));
             }
             members.sort_unstable();
             members.dedup();
@@ -587,13 +564,7 @@ impl MemorySystem for CheckedMemory {
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {
         self.core.agents.open(workgroup);
         let mut group = self.spare.pop().unwrap_or_default();
-        let Group { storage, size, zeroed: zeroes, cells, arrived, arrival, full } = &mut group;
-        storage.clear();
-        storage.resize((bytes as usize).div_ceil(8).max(1), 0);
-        cells.clear();
-        cells.resize((bytes as usize).div_ceil(4).max(1), Cell::EMPTY);
-        arrived.clear();
-        (*size, *zeroes, *arrival, *full) = (u64::from(bytes), zeroed, None, [0; 4]);
+        group.begin(bytes, zeroed);
         self.groups.insert(workgroup, group);
     }
 

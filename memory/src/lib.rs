@@ -15,6 +15,7 @@ pub mod access;
 pub mod agent;
 pub mod checked;
 pub mod commands;
+mod component;
 pub mod device;
 pub mod explore;
 pub mod finding;

@@ -9,12 +9,13 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
+use crate::component::each;
 use crate::scope::{Scope, Semantics};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use std::sync::atomic::{Ordering, fence};
 
 mod lanes;
-use lanes::{MOST, Modification, each, load_view, modify_own, modify_view, store_view};
+use lanes::{MOST, Modification, load_view, modify_own, modify_view, store_view};
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {

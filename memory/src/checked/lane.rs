@@ -6,7 +6,7 @@ use crate::access::{Access, AtomicOp};
 use crate::history::ValuePolicy;
 use crate::race::{AgentId, Cell, Heads, Shadow, Space};
 use crate::raw;
-use crate::system::{Lanes, MemoryView};
+use crate::system::MemoryView;
 use std::sync::atomic::Ordering;
 
 /// The cells of the memory that an instruction accesses.
@@ -280,24 +280,5 @@ impl Lane<'_> {
         self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);
         old
-    }
-}
-
-#[inline(always)]
-pub(super) fn put(out: &mut [Lanes], k: usize, size: u8, lane: usize, value: u64) {
-    if size == 8 {
-        out[2 * k].0[lane] = value as u32;
-        out[2 * k + 1].0[lane] = (value >> 32) as u32;
-    } else {
-        out[k].0[lane] = value as u32;
-    }
-}
-
-#[inline(always)]
-pub(super) fn get(value: &[Lanes], k: usize, size: u8, lane: usize) -> u64 {
-    if size == 8 {
-        u64::from(value[2 * k].0[lane]) | u64::from(value[2 * k + 1].0[lane]) << 32
-    } else {
-        u64::from(value[k].0[lane])
     }
 }

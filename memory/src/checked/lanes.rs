@@ -413,13 +413,3 @@ impl Sweep {
         true
     }
 }
-
-/// Calls `each` for the lanes of the mask, ascending.
-#[inline(always)]
-pub(super) fn each(mask: Mask, mut each: impl FnMut(usize)) {
-    let mut left = mask;
-    while left != 0 {
-        each(left.trailing_zeros() as usize);
-        left &= left - 1;
-    }
-}

@@ -1,43 +1,13 @@
 //! Accesses of all lanes to one view: together where they follow a pattern, else one after the other.
 
 use crate::access::{Access, AtomicOp};
+use crate::component::{each, get, put};
 use crate::raw::{self, Component};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 /// Most words that lanes access together: a mat4 or 16 components of 32 bits.
 pub(super) const MOST: usize = 16;
-
-/// Calls `f` for each active lane in ascending order.
-#[inline(always)]
-pub(super) fn each(mask: Mask, mut f: impl FnMut(usize)) {
-    let mut left = mask;
-    while left != 0 {
-        f(left.trailing_zeros() as usize);
-        left &= left - 1;
-    }
-}
-
-/// Gives a lane its component `k` of `size` bytes.
-#[inline(always)]
-fn set_component(out: &mut [Lanes], k: usize, size: usize, lane: usize, value: u64) {
-    if size == 8 {
-        out[2 * k].0[lane] = value as u32;
-        out[2 * k + 1].0[lane] = (value >> 32) as u32;
-    } else {
-        out[k].0[lane] = value as u32;
-    }
-}
-
-/// A lane's component `k` of `size` bytes.
-#[inline(always)]
-pub(super) fn component(value: &[Lanes], k: usize, size: usize, lane: usize) -> u64 {
-    if size == 8 {
-        u64::from(value[2 * k].0[lane]) | u64::from(value[2 * k + 1].0[lane]) << 32
-    } else {
-        u64::from(value[k].0[lane])
-    }
-}
 
 /// Where the lanes' accesses of `stride` bytes begin, and how they lie.
 struct Offsets {
@@ -190,7 +160,7 @@ fn load_component<T: Component>(
     let skip = (k * size) as u32;
     if let Some(spots) = raw::spots::<T, LANES>(view, offsets, skip) {
         for lane in 0..LANES {
-            set_component(out, k, size, lane, spots.at(lane).get(Ordering::Relaxed));
+            put(out, k, size, lane, spots.at(lane).get(Ordering::Relaxed));
         }
     } else {
         load_outside(view, offsets, (k, size), mask, out);
@@ -209,7 +179,7 @@ fn load_outside(
     each(mask, |lane| {
         let at = u64::from(offsets[lane]) + (k * size) as u64;
         let value = raw::load(view, at, size as u8, Ordering::Relaxed).unwrap_or(0);
-        set_component(out, k, size, lane, value);
+        put(out, k, size, lane, value);
     });
 }
 
@@ -307,10 +277,10 @@ fn store_component<T: Component>(
     if let Some(spots) = raw::spots::<T, LANES>(view, offsets, skip) {
         if mask == Mask::MAX {
             for lane in 0..LANES {
-                spots.at(lane).set(component(value, k, size, lane), Ordering::Relaxed);
+                spots.at(lane).set(get(value, k, size, lane), Ordering::Relaxed);
             }
         } else {
-            each(mask, |lane| spots.at(lane).set(component(value, k, size, lane), Ordering::Relaxed));
+            each(mask, |lane| spots.at(lane).set(get(value, k, size, lane), Ordering::Relaxed));
         }
     } else {
         store_outside(view, offsets, (k, size), mask, value);
@@ -328,7 +298,7 @@ fn store_outside(
 ) {
     each(mask, |lane| {
         let at = u64::from(offsets[lane]) + (k * size) as u64;
-        raw::store(view, at, size as u8, component(value, k, size, lane), Ordering::Relaxed);
+        raw::store(view, at, size as u8, get(value, k, size, lane), Ordering::Relaxed);
     });
 }
 
@@ -343,7 +313,7 @@ pub(super) struct Modification<'a> {
 impl Modification<'_> {
     #[inline(always)]
     fn comparator(&self, size: usize, lane: usize) -> u64 {
-        self.comparator.map_or(0, |comparator| component(comparator, 0, size, lane))
+        self.comparator.map_or(0, |comparator| get(comparator, 0, size, lane))
     }
 }
 
@@ -390,7 +360,7 @@ fn modify_component<T: Component>(
     let size = size_of::<T>();
     let spots = raw::spots::<T, LANES>(view, offsets, 0);
     each(mask, |lane| {
-        let (value, comparator) = (component(with.value, 0, size, lane), with.comparator(size, lane));
+        let (value, comparator) = (get(with.value, 0, size, lane), with.comparator(size, lane));
         let old = match &spots {
             Some(spots) => spots.at(lane).modify(with.op, value, comparator),
             None => {
@@ -398,7 +368,7 @@ fn modify_component<T: Component>(
                 raw::read_modify_write(view, at, size as u8, with.op, value, comparator).unwrap_or(0)
             }
         };
-        set_component(out, 0, size, lane, old);
+        put(out, 0, size, lane, old);
     });
 }
 
@@ -436,8 +406,8 @@ fn modify_own_component<T: Component>(
     each(mask, |lane| {
         let place = spots.at(lane);
         let old = place.get(Ordering::Relaxed);
-        let new = changed(old, component(with.value, 0, size, lane), with.comparator(size, lane));
+        let new = changed(old, get(with.value, 0, size, lane), with.comparator(size, lane));
         place.set(new, Ordering::Relaxed);
-        set_component(out, 0, size, lane, old);
+        put(out, 0, size, lane, old);
     });
 }

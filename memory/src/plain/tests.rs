@@ -1,7 +1,7 @@
 //! Lanes served together against lanes served one at a time.
 
-use super::lanes::component;
 use super::*;
+use crate::component::get;
 use crate::raw;
 use crate::scope::StorageClasses;
 
@@ -67,7 +67,7 @@ fn all_shapes_of_loads_agree_with_bytes() {
                             for k in 0..usize::from(components) {
                                 let at = u64::from(offset.0[lane].wrapping_add(immediate))
                                     + k as u64 * u64::from(size);
-                                let got = component(&out, k, usize::from(size), lane);
+                                let got = get(&out, k, usize::from(size), lane);
                                 assert_eq!(got, expected(&data, at, size), "lane {lane} at {at} size {size}");
                             }
                         });
@@ -96,7 +96,7 @@ fn stores_write_what_loads_read_and_nothing_else() {
             let mut bytes = vec![0x55u8; 800];
             each(mask, |lane| {
                 for k in 0..usize::from(components) {
-                    let v = component(&value, k, usize::from(size), lane);
+                    let v = get(&value, k, usize::from(size), lane);
                     for b in 0..usize::from(size) {
                         let at = stride as usize * lane + k * usize::from(size) + b;
                         if at < bytes.len() {

@@ -1,0 +1,145 @@
+//! What is remembered of words whose parts several accesses share, and of accesses that later ones stand for. Random programs found these.
+
+use super::*;
+
+#[test]
+fn parts_of_a_word_do_not_change_what_else_was_in_it() {
+    let byte = How { size: 1, ..SHARED };
+    for store in [true, false] {
+        let mut m = Machine::stale();
+        let relaxed = Semantics::RELAXED;
+        m.atomic_store(1, 0, U, 4, Scope::Device, relaxed, 0x0403_0201);
+        // Both race with the atomic, and make it a history.
+        if store {
+            m.store(2, 64, U, 4, byte, 9);
+        } else {
+            m.load(2, 64, U, 4, byte);
+        }
+        let expected = if store { 0x0403_0209 } else { 0x0403_0201 };
+        let got = m.atomic_load(3, 0, U, 4, Scope::Device, relaxed);
+        assert!(got == expected || got == 0x0403_0201, "{got:#x}");
+    }
+}
+
+#[test]
+fn every_component_of_a_vector_is_an_access_of_its_own_place() {
+    // A vector whose components are made available one by one, and an atomic of another invocation in the place of the second one.
+    for component in [0, 4] {
+        let mut m = Machine::stale();
+        let pair = Access {
+            non_private: true,
+            available: Some(Scope::Device),
+            ..Access::plain(StorageClasses::UNIFORM, 4, 2)
+        };
+        m.with(0, U, 0, 0, |memory, to, mask| {
+            memory.store(Site(1), to, mask, &pair, &[Lanes([1; LANES]), Lanes([2; LANES])]).unwrap();
+        });
+        m.atomic_store(2, 64, U, component, Scope::Device, Semantics::RELAXED, 7);
+        assert_eq!(only(&m.end()), FindingId::RaceUnordered, "the component at {component}");
+    }
+}
+
+#[test]
+fn a_private_access_is_not_hidden_by_a_later_one_of_its_invocation() {
+    for read in [true, false] {
+        for wide in [true, false] {
+            let mut m = Machine::stale();
+            let size = if wide { 4 } else { 2 };
+            if read {
+                m.load(1, 0, W, 8, How { size, ..PRIVATE });
+            } else {
+                m.store(1, 0, W, 8, How { size, ..PRIVATE }, 1);
+            }
+            m.store(2, 0, W, 8, How { size, ..SHARED }, 2);
+            m.barrier(3, 0, Scope::Workgroup, both(W));
+            let later = How { size, ..SHARED };
+            if read {
+                m.store(4, 40, W, 8, later, 3);
+            } else {
+                assert_eq!(m.load(4, 40, W, 8, later), 2);
+            }
+            let findings: Vec<FindingId> = m.ids();
+            assert!(findings.contains(&FindingId::RacePrivate), "read {read}, wide {wide}: {findings:?}");
+        }
+    }
+}
+
+#[test]
+fn an_availability_operation_does_not_cover_a_later_write() {
+    for order in [[Some(Scope::Device), None], [None, Some(Scope::Device)]] {
+        let mut m = Machine::stale();
+        for (k, at) in order.into_iter().enumerate() {
+            m.store(1 + k as u32, 0, U, 0, How { coherent: at, ..SHARED }, 1);
+        }
+        m.atomic_store(3, 0, U, 4, Scope::Device, semantics(false, true, U, false), 1);
+        m.memory.core.values = ValuePolicy::Latest;
+        assert_eq!(m.atomic_load(4, 64, U, 4, Scope::Device, semantics(true, false, U, true)), 1);
+        m.load(5, 64, U, 0, coherent(Scope::Device));
+        let ids = m.ids();
+        if order[1].is_some() {
+            assert_eq!(ids, []);
+        } else {
+            assert_eq!(ids, [FindingId::RaceNotAvailable]);
+        }
+    }
+}
+
+#[test]
+fn an_update_synchronizes_with_the_atomic_that_it_reads_in_part() {
+    let mut m = Machine::new(CheckOptions { values: ValuePolicy::Latest, ..CheckOptions::default() });
+    let whole = semantics(true, true, U, false);
+    m.add(1, 0, U, 8, Scope::Device, whole, 1);
+    m.store(2, 0, U, 9, How { size: 1, ..coherent(Scope::Device) }, 1);
+    m.add(3, 64, U, 8, Scope::Device, whole, 1);
+    m.store(4, 64, U, 9, How { size: 1, ..coherent(Scope::Device) }, 1);
+    let pairs: Vec<_> = m.end().iter().map(|f| [f.accesses[0].site.0, f.accesses[1].site.0]).collect();
+    assert!(pairs.contains(&[2, 3]) && !pairs.contains(&[1, 4]), "{pairs:?}");
+}
+
+#[test]
+fn readers_of_different_bytes_are_all_remembered() {
+    for overwritten in 0..4 {
+        let mut m = Machine::stale();
+        let byte = How { size: 1, ..SHARED };
+        for k in 0..4 {
+            m.load(1 + k, k, U, 8 + k, byte);
+        }
+        m.store(9, 64, U, 8 + overwritten, byte, 1);
+        let findings = m.end();
+        assert_eq!(only(&findings), FindingId::RaceUnordered);
+        assert_eq!(findings[0].accesses[0].site, Site(1 + overwritten));
+    }
+}
+
+#[test]
+fn who_comes_after_a_read_sees_no_less() {
+    // The write is private, so that it races; but its invocation reads it, and others come after that read, whatever it reads later.
+    let mut m = Machine::stale();
+    m.store(1, 0, W, 8, PRIVATE, 1);
+    m.load(2, 0, W, 8, SHARED);
+    assert_eq!(m.load(3, 40, W, 8, SHARED), 0);
+    m.barrier(4, 0, Scope::Workgroup, both(W));
+    m.store(1, 0, W, 8, PRIVATE, 2);
+    m.load(2, 0, W, 8, SHARED);
+    assert_eq!(m.load(5, 40, W, 8, SHARED), 1);
+
+    // Of three invocations that read atomically, each reads plainly what it saw, or something newer.
+    let mut m = Machine::new(CheckOptions { values: ValuePolicy::Latest, ..CheckOptions::default() });
+    m.atomic_store(1, 64, U, 8, Scope::Device, Semantics::RELAXED, 7);
+    for lane in 0..3 {
+        assert_eq!(m.atomic_load(2, lane, U, 8, Scope::Device, Semantics::RELAXED), 7);
+    }
+    m.memory.choose_with(Some(Box::new(Oldest)));
+    for lane in 0..3 {
+        assert_eq!(m.load(3, lane, U, 8, SHARED), 7);
+    }
+}
+
+/// Always the oldest value.
+struct Oldest;
+
+impl crate::schedule::Chooser for Oldest {
+    fn choose(&mut self, _: usize) -> usize {
+        0
+    }
+}
