@@ -108,6 +108,19 @@ pub struct Place {
     pub size: u32,
 }
 
+/// A texel, as an instruction names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Texel {
+    /// One coordinate for each of the image's axes.
+    pub coordinates: Vec<i32>,
+    /// The array layer or cube face, where the image has them.
+    pub layer: Option<i32>,
+    /// The sample, of a multisampled image.
+    pub sample: Option<i32>,
+    /// The mip level.
+    pub level: i32,
+}
+
 /// One access of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AccessInfo {
@@ -121,6 +134,9 @@ pub struct AccessInfo {
     pub by: Invocation,
     /// Where.
     pub place: Place,
+    /// The texel that it named, where that is not in the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texel: Option<Texel>,
     /// The value that a read returned.
     pub returned: Option<u64>,
     /// The newest value at the time of a read.

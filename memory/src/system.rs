@@ -6,7 +6,7 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
-use crate::finding::FindingId;
+use crate::finding::{AccessKind, FindingId, Texel};
 use crate::scope::{Scope, Semantics};
 
 /// Lanes of a vector register: the widest subgroup.
@@ -85,6 +85,32 @@ pub enum Pointers<'a> {
     },
 }
 
+/// The texels that lanes name: signed numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Texels<'a> {
+    /// One register for each of the image's axes.
+    pub coordinates: &'a [&'a Lanes],
+    /// Array layers or cube faces, where the image has them.
+    pub layer: Option<&'a Lanes>,
+    /// Samples of a multisampled image.
+    pub sample: Option<&'a Lanes>,
+    /// Mip levels, where the instruction names them.
+    pub level: Option<&'a Lanes>,
+}
+
+impl Texels<'_> {
+    /// The texel of one lane.
+    pub fn of(&self, lane: usize) -> Texel {
+        let number = |lanes: &Lanes| lanes.0[lane].cast_signed();
+        Texel {
+            coordinates: self.coordinates.iter().copied().map(number).collect(),
+            layer: self.layer.map(number),
+            sample: self.sample.map(number),
+            level: self.level.map_or(0, number),
+        }
+    }
+}
+
 /// What the interpreter finds without asking memory, for the lanes of a mask.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'a> {
@@ -98,6 +124,19 @@ pub enum Notice<'a> {
         size: u32,
         /// A store.
         write: bool,
+    },
+    /// An access to texels that the image does not have.
+    OutsideImage {
+        /// The image's memory; nothing where no image is bound.
+        view: &'a MemoryView,
+        /// The texels.
+        texels: Texels<'a>,
+        /// Bytes of a texel.
+        bytes: u8,
+        /// What is done.
+        kind: AccessKind,
+        /// The scope of an atomic access.
+        atomic: Option<Scope>,
     },
     /// What a note says; the mask has those it is about.
     Noted(FindingId),

@@ -209,6 +209,8 @@ fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
         handle,
         object_type: kind.as_raw(),
         name: device.name(kind, handle),
+        address: 0,
+        texels: None,
     };
     if let Some(buffer) = Buffer::table().find(|b| bound(b).is_some_and(|start| holds(start, b.size))) {
         return Some((object(vk::ObjectType::BUFFER, "buffer", buffer.handle()), bound(&buffer)?));

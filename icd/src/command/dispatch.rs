@@ -5,10 +5,12 @@ use crate::caps::PUSH_CONSTANTS;
 use crate::command::check;
 use crate::entry::buffer::{Buffer, address_views};
 use crate::entry::debug::deliver_report;
+use crate::entry::descriptor_layout::Binding as LayoutBinding;
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
 use crate::entry::device::{AddressMap, Device};
 use crate::entry::pipeline::Pipeline;
 use crate::queue::{Queue, checked};
+use crate::report::texel::{self, Layers};
 use crate::report::{Context, DispatchContext, Object};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -25,6 +27,14 @@ use std::sync::atomic::Ordering;
 struct BoundSet {
     set: Arc<DescriptorSet>,
     dynamic: Vec<u32>,
+}
+
+impl BoundSet {
+    /// The dynamic offset of a binding's element; 0 if it has none.
+    fn dynamic(&self, binding: &LayoutBinding, element: usize) -> u64 {
+        let offset = self.dynamic.get(binding.first_dynamic as usize + element);
+        offset.filter(|_| binding.is_dynamic()).map_or(0, |offset| u64::from(*offset))
+    }
 }
 
 /// What a command buffer has bound.
@@ -111,12 +121,7 @@ impl State {
                 .iter()
                 .enumerate()
                 .map(|(element, slot)| {
-                    let dynamic = if binding.is_dynamic() {
-                        bound.dynamic.get(binding.first_dynamic as usize + element).copied().unwrap_or(0)
-                    } else {
-                        0
-                    };
-                    resolve(slot, u64::from(dynamic), reference(index, element))
+                    resolve(slot, bound.dynamic(binding, element), reference(index, element))
                 })
                 .collect();
             // A descriptor array of the shader may be longer than the binding; what is beyond it is never written.
@@ -142,14 +147,15 @@ impl State {
             }
             let slots = bound.set.slots(binding);
             for (element, slot) in slots.iter().enumerate() {
-                let (kind, handle) = match slot {
-                    Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle()),
-                    Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle()),
+                let (kind, handle, view_type) = match slot {
+                    Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle(), None),
+                    Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle(), None),
                     Slot::Image(view) | Slot::ImageSampler(view, _) => {
-                        (vk::ObjectType::IMAGE, view.image.handle())
+                        (vk::ObjectType::IMAGE, view.image.handle(), Some(view.view_type()))
                     }
                     Slot::Empty | Slot::Sampler(_) => continue,
                 };
+                let descriptor = resolve(slot, bound.dynamic(binding, element), reference(index, element));
                 let what = if slots.len() == 1 {
                     format!("set {}, binding {}", wanted.set, wanted.binding)
                 } else {
@@ -161,11 +167,39 @@ impl State {
                     handle,
                     object_type: kind.as_raw(),
                     name: device.name(kind, handle),
+                    address: address_of(&descriptor),
+                    texels: texels_of(&descriptor, view_type),
                 });
             }
         }
         out
     }
+}
+
+/// The device address of the first byte that a descriptor reaches; 0 if it reaches none.
+fn address_of(descriptor: &Descriptor) -> u64 {
+    match descriptor {
+        Descriptor::Buffer(view) | Descriptor::TexelBuffer(view, ..) => view.address,
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => view.memory.address,
+        Descriptor::Null | Descriptor::Sampler(_) => 0,
+    }
+}
+
+/// The texels of a descriptor, if it has any.
+fn texels_of(descriptor: &Descriptor, view_type: Option<vk::ImageViewType>) -> Option<texel::Image> {
+    let (Descriptor::Image(view) | Descriptor::ImageSampler(view, _)) = descriptor else {
+        return texel::Image::of_buffer(descriptor);
+    };
+    let (axes, layers) = match view_type? {
+        vk::ImageViewType::TYPE_1D => (1, Layers::None),
+        vk::ImageViewType::TYPE_1D_ARRAY => (1, Layers::Array),
+        vk::ImageViewType::TYPE_2D_ARRAY => (2, Layers::Array),
+        vk::ImageViewType::TYPE_3D => (3, Layers::None),
+        vk::ImageViewType::CUBE => (2, Layers::Faces),
+        vk::ImageViewType::CUBE_ARRAY => (2, Layers::Cubes),
+        _ => (2, Layers::None),
+    };
+    Some(texel::Image::of_view(view, axes, layers))
 }
 
 /// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference, whatever variables it has

@@ -52,6 +52,8 @@ pub fn ended<T>(
             handle: raw,
             object_type: kind.as_raw(),
             name: device.name(kind, raw),
+            address: 0,
+            texels: None,
         },
         command: used.command,
         index: used.index,

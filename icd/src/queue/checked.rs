@@ -106,6 +106,7 @@ impl Watching<'_> {
                 offset: 0,
                 size: 0,
             },
+            texel: None,
             returned: None,
             newest: None,
             admissible: Vec::new(),

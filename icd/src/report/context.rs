@@ -1,8 +1,10 @@
 //! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the debug-utils names of objects.
 
+use super::texel::Image;
 use pellucid_memory::access::{Reference, Site};
-use pellucid_memory::finding::{AccessInfo, Finding};
+use pellucid_memory::finding::{AccessInfo, Finding, Texel};
 use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
 use pellucid_shader_interp::ir::{Shader, SiteInfo};
 
@@ -43,6 +45,10 @@ pub struct Object {
     pub object_type: i32,
     /// Its debug-utils name, or "".
     pub name: String,
+    /// The device address of the first byte that the descriptor reaches.
+    pub address: u64,
+    /// Its texels, if it is an image or a texel buffer.
+    pub texels: Option<Image>,
 }
 
 impl<'a> Context<'a> {
@@ -97,6 +103,27 @@ impl<'a> DispatchContext<'a> {
         self.objects.iter().find(|o| o.reference == place.reference)
     }
 
+    /// The first byte that an access reached, from the start of its descriptor or variable; `None` where it named a texel that does not exist.
+    pub fn offset(&self, access: &AccessInfo) -> Option<u64> {
+        if access.texel.is_some() {
+            return None;
+        }
+        // The place of a race is that of the later access: the earlier one may go through another descriptor.
+        let object = self.object(access);
+        Some(object.map_or(access.place.offset, |object| access.place.address.wrapping_sub(object.address)))
+    }
+
+    /// The texel that an access reached or named; `None` for what has no texels.
+    pub fn texel(&self, access: &AccessInfo) -> Option<Texel> {
+        if access.texel.is_some() {
+            return access.texel.clone();
+        }
+        if access.place.class != StorageClasses::IMAGE {
+            return None;
+        }
+        self.object(access)?.texels.as_ref()?.texel_at(self.offset(access)?)
+    }
+
     /// What an access reached, in words, such as `buffer "partials" (set 0, binding 1)`.
     pub fn place(&self, access: &AccessInfo) -> String {
         let place = &access.place;
@@ -116,10 +143,21 @@ impl<'a> DispatchContext<'a> {
         if place.reference == PHYSICAL_REFERENCE {
             return format!("device address {:#x}", place.address);
         }
-        let kind = if place.class == StorageClasses::IMAGE { "image" } else { "buffer" };
-        match self.object(access) {
+        let object = self.object(access);
+        let kind = match object.and_then(|object| object.texels.as_ref()) {
+            Some(image) if image.buffer => "texel buffer",
+            _ if place.class == StorageClasses::IMAGE => "image",
+            _ => "buffer",
+        };
+        match object {
             Some(object) if object.name.is_empty() => format!("{kind} at {}", object.what),
             Some(object) => format!("{kind} \"{}\" ({})", object.name, object.what),
+            None if place.reference == MemoryView::NULL.reference => {
+                match self.site(access.site).map(|info| info.variable.as_str()).filter(|v| !v.is_empty()) {
+                    Some(variable) => format!("{kind} variable \"{variable}\""),
+                    None => format!("the {kind} variable"),
+                }
+            }
             None => format!("{kind} at device address {:#x}", place.address),
         }
     }

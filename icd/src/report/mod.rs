@@ -4,6 +4,7 @@
 //!   otherwise;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
+//! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
 //! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type ([`element`]);
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
@@ -25,6 +26,7 @@ pub mod source;
 pub mod suppress;
 #[cfg(test)]
 mod tests;
+pub mod texel;
 pub mod text;
 pub mod words;
 

@@ -77,6 +77,7 @@ fn access(site: u32, kind: AccessKind, local_index: u32) -> AccessInfo {
             offset: 20,
             size: 4,
         },
+        texel: None,
         returned: None,
         newest: None,
         admissible: vec![],
@@ -165,6 +166,8 @@ fn a_workgroup_variable_is_no_descriptor() {
         handle: 7,
         object_type: 9,
         name: "input".into(),
+        address: 0,
+        texels: None,
     }];
     let shader = shader(SourceLanguage::Glsl, None, true);
     let dispatch = dispatch(&shader, &[], &objects);

@@ -22,6 +22,7 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     let mut out = Notes::default();
     let Some(dispatch) = context.primary(finding) else { return out };
     out.notes.extend(places(finding, context));
+    out.notes.extend(bounds(finding, context));
     out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
     out.notes.extend(finding.missing.iter().map(|m| words::missing(m, dispatch)));
     for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {
@@ -38,24 +39,33 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     out
 }
 
+/// What the image of an access has, where the texel is not in it.
+fn bounds(finding: &Finding, context: &Context<'_>) -> Option<String> {
+    let access = finding.accesses.iter().find(|access| access.texel.is_some())?;
+    let image = context.of(access)?.object(access)?.texels.as_ref()?;
+    Some(image.bounds(access.texel.as_ref()?))
+}
+
 fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
     let told: Vec<(String, String)> = finding
         .accesses
         .iter()
-        .filter(|a| a.place.size > 0 || finding.id == FindingId::UninitialisedRead)
-        .filter_map(|a| Some((context.of(a)?.place(a), words::bytes(a))))
+        .filter(|a| a.place.size > 0 || a.texel.is_some() || finding.id == FindingId::UninitialisedRead)
+        .filter_map(|a| Some((context.of(a)?.place(a), words::part(a, context.of(a)?))))
         .collect();
     match told.as_slice() {
         [] => Vec::new(),
-        [(place, _)] if finding.accesses[0].place.size == 0 => vec![format!("in {place}")],
-        [(place, bytes)] => vec![format!("in {place}: {bytes}")],
+        [(place, _)] if finding.accesses[0].place.size == 0 && finding.accesses[0].texel.is_none() => {
+            vec![format!("in {place}")]
+        }
+        [(place, part)] => vec![format!("in {place}: {part}")],
         [first, rest @ ..] if rest.iter().all(|r| r == first) => {
             vec![format!("both in {}: {}", first.0, first.1)]
         }
         all => all
             .iter()
             .enumerate()
-            .map(|(i, (place, bytes))| format!("({}) in {place}: {bytes}", i + 1))
+            .map(|(i, (place, part))| format!("({}) in {place}: {part}", i + 1))
             .collect(),
     }
 }

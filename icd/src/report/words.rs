@@ -1,6 +1,7 @@
 //! What accesses, facts, gaps and edits are called: in the terms of the GLSL memory scope extension, of plain GLSL, or of SPIR-V.
 
 use super::context::{Context, DispatchContext};
+use super::texel::{self, Layers};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Wait, WaitReason,
@@ -214,10 +215,14 @@ fn operation(op: AtomicOp) -> &'static str {
     }
 }
 
-/// The bytes that an access reached, in prose.
-pub fn bytes(access: &AccessInfo) -> String {
-    let place = &access.place;
-    format!("{} bytes at offset {}", place.size, place.offset)
+/// The texel or the bytes that an access reached, in prose.
+pub fn part(access: &AccessInfo, dispatch: &DispatchContext<'_>) -> String {
+    if let Some(texel) = dispatch.texel(access) {
+        let image = dispatch.object(access).and_then(|object| object.texels.as_ref());
+        return texel::name(&texel, image.map_or(Layers::Array, |image| image.layers));
+    }
+    let offset = dispatch.offset(access).unwrap_or(access.place.offset);
+    format!("{} bytes at offset {offset}", access.place.size)
 }
 
 /// A fact, as a note.
@@ -298,7 +303,7 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
             "{who} {} at {place} for a change of {}: {}",
             verb("waits", "wait"),
             dispatch.place(&wait.access),
-            bytes(&wait.access)
+            part(&wait.access, dispatch)
         ),
         WaitReason::Repeats => {
             format!(

@@ -132,6 +132,7 @@ impl Report {
                 offset: place.offset,
                 size: place.size,
             },
+            texel: None,
             returned: None,
             newest: None,
             admissible: Vec::new(),
@@ -160,8 +161,7 @@ impl Report {
     #[cold]
     pub fn out_of_bounds(&mut self, who: Who, kind: &Kind, place: &Where, bytes: u64) {
         let access = self.access(who.agent, kind, place);
-        let bounds = Some(Fact::Bounds(kind.class, bytes)).filter(|_| kind.class != StorageClasses::IMAGE);
-        self.single(FindingId::OutOfBounds, access, bounds.into_iter().collect());
+        self.single(FindingId::OutOfBounds, access, vec![Fact::Bounds(kind.class, bytes)]);
     }
 
     /// What the interpreter found about lane `lane`, which is `agent`.
@@ -180,11 +180,20 @@ impl Report {
                 offset: u64::from(offset),
                 size: u32::from(bytes),
             },
+            texel: None,
             returned: None,
             newest: None,
             admissible: Vec::new(),
         };
         match *notice {
+            Notice::OutsideImage { view, texels, bytes, kind, atomic } => {
+                let mut access =
+                    AccessInfo { atomic, texel: Some(texels.of(lane)), ..access(kind, 0, bytes) };
+                (access.place.class, access.place.reference) = (StorageClasses::IMAGE, view.reference);
+                access.place.address = view.address;
+                let nothing = (view.size == 0).then_some(Fact::Bounds(StorageClasses::IMAGE, 0));
+                self.single(FindingId::OutOfBounds, access, nothing.into_iter().collect());
+            }
             Notice::Noted(id) => self.single(id, access(AccessKind::Read, 0, 0), Vec::new()),
             Notice::Undefined => {
                 self.single(FindingId::UninitialisedRead, access(AccessKind::Read, 0, 0), Vec::new());

@@ -94,7 +94,7 @@ pub enum Shape {
         /// `u8 u16 u32 u64 i32 f32`.
         ty: String,
     },
-    /// A 2D storage image with one mip level in layout GENERAL.
+    /// A 2D or 3D storage image with one mip level in layout GENERAL.
     Image {
         /// `r32ui r32f rgba32ui`.
         format: String,
@@ -102,6 +102,8 @@ pub enum Shape {
         width: u32,
         /// Texels.
         height: u32,
+        /// Texels of a 3D image.
+        depth: Option<u32>,
     },
 }
 

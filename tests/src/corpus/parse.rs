@@ -93,8 +93,12 @@ fn apply(directive: &str, case: &mut Case) -> Result<Option<(String, Vec<String>
         }
         "image" => {
             let (width, height) = (at(2)?.parse()?, at(3)?.parse()?);
-            let shape = Shape::Image { format: at(1)?.to_owned(), width, height };
-            case.resources.push(Resource { name: at(0)?.to_owned(), shape, contents: contents(&words[4..]) });
+            let (depth, rest) = match &words[4..] {
+                ["deep", depth, rest @ ..] => (Some(depth.parse()?), rest),
+                rest => (None, rest),
+            };
+            let shape = Shape::Image { format: at(1)?.to_owned(), width, height, depth };
+            case.resources.push(Resource { name: at(0)?.to_owned(), shape, contents: contents(rest) });
         }
         "bind" | "uniform" | "texel" => case.bindings.push(binding(word, &words, case)?),
         "push" => match at(0)? {

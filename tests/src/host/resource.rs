@@ -75,7 +75,9 @@ impl Resources {
         for resource in &case.resources {
             let object = match &resource.shape {
                 Shape::Buffer { count, ty } => buffer(device, resource, *count, ty)?,
-                Shape::Image { format, width, height } => image(device, resource, format, *width, *height)?,
+                Shape::Image { format, width, height, depth } => {
+                    image(device, resource, format, [*width, *height], *depth)?
+                }
             };
             all.insert(resource.name.clone(), object);
         }
@@ -210,21 +212,31 @@ pub fn whole(extent: vk::Extent3D) -> vk::BufferImageCopy {
     vk::BufferImageCopy::default().image_subresource(layers).image_extent(extent)
 }
 
-fn image(device: &Device, resource: &Resource, format: &str, width: u32, height: u32) -> Result<Object> {
+fn image(
+    device: &Device,
+    resource: &Resource,
+    format: &str,
+    [width, height]: [u32; 2],
+    depth: Option<u32>,
+) -> Result<Object> {
     let d = &device.device;
     let (vk_format, texel, ty) = image_format(format)?;
-    let extent = vk::Extent3D { width, height, depth: 1 };
+    let extent = vk::Extent3D { width, height, depth: depth.unwrap_or(1) };
+    let (image_type, view_type) = match depth {
+        Some(_) => (vk::ImageType::TYPE_3D, vk::ImageViewType::TYPE_3D),
+        None => (vk::ImageType::TYPE_2D, vk::ImageViewType::TYPE_2D),
+    };
     let usage =
         vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let info = vk::ImageCreateInfo::default()
-        .image_type(vk::ImageType::TYPE_2D)
+        .image_type(image_type)
         .format(vk_format)
         .extent(extent)
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(usage);
-    let size = texel * u64::from(width) * u64::from(height);
+    let size = texel * u64::from(width) * u64::from(height) * u64::from(extent.depth);
     let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let staging = raw_buffer(device, size, host)?;
     let bytes = bytes_of(resource, size / 4, ty)?;
@@ -243,7 +255,7 @@ fn image(device: &Device, resource: &Resource, format: &str, width: u32, height:
         d.bind_image_memory(image, memory, 0)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(image)
-            .view_type(vk::ImageViewType::TYPE_2D)
+            .view_type(view_type)
             .format(vk_format)
             .subresource_range(COLOUR);
         (image, memory, d.create_image_view(&info, None)?)

@@ -3,7 +3,7 @@
 use crate::interface::ImageView;
 use crate::ir::ImageDim;
 use crate::math::format::FormatInfo;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView};
+use pellucid_memory::system::{self, LANES, Lanes, Mask, MemoryView};
 
 /// The texels that a descriptor reaches.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Texels<'a> {
     /// Where components come from: 1 zero, 2 one, 3 to 6 red to alpha.
     pub swizzle: [u8; 4],
     /// How coordinates are to be understood.
-    shape: Shape,
+    pub shape: Shape,
     /// The view, unless it is a texel buffer.
     view: Option<&'a ImageView>,
     /// Texels at level 0.
@@ -26,13 +26,38 @@ pub(super) struct Texels<'a> {
 
 /// Which coordinates there are.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+pub(super) struct Shape {
     /// 1 to 3.
     axes: usize,
     /// A layer follows (cube: the face or six times the cube and the face).
     layer: bool,
     /// A sample follows.
     sample: bool,
+}
+
+impl Shape {
+    /// The coordinates of an instruction with this dimensionality.
+    pub fn of(dim: ImageDim, arrayed: bool, multisampled: bool) -> Shape {
+        let axes = match dim {
+            ImageDim::D1 | ImageDim::Buffer => 1,
+            ImageDim::D2 | ImageDim::Cube => 2,
+            ImageDim::D3 => 3,
+        };
+        Shape { axes, layer: arrayed || dim == ImageDim::Cube, sample: multisampled }
+    }
+
+    /// The texels that the arguments of an instruction name; `fetch`: one that may name a level.
+    pub fn named<'b>(&self, arguments: &'b [&'b Lanes], fetch: bool) -> system::Texels<'b> {
+        let Shape { axes, layer, sample } = *self;
+        let after = axes + usize::from(layer);
+        let last = arguments.get(after).copied();
+        system::Texels {
+            coordinates: arguments.get(..axes).unwrap_or(arguments),
+            layer: if layer { arguments.get(axes).copied() } else { None },
+            sample: last.filter(|_| sample),
+            level: last.filter(|_| fetch && !sample),
+        }
+    }
 }
 
 /// How the texels of one level lie.
@@ -52,27 +77,6 @@ pub(super) struct LevelLayout {
 pub(super) struct Addresses {
     pub offset: Lanes,
     pub inside: Mask,
-}
-
-/// An offset that no view reaches: lanes that are out of bounds are shown to a modelled memory system with it.
-const NOWHERE: u32 = 0xffff_ff00;
-
-impl Addresses {
-    /// What the memory system gets to see: in the plain mode only lanes that are inside, in the modelled mode all lanes of `mask`, those
-    /// outside with an offset that is out of bounds.
-    pub fn visible<M: MemorySystem>(&self, mask: Mask) -> (Lanes, Mask) {
-        let outside = mask & !self.inside;
-        if !M::MODELLED || outside == 0 {
-            return (self.offset, mask & self.inside);
-        }
-        let mut offset = self.offset;
-        for (lane, offset) in offset.0.iter_mut().enumerate() {
-            if (outside >> lane) & 1 == 1 {
-                *offset = NOWHERE;
-            }
-        }
-        (offset, mask)
-    }
 }
 
 impl<'a> Texels<'a> {
@@ -98,17 +102,13 @@ impl<'a> Texels<'a> {
         arrayed: bool,
         multisampled: bool,
     ) -> Texels<'a> {
-        let axes = match dim {
-            ImageDim::D1 | ImageDim::Buffer => 1,
-            ImageDim::D2 | ImageDim::Cube => 2,
-            ImageDim::D3 => 3,
-        };
+        let shape = Shape::of(dim, arrayed, multisampled);
         Texels {
             info,
             memory: view.memory,
-            layers: if arrayed || dim == ImageDim::Cube { view.layers } else { 1 },
+            layers: if shape.layer { view.layers } else { 1 },
             swizzle: view.swizzle,
-            shape: Shape { axes, layer: arrayed || dim == ImageDim::Cube, sample: multisampled },
+            shape,
             view: Some(view),
             extent: view.extent,
         }

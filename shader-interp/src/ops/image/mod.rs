@@ -2,8 +2,8 @@
 //!
 //! An instruction is one or more accesses to the memory system, each of them for all lanes at once: lanes whose texels lie side by side give
 //! side-by-side offsets. Out-of-bounds texels read as zero, with (0, 0, 1) for the components that the format lacks (*Robust Image Access
-//! 2*), and are not written; a modelled memory system gets to see such accesses as what they are. Conversions between texels and
-//! components are those of [`crate::math::format`].
+//! 2*), and are not written; a modelled memory system hears of such accesses. Conversions between texels and components are those of
+//! [`crate::math::format`].
 // A lane is one index into several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
@@ -20,10 +20,11 @@ mod texel;
 use crate::interface::{Descriptor, Resources};
 use crate::ir::{ImageDim, ImageOperand, Op, OpKind, Scalar};
 use crate::math::format::{self, FormatInfo};
-use address::{Addresses, Texels};
+use address::{Addresses, Shape, Texels};
 use pellucid_memory::access::{Access, AtomicOp, Site};
+use pellucid_memory::finding::AccessKind;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
 
 /// What an image instruction does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,6 +158,10 @@ impl ImageInstruction {
     ) -> Result<(), Trap> {
         let Some(texels) = self.texels(image)? else {
             // A null descriptor, or one of another kind: everything is out of bounds.
+            if M::MODELLED {
+                let shape = Shape::of(self.image.dim, self.image.arrayed, self.image.multisampled);
+                self.tell_outside(memory, &MemoryView::NULL, shape, 0, mask, arguments);
+            }
             out.fill(Lanes::ZERO);
             return Ok(());
         };
@@ -175,29 +180,29 @@ impl ImageInstruction {
             }
             Operation::Read => {
                 let addresses = texels.storage(arguments);
-                self.load_texels(memory, &texels, &addresses, mask, out)
+                self.load_texels(memory, &texels, &addresses, mask, arguments, out)
             }
             Operation::Fetch => {
                 let addresses = texels.fetch(arguments);
-                self.load_texels(memory, &texels, &addresses, mask, out)
+                self.load_texels(memory, &texels, &addresses, mask, arguments, out)
             }
             Operation::Write => self.write(memory, &texels, mask, arguments),
             Operation::Atomic(op) => self.atomic(memory, op, &texels, mask, arguments, out),
             Operation::AtomicLoad => {
                 let access = self.atomic_access(&texels)?;
                 let addresses = texels.storage(arguments);
-                let (offset, inside) = addresses.visible::<M>(mask);
+                let inside = self.inside(memory, &texels, &addresses, mask, arguments);
                 let mut words = [Lanes::ZERO; 2];
                 if inside != 0 {
                     let count = texel::word_count(texels.info);
                     memory.load(
                         self.site,
-                        view(&texels.memory, &offset),
+                        view(&texels.memory, &addresses.offset),
                         inside,
                         &access,
                         &mut words[..count],
                     )?;
-                    clear_outside(&mut words, addresses.inside);
+                    clear_outside(&mut words, inside);
                 }
                 for (to, from) in out.iter_mut().zip(words) {
                     *to = from;
@@ -207,13 +212,15 @@ impl ImageInstruction {
             Operation::AtomicStore => {
                 let access = self.atomic_access(&texels)?;
                 let coordinates = texels.storage_coordinates();
-                let (offset, inside) = texels.storage(arguments).visible::<M>(mask);
+                let addresses = texels.storage(arguments);
+                let inside = self.inside(memory, &texels, &addresses, mask, arguments);
                 if inside == 0 {
                     return Ok(());
                 }
                 let value = gather(&arguments[coordinates..]);
                 let words = access.size as usize / 4;
-                memory.store(self.site, view(&texels.memory, &offset), inside, &access, &value[..words])
+                let to = view(&texels.memory, &addresses.offset);
+                memory.store(self.site, to, inside, &access, &value[..words])
             }
             Operation::Sample => sample::sample(self, memory, &texels, image, sampler, mask, arguments, out),
         }
@@ -257,6 +264,63 @@ impl ImageInstruction {
         Ok(self.texel_access(info))
     }
 
+    /// What the instruction does to texels, as findings name it; `None` where it names none.
+    fn access_kind(&self) -> Option<AccessKind> {
+        match self.operation {
+            Operation::Read | Operation::Fetch | Operation::AtomicLoad => Some(AccessKind::Read),
+            Operation::Write | Operation::AtomicStore => Some(AccessKind::Write),
+            Operation::Atomic(op) => Some(AccessKind::ReadModifyWrite(op)),
+            Operation::Sample
+            | Operation::QuerySize { .. }
+            | Operation::QueryLevels
+            | Operation::QuerySamples => None,
+        }
+    }
+
+    /// The lanes of `mask` whose texels exist. A modelled memory system hears of the others.
+    fn inside<M: MemorySystem>(
+        &self,
+        memory: &mut M,
+        texels: &Texels<'_>,
+        addresses: &Addresses,
+        mask: Mask,
+        arguments: &[&Lanes],
+    ) -> Mask {
+        let outside = mask & !addresses.inside;
+        if M::MODELLED && outside != 0 {
+            self.tell_outside(
+                memory,
+                &texels.memory,
+                texels.shape,
+                texels.info.texel_bytes,
+                outside,
+                arguments,
+            );
+        }
+        mask & addresses.inside
+    }
+
+    #[cold]
+    fn tell_outside<M: MemorySystem>(
+        &self,
+        memory: &mut M,
+        view: &MemoryView,
+        shape: Shape,
+        bytes: u8,
+        outside: Mask,
+        arguments: &[&Lanes],
+    ) {
+        let Some(kind) = self.access_kind() else { return };
+        let notice = Notice::OutsideImage {
+            view,
+            texels: shape.named(arguments, self.operation == Operation::Fetch),
+            bytes,
+            kind,
+            atomic: self.access.atomic,
+        };
+        memory.notice(self.site, outside, &notice);
+    }
+
     /// Loads whole texels and takes them apart.
     fn load_texels<M: MemorySystem>(
         &self,
@@ -264,14 +328,16 @@ impl ImageInstruction {
         texels: &Texels<'_>,
         addresses: &Addresses,
         mask: Mask,
+        arguments: &[&Lanes],
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let mut words = [Lanes::ZERO; 4];
-        let (offset, inside) = addresses.visible::<M>(mask);
+        let inside = self.inside(memory, texels, addresses, mask, arguments);
         if inside != 0 {
             let access = self.texel_access(texels.info);
             let count = texel::word_count(texels.info);
-            memory.load(self.site, view(&texels.memory, &offset), inside, &access, &mut words[..count])?;
+            let from = view(&texels.memory, &addresses.offset);
+            memory.load(self.site, from, inside, &access, &mut words[..count])?;
         }
         if mask & !addresses.inside != 0 {
             clear_outside(&mut words, addresses.inside);
@@ -311,7 +377,8 @@ impl ImageInstruction {
         mask: Mask,
         arguments: &[&Lanes],
     ) -> Result<(), Trap> {
-        let (offset, inside) = texels.storage(arguments).visible::<M>(mask);
+        let addresses = texels.storage(arguments);
+        let inside = self.inside(memory, texels, &addresses, mask, arguments);
         if inside == 0 {
             return Ok(());
         }
@@ -320,7 +387,8 @@ impl ImageInstruction {
         texel::encode(texels.info, components, &mut words);
         let access = self.texel_access(texels.info);
         let count = texel::word_count(texels.info);
-        memory.store(self.site, view(&texels.memory, &offset), inside, &access, &words[..count])
+        let to = view(&texels.memory, &addresses.offset);
+        memory.store(self.site, to, inside, &access, &words[..count])
     }
 
     fn atomic<M: MemorySystem>(
@@ -335,14 +403,14 @@ impl ImageInstruction {
         let access = self.atomic_access(texels)?;
         let words = access.size as usize / 4;
         let addresses = texels.storage(arguments);
-        let (offset, inside) = addresses.visible::<M>(mask);
+        let inside = self.inside(memory, texels, &addresses, mask, arguments);
         let mut original = [Lanes::ZERO; 2];
         if inside != 0 {
             let operands = &arguments[texels.storage_coordinates()..];
             let value = gather(operands);
             let comparator = gather(operands.get(words..).unwrap_or(&[]));
             let comparator = (op == AtomicOp::CompareExchange).then_some(&comparator[..words]);
-            let to = view(&texels.memory, &offset);
+            let to = view(&texels.memory, &addresses.offset);
             memory.read_modify_write(
                 self.site,
                 op,

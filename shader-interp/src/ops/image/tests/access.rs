@@ -183,7 +183,7 @@ fn out_of_bounds_reads_are_zero_and_writes_nothing() {
 }
 
 #[test]
-fn the_modelled_memory_sees_out_of_bounds_lanes() {
+fn the_modelled_memory_hears_of_out_of_bounds_texels() {
     let mut memory = Bytes::<true>::new(64);
     memory.bytes.fill(0x11);
     let resources = one(Descriptor::Image(image(memory.view(), info("R8_UINT"), [4, 4, 1], 1, 1, 1)));
@@ -192,7 +192,103 @@ fn the_modelled_memory_sees_out_of_bounds_lanes() {
     let read = instruction(OpKind::ImageRead { image, access: ACCESS }, 4);
     let out = run(&read, &mut memory, &resources, 0xff, &place);
     assert_eq!(out[0].0[..8], [0x11, 0x11, 0x11, 0x11, 0, 0, 0, 0]);
-    assert_eq!((memory.accesses[0].1, memory.accesses[0].2), (0xff, 0xf0));
+    assert_eq!((memory.accesses[0].1, memory.accesses[0].2), (0x0f, 0));
+    let [(mask, texel, kind)] = memory.told.as_slice() else { panic!("{:?}", memory.told) };
+    assert_eq!((*mask, *kind), (0xf0, AccessKind::Read));
+    assert_eq!(*texel, Texel { coordinates: vec![4, 3], layer: None, sample: None, level: 0 });
+}
+
+#[test]
+fn texels_that_do_not_exist_are_named_by_all_their_numbers() {
+    let r32 = info("R32_UINT");
+    let atomic = Access { atomic: Some(Scope::Device), non_private: true, ..ACCESS };
+    let named = |operation: &ImageInstruction, descriptor: Descriptor, arguments: &[u32]| {
+        let mut memory = Bytes::<true>::new(4096);
+        let arguments: Vec<Lanes> = arguments.iter().map(|word| lanes(|_| *word)).collect();
+        run(operation, &mut memory, &one(descriptor), 2, &arguments);
+        assert!(memory.accesses.is_empty());
+        let [(2, texel, kind)] = memory.told.as_slice() else { panic!("{:?}", memory.told) };
+        (texel.clone(), *kind)
+    };
+    let memory = || Bytes::<true>::new(4096).view();
+    let view = |extent, layers, levels, samples| {
+        Descriptor::Image(image(memory(), r32, extent, layers, levels, samples))
+    };
+    let texel = |coordinates: &[i32], layer, sample, level| Texel {
+        coordinates: coordinates.to_vec(),
+        layer,
+        sample,
+        level,
+    };
+    let read = |image| instruction(OpKind::ImageRead { image, access: ACCESS }, 4);
+    let write = |image| instruction(OpKind::ImageWrite { image, access: ACCESS }, 0);
+    let fetch = |image| instruction(OpKind::ImageFetch { image, access: ACCESS }, 4);
+    let add = |image| instruction(OpKind::ImageAtomic { op: AtomicOp::IAdd, image, access: atomic }, 1);
+    let load = |image| instruction(OpKind::ImageAtomicLoad { image, access: atomic }, 1);
+    let store = |image| instruction(OpKind::ImageAtomicStore { image, access: atomic }, 0);
+    let of = |dim, arrayed| operand(dim, arrayed, Scalar::I32);
+    let many = |dim, arrayed| ImageOperand { multisampled: true, ..of(dim, arrayed) };
+    let minus = u32::MAX;
+    let (reads, writes) = (AccessKind::Read, AccessKind::Write);
+    let adds = AccessKind::ReadModifyWrite(AtomicOp::IAdd);
+    let (d1, d2, d3, cube) = (ImageDim::D1, ImageDim::D2, ImageDim::D3, ImageDim::Cube);
+    let buffer = Descriptor::TexelBuffer(memory(), r32.format, 16);
+    for (operation, descriptor, arguments, expected) in [
+        (read(of(d1, false)), view([8, 1, 1], 1, 1, 1), vec![8], (texel(&[8], None, None, 0), reads)),
+        (read(of(d1, true)), view([8, 1, 1], 2, 1, 1), vec![7, 2], (texel(&[7], Some(2), None, 0), reads)),
+        (
+            write(of(d2, false)),
+            view([8, 4, 1], 1, 1, 1),
+            vec![0, minus, 5],
+            (texel(&[0, -1], None, None, 0), writes),
+        ),
+        (
+            add(of(d2, true)),
+            view([8, 4, 1], 3, 1, 1),
+            vec![1, 2, 3, 5],
+            (texel(&[1, 2], Some(3), None, 0), adds),
+        ),
+        (
+            load(of(d3, false)),
+            view([4, 4, 4], 1, 1, 1),
+            vec![1, 2, 4],
+            (texel(&[1, 2, 4], None, None, 0), reads),
+        ),
+        (
+            store(of(cube, false)),
+            view([4, 4, 1], 6, 1, 1),
+            vec![1, 2, 6, 9],
+            (texel(&[1, 2], Some(6), None, 0), writes),
+        ),
+        (
+            read(many(d2, false)),
+            view([4, 4, 1], 1, 1, 4),
+            vec![1, 2, 4],
+            (texel(&[1, 2], None, Some(4), 0), reads),
+        ),
+        (
+            read(many(d2, true)),
+            view([4, 4, 1], 2, 1, 4),
+            vec![4, 2, 1, 3],
+            (texel(&[4, 2], Some(1), Some(3), 0), reads),
+        ),
+        (
+            fetch(of(d2, false)),
+            view([4, 4, 1], 1, 2, 1),
+            vec![2, 0, 1],
+            (texel(&[2, 0], None, None, 1), reads),
+        ),
+        (
+            fetch(of(d2, true)),
+            view([4, 4, 1], 2, 2, 1),
+            vec![0, 0, 1, 2],
+            (texel(&[0, 0], Some(1), None, 2), reads),
+        ),
+        (add(of(ImageDim::Buffer, false)), buffer, vec![16, 1], (texel(&[16], None, None, 0), adds)),
+        (read(of(d3, false)), Descriptor::Null, vec![1, 2, 3], (texel(&[1, 2, 3], None, None, 0), reads)),
+    ] {
+        assert_eq!(named(&operation, descriptor, &arguments), expected);
+    }
 }
 
 #[test]

@@ -10,21 +10,24 @@ use crate::ir::{ImageDim, ImageOperand, ImageSampling, Op, OpKind, Scalar, Value
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::finding::{AccessKind, Texel};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
 use smallvec::SmallVec;
 
-/// Bytes at device addresses from 0 on. `MODELLED` shows out-of-bounds lanes.
+/// Bytes at device addresses from 0 on. `MODELLED` hears of out-of-bounds texels.
 #[derive(Default)]
 struct Bytes<const MODELLED: bool> {
     bytes: Vec<u8>,
     /// Lanes of each access, and those out of bounds.
     accesses: Vec<(Access, Mask, Mask)>,
+    /// Lanes that name texels that do not exist, and that of the first of them.
+    told: Vec<(Mask, Texel, AccessKind)>,
 }
 
 impl<const MODELLED: bool> Bytes<MODELLED> {
     fn new(size: usize) -> Bytes<MODELLED> {
-        Bytes { bytes: vec![0; size], accesses: Vec::new() }
+        Bytes { bytes: vec![0; size], ..Bytes::default() }
     }
 
     fn view(&self) -> MemoryView {
@@ -62,6 +65,13 @@ impl<const MODELLED: bool> MemorySystem for Bytes<MODELLED> {
     const MODELLED: bool = MODELLED;
 
     fn enter_subgroup(&mut self, _: &SubgroupIdentity) {}
+
+    fn notice(&mut self, _: Site, mask: Mask, notice: &Notice<'_>) {
+        assert!(MODELLED, "nobody asked");
+        if let Notice::OutsideImage { texels, kind, .. } = notice {
+            self.told.push((mask, texels.of(mask.trailing_zeros() as usize), *kind));
+        }
+    }
 
     fn load(
         &mut self,

@@ -1,0 +1,340 @@
+//! Texels of images and texel buffers: which one lies at an offset, and what they are called.
+
+use pellucid_memory::finding::Texel;
+use pellucid_shader_interp::interface::{Descriptor, ImageView};
+use pellucid_shader_interp::math::format;
+use serde::Serialize;
+
+/// What array layers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layers {
+    /// There are none.
+    None,
+    /// Layers of an array.
+    Array,
+    /// Faces of a cube.
+    Faces,
+    /// Faces of an array of cubes.
+    Cubes,
+}
+
+/// The image or texel buffer of a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Image {
+    /// `R32_UINT`, or "" for a format without a name.
+    pub format: &'static str,
+    /// It is a texel buffer.
+    #[serde(skip)]
+    pub buffer: bool,
+    /// Texels along each axis at level 0: one to three axes.
+    pub extent: Vec<u32>,
+    /// How the layers are named.
+    pub layers: Layers,
+    /// Layers or faces, 1 if there are none.
+    pub layer_count: u32,
+    /// Samples of a texel.
+    pub samples: u32,
+    #[serde(skip)]
+    texel_bytes: u64,
+    /// From layer to layer.
+    #[serde(skip)]
+    layer_pitch: u64,
+    #[serde(rename = "level_count", serialize_with = "count")]
+    levels: Vec<Level>,
+}
+
+fn count<S: serde::Serializer>(levels: &[Level], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(levels.len() as u64)
+}
+
+/// Where the texels of a mip level lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Level {
+    offset: u64,
+    row: u64,
+    slice: u64,
+}
+
+impl Image {
+    /// The image that a descriptor shows, with this many axes.
+    pub fn of_view(view: &ImageView, axes: usize, layers: Layers) -> Image {
+        let info = format::properties(view.format);
+        let count = (view.levels as usize).clamp(1, 16);
+        let level = |k: usize| Level {
+            offset: u64::from(view.level_offsets[k]),
+            row: u64::from(view.level_row_pitch[k]),
+            slice: u64::from(view.level_slice_pitch[k]),
+        };
+        Image {
+            format: info.map_or("", |info| short(info.name)),
+            buffer: false,
+            extent: view.extent[..axes.clamp(1, 3)].to_vec(),
+            layers,
+            layer_count: view.layers,
+            samples: view.samples.max(1),
+            texel_bytes: info.map_or(0, |info| u64::from(info.texel_bytes)),
+            layer_pitch: u64::from(view.layer_pitch),
+            levels: (0..count).map(level).collect(),
+        }
+    }
+
+    /// The texels of a texel buffer; `None` for other descriptors.
+    pub fn of_buffer(descriptor: &Descriptor) -> Option<Image> {
+        let Descriptor::TexelBuffer(_, number, count) = *descriptor else { return None };
+        let info = format::properties(number);
+        Some(Image {
+            format: info.map_or("", |info| short(info.name)),
+            buffer: true,
+            extent: vec![count],
+            layers: Layers::None,
+            layer_count: 1,
+            samples: 1,
+            texel_bytes: info.map_or(0, |info| u64::from(info.texel_bytes)),
+            layer_pitch: 0,
+            levels: vec![Level { offset: 0, row: 0, slice: 0 }],
+        })
+    }
+
+    fn extent_at(&self, level: usize) -> Vec<u32> {
+        let shift = level.min(31);
+        self.extent.iter().map(|size| if self.buffer { *size } else { (size >> shift).max(1) }).collect()
+    }
+
+    /// The texel that holds the byte at `offset` of the descriptor's memory.
+    pub fn texel_at(&self, offset: u64) -> Option<Texel> {
+        let step = self.texel_bytes * u64::from(self.samples);
+        let (layer, within) = match self.layer_pitch {
+            0 => (0, offset),
+            pitch => (offset / pitch, offset % pitch),
+        };
+        let level = self.levels.iter().rposition(|level| level.offset <= within)?;
+        let at = self.levels[level];
+        let mut rest = within - at.offset;
+        let extent = self.extent_at(level);
+        let mut coordinates = vec![0u64; extent.len()];
+        for (axis, pitch) in [(2, at.slice), (1, at.row), (0, step)] {
+            if let Some(coordinate) = coordinates.get_mut(axis) {
+                *coordinate = rest.checked_div(pitch)?;
+                rest %= pitch;
+            }
+        }
+        let inside = coordinates.iter().zip(&extent).all(|(c, size)| c < &u64::from(*size));
+        let sample = rest.checked_div(self.texel_bytes)?;
+        let signed = |number: u64| i32::try_from(number).ok();
+        (inside && layer < u64::from(self.layer_count) && sample < u64::from(self.samples)).then_some(())?;
+        Some(Texel {
+            coordinates: coordinates.into_iter().map(signed).collect::<Option<_>>()?,
+            layer: if self.layers == Layers::None { None } else { signed(layer) },
+            sample: if self.samples > 1 { signed(sample) } else { None },
+            level: signed(level as u64)?,
+        })
+    }
+
+    /// What an image has, as far as a texel that is not in it asks for it: `the image has 64x64 texels and 4 layers (R32_UINT)`.
+    pub fn bounds(&self, texel: &Texel) -> String {
+        let what = if self.buffer { "texel buffer" } else { "image" };
+        let format = if self.format.is_empty() { String::new() } else { format!(" ({})", self.format) };
+        let plural = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            count => format!("{count} {noun}s"),
+        };
+        let sizes = |extent: Vec<u32>| -> String {
+            let sizes: Vec<String> = extent.iter().map(u32::to_string).collect();
+            let one = extent.iter().all(|size| *size == 1);
+            format!("{} {}", sizes.join("x"), if one { "texel" } else { "texels" })
+        };
+        let level = usize::try_from(texel.level).ok().filter(|level| *level < self.levels.len());
+        let mut parts = match level {
+            Some(0) => vec![sizes(self.extent.clone())],
+            Some(level) => {
+                vec![format!(
+                    "{}, {} at level {level}",
+                    sizes(self.extent.clone()),
+                    sizes(self.extent_at(level))
+                )]
+            }
+            None => vec![sizes(self.extent.clone()), plural(self.levels.len(), "level")],
+        };
+        match self.layers {
+            Layers::None => {}
+            Layers::Array => parts.push(plural(self.layer_count as usize, "layer")),
+            Layers::Faces => parts.push(plural(self.layer_count as usize, "face")),
+            Layers::Cubes => parts.push(plural(self.layer_count as usize / 6, "cube")),
+        }
+        if self.samples > 1 {
+            parts.push(plural(self.samples as usize, "sample"));
+        }
+        let last = parts.pop().unwrap_or_default();
+        let all = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
+        format!("the {what} has {all}{format}")
+    }
+}
+
+/// A texel in words. Layers are those of an array where it is not known what they are.
+pub fn name(texel: &Texel, layers: Layers) -> String {
+    let mut text = match texel.coordinates.as_slice() {
+        [only] => format!("texel {only}"),
+        all => {
+            let all: Vec<String> = all.iter().map(i32::to_string).collect();
+            format!("texel ({})", all.join(", "))
+        }
+    };
+    if let Some(sample) = texel.sample {
+        text = format!("sample {sample} of {text}");
+    }
+    match (texel.layer, layers) {
+        (None, _) => {}
+        (Some(layer), Layers::Faces) => text.push_str(&format!(" of face {layer}")),
+        (Some(layer), Layers::Cubes) if layer >= 0 => {
+            text.push_str(&format!(" of layer {layer} (face {} of cube {})", layer % 6, layer / 6));
+        }
+        (Some(layer), _) => text.push_str(&format!(" of layer {layer}")),
+    }
+    if texel.level != 0 {
+        text.push_str(&format!(" at level {}", texel.level));
+    }
+    text
+}
+
+fn short(name: &'static str) -> &'static str {
+    name.strip_prefix("VK_FORMAT_").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pellucid_memory::system::MemoryView;
+
+    const R32_UINT: i32 = 98;
+
+    /// Levels and layers one after the other, as the driver lays images out.
+    fn view(extent: [u32; 3], layers: u32, levels: u32, samples: u32) -> ImageView {
+        let mut view = ImageView {
+            memory: MemoryView::NULL,
+            extent,
+            layers,
+            format: R32_UINT,
+            row_pitch: 0,
+            slice_pitch: 0,
+            layer_pitch: 0,
+            levels,
+            level_offsets: [0; 16],
+            level_row_pitch: [0; 16],
+            level_slice_pitch: [0; 16],
+            samples,
+            swizzle: [3, 4, 5, 6],
+        };
+        let mut offset = 0;
+        for k in 0..levels as usize {
+            let size = extent.map(|size| (size >> k).max(1));
+            view.level_offsets[k] = offset;
+            view.level_row_pitch[k] = size[0] * 4 * samples;
+            view.level_slice_pitch[k] = view.level_row_pitch[k] * size[1];
+            offset = (offset + view.level_slice_pitch[k] * size[2]).next_multiple_of(64);
+        }
+        view.layer_pitch = offset;
+        view
+    }
+
+    /// Every texel of an image is found where the layout puts it, and nothing is found between texels.
+    fn all(view: &ImageView, axes: usize, layers: Layers) {
+        let image = Image::of_view(view, axes, layers);
+        let mut known = 0;
+        for layer in 0..view.layers {
+            for level in 0..view.levels as usize {
+                let [width, height, depth] = view.extent.map(|size| (size >> level).max(1));
+                for (z, y, x) in
+                    (0..depth).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| (z, y, x))))
+                {
+                    for sample in 0..view.samples {
+                        let offset = layer * view.layer_pitch
+                            + view.level_offsets[level]
+                            + z * view.level_slice_pitch[level]
+                            + y * view.level_row_pitch[level]
+                            + (x * view.samples + sample) * 4;
+                        let expected = Texel {
+                            coordinates: [x, y, z][..axes].iter().map(|c| *c as i32).collect(),
+                            layer: (layers != Layers::None).then_some(layer as i32),
+                            sample: (view.samples > 1).then_some(sample as i32),
+                            level: level as i32,
+                        };
+                        for byte in 0..4 {
+                            assert_eq!(image.texel_at(u64::from(offset + byte)), Some(expected.clone()));
+                        }
+                        known += 4;
+                    }
+                }
+            }
+        }
+        let bytes = u64::from(view.layer_pitch * view.layers);
+        assert_eq!((0..bytes + 256).filter(|at| image.texel_at(*at).is_some()).count(), known);
+    }
+
+    #[test]
+    fn offsets_are_texels() {
+        all(&view([5, 1, 1], 1, 3, 1), 1, Layers::None);
+        all(&view([5, 1, 1], 3, 1, 1), 1, Layers::Array);
+        all(&view([5, 3, 1], 1, 3, 1), 2, Layers::None);
+        all(&view([5, 3, 1], 4, 2, 1), 2, Layers::Array);
+        all(&view([5, 3, 1], 2, 1, 4), 2, Layers::Array);
+        all(&view([5, 3, 1], 1, 1, 8), 2, Layers::None);
+        all(&view([4, 4, 1], 12, 3, 1), 2, Layers::Cubes);
+        all(&view([5, 3, 7], 1, 3, 1), 3, Layers::None);
+        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryView::NULL, R32_UINT, 7)).unwrap();
+        assert_eq!(buffer.texel_at(25).unwrap().coordinates, [6]);
+        assert_eq!(buffer.texel_at(28), None);
+    }
+
+    #[test]
+    fn texels_have_names() {
+        let texel = |coordinates: &[i32], layer, sample, level| Texel {
+            coordinates: coordinates.to_vec(),
+            layer,
+            sample,
+            level,
+        };
+        let told = |image: &Image, texel: &Texel| (name(texel, image.layers), image.bounds(texel));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let image = Image::of_view(&view([64, 64, 1], 1, 1, 1), 2, Layers::None);
+        assert_eq!(
+            told(&image, &texel(&[12, -700], None, None, 0)),
+            pair("texel (12, -700)", "the image has 64x64 texels (R32_UINT)")
+        );
+        let image = Image::of_view(&view([64, 1, 1], 1, 3, 1), 1, Layers::None);
+        assert_eq!(
+            told(&image, &texel(&[20], None, None, 2)),
+            pair("texel 20 at level 2", "the image has 64 texels, 16 texels at level 2 (R32_UINT)")
+        );
+        assert_eq!(
+            told(&image, &texel(&[20], None, None, 3)),
+            pair("texel 20 at level 3", "the image has 64 texels and 3 levels (R32_UINT)")
+        );
+        let image = Image::of_view(&view([8, 8, 1], 5, 1, 4), 2, Layers::Array);
+        assert_eq!(
+            told(&image, &texel(&[1, 2], Some(5), Some(3), 0)),
+            pair(
+                "sample 3 of texel (1, 2) of layer 5",
+                "the image has 8x8 texels, 5 layers and 4 samples (R32_UINT)"
+            )
+        );
+        let image = Image::of_view(&view([8, 8, 1], 6, 1, 1), 2, Layers::Faces);
+        assert_eq!(
+            told(&image, &texel(&[1, 2], Some(6), None, 0)),
+            pair("texel (1, 2) of face 6", "the image has 8x8 texels and 6 faces (R32_UINT)")
+        );
+        let image = Image::of_view(&view([8, 8, 1], 12, 1, 1), 2, Layers::Cubes);
+        assert_eq!(
+            told(&image, &texel(&[8, 2], Some(7), None, 0)),
+            pair(
+                "texel (8, 2) of layer 7 (face 1 of cube 1)",
+                "the image has 8x8 texels and 2 cubes (R32_UINT)"
+            )
+        );
+        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryView::NULL, R32_UINT, 7)).unwrap();
+        assert_eq!(
+            told(&buffer, &texel(&[7], None, None, 0)),
+            pair("texel 7", "the texel buffer has 7 texels (R32_UINT)")
+        );
+    }
+}
