@@ -141,7 +141,14 @@ pub enum Notice<'a> {
     /// What a note says; the mask has those it is about.
     Noted(FindingId),
     /// The value that the instruction loaded from a Function or Private variable is used, and nothing had written it.
-    Undefined,
+    Undefined {
+        /// Which variable, as the interpreter numbers them.
+        variable: u32,
+        /// Offsets from the variable's first byte.
+        offset: &'a Lanes,
+        /// Bytes of the component; 0 if which one it is is not known.
+        bytes: u8,
+    },
 }
 
 /// Why execution of a dispatch cannot go on. The device is lost; the message names the cause.

@@ -103,6 +103,15 @@ impl<'a> DispatchContext<'a> {
         self.objects.iter().find(|o| o.reference == place.reference)
     }
 
+    /// The part of a variable of the invocation that an access reached, such as `table[3]`; `None` for other memory, for a variable without
+    /// parts, and where it is not known.
+    pub fn element(&self, access: &AccessInfo) -> Option<String> {
+        let place = &access.place;
+        let known = place.class.is_empty() && place.size > 0;
+        let variable = self.shader.variables.get(place.reference.0 as usize).filter(|_| known)?;
+        variable.part(u32::try_from(place.offset).ok()?)
+    }
+
     /// The first byte that an access reached, from the start of its descriptor or variable; `None` where it named a texel that does not exist.
     pub fn offset(&self, access: &AccessInfo) -> Option<u64> {
         if access.texel.is_some() {

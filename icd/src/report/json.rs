@@ -72,6 +72,7 @@ fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
         "place": dispatch.map(|d| d.place(access)),
         "object": object.map(|o| json!({ "binding": o.what, "name": o.name, "type": o.object_type, "texels": o.texels })),
         "offset": dispatch.map_or(Some(access.place.offset), |d| d.offset(access)),
+        "element": dispatch.and_then(|d| d.element(access)),
         "texel": dispatch.and_then(|d| d.texel(access)),
         "size": access.place.size,
         "dispatch": access.by.dispatch,

@@ -8,7 +8,7 @@ use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Place};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{
-    FloatControls, Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
+    FloatControls, Origins, Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
 };
 
 const SOURCE: &str = "#version 450
@@ -49,6 +49,8 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         workgroup_bytes: 256,
         private: vec![],
         private_bytes: 0,
+        variables: vec![],
+        origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [64, 1, 1],
         vulkan_memory_model: true,

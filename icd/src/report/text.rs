@@ -6,7 +6,7 @@ use super::words;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Renderer, Snippet};
 use pellucid_memory::finding::{AccessKind, Finding, FindingId};
-use pellucid_shader_interp::ir::SiteInfo;
+use pellucid_shader_interp::ir::{Shape, SiteInfo};
 
 /// What a finding says beneath its source lines, in the order in which it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,14 @@ fn bounds(finding: &Finding, context: &Context<'_>) -> Option<String> {
     Some(image.bounds(access.texel.as_ref()?))
 }
 
+/// Whether the only access reads a whole variable of the invocation: one that has no parts to be named.
+fn whole(finding: &Finding, context: &Context<'_>) -> bool {
+    let place = &finding.accesses[0].place;
+    let dispatch = context.of(&finding.accesses[0]);
+    let variable = dispatch.and_then(|d| d.shader.variables.get(place.reference.0 as usize));
+    place.class.is_empty() && variable.is_some_and(|variable| *variable.shape == Shape::Whole)
+}
+
 fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
     let told: Vec<(String, String)> = finding
         .accesses
@@ -55,8 +63,11 @@ fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
         .collect();
     match told.as_slice() {
         [] => Vec::new(),
-        [(place, _)] if finding.accesses[0].place.size == 0 && finding.accesses[0].texel.is_none() => {
+        [(place, _)] if finding.accesses[0].texel.is_none() && whole(finding, context) => {
             vec![format!("in {place}")]
+        }
+        [(place, _)] if finding.accesses[0].texel.is_none() && finding.accesses[0].place.size == 0 => {
+            vec![format!("in {place}; which part of it is not known")]
         }
         [(place, part)] => vec![format!("in {place}: {part}")],
         [first, rest @ ..] if rest.iter().all(|r| r == first) => {

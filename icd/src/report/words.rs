@@ -215,11 +215,14 @@ fn operation(op: AtomicOp) -> &'static str {
     }
 }
 
-/// The texel or the bytes that an access reached, in prose.
+/// The texel, the element or the bytes that an access reached, in prose.
 pub fn part(access: &AccessInfo, dispatch: &DispatchContext<'_>) -> String {
     if let Some(texel) = dispatch.texel(access) {
         let image = dispatch.object(access).and_then(|object| object.texels.as_ref());
         return texel::name(&texel, image.map_or(Layers::Array, |image| image.layers));
+    }
+    if let Some(element) = dispatch.element(access) {
+        return element;
     }
     let offset = dispatch.offset(access).unwrap_or(access.place.offset);
     format!("{} bytes at offset {offset}", access.place.size)

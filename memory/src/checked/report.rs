@@ -195,8 +195,10 @@ impl Report {
                 self.single(FindingId::OutOfBounds, access, nothing.into_iter().collect());
             }
             Notice::Noted(id) => self.single(id, access(AccessKind::Read, 0, 0), Vec::new()),
-            Notice::Undefined => {
-                self.single(FindingId::UninitialisedRead, access(AccessKind::Read, 0, 0), Vec::new());
+            Notice::Undefined { variable, offset, bytes } => {
+                let mut access = access(AccessKind::Read, offset.0[lane], bytes);
+                access.place.reference = Reference(variable);
+                self.single(FindingId::UninitialisedRead, access, Vec::new());
             }
             Notice::OutOfBounds { offset, bytes, size, write } => {
                 let kind = if write { AccessKind::Write } else { AccessKind::Read };

@@ -4,7 +4,7 @@ use super::isa::{Inst, Kind, Opcode};
 use super::lower::{Immediate, Line, Lowered, Name, Result};
 use super::{ElementIndex, Program, Space};
 use crate::error::CompileError;
-use crate::ir::Shader;
+use crate::ir::{Origins, Shader};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -433,6 +433,8 @@ fn empty_shader() -> Shader {
         workgroup_bytes: 0,
         private: Vec::new(),
         private_bytes: 0,
+        variables: Vec::new(),
+        origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [1; 3],
         vulkan_memory_model: false,

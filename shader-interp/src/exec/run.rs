@@ -453,7 +453,7 @@ macro_rules! define_run {
                     }
                     Opcode::CheckDefined => {
                         if M::MODELLED {
-                            table::check_defined(vector!(inst.a), inst.imm != 0, mask, memory);
+                            table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);
                         }
                     }
                     Opcode::BufferSize => table::buffer_size(context, entry!(inst.imm), file!(), mask),

@@ -13,7 +13,11 @@
 
 mod module;
 mod op;
+mod origin;
 pub mod print;
+mod shape;
 
 pub use module::*;
 pub use op::*;
+pub use origin::*;
+pub use shape::*;

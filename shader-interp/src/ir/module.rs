@@ -1,6 +1,8 @@
 //! Values, regions and the shader as a whole.
 
 use super::op::Op;
+use super::origin::Origins;
+use super::shape::Variable;
 use pellucid_memory::access::Reference;
 use smallvec::SmallVec;
 
@@ -233,6 +235,10 @@ pub struct Shader {
     pub private: Vec<PrivateObject>,
     /// Bytes of private memory of one lane.
     pub private_bytes: u32,
+    /// Function and Private variables with their parts, as the module declares them, once for each call: what findings name. Modelled code only.
+    pub variables: Vec<Variable>,
+    /// The components that loads may find undefined.
+    pub origins: Origins,
     /// Bytes of the push constant block that are used, 0 if none.
     pub push_constant_bytes: u32,
     /// `LocalSize`, after specialization.

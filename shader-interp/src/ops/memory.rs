@@ -2,6 +2,7 @@
 
 use crate::code::{MemoryEntry, Space};
 use crate::exec::context::Context;
+use crate::ir::{Origin, Origins};
 use crate::pass::defined;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
@@ -307,13 +308,39 @@ pub(crate) fn defined_outside(entry: &MemoryEntry, offset: &Lanes, immediate: u3
 
 /// Says which active lanes use values that nothing has written, by their shadows. `whole`: even if they were loaded along with others.
 #[inline(always)]
-pub(crate) fn check_defined<M: MemorySystem>(shadow: &Lanes, whole: bool, mask: Mask, memory: &mut M) {
+pub(crate) fn check_defined<M: MemorySystem>(
+    origins: &Origins,
+    shadow: &Lanes,
+    whole: bool,
+    mask: Mask,
+    memory: &mut M,
+) {
     let counts = |word: u32| word != 0 && (whole || word & defined::PARTLY == 0);
-    let mut left = (0..LANES).fold(0, |m, j| m | Mask::from(counts(shadow.0[j])) << j) & mask;
+    let undefined = (0..LANES).fold(0, |m, j| m | Mask::from(counts(shadow.0[j])) << j) & mask;
+    if undefined != 0 {
+        tell_undefined(origins, shadow, undefined, memory);
+    }
+}
+
+#[cold]
+fn tell_undefined<M: MemorySystem>(origins: &Origins, shadow: &Lanes, mut left: Mask, memory: &mut M) {
+    let of = |lane: usize| origins.get(defined::number(shadow.0[lane]));
     while left != 0 {
-        let origin = defined::origin(shadow.0[left.trailing_zeros() as usize]);
-        let here = lanes(left).filter(|j| defined::origin(shadow.0[*j]) == origin).fold(0, |m, j| m | 1 << j);
-        memory.notice(origin, here, &Notice::Undefined);
+        let lane = left.trailing_zeros() as usize;
+        let Some(origin) = of(lane) else {
+            left &= left - 1;
+            continue;
+        };
+        let (mut here, mut offset) = (0, Lanes::ZERO);
+        for j in lanes(left) {
+            let other = of(j).filter(|other| other.site == origin.site && other.variable == origin.variable);
+            if let Some(other) = other {
+                here |= 1 << j;
+                offset.0[j] = other.offset;
+            }
+        }
+        let Origin { site, variable, bytes, .. } = origin;
+        memory.notice(site, here, &Notice::Undefined { variable, offset: &offset, bytes });
         left &= !here;
     }
 }

@@ -2,7 +2,7 @@
 //! from none that are not.
 //!
 //! Each followed object gets a *shadow object* of the same size, and values that may be undefined a *shadow* of type I32. A shadow is 0 for
-//! a defined value; for an undefined one it names the load that read what nothing had written ([`origin`]). Copies are no uses: stores to
+//! a defined value; for an undefined one it names the component that a load read and nothing had written ([`number`], [`Origins`]). Copies are no uses: stores to
 //! followed objects, phis and selections carry the shadow along, arithmetic hands on its arguments'. A [`OpKind::CheckDefined`] stands
 //! before branches, switches, addresses and descriptor elements, atomics, images, and stores to memory that invocations share.
 //!
@@ -15,12 +15,13 @@
 use super::builder::Builder;
 use super::complete;
 use crate::ir::{
-    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader, Value,
-    Values,
+    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region, Scalar,
+    Shader, Value, Values,
 };
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Bytes of the largest object that is followed.
 pub(super) const FOLLOWED: u32 = 1 << 16;
@@ -32,25 +33,39 @@ const NEVER: u32 = 1;
 /// Other components of the same load were defined.
 pub(crate) const PARTLY: u32 = 2;
 
-/// The shadow of a component that the load at `site` found undefined.
-fn word(site: Site) -> u32 {
-    (site.0 + 1) << 2
+/// The shadow of the component with this number, which a load found undefined.
+fn word(number: u32) -> u32 {
+    (number + 1) << 2
 }
 
-/// The load that a shadow which is not 0 names.
-pub(crate) fn origin(shadow: u32) -> Site {
-    Site((shadow >> 2).wrapping_sub(1))
+/// The number of the component that a shadow which is not 0 names, in [`Shader::origins`].
+pub(crate) fn number(shadow: u32) -> u32 {
+    (shadow >> 2).wrapping_sub(1)
 }
 
-/// Instruments the shader's body; returns the loads that shadows may name.
-pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<Option<Label>>) -> Vec<Site> {
+/// An object that is followed.
+#[derive(Clone, Copy)]
+struct Followed {
+    /// Its first byte.
+    offset: u32,
+    /// Its bytes.
+    size: u32,
+    /// The shadow object.
+    shadow: u32,
+    /// How far that lies behind it.
+    delta: u32,
+}
+
+/// Instruments the shader's body, and numbers what shadows may name.
+pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<Option<Label>>) {
     let complete = complete::find(shader, b);
     let mut objects = Vec::new();
     let mut end = shader.private_bytes;
     for k in 0..complete.len() {
         let PrivateObject { offset, size, .. } = shader.private[k];
         let follow = !complete[k] && size > 0 && size <= FOLLOWED && end <= 1 << 26;
-        objects.push(follow.then(|| (shader.private.len() as u32, end.wrapping_sub(offset))));
+        let (shadow, delta) = (shader.private.len() as u32, end.wrapping_sub(offset));
+        objects.push(follow.then_some(Followed { offset, size, shadow, delta }));
         if follow {
             shader.private.push(PrivateObject { offset: end, size, name: String::new() });
             owners.push(owners[k]);
@@ -59,21 +74,20 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
     }
     shader.private_bytes = end;
     if objects.iter().all(Option::is_none) {
-        return Vec::new();
+        return;
     }
     let body = std::mem::take(&mut shader.body);
-    let mut walk = Walk { b, objects, shadows: FxHashMap::default(), origins: Vec::new() };
+    let mut walk = Walk { b, objects, shadows: FxHashMap::default(), origins: Origins::default() };
     shader.body = walk.region(body);
-    walk.origins
+    shader.origins = walk.origins;
 }
 
 struct Walk<'a> {
     b: &'a mut Builder,
-    /// Of each object: its shadow object, and how far that lies behind it.
-    objects: Vec<Option<(u32, u32)>>,
+    objects: Vec<Option<Followed>>,
     /// Of values that may be undefined.
     shadows: FxHashMap<Value, Value>,
-    origins: Vec<Site>,
+    origins: Origins,
 }
 
 /// Operations that put components side by side as they are.
@@ -241,7 +255,7 @@ impl Walk<'_> {
             }
             Store { place: place @ Place::Private { object, offset, immediate }, access } => {
                 self.check_place(place, op.site);
-                if let Some((shadow, delta)) = self.objects[*object as usize] {
+                if let Some(Followed { shadow, delta, .. }) = self.objects[*object as usize] {
                     for (k, &value) in op.arguments.iter().enumerate() {
                         let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size));
                         let immediate = immediate.wrapping_add(delta);
@@ -374,7 +388,8 @@ impl Walk<'_> {
 
     /// The loads by which one instruction reads a value from a followed object. `part`: and it reads more elsewhere.
     fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
-        let mut found: Vec<(Value, Value)> = Vec::new();
+        // Of each component: the value, its shadow in memory, and the shadow that names it.
+        let mut found: Vec<(Value, Value, Value)> = Vec::new();
         for node in group {
             let Node::Op(op) = node else { continue };
             let OpKind::Load { place: place @ Place::Private { object, offset, immediate }, access } =
@@ -385,14 +400,16 @@ impl Walk<'_> {
             self.check_place(&place, site);
             let results = op.results.clone();
             self.b.push(Node::Op(op));
-            let Some((shadow, delta)) = self.objects[object as usize] else { continue };
+            let Some(followed) = self.objects[object as usize] else { continue };
+            let Followed { shadow, delta, .. } = followed;
+            let here = self.named(&place, object, followed, access.size, results.len() as u32, site);
             for (k, &result) in results.iter().enumerate() {
                 let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size)).wrapping_add(delta);
                 let place = Place::Private { object: shadow, offset, immediate };
                 let access = Access::plain(StorageClasses::empty(), access.size.min(4), 1);
                 let stored = self.b.one(OpKind::Load { place, access }, Scalar::I32, &[], Site(0));
                 let one = self.b.int(NEVER);
-                found.push((result, self.b.alu(Alu::Xor, Scalar::I32, &[stored, one])));
+                found.push((result, self.b.alu(Alu::Xor, Scalar::I32, &[stored, one]), here[k]));
             }
         }
         if found.is_empty() {
@@ -405,22 +422,57 @@ impl Walk<'_> {
         } else if found.len() > 1 {
             let least = found[1..]
                 .iter()
-                .fold(found[0].1, |least, &(_, shadow)| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
+                .fold(found[0].1, |least, &(_, shadow, _)| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
             let some_defined = self.is(least, 0);
             self.b.select(some_defined, partly, zero)
         } else {
             zero
         };
-        let here = self.b.int(word(site));
-        let here = self.b.alu(Alu::Or, Scalar::I32, &[here, flag]);
         // What was copied along with something defined is named where it is read alone.
         let mask = self.b.int(NEVER | PARTLY);
-        for (result, shadow) in found {
+        for (result, shadow, here) in found {
+            let here = self.b.alu(Alu::Or, Scalar::I32, &[here, flag]);
             let named = self.b.alu(Alu::And, Scalar::I32, &[shadow, mask]);
             let named = self.is(named, 0);
             let shadow = self.b.select(named, shadow, here);
             self.set(result, shadow);
         }
-        self.origins.push(site);
+    }
+
+    /// The shadows that name the components of a load, should they be undefined.
+    fn named(
+        &mut self,
+        place: &Place,
+        object: u32,
+        of: Followed,
+        size: u8,
+        count: u32,
+        site: Site,
+    ) -> SmallVec<[Value; 4]> {
+        let &Place::Private { offset, immediate, .. } = place else { return SmallVec::new() };
+        let relative = immediate.wrapping_sub(of.offset);
+        let first = |offset: u32| Origin { site, variable: object, offset, bytes: size };
+        let constant = offset.map_or(Some(0), |offset| self.b.constant_bits(offset).map(|bits| bits as u32));
+        if let Some(constant) = constant {
+            let (number, step) = self.origins.add(first(relative.wrapping_add(constant)), count);
+            return (0..count).map(|k| self.b.int(word(number + step * k))).collect();
+        }
+        // One number for each component of the object: which it is shows when the offset is known.
+        let all = of.size / u32::from(size.max(1));
+        let (number, step) = self.origins.add(first(0), all);
+        let mut at = self.b.int(word(number));
+        if let Some(offset) = offset.filter(|_| step == 1) {
+            let (relative, shift, two) =
+                (self.b.int(relative), self.b.int(u32::from(size).trailing_zeros()), self.b.int(2));
+            let index = self.b.add(offset, relative);
+            let index = self.b.alu(Alu::ShiftRightLogical, Scalar::I32, &[index, shift]);
+            let index = self.b.alu(Alu::ShiftLeft, Scalar::I32, &[index, two]);
+            at = self.b.add(at, index);
+        }
+        let next = |walk: &mut Self, k: u32| {
+            let by = walk.b.int(k * step << 2);
+            walk.b.add(at, by)
+        };
+        (0..count).map(|k| next(self, k)).collect()
     }
 }

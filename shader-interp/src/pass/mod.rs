@@ -20,24 +20,22 @@ mod rewrite;
 use crate::CompileError;
 use crate::ir::{Label, Shader};
 use builder::Builder;
-use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 
 /// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private objects live in. `check`: values that
-/// nothing has written are to be noticed where they are used. Returns the sites that notices may name, too.
+/// nothing has written are to be noticed where they are used.
 pub(crate) fn run(
     mut shader: Shader,
     mut builder: Builder,
     mut owners: Vec<Option<Label>>,
     check: bool,
-) -> Result<(Shader, Vec<Site>), CompileError> {
-    let mut origins = Vec::new();
+) -> Result<Shader, CompileError> {
     if check {
-        origins = defined::instrument(&mut shader, &mut builder, &mut owners);
+        defined::instrument(&mut shader, &mut builder, &mut owners);
     }
     let plan = promote::plan(&mut shader, &builder, &owners);
     rewrite::run(&mut shader, builder, &plan)?;
-    let known = if origins.is_empty() { FxHashMap::default() } else { constants::find(&mut shader) };
+    let known = if shader.origins.is_empty() { FxHashMap::default() } else { constants::find(&mut shader) };
     dead::run(&mut shader, &known)?;
-    Ok((shader, origins))
+    Ok(shader)
 }

@@ -71,6 +71,8 @@ pub(crate) struct Object {
     pub offset: u32,
     /// The variable's id, for its name.
     pub variable: u32,
+    /// Its type.
+    pub ty: u32,
     /// The block of the function instance that it lives in; `None` for Private variables.
     pub owner: Option<Label>,
 }

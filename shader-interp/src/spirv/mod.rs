@@ -24,6 +24,7 @@ mod memory;
 mod module;
 mod note;
 mod pointer;
+mod shape;
 mod site;
 mod structure;
 mod subgroup;
@@ -33,7 +34,7 @@ mod words;
 
 use crate::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{PrivateObject, Region, Shader};
+use crate::ir::{Origins, PrivateObject, Region, Shader};
 use crate::pass;
 use crate::pass::builder::Builder;
 use lowerer::{Def, Lowerer};
@@ -98,6 +99,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
             name: name_of(object.variable),
         })
         .collect();
+    let variables = if lowerer.options.modelled { lowerer.variables() } else { Vec::new() };
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
@@ -108,6 +110,8 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         workgroup_bytes: lowerer.workgroup_bytes,
         private: objects,
         private_bytes: lowerer.private_bytes,
+        variables,
+        origins: Origins::default(),
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,
         vulkan_memory_model: lowerer.module.vulkan_memory_model,
@@ -116,10 +120,9 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         language: lowerer.module.language,
         float_controls: lowerer.float_controls,
     };
-    let (mut shader, named) =
-        pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled)?;
+    let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled)?;
     let mut used = vec![false; lowerer.sites.len()];
-    named.iter().for_each(|site| used[site.0 as usize] = true);
+    shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
     site::mark(&shader.body, &mut used);
     (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &used);
     Ok(shader)

@@ -48,6 +48,8 @@ pub(crate) struct Module<'a> {
     pub modes: Vec<u32>,
     /// Word of OpName, by id.
     pub names: FxHashMap<u32, u32>,
+    /// Word of OpMemberName, by type and member.
+    pub member_names: FxHashMap<(u32, u32), u32>,
     /// Word of OpString, by id.
     pub strings: FxHashMap<u32, u32>,
     /// File id and text of OpSource, with continuation.
@@ -80,6 +82,7 @@ impl<'a> Module<'a> {
             entry: 0,
             modes: Vec::new(),
             names: FxHashMap::default(),
+            member_names: FxHashMap::default(),
             strings: FxHashMap::default(),
             sources: Vec::new(),
             language: SourceLanguage::Unknown,
@@ -209,7 +212,10 @@ impl<'a> Module<'a> {
                     text.push_str(&i.string(1)?.0);
                 }
             }
-            Op::MemberName | Op::SourceExtension | Op::ModuleProcessed | Op::Nop => {}
+            Op::MemberName => {
+                self.member_names.insert((i.id(1)?, i.word(2)?), i.word);
+            }
+            Op::SourceExtension | Op::ModuleProcessed | Op::Nop => {}
             op if is_annotation(op) => self.decorations.read(i)?,
             Op::Line | Op::NoLine => {}
             _ => self.globals.push(i.word),
@@ -239,6 +245,13 @@ impl<'a> Module<'a> {
     pub fn name(&self, id: u32) -> String {
         let read = |word| self.stream.at(word).and_then(|i| i.string(2));
         self.names.get(&id).and_then(|&word| read(word).ok()).map(|(name, _)| name).unwrap_or_default()
+    }
+
+    /// OpMemberName of a member, or "".
+    pub fn member_name(&self, ty: u32, member: u32) -> String {
+        let read = |word| self.stream.at(word).and_then(|i| i.string(3));
+        let word = self.member_names.get(&(ty, member));
+        word.and_then(|&word| read(word).ok()).map(|(name, _)| name).unwrap_or_default()
     }
 
     /// The text of an OpString.

@@ -354,7 +354,7 @@ impl Lowerer<'_> {
         let end = end.ok_or_else(|| CompileError::Limit("more than 64 MiB of private memory".into()))?;
         let size = info.size;
         self.private_bytes = end.next_multiple_of(8);
-        self.objects.push(Object { size, offset, variable, owner });
+        self.objects.push(Object { size, offset, variable, ty: pointee, owner });
         Ok(self.objects.len() as u32 - 1)
     }
 

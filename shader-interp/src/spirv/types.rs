@@ -124,7 +124,7 @@ pub(crate) struct TypeInfo {
 }
 
 /// How the pointee of a pointer lies in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Layout {
     /// By decorations.
     pub explicit: bool,

@@ -88,6 +88,8 @@ pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Sh
         workgroup_bytes: 0,
         private: Vec::new(),
         private_bytes: 0,
+        variables: Vec::new(),
+        origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [local, 1, 1],
         vulkan_memory_model: true,
