@@ -152,7 +152,7 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
         bail!("--push {text}: the shader has no push constants");
     }
     for text in &arguments.push {
-        push(&mut program.push_constants, text).with_context(|| format!("--push {text}"))?;
+        program.push_constants.push(push(text).with_context(|| format!("--push {text}"))?);
     }
     if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {
         bail!("--dump {set}:{binding}: no --buffer of that set and binding");
@@ -160,22 +160,26 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
     Ok((program, types))
 }
 
-fn push(bytes: &mut Vec<u8>, text: &str) -> anyhow::Result<()> {
+/// The offset and the bytes of a --push, as vkCmdPushConstants takes them: multiples of 4.
+fn push(text: &str) -> anyhow::Result<(u32, Vec<u8>)> {
     let (offset, values) = text.split_once('=').context("not OFFSET=TYPE:v0,v1,...")?;
-    let offset: usize = offset.parse().context("the offset is no number")?;
+    let offset: u32 = offset.parse().context("the offset is no number")?;
     let (kind, values) = values.split_once(':').context("not OFFSET=TYPE:v0,v1,...")?;
     let kind = Element::parse(kind).map_err(anyhow::Error::msg)?;
     let mut encoded = Vec::new();
     for value in values.split(',') {
         encoded.extend(kind.encode(value).map_err(anyhow::Error::msg)?);
     }
-    let end = (offset + encoded.len()).next_multiple_of(4);
-    if end > 65536 {
+    if !offset.is_multiple_of(4) {
+        bail!("the offset {offset} is no multiple of 4, as vkCmdPushConstants asks for");
+    }
+    if !encoded.len().is_multiple_of(4) {
+        bail!("{} bytes of values are no multiple of 4, as vkCmdPushConstants asks for", encoded.len());
+    }
+    if offset as usize + encoded.len() > 65536 {
         bail!("the offset is too large");
     }
-    bytes.resize(bytes.len().max(end), 0);
-    bytes[offset..offset + encoded.len()].copy_from_slice(&encoded);
-    Ok(())
+    Ok((offset, encoded))
 }
 
 /// Checks the arguments, and that the file is SPIR-V, without running anything. Returns the buffers to print as the option `outcomes` of
@@ -226,11 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn push_constants_are_laid_out_by_offset() {
-        let mut bytes = Vec::new();
-        push(&mut bytes, "4=u32:7").unwrap();
-        push(&mut bytes, "0=u16:1,2").unwrap();
-        assert_eq!(bytes, [1, 0, 2, 0, 7, 0, 0, 0]);
-        assert!(push(&mut bytes, "4=u32").is_err());
+    fn push_constants_are_whole_words() {
+        assert_eq!(push("4=u32:7").unwrap(), (4, vec![7, 0, 0, 0]));
+        assert_eq!(push("0=u16:1,2").unwrap(), (0, vec![1, 0, 2, 0]));
+        let refused = |text| push(text).unwrap_err().to_string();
+        assert!(refused("4=u32").contains("not OFFSET=TYPE"));
+        assert!(refused("2=u32:7").contains("the offset 2 is no multiple of 4"));
+        assert!(refused("0=u16:1").contains("2 bytes of values are no multiple of 4"));
+        assert!(refused("65536=u32:1").contains("too large"));
     }
 }

@@ -95,6 +95,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         specialization: BTreeMap::new(),
         subgroup_size: lowered.subgroup_size,
         modelled: true,
+        push_unset: false,
         notes: false,
     };
     let program = compile(&lowered.words, &options).expect("a lowered test compiles");
@@ -118,7 +119,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         vec![if resource.texel { Descriptor::TexelBuffer(view, 98, 1) } else { Descriptor::Buffer(view) }]
     });
     let resources =
-        Resources { bindings: bindings.collect(), push_constants: vec![0; 8], addresses: Vec::new() };
+        Resources { bindings: bindings.collect(), push_constants: vec![0; 8], ..Resources::default() };
     let groups = [lowered.groups, 1, 1];
     let info = DispatchInfo {
         groups,

@@ -162,6 +162,7 @@ fn program(kernel: &Kernel, modelled: bool) -> Program {
         specialization: Default::default(),
         subgroup_size: 32,
         modelled,
+        push_unset: false,
         notes: false,
     };
     compile(&words, &options).expect("a shader that compiles")
@@ -186,6 +187,7 @@ fn resources(program: &Program, kernel: &Kernel, buffers: &mut [Vec<u32>]) -> Re
     Resources {
         bindings: program.shader.bindings.iter().enumerate().map(view).collect(),
         push_constants: kernel.push.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        push_unset: Vec::new(),
         addresses: Vec::new(),
     }
 }

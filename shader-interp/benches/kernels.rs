@@ -54,6 +54,7 @@ fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
         specialization: Default::default(),
         subgroup_size,
         modelled: false,
+        push_unset: false,
         notes: false,
     };
     compile(&words, &options).expect("a shader that compiles")
@@ -78,6 +79,7 @@ fn bench(criterion: &mut Criterion) {
             let resources = Resources {
                 bindings: program.shader.bindings.iter().map(view).collect(),
                 push_constants: kernel.push.iter().flat_map(|w| w.to_le_bytes()).collect(),
+                push_unset: Vec::new(),
                 addresses: Vec::new(),
             };
             let grid = Grid { base: [0; 3], groups: [kernel.groups, 1, 1] };

@@ -15,6 +15,8 @@ pub struct CompileOptions {
     pub subgroup_size: u32,
     /// Generate code for a modelled memory system: every invocation's load is an event of its own.
     pub modelled: bool,
+    /// In modelled code: follow push constants that nothing may have set, by [`Resources::push_unset`].
+    pub push_unset: bool,
     /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by zero.
     pub notes: bool,
 }
@@ -100,12 +102,17 @@ pub struct Resources {
     pub bindings: Vec<Vec<Descriptor>>,
     /// Push constant bytes.
     pub push_constants: Vec<u8>,
+    /// For each of them: 0 if something has set it. None at all where they are not followed.
+    pub push_unset: Vec<u8>,
     /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may point.
     pub addresses: Vec<MemoryView>,
 }
 
 /// The reference of physical storage buffer accesses: one for all addresses.
 pub const PHYSICAL_REFERENCE: Reference = Reference(u32::MAX - 1);
+
+/// The push constant offset at which code that follows them finds [`Resources::push_unset`].
+pub(crate) const PUSH_UNSET: u32 = 1 << 30;
 
 /// The workgroups of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ fn run(words: &[u32]) -> Vec<i32> {
         specialization: BTreeMap::new(),
         subgroup_size: 32,
         modelled: false,
+        push_unset: false,
         notes: false,
     };
     let program = compile(words, &options).expect("a program");

@@ -88,6 +88,7 @@ fn every_kind_of_image_operation_works_together() {
         specialization: BTreeMap::new(),
         subgroup_size: 32,
         modelled: false,
+        push_unset: false,
         notes: false,
     };
     let program = compile(&words, &options).expect("the shader compiles");

@@ -21,6 +21,7 @@ fn options() -> CompileOptions {
         specialization: BTreeMap::new(),
         subgroup_size: 32,
         modelled: false,
+        push_unset: false,
         notes: false,
     }
 }

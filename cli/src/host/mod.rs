@@ -47,8 +47,8 @@ pub struct Program {
     pub specialization: BTreeMap<u32, Vec<u8>>,
     /// Buffers by set and binding.
     pub buffers: BTreeMap<(u32, u32), Contents>,
-    /// Push constant bytes.
-    pub push_constants: Vec<u8>,
+    /// Push constants: bytes from an offset on, both multiples of 4.
+    pub push_constants: Vec<(u32, Vec<u8>)>,
     /// How often it is dispatched, with a full barrier in between.
     pub repeat: u32,
 }

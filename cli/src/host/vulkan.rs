@@ -156,6 +156,11 @@ fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
     }
 }
 
+/// Bytes of the push constant range.
+fn push_size(program: &Program) -> u32 {
+    program.push_constants.iter().map(|(offset, bytes)| offset + bytes.len() as u32).max().unwrap_or(0)
+}
+
 impl Bound {
     fn new(device: &Device, program: &Program, bindings: &Bindings) -> Result<Bound, HostError> {
         let set_count = bindings.keys().map(|(set, _)| set + 1).max().unwrap_or(0);
@@ -196,7 +201,7 @@ impl Bound {
             let push = [vk::PushConstantRange {
                 stage_flags: vk::ShaderStageFlags::COMPUTE,
                 offset: 0,
-                size: program.push_constants.len() as u32,
+                size: push_size(program),
             }];
             let mut info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
             if !program.push_constants.is_empty() {
@@ -282,9 +287,9 @@ fn dispatch(context: &Context, bound: &Bound, program: &Program) -> Result<(), H
                 &[],
             );
         }
-        if !program.push_constants.is_empty() {
+        for (offset, bytes) in &program.push_constants {
             let stages = vk::ShaderStageFlags::COMPUTE;
-            device.cmd_push_constants(commands, bound.layout, stages, 0, &program.push_constants);
+            device.cmd_push_constants(commands, bound.layout, stages, *offset, bytes);
         }
         let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
         for repetition in 0..program.repeat.max(1) {

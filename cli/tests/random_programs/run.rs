@@ -60,7 +60,7 @@ impl Device {
                 _ => Descriptor::Buffer(of(data)),
             }]
         });
-        Resources { bindings: bindings.collect(), push_constants: Vec::new(), addresses: vec![data] }
+        Resources { bindings: bindings.collect(), addresses: vec![data], ..Resources::default() }
     }
 }
 
@@ -89,6 +89,7 @@ fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
         specialization: BTreeMap::new(),
         subgroup_size: program.subgroup,
         modelled,
+        push_unset: false,
         notes: false,
     };
     compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))

@@ -42,6 +42,8 @@ pub struct State {
     pipeline: Option<Arc<Pipeline>>,
     sets: Vec<Option<BoundSet>>,
     push: Vec<u8>,
+    /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing back.
+    push_unset: Vec<u8>,
     /// Open debug labels, outermost first.
     pub labels: Vec<String>,
     ready: Option<Ready>,
@@ -62,6 +64,7 @@ impl State {
             pipeline: None,
             sets: Vec::new(),
             push: vec![0; PUSH_CONSTANTS as usize],
+            push_unset: vec![1; PUSH_CONSTANTS as usize],
             labels: labels.to_vec(),
             ready: None,
         }
@@ -92,9 +95,23 @@ impl State {
     pub fn push_constants(&mut self, offset: u32, bytes: &[u8]) {
         let start = offset as usize;
         self.push[start..start + bytes.len()].copy_from_slice(bytes);
+        self.push_unset[start..start + bytes.len()].fill(0);
         if let Some(ready) = &mut self.ready {
             ready.resources.push_constants.clone_from(&self.push);
+            ready.resources.push_unset.clone_from(&self.push_unset);
         }
+    }
+
+    /// The push constant bytes that something has set: the first and the last of each run.
+    fn pushed(&self) -> Vec<(u32, u32)> {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for at in (0u32..).zip(&self.push_unset).filter(|(_, unset)| **unset == 0).map(|(at, _)| at) {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == at => *last = at,
+                _ => runs.push((at, at)),
+            }
+        }
+        runs
     }
 
     fn versions(&self) -> Vec<u64> {
@@ -131,6 +148,7 @@ impl State {
         let resources = Resources {
             bindings: bindings.collect(),
             push_constants: self.push.clone(),
+            push_unset: self.push_unset.clone(),
             addresses: address_views(&addresses),
         };
         Ready { resources, versions, addresses }
@@ -229,6 +247,8 @@ pub struct Named {
     pub queue: String,
     /// Objects.
     pub objects: Vec<Object>,
+    /// Push constant bytes that were set: first and last of each run.
+    pub pushed: Vec<(u32, u32)>,
 }
 
 impl Named {
@@ -241,6 +261,7 @@ impl Named {
             labels: &self.labels,
             queue: &self.queue,
             objects: &self.objects,
+            pushed: &self.pushed,
         }
     }
 }
@@ -262,7 +283,7 @@ pub fn run(
         let error = Error::usage("no compute pipeline is bound");
         return Err(format!("vkCmdDispatch: {}", error.message.unwrap_or_default()));
     };
-    let program = pipeline.program(device)?;
+    let program = pipeline.program(device, &state.push_unset)?;
     let changed = state.ready.as_ref().is_none_or(|r| r.versions != state.versions());
     let addresses = device.address_map();
     let moved = state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.addresses, &addresses));
@@ -284,6 +305,7 @@ pub fn run(
             name => name.to_owned(),
         },
         objects: state.objects(device, program),
+        pushed: state.pushed(),
     };
     let outcome = if program.modelled {
         let (outcome, runs) = checked::dispatch(device, program, &grid, &ready.resources, number, &named);

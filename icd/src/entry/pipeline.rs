@@ -24,6 +24,8 @@ pub struct Pipeline {
     program: Arc<Program>,
     /// The program for flat memory, if a checked device runs it plainly.
     plain: OnceLock<Option<Arc<Program>>>,
+    /// The program that follows push constants, if a checked device runs it without all of them.
+    unset: OnceLock<Option<Arc<Program>>>,
     key: Key,
     handle: AtomicU64,
 }
@@ -41,19 +43,29 @@ impl Pipeline {
         device.name(vk::ObjectType::PIPELINE, self.handle())
     }
 
-    /// The program to run on this device: modelled if the device checks and the user did not leave this shader out.
+    /// The program to run on this device: modelled if the device checks and the user did not leave this shader out. `push_unset` has a byte for
+    /// each push constant byte, 0 if something has set it.
     ///
     /// # Errors
     /// The message of a compilation that failed.
-    pub fn program(&self, device: &Device) -> Result<&Arc<Program>, String> {
+    pub fn program(&self, device: &Device, push_unset: &[u8]) -> Result<&Arc<Program>, String> {
         let left_out = device.instance.config.shaders.as_ref().is_some_and(|wanted| {
             let shader = &self.program.shader;
             !(wanted.is_match(&shader.name)
                 || shader.files.iter().any(|f| wanted.is_match(&f.name))
                 || wanted.is_match(&self.name(device)))
         });
-        if !self.program.modelled || !left_out {
+        if !self.program.modelled {
             return Ok(&self.program);
+        }
+        if !left_out {
+            let read = self.program.shader.push_constant_bytes as usize;
+            if push_unset.iter().take(read).all(|unset| *unset == 0) {
+                return Ok(&self.program);
+            }
+            let key = Key { push_unset: true, ..self.key.clone() };
+            let following = self.unset.get_or_init(|| compile(&key).ok());
+            return Ok(following.as_ref().unwrap_or(&self.program));
         }
         let key = Key { modelled: false, notes: false, ..self.key.clone() };
         self.plain
@@ -69,6 +81,7 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
         specialization: key.specialization.clone(),
         subgroup_size: key.subgroup_size,
         modelled: key.modelled,
+        push_unset: key.push_unset,
         notes: key.notes,
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
@@ -112,6 +125,7 @@ fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key
         entry_point: ffi::string(stage.p_name).unwrap_or_default(),
         subgroup_size,
         modelled: device.instance.config.mode.modelled(),
+        push_unset: false,
         notes: device.instance.config.notes != Notes::Off,
         specialization: specialization(ffi::optional(stage.p_specialization_info))?,
         words,
@@ -172,7 +186,13 @@ fn create(
             program
         }
     };
-    let pipeline = Arc::new(Pipeline { program, plain: OnceLock::new(), key, handle: AtomicU64::new(0) });
+    let pipeline = Arc::new(Pipeline {
+        program,
+        plain: OnceLock::new(),
+        unset: OnceLock::new(),
+        key,
+        handle: AtomicU64::new(0),
+    });
     let handle = handle::insert(pipeline.clone());
     pipeline.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
     Ok(handle)

@@ -22,6 +22,8 @@ pub struct Key {
     pub subgroup_size: u32,
     /// For modelled memory.
     pub modelled: bool,
+    /// Following push constants that nothing may have set.
+    pub push_unset: bool,
     /// With notes.
     pub notes: bool,
     /// Specialization.

@@ -30,6 +30,8 @@ pub struct DispatchContext<'a> {
     pub queue: &'a str,
     /// What the references of this dispatch are.
     pub objects: &'a [Object],
+    /// Push constant bytes that vkCmdPushConstants set: first and last of each run.
+    pub pushed: &'a [(u32, u32)],
 }
 
 /// A descriptor or buffer that a reference of the model stands for.
@@ -112,6 +114,11 @@ impl<'a> DispatchContext<'a> {
         variable.part(u32::try_from(place.offset).ok()?)
     }
 
+    /// Whether an access reads push constants.
+    pub fn is_push_constant(&self, access: &AccessInfo) -> bool {
+        access.place.class.is_empty() && self.shader.push_variable == Some(access.place.reference.0)
+    }
+
     /// The first byte that an access reached, from the start of its descriptor or variable; `None` where it named a texel that does not exist.
     pub fn offset(&self, access: &AccessInfo) -> Option<u64> {
         if access.texel.is_some() {
@@ -142,6 +149,9 @@ impl<'a> DispatchContext<'a> {
                 Some(name) => format!("workgroup variable \"{name}\""),
                 None => "workgroup memory".to_owned(),
             };
+        }
+        if self.is_push_constant(access) {
+            return "the push constants".to_owned();
         }
         if place.class.is_empty() {
             return match self.site(access.site).map(|info| info.variable.as_str()).filter(|v| !v.is_empty()) {

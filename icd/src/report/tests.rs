@@ -50,6 +50,7 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         private: vec![],
         private_bytes: 0,
         variables: vec![],
+        push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [64, 1, 1],
@@ -106,7 +107,7 @@ fn not_visible() -> Finding {
 }
 
 fn dispatch<'a>(shader: &'a Shader, labels: &'a [String], objects: &'a [Object]) -> DispatchContext<'a> {
-    DispatchContext { number: 3, shader, pipeline: "", labels, queue: "queue 0", objects }
+    DispatchContext { number: 3, shader, pipeline: "", labels, queue: "queue 0", objects, pushed: &[] }
 }
 
 fn rendered(shader: &Shader, finding: &Finding) -> String {

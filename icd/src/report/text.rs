@@ -23,6 +23,9 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     let Some(dispatch) = context.primary(finding) else { return out };
     out.notes.extend(places(finding, context));
     out.notes.extend(bounds(finding, context));
+    if finding.accesses.iter().any(|access| dispatch.is_push_constant(access)) {
+        out.notes.push(words::pushed(dispatch));
+    }
     out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
     out.notes.extend(finding.missing.iter().map(|m| words::missing(m, dispatch)));
     for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {

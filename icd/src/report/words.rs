@@ -221,11 +221,33 @@ pub fn part(access: &AccessInfo, dispatch: &DispatchContext<'_>) -> String {
         let image = dispatch.object(access).and_then(|object| object.texels.as_ref());
         return texel::name(&texel, image.map_or(Layers::Array, |image| image.layers));
     }
-    if let Some(element) = dispatch.element(access) {
+    let element = dispatch.element(access);
+    if dispatch.is_push_constant(access) && access.place.size > 0 {
+        let first = access.place.offset;
+        let bytes = format!("bytes {first} to {}", first + u64::from(access.place.size) - 1);
+        return element.map_or(bytes.clone(), |element| format!("{element}, {bytes}"));
+    }
+    if let Some(element) = element {
         return element;
     }
     let offset = dispatch.offset(access).unwrap_or(access.place.offset);
     format!("{} bytes at offset {offset}", access.place.size)
+}
+
+/// Which push constants were set, as a note.
+pub fn pushed(dispatch: &DispatchContext<'_>) -> String {
+    let runs: Vec<String> =
+        dispatch.pushed.iter().take(4).map(|(first, last)| format!("{first} to {last}")).collect();
+    match runs.as_slice() {
+        [] => "no vkCmdPushConstants comes before the dispatch in its command buffer".to_owned(),
+        runs => {
+            let more = if dispatch.pushed.len() > runs.len() { ", ..." } else { "" };
+            format!(
+                "vkCmdPushConstants set bytes {}{more} before the dispatch in its command buffer",
+                runs.join(", ")
+            )
+        }
+    }
 }
 
 /// A fact, as a note.

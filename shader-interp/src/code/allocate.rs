@@ -434,6 +434,7 @@ fn empty_shader() -> Shader {
         private: Vec::new(),
         private_bytes: 0,
         variables: Vec::new(),
+        push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [1; 3],

@@ -1,7 +1,7 @@
 //! What all workgroups of a dispatch share, and the registers that are written before code runs.
 
 use crate::code::{Pin, Program};
-use crate::interface::{Descriptor, Grid, Resources};
+use crate::interface::{Descriptor, Grid, PUSH_UNSET, Resources};
 use crate::ir::BuiltIn;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{LANES, Lanes, MemoryView};
@@ -55,8 +55,11 @@ impl<'a> Context<'a> {
 
     /// A push constant of 1, 2 or 4 bytes; 0 outside the block.
     pub fn push_constant(&self, offset: u32, size: u32) -> u32 {
-        let start = offset as usize;
-        let Some(bytes) = self.resources.push_constants.get(start..start + size as usize) else { return 0 };
+        let (of, start) = match offset.checked_sub(PUSH_UNSET) {
+            Some(start) => (&self.resources.push_unset, start as usize),
+            None => (&self.resources.push_constants, offset as usize),
+        };
+        let Some(bytes) = of.get(start..start + size as usize) else { return 0 };
         bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
     }
 

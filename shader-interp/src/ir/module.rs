@@ -235,8 +235,11 @@ pub struct Shader {
     pub private: Vec<PrivateObject>,
     /// Bytes of private memory of one lane.
     pub private_bytes: u32,
-    /// Function and Private variables with their parts, as the module declares them, once for each call: what findings name. Modelled code only.
+    /// What findings name in modelled code: Function and Private variables with their parts, as the module declares them, once for each call,
+    /// and the push constant block.
     pub variables: Vec<Variable>,
+    /// Which of these is the push constant block, where its bytes are followed.
+    pub push_variable: Option<u32>,
     /// The components that loads may find undefined.
     pub origins: Origins,
     /// Bytes of the push constant block that are used, 0 if none.

@@ -1,4 +1,4 @@
-//! Check mode: follows which components of Function and Private variables are written, and checks before a value is used that it comes
+//! Check mode: follows which components of Function and Private variables, and of push constants, are written, and checks before a value is used that it comes
 //! from none that are not.
 //!
 //! Each followed object gets a *shadow object* of the same size, and values that may be undefined a *shadow* of type I32. A shadow is 0 for
@@ -14,9 +14,10 @@
 
 use super::builder::Builder;
 use super::complete;
+use crate::interface::PUSH_UNSET;
 use crate::ir::{
-    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region, Scalar,
-    Shader, Value, Values,
+    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region,
+    Scalar, Shader, Value, Values,
 };
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
@@ -25,6 +26,8 @@ use smallvec::SmallVec;
 
 /// Bytes of the largest object that is followed.
 pub(super) const FOLLOWED: u32 = 1 << 16;
+/// Most bytes of push constants that are followed.
+const PUSH_BYTES: u32 = 1 << 12;
 /// Components of a load that are looked at to know whether all are undefined; loads of more count as partly defined.
 const LOOKED_AT: usize = 64;
 
@@ -73,11 +76,12 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
         }
     }
     shader.private_bytes = end;
-    if objects.iter().all(Option::is_none) {
+    let push = shader.push_variable;
+    if objects.iter().all(Option::is_none) && push.is_none() {
         return;
     }
     let body = std::mem::take(&mut shader.body);
-    let mut walk = Walk { b, objects, shadows: FxHashMap::default(), origins: Origins::default() };
+    let mut walk = Walk { b, objects, push, shadows: FxHashMap::default(), origins: Origins::default() };
     shader.body = walk.region(body);
     shader.origins = walk.origins;
 }
@@ -85,6 +89,8 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
 struct Walk<'a> {
     b: &'a mut Builder,
     objects: Vec<Option<Followed>>,
+    /// The number of the push constant block as a variable, if it is followed.
+    push: Option<u32>,
     /// Of values that may be undefined.
     shadows: FxHashMap<Value, Value>,
     origins: Origins,
@@ -99,22 +105,24 @@ fn packs(alu: Alu) -> bool {
     )
 }
 
-/// A load from a Function or Private variable.
-fn private_load(node: &Node) -> Option<Site> {
-    match node {
-        Node::Op(Op { kind: OpKind::Load { place: Place::Private { .. }, .. }, site, .. }) => Some(*site),
-        _ => None,
-    }
-}
-
 impl Walk<'_> {
+    /// A load from a Function or Private variable, or from push constants that are followed.
+    fn load_of(&self, node: &Node) -> Option<Site> {
+        let Node::Op(Op { kind: OpKind::Load { place, .. }, site, .. }) = node else { return None };
+        match place {
+            Place::Private { .. } => Some(*site),
+            Place::PushConstant { .. } => self.push.map(|_| *site),
+            _ => None,
+        }
+    }
+
     fn region(&mut self, nodes: Region) -> Region {
         self.b.open();
         // Loads by one instruction that are not in a row copy an object part by part.
         let mut parts: FxHashMap<Site, u32> = FxHashMap::default();
         let mut last = None;
         for node in &nodes {
-            let site = private_load(node);
+            let site = self.load_of(node);
             if let Some(site) = site.filter(|_| site != last) {
                 *parts.entry(site).or_default() += 1;
             }
@@ -122,12 +130,12 @@ impl Walk<'_> {
         }
         let mut nodes = nodes.into_iter().peekable();
         while let Some(node) = nodes.next() {
-            let Some(site) = private_load(&node) else {
+            let Some(site) = self.load_of(&node) else {
                 self.node(node);
                 continue;
             };
             let mut group = vec![node];
-            while let Some(next) = nodes.next_if(|next| private_load(next) == Some(site)) {
+            while let Some(next) = nodes.next_if(|next| self.load_of(next) == Some(site)) {
                 group.push(next);
             }
             self.loads(group, site, parts.get(&site).is_some_and(|&count| count > 1));
@@ -392,24 +400,14 @@ impl Walk<'_> {
         let mut found: Vec<(Value, Value, Value)> = Vec::new();
         for node in group {
             let Node::Op(op) = node else { continue };
-            let OpKind::Load { place: place @ Place::Private { object, offset, immediate }, access } =
-                op.kind
-            else {
-                continue;
-            };
+            let OpKind::Load { place, access } = op.kind else { continue };
             self.check_place(&place, site);
             let results = op.results.clone();
             self.b.push(Node::Op(op));
-            let Some(followed) = self.objects[object as usize] else { continue };
-            let Followed { shadow, delta, .. } = followed;
-            let here = self.named(&place, object, followed, access.size, results.len() as u32, site);
+            let Some(here) = self.named(&place, access.size, results.len() as u32, site) else { continue };
             for (k, &result) in results.iter().enumerate() {
-                let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size)).wrapping_add(delta);
-                let place = Place::Private { object: shadow, offset, immediate };
-                let access = Access::plain(StorageClasses::empty(), access.size.min(4), 1);
-                let stored = self.b.one(OpKind::Load { place, access }, Scalar::I32, &[], Site(0));
-                let one = self.b.int(NEVER);
-                found.push((result, self.b.alu(Alu::Xor, Scalar::I32, &[stored, one]), here[k]));
+                let shadow = self.stored_shadow(&place, k as u32 * u32::from(access.size), access.size);
+                found.push((result, shadow, here[k]));
             }
         }
         if found.is_empty() {
@@ -420,9 +418,9 @@ impl Walk<'_> {
         let flag = if part || found.len() > LOOKED_AT {
             partly
         } else if found.len() > 1 {
-            let least = found[1..]
-                .iter()
-                .fold(found[0].1, |least, &(_, shadow, _)| self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow]));
+            let least = found[1..].iter().fold(found[0].1, |least, &(_, shadow, _)| {
+                self.b.alu(Alu::UMin, Scalar::I32, &[least, shadow])
+            });
             let some_defined = self.is(least, 0);
             self.b.select(some_defined, partly, zero)
         } else {
@@ -439,27 +437,52 @@ impl Walk<'_> {
         }
     }
 
-    /// The shadows that name the components of a load, should they be undefined.
-    fn named(
-        &mut self,
-        place: &Place,
-        object: u32,
-        of: Followed,
-        size: u8,
-        count: u32,
-        site: Site,
-    ) -> SmallVec<[Value; 4]> {
-        let &Place::Private { offset, immediate, .. } = place else { return SmallVec::new() };
-        let relative = immediate.wrapping_sub(of.offset);
-        let first = |offset: u32| Origin { site, variable: object, offset, bytes: size };
+    /// What memory says of the component at byte `by` of a place that is followed: 0, a shadow, or [`NEVER`].
+    fn stored_shadow(&mut self, place: &Place, by: u32, size: u8) -> Value {
+        let access = Access::plain(StorageClasses::empty(), size.min(4), 1);
+        let mut load = |place| self.b.one(OpKind::Load { place, access }, Scalar::I32, &[], Site(0));
+        match *place {
+            Place::Private { object, offset, immediate } => {
+                let (shadow, delta) =
+                    self.objects[object as usize].map_or((object, 0), |of| (of.shadow, of.delta));
+                let immediate = immediate.wrapping_add(by).wrapping_add(delta);
+                let stored = load(Place::Private { object: shadow, offset, immediate });
+                let one = self.b.int(NEVER);
+                self.b.alu(Alu::Xor, Scalar::I32, &[stored, one])
+            }
+            Place::PushConstant { offset, immediate } => {
+                let immediate = immediate.wrapping_add(by).wrapping_add(PUSH_UNSET);
+                let mut unset = load(Place::PushConstant { offset, immediate });
+                if size == 8 {
+                    let high = load(Place::PushConstant { offset, immediate: immediate.wrapping_add(4) });
+                    unset = self.b.alu(Alu::Or, Scalar::I32, &[unset, high]);
+                }
+                let (set, zero, one) = (self.is(unset, 0), self.b.int(0), self.b.int(NEVER));
+                self.b.select(set, zero, one)
+            }
+            _ => self.b.int(0),
+        }
+    }
+
+    /// The shadows that name the components of a load, should they be undefined; `None` if what it loads is not followed.
+    fn named(&mut self, place: &Place, size: u8, count: u32, site: Site) -> Option<SmallVec<[Value; 4]>> {
+        let (variable, start, bytes, offset, immediate) = match *place {
+            Place::Private { object, offset, immediate } => {
+                let of = self.objects[object as usize]?;
+                (object, of.offset, of.size, offset, immediate)
+            }
+            Place::PushConstant { offset, immediate } => (self.push?, 0, PUSH_BYTES, offset, immediate),
+            _ => return None,
+        };
+        let relative = immediate.wrapping_sub(start);
+        let first = |offset: u32| Origin { site, variable, offset, bytes: size };
         let constant = offset.map_or(Some(0), |offset| self.b.constant_bits(offset).map(|bits| bits as u32));
         if let Some(constant) = constant {
             let (number, step) = self.origins.add(first(relative.wrapping_add(constant)), count);
-            return (0..count).map(|k| self.b.int(word(number + step * k))).collect();
+            return Some((0..count).map(|k| self.b.int(word(number + step * k))).collect());
         }
         // One number for each component of the object: which it is shows when the offset is known.
-        let all = of.size / u32::from(size.max(1));
-        let (number, step) = self.origins.add(first(0), all);
+        let (number, step) = self.origins.add(first(0), bytes / u32::from(size.max(1)));
         let mut at = self.b.int(word(number));
         if let Some(offset) = offset.filter(|_| step == 1) {
             let (relative, shift, two) =
@@ -470,9 +493,9 @@ impl Walk<'_> {
             at = self.b.add(at, index);
         }
         let next = |walk: &mut Self, k: u32| {
-            let by = walk.b.int(k * step << 2);
+            let by = walk.b.int((k * step) << 2);
             walk.b.add(at, by)
         };
-        (0..count).map(|k| next(self, k)).collect()
+        Some((0..count).map(|k| next(self, k)).collect())
     }
 }

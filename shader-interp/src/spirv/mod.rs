@@ -99,7 +99,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
             name: name_of(object.variable),
         })
         .collect();
-    let variables = if lowerer.options.modelled { lowerer.variables() } else { Vec::new() };
+    let (variables, push_variable) = lowerer.variables();
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
@@ -111,6 +111,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         private: objects,
         private_bytes: lowerer.private_bytes,
         variables,
+        push_variable,
         origins: Origins::default(),
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,

@@ -1,6 +1,7 @@
 //! The parts of variables, by their types and names: for findings.
 
 use super::lowerer::Lowerer;
+use super::pointer::Base;
 use super::types::{Layout, Type};
 use crate::ir::{Part, Scalar, Shape, Variable};
 use rustc_hash::FxHashMap;
@@ -13,14 +14,30 @@ const DEEPEST: u32 = 64;
 pub(crate) type Shapes = FxHashMap<(u32, Layout), Arc<Shape>>;
 
 impl Lowerer<'_> {
-    /// The Function and Private variables, as objects are numbered.
-    pub fn variables(&self) -> Vec<Variable> {
+    /// What findings name: the Function and Private variables, as objects are numbered, then the push constant block, and its number if it is
+    /// followed. Nothing where the code is not for the model.
+    pub fn variables(&self) -> (Vec<Variable>, Option<u32>) {
+        if !self.options.modelled {
+            return (Vec::new(), None);
+        }
         let mut shapes = Shapes::default();
-        let variable = |shapes: &mut Shapes, id, ty| Variable {
+        let variable = |shapes: &mut Shapes, id, ty, layout| Variable {
             name: self.module.name(id),
-            shape: self.shape(ty, Layout::default(), shapes, 0),
+            shape: self.shape(ty, layout, shapes, 0),
         };
-        self.objects.iter().map(|object| variable(&mut shapes, object.variable, object.ty)).collect()
+        let objects = self.objects.iter();
+        let natural = Layout::default();
+        let mut variables: Vec<Variable> =
+            objects.map(|object| variable(&mut shapes, object.variable, object.ty, natural)).collect();
+        let push = self.pointers.iter().find(|pointer| pointer.base == Base::PushConstant);
+        let followed = push.filter(|_| self.options.push_unset).and_then(|pointer| {
+            let i = self.module.stream.at(*self.module.defined.get(pointer.variable as usize)?).ok()?;
+            let Type::Pointer { pointee, .. } = self.types.get(i.id(1).ok()?).ok()?.kind else { return None };
+            let explicit = Layout { explicit: true, ..natural };
+            variables.push(variable(&mut shapes, pointer.variable, pointee, explicit));
+            Some(variables.len() as u32 - 1)
+        });
+        (variables, followed)
     }
 
     /// The parts of a type in memory.

@@ -89,6 +89,7 @@ pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Sh
         private: Vec::new(),
         private_bytes: 0,
         variables: Vec::new(),
+        push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,
         local_size: [local, 1, 1],
@@ -106,6 +107,7 @@ pub fn options(subgroup_size: u32) -> CompileOptions {
         specialization: Default::default(),
         subgroup_size,
         modelled: false,
+        push_unset: false,
         notes: false,
     }
 }
@@ -128,6 +130,7 @@ pub fn resources(program: &Program, buffers: &mut [Vec<u32>], push_constants: &[
     Resources {
         bindings: program.shader.bindings.iter().map(view).collect(),
         push_constants: push_constants.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        push_unset: Vec::new(),
         addresses: Vec::new(),
     }
 }
