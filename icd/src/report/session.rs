@@ -80,6 +80,8 @@ pub struct Session {
 struct State {
     /// By what makes findings equal: number (from 1) and occurrences.
     seen: BTreeMap<String, (u64, u64)>,
+    /// By dispatch, id and fix: the number of the first finding that has it.
+    fixes: BTreeMap<(u32, &'static str, Vec<String>), u64>,
     suppressed: BTreeSet<String>,
     families: BTreeMap<&'static str, u64>,
     not_implemented: BTreeSet<String>,
@@ -228,8 +230,17 @@ impl Session {
         if note {
             line["level"] = "note".into();
         }
+        let help = text::notes(finding, context).help;
+        let group = (!help.is_empty())
+            .then(|| *state.fixes.entry((dispatch, finding.id.name(), help)).or_insert(number));
+        line["group"] = json!(group);
         write_line(&mut state.report, &line);
-        self.show(number, &rendered);
+        // The executions of an exploration have replays of their own.
+        if group.is_some_and(|first| first < number && self.shows(first)) && choices.is_none() {
+            self.show(number, &text::render_short(finding, context));
+        } else {
+            self.show(number, &rendered);
+        }
         self.summarise(&mut state, false);
         let mut objects: Vec<Object> = Vec::new();
         for object in finding.accesses.iter().filter_map(|a| context.of(a)?.object(a)) {
@@ -296,10 +307,15 @@ impl Session {
         Verdict { message: Some(message), halt: self.config.halt_on_error }
     }
 
+    /// Whether `max-reports` allows to print the diagnostic of that number.
+    fn shows(&self, number: u64) -> bool {
+        self.config.max_reports == 0 || number <= u64::from(self.config.max_reports)
+    }
+
     /// Prints a diagnostic, as long as `max-reports` allows.
     fn show(&self, number: u64, rendered: &str) {
         let most = u64::from(self.config.max_reports);
-        if most == 0 || number <= most {
+        if self.shows(number) {
             print(&format!("{rendered}\n"));
         } else if number == most + 1 {
             say(&format!("{most} findings shown; the others are counted only (max-reports)"));

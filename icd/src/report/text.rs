@@ -158,9 +158,25 @@ pub(super) fn snippets(shown: &[Shown]) -> Vec<Element<'_>> {
 
 /// The diagnostic, ending in a line feed. `replay` is the command that shows it again.
 pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String {
+    whole_or_short(finding, context, notes(finding, context), Some(replay))
+}
+
+/// The diagnostic of a finding that a fix which was told already mends, too: its accesses and their place.
+pub fn render_short(finding: &Finding, context: &Context<'_>) -> String {
+    let fix = notes(finding, context).help;
+    let help = fix.iter().map(|fix| format!("the same fix as above: {fix}")).collect();
+    let notes = places(finding, context);
+    whole_or_short(finding, context, Notes { notes, help }, None)
+}
+
+fn whole_or_short(
+    finding: &Finding,
+    context: &Context<'_>,
+    Notes { notes, help }: Notes,
+    replay: Option<&str>,
+) -> String {
     let shown: Vec<Shown> =
         (0..finding.accesses.len()).rev().filter_map(|i| shown(i, finding, context)).collect();
-    let Notes { notes, help } = notes(finding, context);
     let mut elements = snippets(&shown);
     if shown.is_empty() {
         elements.extend(
@@ -170,7 +186,8 @@ pub fn render(finding: &Finding, context: &Context<'_>, replay: &str) -> String 
     }
     elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n).into()));
     elements.extend(help.into_iter().map(|h| Level::HELP.message(h).into()));
-    elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
+    elements
+        .extend(replay.map(|replay| Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into()));
     let level = if finding.id.is_note() { Level::NOTE } else { Level::ERROR };
     let group = level.primary_title(words::title(finding.id)).id(finding.id.name()).elements(elements);
     let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
