@@ -95,8 +95,8 @@ fn a_livelock_names_who_waits_for_what() {
     assert_eq!(output.status.code(), Some(1), "{errors}");
     for text in [
         "error[livelock]: no invocation can make progress",
-        "invocations 8 to 15 (subgroup 1) of workgroup (0,0,0) wait at barrier_and_flag.comp:13 for a change of buffer at set 0, binding 0: 4 \
-         bytes at offset 4",
+        "invocations 8 to 15 (subgroup 1) of workgroup (0,0,0) wait at barrier_and_flag.comp:13 for a change of buffer at set 0, binding 0: flag, \
+         4 bytes at offset 4",
         "invocations 0 to 7 (subgroup 0) of workgroup (0,0,0) wait at the barrier (controlBarrier at barrier_and_flag.comp:16) for the rest of \
          the workgroup",
     ] {
@@ -115,7 +115,7 @@ fn a_livelock_names_whom_the_progress_model_starves() {
         .find(|errors| errors.contains(" has not started, and"))
         .expect("a seed that starves");
     for text in [
-        " waits at progress.comp:10 for a change of buffer at set 0, binding 0: 4 bytes at offset ",
+        " waits at progress.comp:10 for a change of buffer at set 0, binding 0: flags[",
         " has not started, and the progress model does not guarantee it",
         "12 more workgroups have not started",
         "--progress obe",

@@ -6,7 +6,7 @@ use pellucid_memory::finding::{AccessInfo, Finding, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
-use pellucid_shader_interp::ir::{Shader, SiteInfo};
+use pellucid_shader_interp::ir::{Binding, Shader, SiteInfo};
 
 /// The dispatches that the accesses of a finding name.
 #[derive(Clone, Copy, Debug)]
@@ -105,13 +105,29 @@ impl<'a> DispatchContext<'a> {
         self.objects.iter().find(|o| o.reference == place.reference)
     }
 
-    /// The part of a variable of the invocation that an access reached, such as `table[3]`; `None` for other memory, for a variable without
-    /// parts, and where it is not known.
+    /// The part of a variable or block that an access reached, such as `table[3]`; `None` for what has no parts, and where it is not known.
     pub fn element(&self, access: &AccessInfo) -> Option<String> {
         let place = &access.place;
-        let known = place.class.is_empty() && place.size > 0;
-        let variable = self.shader.variables.get(place.reference.0 as usize).filter(|_| known)?;
-        variable.part(u32::try_from(place.offset).ok()?)
+        let number = place.reference.0 as usize;
+        if place.size == 0 {
+            return None;
+        }
+        if place.class.is_empty() {
+            return self.shader.variables.get(number)?.part(u32::try_from(place.offset).ok()?);
+        }
+        let offset = u32::try_from(self.offset(access)?).ok()?;
+        if place.class == StorageClasses::WORKGROUP {
+            return self.shader.shared.get(number)?.part(offset);
+        }
+        if place.class != StorageClasses::UNIFORM || self.object(access).is_none() {
+            return None;
+        }
+        // Variables of one binding are one reference: which of them it was is not known.
+        let index = number >> 16;
+        let binding = self.shader.bindings.get(index)?;
+        let same = |other: &&Binding| (other.set, other.binding) == (binding.set, binding.binding);
+        let only = self.shader.bindings.iter().filter(same).count() == 1;
+        self.shader.blocks.get(index).filter(|_| only)?.as_ref()?.part(offset)
     }
 
     /// Whether an access reads push constants.

@@ -50,6 +50,8 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         private: vec![],
         private_bytes: 0,
         variables: vec![],
+        shared: Vec::new(),
+        blocks: Vec::new(),
         push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,
@@ -158,6 +160,26 @@ fn without_source_the_spirv_instruction_is_shown_in_spirv_terms() {
             = help: OpControlBarrier %uint_2 %uint_2 %uint_0 (word 130): add MakeAvailable | MakeVisible to the semantics, add WorkgroupMemory to the semantics
             = replay: pellucid run --seed 0 -- ./reduce
     "#]].assert_eq(&rendered(&shader(SourceLanguage::Unknown, None, false), &not_visible()));
+}
+
+#[test]
+fn a_finding_that_a_fix_above_mends_is_short() {
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatches = [dispatch(&shader, &[], &[])];
+    let text = text::render_short(&not_visible(), &Context { dispatches: &dispatches });
+    expect![[r#"
+        error[race-not-visible]: a read may miss a write that happens before it
+          --> reduce.comp:12:18
+           |
+         6 |     partial[gl_LocalInvocationIndex] = sum;
+           |     --------------------------------------- (1) written by invocation 5 (subgroup 0) of workgroup (1,0,0), dispatch 3
+        ...
+        12 |         total += partial[i];
+           |                  ^^^^^^^^^^ (2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17
+           |
+           = note: both in workgroup variable "partial": 4 bytes at offset 20
+           = help: the same fix as above: controlBarrier at reduce.comp:9: add gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible to the semantics, add gl_StorageSemanticsShared to the storage semantics
+    "#]].assert_eq(&text);
 }
 
 /// References of workgroup variables and of descriptors are numbered apart: equal numbers are not the same thing.

@@ -227,11 +227,16 @@ pub fn part(access: &AccessInfo, dispatch: &DispatchContext<'_>) -> String {
         let bytes = format!("bytes {first} to {}", first + u64::from(access.place.size) - 1);
         return element.map_or(bytes.clone(), |element| format!("{element}, {bytes}"));
     }
-    if let Some(element) = element {
-        return element;
-    }
     let offset = dispatch.offset(access).unwrap_or(access.place.offset);
-    format!("{} bytes at offset {offset}", access.place.size)
+    let bytes = format!(
+        "{} at offset {offset}",
+        if access.place.size == 1 { "1 byte".to_owned() } else { format!("{} bytes", access.place.size) }
+    );
+    match element {
+        Some(element) if access.place.class.is_empty() => element,
+        Some(element) => format!("{element}, {bytes}"),
+        None => bytes,
+    }
 }
 
 /// Which push constants were set, as a note.

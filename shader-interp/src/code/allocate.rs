@@ -434,6 +434,8 @@ fn empty_shader() -> Shader {
         private: Vec::new(),
         private_bytes: 0,
         variables: Vec::new(),
+        shared: Vec::new(),
+        blocks: Vec::new(),
         push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,

@@ -238,7 +238,11 @@ pub struct Shader {
     /// What findings name in modelled code: Function and Private variables with their parts, as the module declares them, once for each call,
     /// and the push constant block.
     pub variables: Vec<Variable>,
-    /// Which of these is the push constant block, where its bytes are followed.
+    /// In modelled code: the Workgroup variables with their parts, as in `workgroup`.
+    pub shared: Vec<Variable>,
+    /// In modelled code: the blocks of buffer bindings with their parts, as in `bindings`.
+    pub blocks: Vec<Option<Variable>>,
+    /// Which of the variables is the push constant block, where its bytes are followed.
     pub push_variable: Option<u32>,
     /// The components that loads may find undefined.
     pub origins: Origins,

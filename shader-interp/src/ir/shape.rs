@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 /// The parts of a variable or block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// A scalar or pointer, or what is not looked into.
+    #[default]
     Whole,
     /// A vector.
     Vector {
@@ -48,7 +49,7 @@ pub struct Part {
 }
 
 /// A variable by its name and parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variable {
     /// OpName, or "": that of an anonymous block, say.
     pub name: String,

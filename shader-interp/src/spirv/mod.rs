@@ -99,7 +99,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
             name: name_of(object.variable),
         })
         .collect();
-    let (variables, push_variable) = lowerer.variables();
+    let named = lowerer.named_variables();
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
@@ -110,8 +110,10 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         workgroup_bytes: lowerer.workgroup_bytes,
         private: objects,
         private_bytes: lowerer.private_bytes,
-        variables,
-        push_variable,
+        variables: named.variables,
+        shared: named.shared,
+        blocks: named.blocks,
+        push_variable: named.push,
         origins: Origins::default(),
         push_constant_bytes: lowerer.push_constant_bytes,
         local_size: lowerer.local_size,

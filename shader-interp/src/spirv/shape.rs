@@ -5,6 +5,7 @@ use super::pointer::Base;
 use super::types::{Layout, Type};
 use crate::ir::{Part, Scalar, Shape, Variable};
 use rustc_hash::FxHashMap;
+use spirv::Decoration;
 use std::sync::Arc;
 
 /// Types inside of each other that are looked into.
@@ -13,31 +14,73 @@ const DEEPEST: u32 = 64;
 /// Shapes that are known already, by type and layout.
 pub(crate) type Shapes = FxHashMap<(u32, Layout), Arc<Shape>>;
 
+/// The variables that findings name the parts of.
+#[derive(Default)]
+pub(crate) struct NamedVariables {
+    /// Function and Private variables, as objects are numbered, then the push constant block, if it is followed.
+    pub variables: Vec<Variable>,
+    /// Which of these is the push constant block.
+    pub push: Option<u32>,
+    /// Workgroup variables.
+    pub shared: Vec<Variable>,
+    /// Blocks of buffers, by binding.
+    pub blocks: Vec<Option<Variable>>,
+}
+
 impl Lowerer<'_> {
-    /// What findings name: the Function and Private variables, as objects are numbered, then the push constant block, and its number if it is
-    /// followed. Nothing where the code is not for the model.
-    pub fn variables(&self) -> (Vec<Variable>, Option<u32>) {
+    /// What findings name; nothing where the code is not for the model.
+    pub fn named_variables(&self) -> NamedVariables {
         if !self.options.modelled {
-            return (Vec::new(), None);
+            return NamedVariables::default();
         }
-        let mut shapes = Shapes::default();
-        let variable = |shapes: &mut Shapes, id, ty, layout| Variable {
-            name: self.module.name(id),
-            shape: self.shape(ty, layout, shapes, 0),
-        };
-        let objects = self.objects.iter();
+        let mut known = Shapes::default();
         let natural = Layout::default();
-        let mut variables: Vec<Variable> =
-            objects.map(|object| variable(&mut shapes, object.variable, object.ty, natural)).collect();
-        let push = self.pointers.iter().find(|pointer| pointer.base == Base::PushConstant);
-        let followed = push.filter(|_| self.options.push_unset).and_then(|pointer| {
-            let i = self.module.stream.at(*self.module.defined.get(pointer.variable as usize)?).ok()?;
-            let Type::Pointer { pointee, .. } = self.types.get(i.id(1).ok()?).ok()?.kind else { return None };
-            let explicit = Layout { explicit: true, ..natural };
-            variables.push(variable(&mut shapes, pointer.variable, pointee, explicit));
+        let explicit = Layout { explicit: true, ..natural };
+        let objects = self.objects.iter();
+        let mut variables: Vec<Variable> = objects
+            .map(|object| self.named_variable(object.variable, object.ty, natural, &mut known))
+            .collect();
+        let root = |base: Base| self.pointers.iter().find(|pointer| pointer.base == base);
+        let mut of =
+            |id: u32, layout: Layout| Some(self.named_variable(id, self.pointee_of(id)?, layout, &mut known));
+        let push = root(Base::PushConstant).filter(|_| self.options.push_unset);
+        let push = push.and_then(|pointer| {
+            variables.push(of(pointer.variable, explicit)?);
             Some(variables.len() as u32 - 1)
         });
-        (variables, followed)
+        let shared = (0..self.workgroup.len() as u32).map(|k| {
+            let variable = root(Base::Workgroup(k)).and_then(|pointer| {
+                let block =
+                    self.module.decorations.has(self.pointee_of(pointer.variable)?, Decoration::Block);
+                of(pointer.variable, if block { explicit } else { natural })
+            });
+            variable.unwrap_or_default()
+        });
+        let shared = shared.collect();
+        let mut blocks = vec![None; self.bindings.len()];
+        for (&id, &binding) in &self.binding_of {
+            let Some(mut ty) = self.pointee_of(id) else { continue };
+            if let Ok(Type::Array { element, .. }) = self.types.get(ty).map(|info| &info.kind) {
+                ty = *element;
+            }
+            if matches!(self.types.get(ty).map(|info| &info.kind), Ok(Type::Struct { .. })) {
+                blocks[binding as usize] = Some(self.named_variable(id, ty, explicit, &mut known));
+            }
+        }
+        NamedVariables { variables, push, shared, blocks }
+    }
+
+    fn named_variable(&self, id: u32, ty: u32, layout: Layout, known: &mut Shapes) -> Variable {
+        Variable { name: self.module.name(id), shape: self.shape(ty, layout, known, 0) }
+    }
+
+    /// The type that a module's variable is of.
+    fn pointee_of(&self, id: u32) -> Option<u32> {
+        let i = self.module.stream.at(*self.module.defined.get(id as usize)?).ok()?;
+        match self.types.get(i.id(1).ok()?).ok()?.kind {
+            Type::Pointer { pointee, .. } => Some(pointee),
+            _ => None,
+        }
     }
 
     /// The parts of a type in memory.

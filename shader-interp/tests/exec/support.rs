@@ -89,6 +89,8 @@ pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Sh
         private: Vec::new(),
         private_bytes: 0,
         variables: Vec::new(),
+        shared: Vec::new(),
+        blocks: Vec::new(),
         push_variable: None,
         origins: Origins::default(),
         push_constant_bytes: 0,
