@@ -12,6 +12,7 @@ mod group;
 mod kinds;
 mod lane;
 mod lanes;
+mod observe;
 mod report;
 
 use self::core::{Core, class_indices};
@@ -23,13 +24,13 @@ use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
 use crate::component::{each as each_lane, get, put};
-use crate::finding::Finding;
+use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::race::{AgentId, Agents, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
-use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
+use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 
@@ -102,6 +103,7 @@ pub struct CheckedMemory {
     addresses: Vec<MemoryView>,
     variables: Vec<(u32, u32)>,
     last_modify: u32,
+    observing: bool,
 }
 
 fn no_agents(chains: bool) -> Agents {
@@ -139,7 +141,9 @@ impl CheckedMemory {
                 suspect: None,
                 partly: ((0, 0), false),
                 views: FxHashMap::default(),
+                observed: Observed::default(),
             },
+            observing: false,
             shadow: Shadow::default(),
             groups: FxHashMap::default(),
             spare: Vec::new(),
@@ -175,6 +179,7 @@ impl CheckedMemory {
             self.core.agents.note_semantics(*classes);
         }
         self.core.kinds = Kinds::new();
+        self.observe(false);
         self.last_modify = 0;
         self.core.histories.clear();
         self.core.trace.clear();
@@ -376,6 +381,9 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if self.observing {
+            self.observe_read(at, &from, mask, access, AccessKind::Read);
+        }
         let kind = self.core.kinds.number(at, access, reference(&from), Does::Read);
         let mask = self.sweep(&from, mask, kind, access, Sweeping::Load(out));
         if mask == 0 {
@@ -407,6 +415,9 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
+        if self.observing && !self.holds(&to, mask, access, value) {
+            self.core.observed.changed = true;
+        }
         let kind = self.core.kinds.number(at, access, reference(&to), Does::Write);
         self.core.note(kind);
         let mask = self.sweep(&to, mask, kind, access, Sweeping::Store(value));
@@ -441,6 +452,9 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        if self.observing {
+            self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
+        }
         let through = reference(&to);
         let modify = self.core.kinds.number(at, access, through, Does::Modify);
         let fail = if op == AtomicOp::CompareExchange {
@@ -507,6 +521,15 @@ impl MemorySystem for CheckedMemory {
             }
             self.core.agents.barrier(&members, level as u8, &operation);
         }
+    }
+
+    fn observe(&mut self, on: bool) {
+        self.observing = on;
+        self.core.observed = Observed::default();
+    }
+
+    fn observed(&mut self) -> Observed {
+        std::mem::take(&mut self.core.observed)
     }
 
     #[cold]

@@ -6,7 +6,7 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
-use crate::finding::{AccessKind, FindingId, Texel};
+use crate::finding::{AccessKind, FindingId, Place, Texel};
 use crate::scope::{Scope, Semantics};
 
 /// Lanes of a vector register: the widest subgroup.
@@ -151,6 +151,30 @@ pub enum Notice<'a> {
     },
 }
 
+/// A read, for who asks what an invocation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadSeen {
+    /// The instruction.
+    pub site: Site,
+    /// How.
+    pub kind: AccessKind,
+    /// The scope of an atomic.
+    pub atomic: Option<Scope>,
+    /// Where, of the first lane.
+    pub place: Place,
+}
+
+/// What happened to memory since it was last asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// A store left another value in memory.
+    pub changed: bool,
+    /// A load returned a value that it may not return again, even if nothing is written any more: there is a newer one.
+    pub unsettled: bool,
+    /// The last load or read-modify-write.
+    pub read: Option<ReadSeen>,
+}
+
 /// Why execution of a dispatch cannot go on. The device is lost; the message names the cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trap {
@@ -253,6 +277,16 @@ pub trait MemorySystem {
     /// Says what lanes `mask` of the entered subgroup did beside memory. Only called in the modelled mode.
     fn notice(&mut self, at: Site, mask: Mask, notice: &Notice<'_>) {
         let _ = (at, mask, notice);
+    }
+
+    /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the modelled mode.
+    fn observe(&mut self, on: bool) {
+        let _ = on;
+    }
+
+    /// What happened since the last call, or since observation began.
+    fn observed(&mut self) -> Observed {
+        Observed { changed: true, unsettled: true, read: None }
     }
 
     /// Workgroup `workgroup` starts; its shared memory is `bytes` long, zeroed if `zeroed` (else undefined).

@@ -28,6 +28,7 @@ use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
 use pellucid_shader_interp::interface::{Grid, PHYSICAL_REFERENCE, Resources};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 /// The modelled memory of a device.
@@ -157,8 +158,19 @@ impl Scheduler for Watching<'_> {
     }
 
     fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        let mut waits: Vec<Wait> = waiting.iter().map(|w| self.wait(w)).collect();
-        waits.sort_by_key(|wait| wait.reason);
+        // One of each place comes first: who is to end the others' waiting may wait at another.
+        let mut places: BTreeMap<(WaitReason, Site), u32> = BTreeMap::new();
+        let mut waits: Vec<Wait> = Vec::new();
+        let mut turns: Vec<u32> = Vec::new();
+        for wait in waiting.iter().map(|w| self.wait(w)) {
+            let turn = places.entry((wait.reason, wait.access.site)).or_default();
+            *turn += 1;
+            turns.push(*turn);
+            waits.push(wait);
+        }
+        let mut order: Vec<usize> = (0..waits.len()).collect();
+        order.sort_by_key(|k| (waits[*k].reason, turns[*k]));
+        let waits: Vec<Wait> = order.into_iter().map(|k| waits[k].clone()).collect();
         let Some(first) = waits.first() else { return };
         let mut finding = Finding {
             id: FindingId::Livelock,

@@ -11,7 +11,7 @@ use crate::race::{
 };
 use crate::schedule::Chooser;
 use crate::scope::StorageClasses;
-use crate::system::MemoryView;
+use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -87,6 +87,8 @@ pub(super) struct Core {
     /// Whether views (address and bytes) have such bytes: the last one asked for, and all.
     pub partly: ((u64, u64), bool),
     pub views: FxHashMap<(u64, u64), bool>,
+    /// What an observer is told next.
+    pub observed: Observed,
 }
 
 pub(super) fn mix(values: &[u64]) -> u64 {
@@ -214,6 +216,7 @@ impl Core {
             && let Some(again) = history.again(record, &kind, bytes, self.stale_budget)
         {
             self.read_from = again.from;
+            self.observed.unsettled |= !history.settled(bytes, &[again.saw; 4], again.value);
             return again.value;
         }
         let history: &History = history;
@@ -292,6 +295,7 @@ impl Core {
             }
         }
         if let Some(history) = self.histories.get(cell.history) {
+            self.observed.unsettled |= !history.settled(bytes, &loaded.seen, loaded.value);
             history.read(record, bytes, loaded.saw, quiet);
         }
         if let Some(after) = after {

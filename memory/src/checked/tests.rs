@@ -4,6 +4,7 @@ use super::*;
 use crate::finding::{Edit, FindingId, Missing};
 
 mod machine;
+mod observed;
 mod remembered;
 use machine::*;
 

@@ -7,6 +7,8 @@ use crate::race::{Kind, Record};
 pub struct Again {
     /// The word's bits, where the load's bytes are.
     pub value: u32,
+    /// The position read.
+    pub saw: Position,
     /// The write read; nothing if that is forgotten, or none.
     pub from: Option<Record>,
 }
@@ -30,8 +32,8 @@ impl History {
             return None;
         }
         let again = self.entry_at(saw).map_or_else(
-            || (saw == self.before_position).then_some(Again { value: self.before, from: None }),
-            |entry| Some(Again { value: entry.value, from: Some(entry.record) }),
+            || (saw == self.before_position).then_some(Again { value: self.before, saw, from: None }),
+            |entry| Some(Again { value: entry.value, saw, from: Some(entry.record) }),
         )?;
         self.reads[index].repeats += u32::from(stale);
         self.reads[index..].rotate_left(1);
@@ -46,7 +48,6 @@ impl History {
 
     /// Whether the next read of the bytes by this agent moves on for having read an old entry too often.
     pub fn spent(&self, agent: u32, bytes: u8, budget: u32) -> bool {
-        let spent = |read: &Read| read.record.agent == agent && read.bytes == bytes && read.repeats >= budget;
-        self.reads.iter().rev().any(spent)
+        self.spent_on(agent, budget).any(|(read, _)| read == bytes)
     }
 }

@@ -17,6 +17,7 @@ mod again;
 
 use crate::race::{Facts, Heads, Kind, Later, Nothing, Order, Record};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Which of the admissible values a load returns.
@@ -37,6 +38,8 @@ pub type Position = u32;
 
 const MOST_ENTRIES: usize = 16;
 const MOST_READS: usize = 64;
+/// Readers beyond those that are remembered whose use of the staleness budget is.
+const MOST_WORN: usize = 4096;
 
 /// One write to the bytes of a word.
 #[derive(Clone, Debug)]
@@ -82,6 +85,8 @@ pub struct History {
     before_position: Position,
     entries: Vec<Entry>,
     reads: Vec<Read>,
+    /// Of reads that are not remembered, by agent, kind and bytes: the old entry that they read, and how often.
+    worn: BTreeMap<(u32, u32, u8), (Position, u32)>,
     floor: Position,
     next: Position,
     whole: bool,
@@ -229,11 +234,13 @@ impl History {
         let same = |read: &Read| {
             read.record.agent == record.agent && read.record.kind == record.kind && read.bytes == bytes
         };
-        let stale = self.newest(bytes).any(|entry| entry.position > saw);
-        let mut repeats = 0;
+        let stale = self.is_old(bytes, saw);
+        let again =
+            |(earlier, repeats): (Position, u32)| if stale && earlier == saw { repeats + 1 } else { 0 };
+        let mut repeats = self.worn.remove(&(record.agent, record.kind, bytes)).map_or(0, again);
         if let Some(index) = self.reads.iter().rposition(same) {
             let earlier = &self.reads[index];
-            repeats = if stale && earlier.saw == saw { earlier.repeats + 1 } else { 0 };
+            repeats = again((earlier.saw, earlier.repeats));
             // Others may come after an earlier one, and not after this: of those that saw the same, the first stays, too.
             let first = || !self.reads[..index].iter().any(|read| same(read) && read.saw == saw);
             if earlier.record.time == record.time || (earlier.saw == saw && !first()) {
@@ -243,8 +250,49 @@ impl History {
         if self.reads.len() == MOST_READS && !self.whole {
             let oldest = self.reads.remove(0);
             self.seen(oldest.saw);
+            self.wear(&oldest);
         }
         self.reads.push(Read { record, bytes, saw, at: self.next, repeats, quiet });
+    }
+
+    /// Whether something newer than what is at this position was written to the bytes.
+    fn is_old(&self, bytes: u8, saw: Position) -> bool {
+        self.newest(bytes).any(|entry| entry.position > saw)
+    }
+
+    /// Keeps what a read that is forgotten has used up of the staleness budget: however many agents wait for a location, each moves on.
+    fn wear(&mut self, read: &Read) {
+        if !self.is_old(read.bytes, read.saw) {
+            return;
+        }
+        if self.worn.len() == MOST_WORN {
+            self.worn.clear();
+            self.seen(self.next);
+        }
+        let key = (read.record.agent, read.record.kind, read.bytes);
+        let worn = self.worn.entry(key).or_insert((read.saw, 0));
+        *worn =
+            if worn.0 == read.saw { (read.saw, read.repeats.max(worn.1)) } else { (read.saw, read.repeats) };
+    }
+
+    /// The old entries that an agent has read as often as the budget allows: which bytes, and their positions.
+    fn spent_on(&self, agent: u32, budget: u32) -> impl Iterator<Item = (u8, Position)> {
+        let remembered = self.reads.iter().filter(move |read| read.record.agent == agent);
+        let remembered = remembered.map(|read| (read.bytes, read.saw, read.repeats));
+        let worn = self.worn.range((agent, 0, 0)..=(agent, u32::MAX, u8::MAX));
+        let worn = worn.map(|((_, _, bytes), (saw, repeats))| (*bytes, *saw, *repeats));
+        let spent = move |(bytes, saw, repeats)| (repeats >= budget).then_some((bytes, saw));
+        remembered.chain(worn).filter_map(spent)
+    }
+
+    /// Whether loads of the bytes by a reader that has seen, per byte, what is at these positions, and got `value`, get that from now on, as
+    /// long as nothing else is written.
+    pub fn settled(&self, bytes: u8, seen: &[Position; 4], value: u32) -> bool {
+        self.entries.iter().all(|entry| {
+            (0..4)
+                .filter(|b| bytes & entry.bytes & 1 << b != 0)
+                .all(|b| entry.position <= seen[b] || (entry.value ^ value) & bits(1 << b) == 0)
+        })
     }
 
     /// From now on nobody reads anything earlier than what is at this position.
@@ -299,10 +347,8 @@ impl History {
                 }
             }
         };
-        for read in &self.reads {
-            if read.record.agent == load.agent && read.repeats >= load.stale_budget {
-                raise(&mut floors, read.bytes, read.saw + 1);
-            }
+        for (bytes, saw) in self.spent_on(load.agent, load.stale_budget) {
+            raise(&mut floors, bytes, saw + 1);
         }
         for entry in self.entries.iter().rev() {
             if raises(&floors, entry.bytes, entry.position)

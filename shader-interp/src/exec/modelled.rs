@@ -10,16 +10,16 @@ use super::divergence::{on_arrival, on_completion};
 pub use super::grain::Grain;
 use super::grain::{Stop, stop_at};
 use super::run::{Control, run};
-use super::spin::SpinWatch;
+use super::spin::{Did, SpinWatch, Stage};
 use super::strand::{Step, Strand};
 use super::target::Level;
-use super::waiting::{Reason, Waiting, loop_site, operand, site_at};
+use super::waiting::{Operand, Reason, Waiting, loop_site, operand, site_at};
 use super::workgroup::join_of;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
-use pellucid_memory::system::{Mask, MemorySystem, Trap};
+use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
 use std::sync::atomic::Ordering;
 
 /// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their start).
@@ -205,6 +205,8 @@ struct Run<'a, M: MemorySystem> {
     total: u64,
     window: usize,
     watch: SpinWatch,
+    /// Memory tells what happens to it.
+    observing: bool,
     /// Units may do nothing else any more.
     stuck: bool,
 }
@@ -242,6 +244,7 @@ pub fn dispatch<M: MemorySystem>(
         total,
         window: options.window.max(1),
         watch: SpinWatch::default(),
+        observing: false,
         stuck: false,
     };
     run.all()
@@ -275,7 +278,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     self.list();
                 }
             }
-            if self.stuck || self.watch.quiet() > self.options.patience {
+            if self.stuck || self.watch.idle() > self.options.patience {
                 if self.part() {
                     // Lanes that the running ones may wait for become units at the next back-edge.
                 } else if self.options.widen && self.next_workgroup < self.total {
@@ -297,9 +300,7 @@ impl<M: MemorySystem> Run<'_, M> {
         let parks = self.context.program.parks as usize;
         let subgroups = self.residents.iter_mut().flat_map(|resident| &mut resident.subgroups);
         let mut any = false;
-        for member in
-            subgroups.flat_map(|(_, members, _)| members).filter(|m| m.at_barrier.is_none() && !m.part)
-        {
+        for member in subgroups.flat_map(|(_, members, _)| members).filter(|m| !m.part) {
             if member.strand.has_parked(parks) {
                 member.part = true;
                 member.strand.fuel = 1;
@@ -317,13 +318,18 @@ impl<M: MemorySystem> Run<'_, M> {
                 for (k, member) in members.iter().enumerate() {
                     let who = (resident.workgroup, identity.subgroup, k as u32);
                     let program = self.context.program;
-                    let (reason, next) = if member.at_barrier.is_some() {
+                    let waits = member.at_barrier.is_some();
+                    let repeats = if waits { self.watch.repeats(who) } else { self.watch.runs(who) };
+                    let (reason, next) = if repeats || (self.options.grain.fine() && member.started && !waits)
+                    {
+                        // Behind a barrier stands what it does next, not what it waits for.
+                        let stands = if waits { None } else { operand(self.context, &member.strand) };
+                        match (stands, self.watch.read(who)) {
+                            (None, Some(read)) => (Reason::Repeats(Some(Operand::of(&read))), read.site),
+                            (operand, _) => (Reason::Repeats(operand), loop_site(program, member.strand.pc)),
+                        }
+                    } else if waits {
                         (Reason::Barrier, member.next)
-                    } else if self.watch.runs(who) || (self.options.grain.fine() && member.started) {
-                        (
-                            Reason::Repeats(operand(self.context, &member.strand)),
-                            loop_site(program, member.strand.pc),
-                        )
                     } else if member.started {
                         (Reason::Starved, loop_site(program, member.strand.pc))
                     } else {
@@ -419,8 +425,13 @@ impl<M: MemorySystem> Run<'_, M> {
         self.memory.enter_subgroup(identity);
         let program = self.context.program;
         let fine = self.options.grain.fine();
+        let watched = self.watch.watches();
+        if watched != self.observing {
+            self.memory.observe(watched);
+            self.observing = watched;
+        }
         let member = &mut members[n];
-        let changes = member.strand.changes;
+        let (changes, stores) = (member.strand.changes, member.strand.stores);
         member.started = true;
         // A strand that starts passes its first operation, except where every step counts.
         member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
@@ -428,11 +439,25 @@ impl<M: MemorySystem> Run<'_, M> {
         let step = run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?;
         if fine {
             // The scheduler sees by itself who repeats what.
-        } else if member.strand.changes != changes || matches!(step, Step::AtBarrier(_) | Step::Done) {
-            self.watch.changed();
         } else {
+            let did = Did {
+                changed: member.strand.changes != changes || step == Step::Done,
+                stored: member.strand.stores != stores,
+                arrived: matches!(step, Step::AtBarrier(_)),
+            };
+            let seen = if watched { self.memory.observed() } else { Observed::default() };
             let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
-            self.stuck = self.watch.unchanged((workgroup, identity.subgroup, n as u32), &member.strand, span);
+            let who = (workgroup, identity.subgroup, n as u32);
+            match self.watch.step(who, &member.strand, did, &seen, span) {
+                Stage::Goes => {}
+                // Where all get their turns, all must come back.
+                Stage::Begins if self.options.widen => {
+                    let units = self.units.iter();
+                    units.for_each(|unit| self.watch.expect((unit.workgroup, unit.subgroup, unit.strand)));
+                }
+                Stage::Begins => {}
+                Stage::Stuck => self.stuck = true,
+            }
         }
         // Exploration looks at more of each unit.
         let running = if fine { Changed::All } else { Changed::Nothing };
@@ -517,7 +542,7 @@ impl<M: MemorySystem> Run<'_, M> {
         self.memory.barrier_complete(resident.workgroup);
         let parks = self.context.program.parks as usize;
         let merge = self.options.grain != Grain::Invocations;
-        for (_, members, _) in &mut resident.subgroups {
+        for (identity, members, _) in &mut resident.subgroups {
             let mut k = 1;
             while merge && k < members.len() {
                 let pc = members[k].strand.pc;
@@ -525,11 +550,15 @@ impl<M: MemorySystem> Run<'_, M> {
                     Some(j) => {
                         let other = members.remove(k);
                         members[j].strand.merge(&other.strand, parks);
+                        self.watch.changed();
                     }
                     None => k += 1,
                 }
             }
-            members.iter_mut().for_each(|member| member.at_barrier = None);
+            for (k, member) in members.iter_mut().enumerate() {
+                member.at_barrier = None;
+                self.watch.expect((resident.workgroup, identity.subgroup, k as u32));
+            }
         }
         true
     }

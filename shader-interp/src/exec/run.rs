@@ -407,7 +407,7 @@ macro_rules! define_run {
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);
-                        strand.changes += 1;
+                        strand.stores += 1;
                         outlined!(Store, entry)?;
                     }
                     Opcode::Atomic => {
@@ -581,7 +581,11 @@ macro_rules! define_run {
                         let entry = &program.images[inst.imm as usize];
                         yield_before!(entry.visible || control.every, here);
                         let changed = outlined!(ImageOf, entry)?;
-                        strand.changes += u64::from(changed);
+                        if entry.instruction.stores() {
+                            strand.stores += 1;
+                        } else {
+                            strand.changes += u64::from(changed);
+                        }
                     }
                 }
             }

@@ -1,12 +1,14 @@
 //! Finds out that nothing will ever change: every unit that runs comes back to a state that it was in, and memory has not changed meanwhile.
 //!
-//! A unit's state is where it stands and the registers of its running lanes. Between two looks at the same state it has read only, for nothing
-//! has changed memory since the watch began; so it will read the same again, once the staleness budget has brought every reader to the newest
-//! values. A loop that counts its turns never comes back: it ends some day, or the watchdog ends it.
+//! A unit's state is where it stands and the registers of its running lanes. Between two looks at the same state it has changed nothing (a
+//! store or an atomic may have left the value that was there), and read only newest values: a load that staleness made return an old one
+//! puts the decision off. So what it does next is what it did before, and the same again. Barriers do not matter to that: they have units
+//! wait for others, and all that run come back. Only strands that merge there begin anew. A loop that counts its turns never comes back: it
+//! ends some day, or the watchdog ends it.
 
 use super::strand::Strand;
-use pellucid_memory::system::{LANES, Lanes, Mask};
-use std::collections::{BTreeMap, BTreeSet};
+use pellucid_memory::system::{LANES, Lanes, Mask, Observed, ReadSeen};
+use std::collections::BTreeMap;
 
 /// Who: workgroup, subgroup, strand.
 type Who = (u32, u32, u32);
@@ -19,6 +21,7 @@ struct State {
     masks: Vec<Mask>,
     vectors: Vec<Lanes>,
     private: Vec<Lanes>,
+    clock: u64,
 }
 
 impl State {
@@ -35,72 +38,144 @@ impl State {
             masks: strand.masks.clone(),
             vectors: active(&strand.vectors),
             private: active(&strand.private),
+            clock: strand.clock,
         }
     }
+}
+
+/// What a unit did in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Did {
+    /// It changed memory for certain, or ended.
+    pub changed: bool,
+    /// It stored, maybe what was there already.
+    pub stored: bool,
+    /// It arrived at a workgroup barrier.
+    pub arrived: bool,
+}
+
+/// What follows from a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Nothing yet.
+    Goes,
+    /// A watch begins: memory is to be observed, and units that can run may be expected to come back.
+    Begins,
+    /// No unit that runs can do anything else any more.
+    Stuck,
+}
+
+/// A unit in a watch.
+#[derive(Debug, Default)]
+struct Watched {
+    /// Its first state in the watch.
+    state: Option<State>,
+    /// It was in that state again.
+    back: bool,
+    /// What it read last.
+    read: Option<ReadSeen>,
 }
 
 /// Watches the units of a dispatch for as long as nothing changes.
 #[derive(Debug, Default)]
 pub(crate) struct SpinWatch {
-    /// Steps in which nothing changed.
+    /// Steps without a change for certain; during a watch: without any.
     quiet: u64,
+    /// Steps without a change, a store or a barrier.
+    idle: u64,
     /// The watch's length so far, and when it ends.
     span: u64,
     until: u64,
-    /// The first state of each unit since the watch began, and whether it came back.
-    states: BTreeMap<Who, (State, bool)>,
+    units: BTreeMap<Who, Watched>,
+    /// An old value was read in the watch.
+    unsettled: bool,
     /// Who ran in the watch before.
-    before: BTreeSet<Who>,
+    before: BTreeMap<Who, Option<ReadSeen>>,
 }
 
 impl SpinWatch {
     /// Something has changed.
     pub fn changed(&mut self) {
-        if self.quiet > 0 {
-            self.quiet = 0;
+        self.idle = 0;
+        self.quiet = 0;
+        if self.until > 0 {
             self.until = 0;
-            self.states.clear();
+            self.unsettled = false;
+            self.units.clear();
             self.before.clear();
         }
     }
 
-    /// A unit has run up to a visible operation and nothing has changed; `span` steps in a row make a watch worth while. True if no unit that
-    /// runs can do anything else any more.
-    pub fn unchanged(&mut self, who: Who, strand: &Strand, span: u64) -> bool {
-        self.quiet += 1;
-        if self.until == 0 {
-            if self.quiet >= span {
-                self.span = span;
-                self.until = self.quiet + span;
-            }
-            return false;
+    /// Whether a watch goes on: what memory observes is wanted.
+    pub fn watches(&self) -> bool {
+        self.until > 0
+    }
+
+    /// A unit has run up to a visible operation, a back-edge, a barrier or its end; `seen` is what memory observed, if a watch goes on.
+    /// `span` steps in a row without a change make a watch worth while.
+    pub fn step(&mut self, who: Who, strand: &Strand, did: Did, seen: &Observed, span: u64) -> Stage {
+        if did.changed || (did.stored && self.watches() && seen.changed) {
+            self.changed();
+            return Stage::Goes;
         }
-        match self.states.get_mut(&who) {
-            None => drop(self.states.insert(who, (State::of(strand), false))),
-            Some((state, back)) if !*back && state.pc == strand.pc => *back = *state == State::of(strand),
+        self.idle = if did.stored || did.arrived { 0 } else { self.idle + 1 };
+        self.quiet += 1;
+        if !self.watches() {
+            if self.quiet < span {
+                return Stage::Goes;
+            }
+            self.span = span;
+            self.until = self.quiet + span;
+            return Stage::Begins;
+        }
+        self.unsettled |= seen.unsettled;
+        let unit = self.units.entry(who).or_default();
+        unit.read = seen.read.or(unit.read);
+        match &unit.state {
+            None => unit.state = Some(State::of(strand)),
+            Some(state) if !unit.back && state.pc == strand.pc => unit.back = *state == State::of(strand),
             Some(_) => {}
         }
         if self.quiet < self.until {
-            return false;
+            return Stage::Goes;
         }
-        if self.states.values().all(|(_, back)| *back) {
-            return true;
+        if !self.unsettled && self.units.values().all(|unit| unit.back) {
+            return Stage::Stuck;
         }
-        // Longer loops, or loops that count.
-        self.before = std::mem::take(&mut self.states).into_keys().collect();
+        // Longer loops, loops that count, or old values.
+        let ran = std::mem::take(&mut self.units).into_iter().filter(|(_, unit)| unit.state.is_some());
+        self.before = ran.map(|(who, unit)| (who, unit.read)).collect();
+        self.unsettled = false;
         self.span *= 2;
         self.until = self.quiet + self.span;
-        false
+        Stage::Begins
     }
 
-    /// Steps in which nothing changed.
-    pub fn quiet(&self) -> u64 {
-        self.quiet
+    /// A unit that can run: it must come back in this watch.
+    pub fn expect(&mut self, who: Who) {
+        if self.watches() {
+            self.units.entry(who).or_default();
+        }
+    }
+
+    /// Steps without a change, a store or a barrier.
+    pub fn idle(&self) -> u64 {
+        self.idle
     }
 
     /// Whether a unit ran since the watch began, or in the one before.
     pub fn runs(&self, who: Who) -> bool {
-        self.states.contains_key(&who) || self.before.contains(&who)
+        self.units.get(&who).is_some_and(|unit| unit.state.is_some()) || self.before.contains_key(&who)
+    }
+
+    /// Whether a unit has come back to its state since the watch began.
+    pub fn repeats(&self, who: Who) -> bool {
+        self.units.get(&who).is_some_and(|unit| unit.back)
+    }
+
+    /// What a unit read last.
+    pub fn read(&self, who: Who) -> Option<ReadSeen> {
+        self.units.get(&who).and_then(|unit| unit.read).or_else(|| self.before.get(&who).copied().flatten())
     }
 }
 
@@ -112,10 +187,16 @@ mod tests {
         Strand { pc, mask: 0b11, vectors: vec![Lanes([value; LANES])], ..Strand::default() }
     }
 
+    const NOTHING: Observed = Observed { changed: false, unsettled: false, read: None };
+
+    fn look(watch: &mut SpinWatch, strand: &Strand) -> bool {
+        watch.step((0, 0, 0), strand, Did::default(), &NOTHING, 100) == Stage::Stuck
+    }
+
     /// After how many steps of `states`, in turn, the watch is sure; `None` within 10,000.
     fn sure(states: impl Fn(u64) -> Strand) -> Option<u64> {
         let mut watch = SpinWatch::default();
-        (0..10_000).find(|step| watch.unchanged((0, 0, 0), &states(*step), 100))
+        (0..10_000).find(|step| look(&mut watch, &states(*step)))
     }
 
     #[test]
@@ -124,6 +205,7 @@ mod tests {
         assert!(sure(|step| strand(5 + (step % 7) as u32, 1)).is_some());
         assert!(sure(|step| strand(5, (step % 150) as u32)).is_some(), "a long loop");
         assert_eq!(sure(|step| strand(5, step as u32)), None);
+        assert_eq!(sure(|step| Strand { clock: step, ..strand(5, 1) }), None);
     }
 
     #[test]
@@ -140,11 +222,69 @@ mod tests {
     fn a_change_begins_anew() {
         let mut watch = SpinWatch::default();
         for step in 0..10_000 {
-            assert!(!watch.unchanged((0, 0, 0), &strand(5, 1), 100));
+            assert!(!look(&mut watch, &strand(5, 1)));
             if step % 150 == 149 {
                 watch.changed();
             }
         }
         assert!(!watch.runs((1, 0, 0)));
+    }
+
+    /// The same, where every step does this and memory sees that.
+    fn sure_of(did: Did, seen: impl Fn(u64) -> Observed) -> Option<u64> {
+        let mut watch = SpinWatch::default();
+        let mut once = |step| {
+            let seen = if watch.watches() { seen(step) } else { NOTHING };
+            watch.step((0, 0, 0), &strand(5, 1), did, &seen, 100) == Stage::Stuck
+        };
+        (0..10_000).find(|step| once(*step))
+    }
+
+    #[test]
+    fn stores_count_where_they_change_something() {
+        let stores = Did { stored: true, ..Did::default() };
+        assert_eq!(sure_of(stores, |_| NOTHING), Some(199));
+        assert_eq!(sure_of(stores, |_| Observed { changed: true, ..NOTHING }), None);
+        assert_eq!(sure_of(stores, |step| Observed { changed: step % 90 == 0, ..NOTHING }), None);
+        assert_eq!(sure_of(Did { changed: true, ..Did::default() }, |_| NOTHING), None);
+    }
+
+    #[test]
+    fn barriers_change_nothing() {
+        let arrives = Did { arrived: true, ..Did::default() };
+        assert_eq!(sure_of(arrives, |_| NOTHING), Some(199));
+    }
+
+    #[test]
+    fn old_values_put_it_off() {
+        let old_until = |end: u64| move |step| Observed { unsettled: step < end, ..NOTHING };
+        assert_eq!(sure_of(Did::default(), old_until(10_000)), None);
+        assert_eq!(
+            sure_of(Did::default(), old_until(250)),
+            Some(399 + 400),
+            "the first whole watch after it"
+        );
+    }
+
+    #[test]
+    fn whoever_can_run_must_come_back() {
+        let mut watch = SpinWatch::default();
+        let mut stuck = 0;
+        for step in 0..1000 {
+            match watch.step((0, 0, 0), &strand(5, 1), Did::default(), &NOTHING, 100) {
+                Stage::Begins if step < 399 => watch.expect((1, 0, 0)),
+                Stage::Stuck => {
+                    stuck = step;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(
+            stuck,
+            99 + 100 + 200 + 400,
+            "the one that never ran was expected in the first two watches"
+        );
+        assert!(watch.repeats((0, 0, 0)) && !watch.repeats((1, 0, 0)) && !watch.runs((1, 0, 0)));
     }
 }

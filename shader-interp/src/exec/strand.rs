@@ -32,8 +32,10 @@ pub(crate) struct Strand {
     pub granted: bool,
     /// Visible operations so far.
     pub step: u64,
-    /// Visible operations so far that changed memory.
+    /// Read-modify-writes so far that changed memory.
     pub changes: u64,
+    /// Stores so far.
+    pub stores: u64,
     /// Loop back-edges before [`Step::OutOfFuel`].
     pub fuel: u32,
     /// Counts for ReadClock.
@@ -65,6 +67,7 @@ impl Strand {
         self.granted = false;
         self.step = 0;
         self.changes = 0;
+        self.stores = 0;
         self.clock = 0;
     }
 

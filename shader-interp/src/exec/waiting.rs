@@ -8,7 +8,7 @@ use crate::interface::PHYSICAL_REFERENCE;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::{AccessKind, Place};
 use pellucid_memory::scope::Scope;
-use pellucid_memory::system::Mask;
+use pellucid_memory::system::{Mask, ReadSeen};
 
 /// A unit that makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,13 @@ pub struct Operand {
     pub atomic: Option<Scope>,
     /// Where.
     pub place: Place,
+}
+
+impl Operand {
+    /// Of a read that memory has seen.
+    pub(crate) fn of(read: &ReadSeen) -> Operand {
+        Operand { kind: read.kind, atomic: read.atomic, place: read.place }
+    }
 }
 
 /// The static instruction that a strand stands before; `Site(0)` if that has none.

@@ -73,6 +73,11 @@ fn general<M: MemorySystem>(
 }
 
 impl ImageInstruction {
+    /// Whether it writes and does not read.
+    pub(crate) fn stores(&self) -> bool {
+        matches!(self.operation, Operation::Write | Operation::AtomicStore)
+    }
+
     /// Whether a read-modify-write that found `original` left something else in any lane.
     fn changes(&self, op: AtomicOp, arguments: &[&Lanes], original: &[Lanes], mask: Mask) -> bool {
         let wide = self.image.texel == crate::ir::Scalar::I64;

@@ -1,0 +1,82 @@
+//! What an observer is told: whether stores change anything, and what was read last.
+
+use super::{CheckedMemory, PHYSICAL};
+use crate::access::{Access, Site};
+use crate::component::get;
+use crate::finding::{AccessKind, Place};
+use crate::raw;
+use crate::system::{LANES, Lanes, Mask, MemoryView, Pointers, ReadSeen};
+use std::sync::atomic::Ordering;
+
+impl CheckedMemory {
+    /// Remembers a read by the first of these lanes.
+    #[cold]
+    pub(super) fn observe_read(
+        &mut self,
+        site: Site,
+        from: &Pointers<'_>,
+        mask: Mask,
+        access: &Access,
+        kind: AccessKind,
+    ) {
+        let lane = mask.trailing_zeros() as usize % LANES;
+        let (reference, address, offset) = match *from {
+            Pointers::View { view, offset, immediate } => {
+                let offset = u64::from(offset.0[lane].wrapping_add(immediate));
+                (view.reference, view.address.wrapping_add(offset), offset)
+            }
+            Pointers::Workgroup { offset, immediate, reference } => {
+                let offset = u64::from(offset.0[lane].wrapping_add(immediate));
+                (reference, offset, offset)
+            }
+            Pointers::Physical { .. } => (PHYSICAL, physical(from, lane), 0),
+        };
+        let size = u32::from(access.size) * u32::from(access.components);
+        let place = Place { class: access.class, reference, address, offset, size };
+        self.core.observed.read = Some(ReadSeen { site, kind, atomic: access.atomic, place });
+    }
+
+    /// Whether memory holds already what these lanes store. Lanes that store nothing, for being out of bounds, change nothing.
+    #[cold]
+    pub(super) fn holds(&mut self, to: &Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> bool {
+        let group = match *to {
+            Pointers::Workgroup { reference, .. } => {
+                let group = self.groups.get_mut(&self.current);
+                group.map_or(MemoryView::NULL, |group| group.view(&self.variables, reference))
+            }
+            _ => MemoryView::NULL,
+        };
+        let size = u64::from(access.size);
+        let bits = if size == 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
+        (0..LANES).filter(|lane| mask >> lane & 1 != 0).all(|lane| {
+            let (view, offset) = match *to {
+                Pointers::View { view, offset, immediate } => {
+                    (*view, u64::from(offset.0[lane].wrapping_add(immediate)))
+                }
+                Pointers::Workgroup { offset, immediate, .. } => {
+                    let immediate = immediate.wrapping_sub(group.address as u32);
+                    (group, u64::from(offset.0[lane].wrapping_add(immediate)))
+                }
+                Pointers::Physical { .. } => {
+                    let address = physical(to, lane);
+                    let view = self.resolve(address, size * u64::from(access.components));
+                    view.map_or((MemoryView::NULL, 0), |view| (view, address - view.address))
+                }
+            };
+            (0..usize::from(access.components)).all(|k| {
+                let held = raw::load(&view, offset + k as u64 * size, access.size, Ordering::Relaxed);
+                held.is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
+            })
+        })
+    }
+}
+
+/// The address of a lane's physical pointer.
+fn physical(pointers: &Pointers<'_>, lane: usize) -> u64 {
+    match *pointers {
+        Pointers::Physical { low, high, immediate } => {
+            (u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32).wrapping_add(u64::from(immediate))
+        }
+        _ => 0,
+    }
+}
