@@ -198,7 +198,8 @@ impl CheckedMemory {
         self.core.begin_undefined(info.unwritten);
     }
 
-    /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was found.
+    /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was found; of what was handed out
+    /// before, what occurred since.
     pub fn end_dispatch(&mut self) -> Vec<Finding> {
         self.core.agents = no_agents(self.options.chains);
         self.core.histories.clear();
@@ -530,6 +531,10 @@ impl MemorySystem for CheckedMemory {
 
     fn observed(&mut self) -> Observed {
         std::mem::take(&mut self.core.observed)
+    }
+
+    fn judged(&mut self) -> Vec<Finding> {
+        self.core.report.judged()
     }
 
     #[cold]

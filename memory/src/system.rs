@@ -6,7 +6,7 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
-use crate::finding::{AccessKind, FindingId, Place, Texel};
+use crate::finding::{AccessKind, Finding, FindingId, Place, Texel};
 use crate::scope::{Scope, Semantics};
 
 /// Lanes of a vector register: the widest subgroup.
@@ -287,6 +287,12 @@ pub trait MemorySystem {
     /// What happened since the last call, or since observation began.
     fn observed(&mut self) -> Observed {
         Observed { changed: true, unsettled: true, read: None }
+    }
+
+    /// Findings that were judged since the last call, in that order. What occurs again is counted for the end of the dispatch. Only called in
+    /// the modelled mode.
+    fn judged(&mut self) -> Vec<Finding> {
+        Vec::new()
     }
 
     /// Workgroup `workgroup` starts; its shared memory is `bytes` long, zeroed if `zeroed` (else undefined).

@@ -1,4 +1,4 @@
-// Loops of whole workgroups with barriers in them: ways 0 to 9 wait for ever, the others end.
+// Loops of whole workgroups with barriers in them: ways 0 to 9 wait for ever, 10 to 19 end.
 #version 450
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_vote : require
@@ -97,6 +97,15 @@ void main() {
         } else {
             while (look() != 1);
         }
+        break;
+    case 20: // A race, and then a loop that counts.
+        done[0] = i;
+        for (uint n = 0; n != 0xffffffff; n++) barrier();
+        break;
+    case 21: // The same, and then one that waits for ever.
+        done[0] = i;
+        for (uint n = 0; n < 20000; n++) barrier();
+        while (more != 0) barrier();
         break;
     }
     done[gl_GlobalInvocationID.x] = 1;

@@ -73,12 +73,25 @@ pub(super) struct Watching<'a> {
     grid: &'a Grid,
     number: u32,
     pub findings: Vec<Finding>,
+    /// How many of the findings were told before the dispatch's end, and how to.
+    told: usize,
+    tell: Option<&'a Tell<'a>>,
 }
+
+/// Reports findings; an error where they end the dispatch.
+type Tell<'a> = dyn Fn(&[Finding]) -> Result<(), Trap> + 'a;
 
 impl<'a> Watching<'a> {
     pub fn new(config: &Config, program: &'a Program, grid: &'a Grid, number: u32) -> Watching<'a> {
         let inner = ProgressScheduler::new(config.progress, schedule_seed(config.seed, number));
-        Watching { inner, program, grid, number, findings: Vec::new() }
+        Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
+    }
+
+    /// What is left to tell.
+    fn rest(self) -> impl Iterator<Item = Finding> {
+        let told = self.told;
+        let findings = self.findings.into_iter().enumerate();
+        findings.filter(move |(k, finding)| *k >= told || finding.count > 0).map(|(_, finding)| finding)
     }
 }
 
@@ -157,6 +170,16 @@ impl Scheduler for Watching<'_> {
         self.note(FindingId::BarrierDivergence, accesses, facts);
     }
 
+    fn judged(&mut self, mut findings: Vec<Finding>) -> Result<(), Trap> {
+        let Some(tell) = self.tell else { return Ok(()) };
+        for own in &mut self.findings[self.told..] {
+            findings.push(own.clone());
+            own.count = 0;
+        }
+        self.told = self.findings.len();
+        if findings.is_empty() { Ok(()) } else { tell(&findings) }
+    }
+
     fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
         // One of each place comes first: who is to end the others' waiting may wait at another.
         let mut places: BTreeMap<(WaitReason, Site), u32> = BTreeMap::new();
@@ -188,6 +211,9 @@ impl Scheduler for Watching<'_> {
         self.findings.push(finding);
     }
 }
+
+/// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait for its end.
+const LONG: u64 = 1 << 12;
 
 /// Waits that a finding tells one by one.
 const WAITS: usize = 8;
@@ -270,7 +296,8 @@ pub fn dispatch(
     };
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let config = &device.instance.config;
-    let mut scheduler = Watching::new(config, program, grid, number);
+    let tell = |findings: &[Finding]| report(device, findings, named, None);
+    let mut scheduler = Watching { tell: Some(&tell), ..Watching::new(config, program, grid, number) };
     let outcome = if config.mode == Mode::Explore {
         explored::dispatch(device, &mut state.memory, program, grid, resources, number, named)
     } else {
@@ -280,6 +307,7 @@ pub fn dispatch(
             spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
             watchdog: watchdog(config),
             stop: Some(&device.stop),
+            tell_after: Some(LONG),
             ..ModelledOptions::default()
         };
         modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
@@ -290,7 +318,7 @@ pub fn dispatch(
         operand.reference = operand.reference.map(|r| across_dispatches(program, r));
     }
     let mut findings = state.memory.end_dispatch();
-    findings.append(&mut scheduler.findings);
+    findings.extend(scheduler.rest());
     drop(state);
     device.instance.session.dispatch_checked();
     if config.mode == Mode::Explore {

@@ -235,13 +235,14 @@ impl Session {
             .then(|| *state.fixes.entry((dispatch, finding.id.name(), help)).or_insert(number));
         line["group"] = json!(group);
         write_line(&mut state.report, &line);
+        // Counted first: whoever has seen it finds it counted, too, even if the process ends here.
+        self.summarise(&mut state, false);
         // The executions of an exploration have replays of their own.
         if group.is_some_and(|first| first < number && self.shows(first)) && choices.is_none() {
             self.show(number, &text::render_short(finding, context));
         } else {
             self.show(number, &rendered);
         }
-        self.summarise(&mut state, false);
         let mut objects: Vec<Object> = Vec::new();
         for object in finding.accesses.iter().filter_map(|a| context.of(a)?.object(a)) {
             if !objects.contains(object) {
@@ -299,8 +300,8 @@ impl Session {
         *state.families.entry(words::family(id)).or_default() += 1;
         let (rendered, line) = told(number);
         write_line(&mut state.report, &line);
-        self.show(number, &rendered);
         self.summarise(&mut state, false);
+        self.show(number, &rendered);
         let id_name = id.name();
         let id_number = fnv(id_name).cast_signed();
         let message = Message { id_name, id_number, text: rendered, objects: objects(), note: false };

@@ -61,6 +61,8 @@ impl Numbering {
 pub(super) struct Report {
     pub numbering: Numbering,
     findings: Vec<Finding>,
+    /// How many of them were handed out.
+    handed: usize,
     /// By the static pair (sites and references of both accesses), and by site for findings with one access.
     known: FxHashMap<(FindingId, u32, u32), usize>,
     races: FxHashMap<(u32, u32), usize>,
@@ -88,7 +90,25 @@ impl Report {
         self.known.clear();
         self.races.clear();
         self.sites.clear();
-        std::mem::take(&mut self.findings)
+        let handed = std::mem::take(&mut self.handed);
+        let findings = std::mem::take(&mut self.findings).into_iter().enumerate();
+        findings
+            .filter(|(k, finding)| *k >= handed || finding.count > 0)
+            .map(|(_, finding)| finding)
+            .collect()
+    }
+
+    /// The findings since the last call. Their occurrences are counted from nothing again.
+    pub fn judged(&mut self) -> Vec<Finding> {
+        let fresh = &mut self.findings[self.handed..];
+        let complete = fresh.iter().take_while(|finding| !finding.accesses.is_empty()).count();
+        self.handed += complete;
+        let hand_out = |finding: &mut Finding| {
+            let told = finding.clone();
+            finding.count = 0;
+            told
+        };
+        fresh[..complete].iter_mut().map(hand_out).collect()
     }
 
     /// Keeps (or forgets) the explanations of the present execution for the next ones.

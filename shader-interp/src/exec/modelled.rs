@@ -19,6 +19,7 @@ use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::finding::Finding;
 use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
 use std::sync::atomic::Ordering;
 
@@ -72,6 +73,15 @@ pub trait Scheduler {
     /// A workgroup barrier was not reached by all invocations of a workgroup.
     fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
         let _ = divergence;
+    }
+
+    /// What memory has judged, as soon as it has where [`ModelledOptions::tell_after`] says so. The scheduler may have something to tell, too.
+    ///
+    /// # Errors
+    /// What ends the dispatch.
+    fn judged(&mut self, findings: Vec<Finding>) -> Result<(), Trap> {
+        let _ = findings;
+        Ok(())
     }
 
     /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not resident. [`Trap::Livelock`]
@@ -137,6 +147,8 @@ pub struct ModelledOptions<'a> {
     pub stop: Option<&'a std::sync::atomic::AtomicBool>,
     /// What a step is.
     pub grain: Grain,
+    /// Steps after which [`Scheduler::judged`] is told what memory judges at once, and not when the dispatch has ended.
+    pub tell_after: Option<u64>,
 }
 
 impl Default for ModelledOptions<'_> {
@@ -149,6 +161,7 @@ impl Default for ModelledOptions<'_> {
             watchdog: None,
             stop: None,
             grain: Grain::Visible,
+            tell_after: None,
         }
     }
 }
@@ -255,7 +268,13 @@ impl<M: MemorySystem> Run<'_, M> {
         self.scheduler.begin();
         self.admit();
         self.list();
+        let mut before_telling = self.options.tell_after.unwrap_or(u64::MAX);
         while !self.residents.is_empty() {
+            if before_telling > 0 {
+                before_telling -= 1;
+            } else {
+                self.scheduler.judged(self.memory.judged())?;
+            }
             if self.units.is_empty() {
                 // All strands wait at barriers that cannot complete: complete() is called whenever one arrives.
                 return Err(self.livelock());
