@@ -2,6 +2,7 @@
 //!
 //! - [`options`]: the options of the driver as flags, made of its one table;
 //! - [`driver`]: where the driver's library is, and the manifest that leads the Vulkan loader to it;
+//! - [`child`]: programs that are started, the signals they get and how they end;
 //! - [`mod@run`]: a program on the driver, its totals and its exit status; many seeds;
 //! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers, one dispatch;
 //! - [`exec`]: that program from the command line;
@@ -19,6 +20,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod assemble;
+pub mod child;
 pub mod command;
 pub mod demo;
 pub mod driver;

@@ -1,5 +1,6 @@
 //! A program on the driver: its environment, the totals of its processes, its exit status; and the same for many seeds.
 
+use crate::child::{self, End};
 use crate::driver;
 use crate::options::DriverOptions;
 use anyhow::{Context as _, bail};
@@ -42,6 +43,7 @@ struct Prepared {
     folder: tempfile::TempDir,
     exitcode: u8,
     seed: u64,
+    end: End,
 }
 
 fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
@@ -81,7 +83,9 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
         let rules = rules.canonicalize().with_context(|| rules.display().to_string())?;
         command.env("PELLUCID_SUPPRESSIONS", rules);
     }
-    Ok(Prepared { command, folder, exitcode: config.exitcode.unwrap_or(FINDINGS), seed: config.seed })
+    let own = std::env::current_exe().is_ok_and(|this| this.as_os_str() == program);
+    let end = if own { End::Kill } else { End::Ask };
+    Ok(Prepared { command, folder, exitcode: config.exitcode.unwrap_or(FINDINGS), seed: config.seed, end })
 }
 
 /// `report.json`, or `report.7.json` where many seeds run.
@@ -146,7 +150,8 @@ fn exit_code(status: ExitStatus) -> u8 {
 pub fn one(job: &Job) -> anyhow::Result<Outcome> {
     let mut prepared = prepare(job, None)?;
     let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
-    let status = prepared.command.status().with_context(|| format!("cannot start {name}"))?;
+    let end = prepared.end;
+    let status = child::status(&mut prepared.command, end).with_context(|| format!("cannot start {name}"))?;
     prepared.outcome(status)
 }
 
@@ -159,6 +164,36 @@ pub fn total(outcome: &Outcome) -> String {
     line
 }
 
+/// What many seeds came to. Those that failed are printed by ascending seed, each as soon as all before it have ended.
+struct Seeds {
+    waiting: BTreeMap<u64, anyhow::Result<(Output, Outcome)>>,
+    next: u64,
+    failing: Vec<String>,
+    status: u8,
+    error: Option<anyhow::Error>,
+}
+
+impl Seeds {
+    fn ended(&mut self, seed: u64, result: anyhow::Result<(Output, Outcome)>) {
+        self.waiting.insert(seed, result);
+        while let Some(result) = self.waiting.remove(&self.next) {
+            match result {
+                Err(error) => self.error = self.error.take().or(Some(error)),
+                Ok((output, outcome)) if outcome.status != 0 && self.error.is_none() => {
+                    println!("FAILING SEED: {}", self.next);
+                    print!("{}", String::from_utf8_lossy(&output.stdout));
+                    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+                    eprintln!("{}", total(&outcome));
+                    self.status = if self.status == 0 { outcome.status } else { self.status };
+                    self.failing.push(self.next.to_string());
+                }
+                Ok(_) => {}
+            }
+            self.next += 1;
+        }
+    }
+}
+
 /// Runs a program once for each seed, as many at a time as there are cores, and prints what the failing ones printed, by ascending seed.
 /// The status is that of the first failing seed.
 ///
@@ -167,7 +202,13 @@ pub fn total(outcome: &Outcome) -> String {
 pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
     let all: Vec<u64> = seeds.clone().collect();
     let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<u64, anyhow::Result<(Output, Outcome)>>> = Mutex::new(BTreeMap::new());
+    let results = Mutex::new(Seeds {
+        waiting: BTreeMap::new(),
+        next: seeds.start,
+        failing: Vec::new(),
+        status: 0,
+        error: None,
+    });
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(all.len().max(1));
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -175,28 +216,17 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
                 while let Some(seed) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let result = with_seed(job, *seed);
                     if let Ok(mut results) = results.lock() {
-                        results.insert(*seed, result);
+                        results.ended(*seed, result);
                     }
                 }
             });
         }
     });
-    let mut failing = Vec::new();
-    let mut status = 0;
     let results = results.into_inner().map_err(|_| anyhow::anyhow!("a worker failed"))?;
-    for (seed, result) in results {
-        let (output, outcome) = result?;
-        if outcome.status == 0 {
-            continue;
-        }
-        println!("FAILING SEED: {seed}");
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        eprintln!("{}", total(&outcome));
-        status = if status == 0 { outcome.status } else { status };
-        failing.push(seed.to_string());
+    if let Some(error) = results.error {
+        return Err(error);
     }
-    let count = all.len();
+    let (failing, count) = (results.failing, all.len());
     if failing.is_empty() {
         eprintln!("pellucid: seeds {}..{}: all {count} clean", seeds.start, seeds.end);
     } else {
@@ -208,11 +238,12 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
             failing.join(", ")
         );
     }
-    Ok(status)
+    Ok(results.status)
 }
 
 fn with_seed(job: &Job, seed: u64) -> anyhow::Result<(Output, Outcome)> {
     let mut prepared = prepare(job, Some(seed))?;
+    child::bind(&mut prepared.command, prepared.end);
     let output = prepared.command.stdin(Stdio::null()).output().context("cannot start the program")?;
     let outcome = prepared.outcome(output.status)?;
     Ok((output, outcome))

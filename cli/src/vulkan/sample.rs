@@ -4,6 +4,7 @@
 
 use super::Refused;
 use super::batch::{Batch, Race, Seen};
+use crate::child::{self, End};
 use crate::driver;
 use anyhow::Context as _;
 use pellucid_memory::litmus::program::Program;
@@ -219,6 +220,7 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
     } else {
         command.arg("--stagger");
     }
+    child::bind(&mut command, End::Kill);
     let output = command.stdin(Stdio::null()).output().map_err(|error| failed(&error))?;
     let printed = String::from_utf8_lossy(&output.stdout);
     let value: Value = serde_json::from_str(printed.trim()).unwrap_or(Value::Null);
