@@ -16,6 +16,7 @@ pub mod progress;
 // Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 mod run;
+mod scheduler;
 mod spin;
 mod strand;
 mod target;

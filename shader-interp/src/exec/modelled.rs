@@ -10,6 +10,7 @@ use super::divergence::{on_arrival, on_completion};
 pub use super::grain::Grain;
 use super::grain::{Stop, stop_at};
 use super::run::{Control, run};
+pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
 use super::strand::{Step, Strand};
 use super::target::Level;
@@ -19,115 +20,8 @@ use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
-use pellucid_memory::finding::Finding;
 use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
 use std::sync::atomic::Ordering;
-
-/// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their start).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// Linear workgroup number.
-    pub workgroup: u32,
-    /// `SubgroupId`.
-    pub subgroup: u32,
-    /// Strand of the subgroup, 0 unless it diverged for good.
-    pub strand: u32,
-    /// Visible operations that the unit has executed.
-    pub step: u64,
-    /// What [`Scheduler::priority`] said of it at this step.
-    pub priority: u64,
-    /// The visible operation that it executes next; `Site(0)` at its start.
-    pub next: Site,
-    /// Its running lanes.
-    pub mask: Mask,
-    /// [`Grain::Accesses`] and finer: its next step accesses no memory that others see.
-    pub silent: bool,
-    /// [`Grain::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a branch.
-    pub parked: bool,
-    /// [`Grain::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
-    pub local: u64,
-}
-
-/// Who runs next.
-pub trait Scheduler {
-    /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
-    fn pick(&mut self, runnable: &[Unit]) -> usize;
-
-    /// A number to choose by. It is asked for once at each step of a unit, all other fields of which are known by then.
-    fn priority(&self, unit: &Unit) -> u64 {
-        let _ = unit;
-        0
-    }
-
-    /// A dispatch begins.
-    fn begin(&mut self) {}
-
-    /// The same as `pick` for a scheduler that may end the dispatch.
-    ///
-    /// # Errors
-    /// What ends it.
-    fn next(&mut self, runnable: &[Unit]) -> Result<usize, Trap> {
-        Ok(self.pick(runnable))
-    }
-
-    /// A workgroup barrier was not reached by all invocations of a workgroup.
-    fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
-        let _ = divergence;
-    }
-
-    /// What memory has judged, as soon as it has where [`ModelledOptions::tell_after`] says so. The scheduler may have something to tell, too.
-    ///
-    /// # Errors
-    /// What ends the dispatch.
-    fn judged(&mut self, findings: Vec<Finding>) -> Result<(), Trap> {
-        let _ = findings;
-        Ok(())
-    }
-
-    /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not resident. [`Trap::Livelock`]
-    /// follows.
-    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        let _ = (waiting, outside);
-    }
-}
-
-/// The default scheduler: a function of the seed and of what the units have done, and fair: no unit waits for ever.
-#[derive(Clone, Debug)]
-pub struct SeededScheduler {
-    seed: u64,
-    turn: u64,
-}
-
-impl SeededScheduler {
-    /// The schedule of `seed`.
-    pub fn new(seed: u64) -> SeededScheduler {
-        SeededScheduler { seed, turn: 0 }
-    }
-}
-
-/// A well-mixed function of its arguments (the finalizer of SplitMix64).
-pub(crate) fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-impl Scheduler for SeededScheduler {
-    fn pick(&mut self, runnable: &[Unit]) -> usize {
-        self.turn += 1;
-        if self.turn.is_multiple_of(8) {
-            // Every eighth turn goes round: fairness.
-            return (self.turn / 8 % runnable.len() as u64) as usize;
-        }
-        (0..runnable.len()).max_by_key(|k| runnable[*k].priority).unwrap_or(0)
-    }
-
-    fn priority(&self, unit: &Unit) -> u64 {
-        let who = u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
-        mix(self.seed ^ mix(who ^ mix(unit.step)))
-    }
-}
 
 /// How a modelled dispatch runs.
 #[derive(Clone, Copy, Debug)]

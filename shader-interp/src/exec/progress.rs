@@ -5,7 +5,7 @@
 //! guaranteed progress, or nothing else can run. So a program that needs more than the model gives stops making progress under some seed;
 //! one that does not is not disturbed.
 
-use super::modelled::{Scheduler, SeededScheduler, Unit, mix};
+use super::scheduler::{Scheduler, SeededScheduler, Unit, mix};
 use pellucid_memory::litmus::progress::ProgressModel;
 use std::collections::BTreeMap;
 
