@@ -123,3 +123,21 @@ fn a_livelock_names_whom_the_progress_model_starves() {
         assert!(found.contains(text), "no \"{text}\" in:\n{found}");
     }
 }
+
+#[test]
+fn in_run_mode_a_workgroup_that_waits_lets_later_ones_begin() {
+    for (shader, groups, way, size) in
+        [("progress", 40, 1, 43), ("barrier_loop", 12, 12, 4), ("barrier_loop", 9, 13, 4)]
+    {
+        for threads in [1, 2] {
+            let local = if shader == "barrier_loop" { "--spec 1=64 --buffer 0:1=u32x768" } else { "" };
+            let output = exec(
+                shader,
+                &format!(
+                    "--mode run --groups {groups} --buffer 0:0=u32x{size} --spec 0={way} {local} --threads {threads}"
+                ),
+            );
+            assert_eq!(output.status.code(), Some(0), "{shader} {way} on {threads}: {}", errors(&output));
+        }
+    }
+}

@@ -6,6 +6,7 @@
 //! strand of their own, so that both go on in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
 pub(crate) mod context;
+mod crew;
 mod divergence;
 pub mod explore;
 mod flat;

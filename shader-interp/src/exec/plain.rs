@@ -1,10 +1,10 @@
 //! Dispatches over flat memory: workgroups in chunks on host threads.
 
 use super::context::Context;
-use super::workgroup::{Limits, Worker};
+use super::crew::{Crew, Trapped};
+use super::workgroup::Limits;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
-use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::Trap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -51,41 +51,45 @@ pub fn dispatch(
     let Some(pool) =
         options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD)
     else {
-        let mut worker = Worker::new();
-        let mut memory = PlainMemory::new(&resources.addresses);
-        return (0..total).try_for_each(|workgroup| {
+        let mut crew = Crew::new(&context, &limits);
+        let begun = (0..total).try_for_each(|workgroup| {
             if workgroup % 256 == 255 && options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Trap::Stopped("the host asked for it".into()));
+                return Err((workgroup as u32, Trap::Stopped("the host asked for it".into())));
             }
-            worker.workgroup(&context, &mut memory, workgroup as u32, &limits)
+            crew.begin(workgroup as u32)
         });
+        return begun.and_then(|()| crew.finish()).map_err(|(_, trap)| trap);
     };
     let threads = (pool.current_num_threads() as u64).min(total);
     let chunk = (total / (threads * 16)).clamp(1, 256);
     let next = AtomicU64::new(0);
-    let trapped: Mutex<Option<(u64, Trap)>> = Mutex::new(None);
+    let trapped: Mutex<Option<Trapped>> = Mutex::new(None);
+    let trap = |(workgroup, trap): Trapped| {
+        abandoned.store(true, Ordering::Relaxed);
+        let mut first = trapped.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if first.as_ref().is_none_or(|(w, t)| workgroup < *w || matches!(t, Trap::Stopped(_))) {
+            *first = Some((workgroup, trap));
+        }
+    };
     let work = || {
-        let mut worker = Worker::new();
-        let mut memory = PlainMemory::new(&resources.addresses);
+        let mut crew = Crew::new(&context, &limits);
         loop {
             let start = next.fetch_add(chunk, Ordering::Relaxed);
-            if start >= total || abandoned.load(Ordering::Relaxed) {
+            if abandoned.load(Ordering::Relaxed) {
                 return;
+            }
+            if start >= total {
+                return crew.finish().unwrap_or_else(trap);
             }
             for workgroup in start..(start + chunk).min(total) {
                 let stopped = options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
                 let result = if stopped {
-                    Err(Trap::Stopped("the host asked for it".into()))
+                    Err((workgroup as u32, Trap::Stopped("the host asked for it".into())))
                 } else {
-                    worker.workgroup(&context, &mut memory, workgroup as u32, &limits)
+                    crew.begin(workgroup as u32)
                 };
-                if let Err(trap) = result {
-                    abandoned.store(true, Ordering::Relaxed);
-                    let mut first = trapped.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                    if first.as_ref().is_none_or(|(w, t)| workgroup < *w || matches!(t, Trap::Stopped(_))) {
-                        *first = Some((workgroup, trap));
-                    }
-                    return;
+                if let Err(trapped) = result {
+                    return trap(trapped);
                 }
             }
         }

@@ -13,6 +13,10 @@ const FUEL: u32 = 1 << 12;
 const SLICE: u32 = 16;
 /// Looks after which parked lanes become a strand of their own.
 const PATIENCE: u32 = 1 << 8;
+/// Looks after which another workgroup runs.
+const TURN: u32 = 1 << 7;
+/// The same for one that has had a turn: most that need several wait for others.
+const NEXT_TURN: u32 = 16;
 
 /// What ends a dispatch early.
 #[derive(Clone, Copy)]
@@ -30,6 +34,14 @@ pub(crate) struct Worker {
     level: Level,
     pool: Vec<Strand>,
     live: Vec<Subgroup>,
+    /// Looks left of the workgroup's turn.
+    turn: u32,
+}
+
+/// A workgroup that has begun and has not ended.
+pub(crate) struct Running {
+    pub workgroup: u32,
+    live: Vec<Subgroup>,
 }
 
 struct Subgroup {
@@ -46,7 +58,7 @@ enum Outcome {
 
 impl Worker {
     pub fn new() -> Worker {
-        Worker { level: Level::detect(), pool: Vec::new(), live: Vec::new() }
+        Worker { level: Level::detect(), pool: Vec::new(), live: Vec::new(), turn: TURN }
     }
 
     fn file(&mut self, context: &Context<'_>) -> Strand {
@@ -57,14 +69,15 @@ impl Worker {
         })
     }
 
-    /// Runs one workgroup to its end.
+    /// Runs one workgroup to its end, or for a turn; what is left of it then.
     pub fn workgroup<M: MemorySystem>(
         &mut self,
         context: &Context<'_>,
         memory: &mut M,
         workgroup: u32,
         limits: &Limits<'_>,
-    ) -> Result<(), Trap> {
+    ) -> Result<Option<Running>, Trap> {
+        self.turn = TURN;
         let shader = &context.program.shader;
         if shader.workgroup_bytes > 0 {
             memory.workgroup_begin(
@@ -96,7 +109,39 @@ impl Worker {
                 }
             }
         }
+        if self.phases(context, memory, workgroup, limits)? {
+            return Ok(None);
+        }
+        Ok(Some(Running { workgroup, live: std::mem::take(&mut self.live) }))
+    }
+
+    /// Runs what is left of a workgroup for another turn. Whether it has ended.
+    pub fn go_on<M: MemorySystem>(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut M,
+        running: &mut Running,
+        limits: &Limits<'_>,
+    ) -> Result<bool, Trap> {
+        self.turn = NEXT_TURN;
+        std::mem::swap(&mut self.live, &mut running.live);
+        let ended = self.phases(context, memory, running.workgroup, limits);
+        std::mem::swap(&mut self.live, &mut running.live);
+        ended
+    }
+
+    /// Runs the live subgroups, from barrier to barrier, to the workgroup's end (true) or that of its turn.
+    fn phases<M: MemorySystem>(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut M,
+        workgroup: u32,
+        limits: &Limits<'_>,
+    ) -> Result<bool, Trap> {
         while !self.live.is_empty() {
+            if self.turn == 0 {
+                return Ok(false);
+            }
             if self.live.iter().all(|s| s.strands.iter().all(|(_, at_barrier)| *at_barrier)) {
                 memory.barrier_complete(workgroup);
                 self.live.iter_mut().for_each(|s| s.strands.iter_mut().for_each(|s| s.1 = false));
@@ -118,10 +163,10 @@ impl Worker {
                 }
             }
         }
-        if shader.workgroup_bytes > 0 {
+        if context.program.shader.workgroup_bytes > 0 {
             memory.workgroup_end(workgroup);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Runs the strands of a subgroup in turn until all stand at a barrier or have ended, or others should run.
@@ -158,6 +203,7 @@ impl Worker {
                 Step::OutOfFuel => {
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
+                    self.turn = self.turn.saturating_sub(1);
                     check(limits, subgroup.back_edges)?;
                     if subgroup.looks.is_multiple_of(PATIENCE) {
                         let join = join_of(context, strand.pc);

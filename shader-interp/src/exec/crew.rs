@@ -1,0 +1,88 @@
+//! The workgroups that one host thread of the plain mode has begun.
+//!
+//! Vulkan guarantees no progress of one workgroup while another waits for it; real devices run as many at a time as they have room for. So a
+//! workgroup that has taken very many turns of loops lets others begin, and goes on in turn with those that did the same. Whoever waits for a
+//! workgroup that comes later, as long as there are not too many in between, gets what it waits for on any number of threads.
+
+use super::context::Context;
+use super::workgroup::{Limits, Running, Worker};
+use pellucid_memory::plain::PlainMemory;
+use pellucid_memory::system::Trap;
+use std::collections::VecDeque;
+
+/// Workgroups of a thread that wait for their next turn, at most.
+const WAITING: usize = 256;
+
+/// One host thread, its registers and its workgroup memory.
+pub(crate) struct Crew<'a> {
+    context: &'a Context<'a>,
+    limits: &'a Limits<'a>,
+    worker: Worker,
+    memory: PlainMemory<'a>,
+    /// Workgroups that have had their turn, by number, each with memory of its own.
+    waiting: VecDeque<(Running, PlainMemory<'a>)>,
+    backwards: bool,
+    spare: Vec<PlainMemory<'a>>,
+}
+
+/// The trap of a workgroup.
+pub(crate) type Trapped = (u32, Trap);
+
+impl<'a> Crew<'a> {
+    pub fn new(context: &'a Context<'a>, limits: &'a Limits<'a>) -> Crew<'a> {
+        Crew {
+            context,
+            limits,
+            worker: Worker::new(),
+            memory: PlainMemory::new(&context.resources.addresses),
+            waiting: VecDeque::new(),
+            backwards: false,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Runs a workgroup to its end, or as long as others may wait for it.
+    pub fn begin(&mut self, workgroup: u32) -> Result<(), Trapped> {
+        let outcome = self.worker.workgroup(self.context, &mut self.memory, workgroup, self.limits);
+        let Some(running) = outcome.map_err(|trap| (workgroup, trap))? else { return Ok(()) };
+        self.put_off(running)
+    }
+
+    #[cold]
+    fn put_off(&mut self, running: Running) -> Result<(), Trapped> {
+        let fresh = || PlainMemory::new(&self.context.resources.addresses);
+        let next = self.spare.pop().unwrap_or_else(fresh);
+        self.waiting.push_back((running, std::mem::replace(&mut self.memory, next)));
+        while self.waiting.len() >= WAITING {
+            self.round()?;
+        }
+        Ok(())
+    }
+
+    /// Runs those that wait to their ends.
+    pub fn finish(&mut self) -> Result<(), Trapped> {
+        while !self.waiting.is_empty() {
+            self.round()?;
+        }
+        Ok(())
+    }
+
+    /// Each of those that wait goes on for a turn. Rounds begin at the last one and at the first one in turn: whichever way they wait for each
+    /// other, one round does for many.
+    fn round(&mut self) -> Result<(), Trapped> {
+        self.backwards = !self.backwards;
+        for _ in 0..self.waiting.len() {
+            let next = if self.backwards { self.waiting.pop_back() } else { self.waiting.pop_front() };
+            let Some((mut running, mut memory)) = next else { return Ok(()) };
+            let ended = self.worker.go_on(self.context, &mut memory, &mut running, self.limits);
+            if ended.map_err(|trap| (running.workgroup, trap))? {
+                self.spare.push(memory);
+            } else if self.backwards {
+                self.waiting.push_front((running, memory));
+            } else {
+                self.waiting.push_back((running, memory));
+            }
+        }
+        Ok(())
+    }
+}
