@@ -270,6 +270,32 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
 }
 
 #[test]
+fn findings_with_one_fix_are_one_group_and_whole_in_the_report() {
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatches = [dispatch(&shader, &[], &[])];
+    let context = Context { dispatches: &dispatches };
+    let directory = tempfile::tempdir().unwrap();
+    let config = Config { report: Some(directory.path().join("r.json")), ..Config::default() };
+    let session = Session::new(&config, Some(String::new()));
+    session.open().unwrap();
+    let accesses = not_visible().accesses;
+    let elsewhere = Finding { accesses: vec![accesses[1].clone(), accesses[0].clone()], ..not_visible() };
+    let unordered = Finding { id: FindingId::RaceUnordered, ..not_visible() };
+    let without = Finding { id: FindingId::RaceScope, fix: vec![], ..not_visible() };
+    for finding in [&not_visible(), &unordered, &without, &elsewhere] {
+        session.report(finding, &context).message.unwrap();
+    }
+    let lines = std::fs::read_to_string(directory.path().join("r.json")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let groups: Vec<&serde_json::Value> = lines.iter().map(|line| &line["group"]).collect();
+    assert_eq!(groups, [&serde_json::json!(1), &2.into(), &serde_json::Value::Null, &1.into()]);
+    for line in &lines {
+        assert!(line["text"].as_str().unwrap().contains("= note: missing: "), "{line}");
+    }
+}
+
+#[test]
 fn a_suppressed_finding_is_silent_and_counted_apart() {
     let directory = tempfile::tempdir().unwrap();
     let rules = directory.path().join("rules");
