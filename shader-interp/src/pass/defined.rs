@@ -483,17 +483,25 @@ impl Walk<'_> {
         }
         // One number for each component of the object: which it is shows when the offset is known.
         let (number, step) = self.origins.add(first(0), bytes / u32::from(size.max(1)));
-        let mut at = self.b.int(word(number));
+        let (mut at, mut first) = (self.b.int(0), word(number));
         if let Some(offset) = offset.filter(|_| step == 1) {
-            let (relative, shift, two) =
-                (self.b.int(relative), self.b.int(u32::from(size).trailing_zeros()), self.b.int(2));
-            let index = self.b.add(offset, relative);
-            let index = self.b.alu(Alu::ShiftRightLogical, Scalar::I32, &[index, shift]);
-            let index = self.b.alu(Alu::ShiftLeft, Scalar::I32, &[index, two]);
-            at = self.b.add(at, index);
+            // Numbers stand at bit 2: four times the index, which for components of a word is the offset itself.
+            at = match size {
+                8 => {
+                    let (relative, one) = (self.b.int(relative), self.b.int(1));
+                    let bytes = self.b.add(offset, relative);
+                    self.b.alu(Alu::ShiftRightLogical, Scalar::I32, &[bytes, one])
+                }
+                _ => {
+                    let shift = 2 - u32::from(size).trailing_zeros().min(2);
+                    first = first.wrapping_add(relative << shift);
+                    let shift = self.b.int(shift);
+                    self.b.alu(Alu::ShiftLeft, Scalar::I32, &[offset, shift])
+                }
+            };
         }
         let next = |walk: &mut Self, k: u32| {
-            let by = walk.b.int((k * step) << 2);
+            let by = walk.b.int(first.wrapping_add((k * step) << 2));
             walk.b.add(at, by)
         };
         Some((0..count).map(|k| next(self, k)).collect())
