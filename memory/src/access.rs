@@ -58,7 +58,7 @@ impl Access {
 
 /// Read-modify-write operations (SPIR-V 3.49.18 *Atomic Instructions* and the float atomics of SPV_EXT_shader_atomic_float_add /
 /// _min_max). The operand width is [`Access::size`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AtomicOp {
     Exchange,

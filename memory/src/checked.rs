@@ -27,12 +27,14 @@ use crate::component::{each as each_lane, get, put};
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
+use crate::outline::Outline;
 use crate::race::{AgentId, Agents, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
 use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The reference of accesses through physical storage buffer addresses: one for all.
 const PHYSICAL: Reference = Reference(u32::MAX - 1);
@@ -87,6 +89,8 @@ pub struct DispatchInfo {
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
+    /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and any access can be atomic.
+    pub outline: Option<Arc<dyn Outline>>,
 }
 
 /// Memory under the model; see the module's page.
@@ -191,6 +195,7 @@ impl CheckedMemory {
         self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
+        self.core.report.outline = info.outline;
         self.shadow.forget();
         self.groups.clear();
         self.addresses = info.addresses;

@@ -2,6 +2,7 @@
 
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
+use crate::outline::BarrierPlace;
 use crate::scope::{Scope, StorageClasses};
 use serde::{Deserialize, Serialize};
 
@@ -252,9 +253,57 @@ pub enum Edit {
     Acquire(Site),
     /// Add release semantics.
     Release(Site),
-    /// Insert a control barrier at workgroup scope, acquire-release with these classes, making available and visible, between the two
-    /// accesses.
-    InsertBarrier(Site, Site, StorageClasses),
+    /// Insert a control barrier, acquire-release with these classes, making available and visible.
+    InsertBarrier {
+        /// The access that comes first in the shader.
+        before: Site,
+        /// The other one.
+        after: Site,
+        /// Where it goes.
+        place: BarrierPlace,
+        /// Execution and memory scope: Workgroup or Subgroup.
+        scope: Scope,
+        /// Storage classes.
+        classes: StorageClasses,
+    },
+    /// Insert a memory barrier right after the access: release with these classes, making available.
+    ReleaseFence {
+        /// The access.
+        after: Site,
+        /// Memory scope.
+        scope: Scope,
+        /// Storage classes.
+        classes: StorageClasses,
+    },
+    /// Insert a memory barrier right before the access: acquire with these classes, making visible.
+    AcquireFence {
+        /// The access.
+        before: Site,
+        /// Memory scope.
+        scope: Scope,
+        /// Storage classes.
+        classes: StorageClasses,
+    },
+    /// Replace the load and the store of an update by one read-modify-write.
+    AtomicUpdate {
+        /// The load.
+        load: Site,
+        /// The store.
+        store: Site,
+        /// What it does.
+        operation: AtomicOp,
+        /// At which scope.
+        scope: Scope,
+    },
+    /// Cut the dispatch in two, with a dependency in between: nothing in a shader orders whole workgroups.
+    LaterDispatch {
+        /// The access that comes first in the shader.
+        before: Site,
+        /// The one that goes to a later dispatch.
+        after: Site,
+        /// Where to cut.
+        place: BarrierPlace,
+    },
     /// Make the access atomic at this scope.
     MakeAtomic(Site, Scope),
     /// Reach the location through one reference in both places.

@@ -23,6 +23,7 @@ pub mod heap;
 pub mod history;
 pub mod litmus;
 pub mod model;
+pub mod outline;
 pub mod plain;
 pub mod race;
 pub mod raw;

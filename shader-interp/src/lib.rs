@@ -13,6 +13,7 @@ pub mod interface;
 pub mod ir;
 pub mod math;
 pub mod ops;
+pub mod outline;
 mod pass;
 pub mod spirv;
 

@@ -18,6 +18,7 @@ use pellucid_memory::finding::{
 };
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::litmus::progress::ProgressModel;
+use pellucid_memory::outline::Outline;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::Program;
@@ -346,6 +347,7 @@ pub(super) fn check_info(
         addresses: resources.addresses.clone(),
         unwritten: device.unwritten().clone(),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+        outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }
 }
 

@@ -6,6 +6,7 @@ use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Wait, WaitReason,
 };
+use pellucid_memory::outline::BarrierPlace;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{Shader, SourceLanguage};
 use std::collections::BTreeMap;
@@ -518,6 +519,11 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
         (Edit::NonPrivate(site), Dialect::Spirv) => {
             format!("add NonPrivatePointer to the access at {}", dispatch.location(*site))
         }
+        (Edit::NonPrivate(site), Dialect::ScopedGlsl) if left_out(*site, dispatch) => format!(
+            "the store at {0} does not say NonPrivatePointer, although {1} is declared nonprivate (compilers leave it out of ++ and --): write {0} as an assignment, such as `x = x + 1`",
+            dispatch.location(*site),
+            name(*site)
+        ),
         (Edit::NonPrivate(site), Dialect::ScopedGlsl) => {
             format!("declare {} nonprivate, for the access at {}", name(*site), dispatch.location(*site))
         }
@@ -546,29 +552,55 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
         ) => {
             format!("declare {} coherent, for the access at {}", name(*site), dispatch.location(*site))
         }
-        (Edit::InsertBarrier(first, second, classes), _) => {
-            let barrier = match (dialect, *classes == StorageClasses::WORKGROUP) {
-                (Dialect::Spirv, _) => format!(
-                    "OpControlBarrier Workgroup Workgroup AcquireRelease | {} | MakeAvailable | MakeVisible",
-                    dialect.classes(*classes)
+        (Edit::InsertBarrier { before, after, place, scope, classes }, _) => {
+            let barrier = barrier(*scope, *classes, dialect);
+            format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch))
+        }
+        (Edit::ReleaseFence { after, scope, classes }, _) => format!(
+            "put `{}` after {}",
+            memory_barrier(*scope, *classes, Flag::Release, dialect),
+            dispatch.location(*after)
+        ),
+        (Edit::AcquireFence { before, scope, classes }, _) => format!(
+            "put `{}` before {}",
+            memory_barrier(*scope, *classes, Flag::Acquire, dialect),
+            dispatch.location(*before)
+        ),
+        (Edit::LaterDispatch { before, after, place }, _) => {
+            let (a, b) = (dispatch.location(*before), dispatch.location(*after));
+            let why = "in a dispatch nothing but atomics with release and acquire orders workgroups";
+            match place {
+                _ if a == b => format!(
+                    "{why}: divide the work of {a} into two dispatches, with a pipeline barrier between them"
                 ),
-                (Dialect::Glsl, true) => "barrier();".to_owned(),
-                // The barrier itself is of workgroup memory only: fences on both sides release and acquire the rest.
-                (Dialect::Glsl, false) => {
-                    let fence = fence(*classes);
-                    format!("{fence}; barrier(); {fence};")
+                BarrierPlace::Between => {
+                    format!("{why}: do what is at {b} in a later dispatch, after a pipeline barrier")
                 }
-                (Dialect::ScopedGlsl, _) => format!(
-                    "controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
-                    dialect.classes(*classes)
+                BarrierPlace::LoopEnd => format!(
+                    "{why}: run each iteration of the loop around {a} and {b} as a dispatch of its own, with pipeline barriers between them"
                 ),
-            };
-            let (a, b) = (dispatch.location(*first), dispatch.location(*second));
-            if a == b {
-                format!("put `{barrier}` between one execution of {a} and the next")
-            } else {
-                format!("put `{barrier}` between {a} and {b}")
+                BarrierPlace::BetweenAndLoopEnd => format!(
+                    "{why}: run each iteration of the loop around {a} and {b} as two dispatches, divided between the two lines, with pipeline barriers between them"
+                ),
             }
+        }
+        (Edit::AtomicUpdate { load, store, operation, scope }, _) => {
+            let (a, b) = (dispatch.location(*load), dispatch.location(*store));
+            let where_ = if a == b {
+                format!("the update at {b}")
+            } else {
+                format!("the load at {a} and the store at {b}")
+            };
+            let image = dispatch.site(*store).is_some_and(|info| info.instruction.contains("OpImageWrite"));
+            let name = match update_name(*operation, dialect) {
+                name if image && dialect != Dialect::Spirv => name.replacen("atomic", "imageAtomic", 1),
+                name => name.to_owned(),
+            };
+            let scope = match dialect {
+                Dialect::Glsl => String::new(),
+                _ => format!(" at {}", dialect.scope(*scope)),
+            };
+            format!("make {where_} one atomic instruction: {name}{scope}")
         }
         (Edit::MakeAtomic(site, scope), Dialect::ScopedGlsl) => {
             format!("make the access at {} atomic, at {}", dispatch.location(*site), dialect.scope(*scope))
@@ -592,6 +624,102 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
             format!("change the semantics of {}", at(*site, dispatch))
         }
     }
+}
+
+/// Whether a store is private where the statement that it belongs to loads the same variable as non-private.
+fn left_out(store: Site, dispatch: &DispatchContext<'_>) -> bool {
+    const NON_PRIVATE: u32 = 0x20;
+    let Some(info) = dispatch.site(store).filter(|info| info.instruction.contains("OpStore")) else {
+        return false;
+    };
+    dispatch.shader.sites.iter().any(|other| {
+        let operands = other.instruction.split_whitespace().find_map(|word| word.strip_prefix("0x"));
+        let mask = operands.and_then(|mask| u32::from_str_radix(mask, 16).ok()).unwrap_or(0);
+        other.instruction.contains("OpLoad")
+            && mask & NON_PRIVATE != 0
+            && other.source.is_some()
+            && other.source.map(|p| (p.file, p.line)) == info.source.map(|p| (p.file, p.line))
+            && other.variable == info.variable
+    })
+}
+
+/// A control barrier that orders memory of the classes, as the language writes it.
+fn barrier(scope: Scope, classes: StorageClasses, dialect: Dialect) -> String {
+    let name = dialect.scope(scope);
+    match (dialect, scope) {
+        (Dialect::Spirv, _) => format!(
+            "OpControlBarrier {name} {name} AcquireRelease | {} | MakeAvailable | MakeVisible",
+            dialect.classes(classes)
+        ),
+        (Dialect::ScopedGlsl, _) => format!(
+            "controlBarrier({name}, {name}, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
+            dialect.classes(classes)
+        ),
+        (Dialect::Glsl, Scope::Subgroup) => "subgroupBarrier();".to_owned(),
+        (Dialect::Glsl, _) if classes == StorageClasses::WORKGROUP => "barrier();".to_owned(),
+        // The barrier itself is of workgroup memory only: fences on both sides release and acquire the rest.
+        (Dialect::Glsl, _) => {
+            let fence = fence(classes);
+            format!("{fence}; barrier(); {fence};")
+        }
+    }
+}
+
+/// A memory barrier that releases and makes available, or acquires and makes visible.
+fn memory_barrier(scope: Scope, classes: StorageClasses, flag: Flag, dialect: Dialect) -> String {
+    let also = if flag == Flag::Release { Flag::MakeAvailable } else { Flag::MakeVisible };
+    let (scope, flags) = (dialect.scope(scope), format!("{} | {}", dialect.flag(flag), dialect.flag(also)));
+    let classes_named = dialect.classes(classes);
+    match dialect {
+        Dialect::Glsl => format!("{};", fence(classes)),
+        Dialect::ScopedGlsl => format!("memoryBarrier({scope}, {classes_named}, {flags});"),
+        Dialect::Spirv => {
+            let [flag, also] = [dialect.flag(flag), dialect.flag(also)];
+            format!("OpMemoryBarrier {scope} {flag} | {classes_named} | {also}")
+        }
+    }
+}
+
+/// Where a barrier goes.
+fn gap(before: Site, after: Site, place: BarrierPlace, dispatch: &DispatchContext<'_>) -> String {
+    let (a, b) = (dispatch.location(before), dispatch.location(after));
+    let one = a == b;
+    match place {
+        BarrierPlace::Between if one => {
+            format!("between the two accesses at {a}, which takes two statements")
+        }
+        BarrierPlace::Between => format!("between {a} and {b}"),
+        BarrierPlace::LoopEnd if one => format!("at the end of the loop around {a}"),
+        BarrierPlace::LoopEnd => format!("at the end of the loop around {a} and {b}"),
+        BarrierPlace::BetweenAndLoopEnd if one => format!(
+            "between the two accesses at {a}, which takes two statements, and at the end of the loop around them"
+        ),
+        BarrierPlace::BetweenAndLoopEnd => {
+            format!("between {a} and {b}, and at the end of the loop around them")
+        }
+    }
+}
+
+/// The instruction or function that does a read-modify-write.
+fn update_name(operation: AtomicOp, dialect: Dialect) -> &'static str {
+    use AtomicOp::*;
+    let (spirv, glsl) = match operation {
+        Exchange => ("OpAtomicExchange", "atomicExchange"),
+        CompareExchange => ("OpAtomicCompareExchange", "atomicCompSwap"),
+        IAdd => ("OpAtomicIAdd", "atomicAdd"),
+        ISub => ("OpAtomicISub", "atomicAdd of the negated value"),
+        SMin => ("OpAtomicSMin", "atomicMin"),
+        UMin => ("OpAtomicUMin", "atomicMin"),
+        SMax => ("OpAtomicSMax", "atomicMax"),
+        UMax => ("OpAtomicUMax", "atomicMax"),
+        And => ("OpAtomicAnd", "atomicAnd"),
+        Or => ("OpAtomicOr", "atomicOr"),
+        Xor => ("OpAtomicXor", "atomicXor"),
+        FAdd => ("OpAtomicFAddEXT", "atomicAdd (GL_EXT_shader_atomic_float)"),
+        FMin => ("OpAtomicFMinEXT", "atomicMin (GL_EXT_shader_atomic_float2)"),
+        FMax => ("OpAtomicFMaxEXT", "atomicMax (GL_EXT_shader_atomic_float2)"),
+    };
+    if dialect == Dialect::Spirv { spirv } else { glsl }
 }
 
 fn join<'a>(words: impl Iterator<Item = &'a str>, separator: &str) -> String {

@@ -106,7 +106,12 @@ impl Core {
             self.executed.resize(slot + 1, 0);
         }
         self.executed[slot] += 1;
-        self.agents.untracked() || self.executed[slot] > EXPLAINED / LANES as u32
+        if self.executed[slot] > EXPLAINED / LANES as u32 {
+            return true;
+        }
+        // Atomics may be meant to synchronise where the result of one decides something: explanations need to see them.
+        let decides = || self.report.outline.as_ref().is_some_and(|outline| outline.any_decides());
+        self.agents.untracked() && (access.atomic.is_none() || !decides())
     }
 }
 

@@ -6,11 +6,13 @@ use crate::agent::Invocation;
 use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::model::{ModelOptions, ReadModifyWrite};
+use crate::outline::Outline;
 use crate::race::{AgentId, Agents, Case, Explanation, Kind, Pair, Trace};
 use crate::scope::{Scope, StorageClasses};
 use crate::system::Notice;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a judgement of the axioms needs.
 pub(super) struct Court<'a> {
@@ -73,6 +75,8 @@ pub(super) struct Report {
     fresh: Vec<((Site, Site), Explanation)>,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
+    /// The shader's text.
+    pub outline: Option<Arc<dyn Outline>>,
 }
 
 pub(super) fn scope_of(level: u8) -> Scope {
@@ -245,6 +249,7 @@ impl Report {
             first: (pair.earlier_kind, pair.earlier.agent),
             second: (pair.later_kind, pair.later.agent),
             topology,
+            outline: self.outline.as_deref().map(|outline| outline as &dyn Outline),
         };
         if case.ordered() {
             return false;

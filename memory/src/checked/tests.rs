@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::finding::{Edit, FindingId, Missing};
+use crate::outline::BarrierPlace;
 
 mod machine;
 mod observed;
@@ -343,7 +344,13 @@ fn explanations_name_the_missing_element_and_the_smallest_fix() {
     let barrier = |semantics: Semantics, scope| {
         explained(through_barrier(SHARED, |m| m.barrier(2, 0, scope, semantics)))
     };
-    let insert = vec![InsertBarrier(Site(1), Site(3), W)];
+    let insert = vec![InsertBarrier {
+        before: Site(1),
+        after: Site(3),
+        place: BarrierPlace::Between,
+        scope: Scope::Workgroup,
+        classes: W,
+    }];
     assert_eq!(explained(through_barrier(SHARED, |_| {})), (vec![Missing::HappensBefore], insert.clone()));
     assert_eq!(barrier(Semantics::RELAXED, Scope::Workgroup), (vec![Missing::HappensBefore], insert));
     assert_eq!(

@@ -1,17 +1,16 @@
 //! Why a pair races, and what would order it.
 //!
 //! The slice of the pair is judged by the axioms; then each clause of *Location-Ordered* is granted in turn (non-private, one reference,
-//! availability, all storage classes, the widest scope), and the first one that helps names what is missing. Fixes are sets of edits of
-//! static instructions, tried cheapest first: a set is accepted if the edited slice is consistent, orders the pair and has no race that the
-//! slice did not have.
+//! availability, all storage classes, the widest scope), and the first one that helps names what is missing.
 
 use super::order::Kind;
 use super::slice::Slice;
 use super::topology::{AgentId, Topology};
 use crate::access::Site;
 use crate::finding::{Edit, Fact, FindingId, Missing};
-use crate::model::{BarrierInstance, Event, EventId, Execution, Judgement, ModelOptions, RelationName};
-use crate::scope::{Scope, Semantics, StorageClasses};
+use crate::model::{Event, EventId, Execution, Judgement, ModelOptions, RelationName};
+use crate::outline::Outline;
+use crate::scope::{Scope, StorageClasses};
 use std::collections::BTreeSet;
 
 /// What is said about a race.
@@ -27,13 +26,6 @@ pub struct Explanation {
     pub fix: Vec<Edit>,
 }
 
-const MOST_CANDIDATES: usize = 16;
-const MOST_EDITS: usize = 4;
-/// Events squared times judgements: bounds the time that one search takes.
-const EFFORT: usize = 600_000;
-const LEAST_TRIALS: usize = 64;
-const MOST_TRIALS: usize = 1500;
-
 /// A pair on its slice.
 pub struct Case<'a> {
     /// The slice.
@@ -46,6 +38,8 @@ pub struct Case<'a> {
     pub second: (&'a Kind, AgentId),
     /// Who shares which instance.
     pub topology: &'a Topology,
+    /// The shader's text.
+    pub outline: Option<&'a dyn Outline>,
 }
 
 impl Case<'_> {
@@ -81,15 +75,28 @@ impl Case<'_> {
         } else {
             self.synchronization(common)
         };
+        let fix = self.fix(common);
+        // Synchronisation that is too narrow and does not acquire or release either: what the fix adds is what is missing.
+        let adds = |wanted: fn(&Edit) -> bool| fix.iter().any(wanted);
+        let other = match id {
+            FindingId::RaceScope => !adds(|edit| matches!(edit, Edit::Widen(..))),
+            FindingId::RaceStorageClass => !adds(|edit| matches!(edit, Edit::AddClasses(..))),
+            _ => false,
+        };
+        let (id, missing) = if other && adds(|edit| matches!(edit, Edit::Acquire(_) | Edit::Release(_))) {
+            (FindingId::RaceUnordered, vec![Missing::HappensBefore])
+        } else {
+            (id, missing)
+        };
         if id == FindingId::RaceUnordered
             && let Some((release, acquire)) = self.closest()
         {
             facts.push(Fact::ClosestPair(release, acquire));
         }
-        Explanation { id, facts, missing, fix: self.fix(common) }
+        Explanation { id, facts, missing, fix }
     }
 
-    fn common_scope(&self) -> Scope {
+    pub(super) fn common_scope(&self) -> Scope {
         let common = (0..4).find(|level| self.topology.same(self.first.1, self.second.1, *level));
         match common {
             Some(0) => Scope::Subgroup,
@@ -99,7 +106,7 @@ impl Case<'_> {
         }
     }
 
-    fn judge(&self, execution: &Execution, extra: Vec<(EventId, EventId)>) -> Option<Judged> {
+    pub(super) fn judge(&self, execution: &Execution, extra: Vec<(EventId, EventId)>) -> Option<Judged> {
         let mut execution = execution.clone();
         let mut pairs: Vec<(EventId, EventId)> = self.slice.reads_from.clone();
         pairs.extend(extra);
@@ -118,7 +125,7 @@ impl Case<'_> {
         execution.judge(&self.options).ok().map(Judged)
     }
 
-    fn sites(&self) -> &[Site] {
+    pub(super) fn sites(&self) -> &[Site] {
         &self.slice.sites
     }
 
@@ -313,259 +320,16 @@ impl Case<'_> {
             .map(|(_, (_, site))| *site)?;
         Some((release, acquire))
     }
-
-    fn candidates(&self, common: Scope) -> Vec<Edit> {
-        let (first, second) = (self.first.0, self.second.0);
-        let class = first.class | second.class;
-        let mut edits: Vec<Edit> = Vec::new();
-        let mut add = |edit: Edit| {
-            if !edits.contains(&edit) {
-                edits.push(edit);
-            }
-        };
-        for kind in [first, second] {
-            if !kind.non_private {
-                add(Edit::NonPrivate(kind.site));
-            }
-        }
-        if first.reference != second.reference {
-            add(Edit::OneReference(first.site, second.site));
-        }
-        let mut seen: BTreeSet<Site> = BTreeSet::new();
-        let related =
-            |event: &Event| event.agent.thread == self.first.1 || event.agent.thread == self.second.1;
-        for own in [true, false] {
-            for (event, site) in self.slice.execution.events().iter().zip(self.sites()) {
-                if related(event) != own
-                    || !(event.fence || event.atomic || event.barrier.is_some())
-                    || !seen.insert(*site)
-                {
-                    continue;
-                }
-                let semantics = &event.semantics;
-                let fence = event.fence || event.barrier.is_some();
-                if event.scope < common {
-                    add(Edit::Widen(*site, common));
-                }
-                if !semantics.classes.contains(class) {
-                    add(Edit::AddClasses(*site, class - semantics.classes));
-                }
-                if !semantics.release && (fence || event.write) {
-                    add(Edit::Release(*site));
-                }
-                if !semantics.acquire && (fence || event.read) {
-                    add(Edit::Acquire(*site));
-                }
-                if !semantics.make_available && (fence || event.write) && first.write {
-                    add(Edit::MakeAvailable(*site));
-                }
-                if !semantics.make_visible && (fence || event.read) && second.read {
-                    add(Edit::MakeVisible(*site));
-                }
-            }
-        }
-        edits.truncate(MOST_CANDIDATES - 4);
-        if first.write && !first.atomic {
-            edits.push(Edit::AvailableAccess(first.site, common));
-        }
-        if second.read && !second.atomic {
-            edits.push(Edit::VisibleAccess(second.site, common));
-        }
-        if common <= Scope::Workgroup && first.site != second.site {
-            edits.push(Edit::InsertBarrier(first.site, second.site, class));
-        }
-        for kind in [first, second] {
-            let edit = Edit::MakeAtomic(kind.site, common.max(Scope::Workgroup));
-            if !kind.atomic && kind.size >= 4 && !edits.contains(&edit) {
-                edits.push(edit);
-            }
-        }
-        edits
-    }
-
-    /// The cheapest set of edits that orders the pair.
-    fn fix(&self, common: Scope) -> Vec<Edit> {
-        let candidates = self.candidates(common);
-        let Some(now) = self.judge(&self.slice.execution, Vec::new()) else { return Vec::new() };
-        let races_now: BTreeSet<(EventId, EventId)> = now.pairs();
-        let mut sets: Vec<(u32, u32)> = Vec::new();
-        for set in 1u32..1 << candidates.len() {
-            if set.count_ones() as usize <= MOST_EDITS {
-                sets.push((cost(&candidates, set), set));
-            }
-        }
-        sets.sort_unstable();
-        let events = self.slice.execution.events().len().max(1);
-        let trials = (EFFORT / (events * events)).clamp(LEAST_TRIALS, MOST_TRIALS);
-        for (_, set) in sets.into_iter().take(trials) {
-            let edits: Vec<Edit> = candidates
-                .iter()
-                .enumerate()
-                .filter(|(index, _)| set >> index & 1 != 0)
-                .map(|(_, edit)| edit.clone())
-                .collect();
-            if self.accepts(&edits, &races_now) {
-                return edits;
-            }
-        }
-        Vec::new()
-    }
-
-    fn accepts(&self, edits: &[Edit], races_now: &BTreeSet<(EventId, EventId)>) -> bool {
-        let Some((execution, moved)) = self.edited(edits) else { return false };
-        let at = |event: EventId| moved[event as usize];
-        let (first, second) = (at(self.slice.first), at(self.slice.second));
-        let mut edited = execution;
-        for (write, read) in &self.slice.reads_from {
-            edited.reads_from(at(*write), at(*read));
-        }
-        let events = edited.events();
-        if events[first as usize].write && events[second as usize].read {
-            edited.reads_from(first, second);
-        }
-        let Ok(judged) = edited.judge(&self.options).map(Judged) else { return false };
-        if judged.races(first, second) || !judged.0.consistent() {
-            return false;
-        }
-        let known: BTreeSet<(EventId, EventId)> = races_now.iter().map(|(a, b)| (at(*a), at(*b))).collect();
-        judged.pairs().is_subset(&known)
-    }
-
-    /// The slice with the edits applied, and where each event went; nothing if an edit makes no sense.
-    fn edited(&self, edits: &[Edit]) -> Option<(Execution, Vec<EventId>)> {
-        let mut events: Vec<Event> = self.slice.execution.events().to_vec();
-        let mut barrier = None;
-        for edit in edits {
-            let each = |site: Site, change: &mut dyn FnMut(&mut Event), events: &mut Vec<Event>| {
-                for (event, own) in events.iter_mut().zip(self.sites()) {
-                    if *own == site {
-                        change(event);
-                    }
-                }
-            };
-            match edit {
-                Edit::NonPrivate(site) => each(*site, &mut |event| event.non_private = true, &mut events),
-                Edit::AvailableAccess(site, scope) => each(
-                    *site,
-                    &mut |event| {
-                        event.available = event.write;
-                        event.scope = event.scope.max(*scope);
-                    },
-                    &mut events,
-                ),
-                Edit::VisibleAccess(site, scope) => each(
-                    *site,
-                    &mut |event| {
-                        event.visible = event.read;
-                        event.scope = event.scope.max(*scope);
-                    },
-                    &mut events,
-                ),
-                Edit::MakeAvailable(site) => {
-                    each(*site, &mut |event| event.semantics.make_available = true, &mut events)
-                }
-                Edit::MakeVisible(site) => {
-                    each(*site, &mut |event| event.semantics.make_visible = true, &mut events)
-                }
-                Edit::Widen(site, scope) => {
-                    each(*site, &mut |event| event.scope = event.scope.max(*scope), &mut events)
-                }
-                Edit::AddClasses(site, classes) => {
-                    each(*site, &mut |event| event.semantics.classes |= *classes, &mut events);
-                }
-                Edit::Acquire(site) => each(*site, &mut |event| event.semantics.acquire = true, &mut events),
-                Edit::Release(site) => each(*site, &mut |event| event.semantics.release = true, &mut events),
-                Edit::InsertBarrier(_, _, classes) => barrier = Some(*classes),
-                Edit::MakeAtomic(site, scope) => each(
-                    *site,
-                    &mut |event| {
-                        event.atomic = true;
-                        event.scope = event.scope.max(*scope);
-                    },
-                    &mut events,
-                ),
-                Edit::OneReference(site, other) => {
-                    let reference = self.first.0.reference;
-                    for site in [site, other] {
-                        each(*site, &mut |event| event.reference = reference, &mut events);
-                    }
-                }
-            }
-        }
-        for event in &mut events {
-            let semantics = &event.semantics;
-            let valid = (!semantics.make_visible || semantics.acquire)
-                && (!semantics.make_available || semantics.release);
-            if !valid {
-                return None;
-            }
-            let access = event.read || event.write;
-            if access && ((semantics.acquire && !event.read) || (semantics.release && !event.write)) {
-                return None;
-            }
-            event.fence |= event.barrier.is_some() && (semantics.acquire || semantics.release);
-        }
-        let mut execution = Execution::new();
-        let mut moved = Vec::with_capacity(events.len());
-        for (index, event) in events.iter().enumerate() {
-            // The barrier stands directly before the later access; the earlier one's agent is past its access then.
-            if index as EventId == self.slice.second
-                && let Some(classes) = barrier
-            {
-                for agent in [self.first.1, self.second.1] {
-                    let like = events.iter().find(|event| event.agent.thread == agent)?;
-                    let instance = BarrierInstance {
-                        instance: u32::MAX,
-                        execution: Scope::Workgroup,
-                        arrives: true,
-                        waits: true,
-                    };
-                    let semantics = Semantics {
-                        acquire: true,
-                        release: true,
-                        classes,
-                        make_available: true,
-                        make_visible: true,
-                        volatile: false,
-                    };
-                    execution.push(Event::barrier(like.agent, instance, Scope::Workgroup, semantics));
-                }
-            }
-            moved.push(execution.push(event.clone()));
-        }
-        Some((execution, moved))
-    }
 }
 
-struct Judged(Judgement);
+pub(super) struct Judged(pub(super) Judgement);
 
 impl Judged {
-    fn races(&self, first: EventId, second: EventId) -> bool {
+    pub(super) fn races(&self, first: EventId, second: EventId) -> bool {
         self.0.race(first, second)
     }
 
-    fn pairs(&self) -> BTreeSet<(EventId, EventId)> {
+    pub(super) fn pairs(&self) -> BTreeSet<(EventId, EventId)> {
         self.0.races().iter().map(|race| (race.first.min(race.second), race.first.max(race.second))).collect()
     }
-}
-
-/// Instructions touched count most, then edits; new instructions and atomics are a larger change than a changed operand.
-fn cost(candidates: &[Edit], set: u32) -> u32 {
-    let mut sites: BTreeSet<Site> = BTreeSet::new();
-    let mut cost = 0;
-    for (index, edit) in candidates.iter().enumerate().filter(|(index, _)| set >> index & 1 != 0) {
-        let (site, own) = match edit {
-            Edit::MakeAvailable(site) | Edit::MakeVisible(site) => (*site, 10),
-            Edit::NonPrivate(site) => (*site, 10),
-            Edit::AddClasses(site, _) | Edit::Widen(site, _) => (*site, 11),
-            Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _) => (*site, 12),
-            Edit::Acquire(site) | Edit::Release(site) => (*site, 13),
-            Edit::OneReference(site, _) => (*site, 14),
-            Edit::InsertBarrier(site, _, _) => (*site, 80),
-            Edit::MakeAtomic(site, _) => (*site, 120),
-        };
-        sites.insert(site);
-        cost += own * 100 + index as u32;
-    }
-    cost + sites.len() as u32 * 3000
 }

@@ -28,6 +28,7 @@ mod agents;
 mod blocks;
 mod explain;
 mod facts;
+mod fix;
 mod heads;
 mod horizon;
 mod online;

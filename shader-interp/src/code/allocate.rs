@@ -332,6 +332,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         back_edges,
         groups: lowered.groups,
         workgroup_barriers: lowered.workgroup_barriers,
+        outline: None,
     })
 }
 

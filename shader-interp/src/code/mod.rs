@@ -27,15 +27,18 @@ mod uniform;
 pub mod verify;
 
 pub use isa::{Inst, Kind, Opcode};
+pub(crate) use simplify::visit_operands;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{BuiltIn, GroupFold, GroupKind, Scalar, Shader};
 use crate::ops::image::ImageInstruction;
+use crate::outline::ShaderOutline;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Findings that instructions name by their place here.
 pub const NOTES: [FindingId; 2] = [FindingId::DivideByZero, FindingId::ShiftOutOfRange];
@@ -73,6 +76,8 @@ pub struct Program {
     pub groups: Vec<(GroupFold, GroupKind, Scalar)>,
     /// There is a workgroup control barrier.
     pub workgroup_barriers: bool,
+    /// For a modelled memory system: what the shader's text says about its instructions.
+    pub outline: Option<Arc<ShaderOutline>>,
 }
 
 /// What a pinned register holds.
@@ -203,11 +208,13 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     simplify::simplify(&mut shader);
     let facts = uniform::analyse(&shader, options.modelled);
     let plan = plan::plan(&shader, &facts);
+    let outline = options.modelled.then(|| Arc::new(ShaderOutline::new(&shader)));
     let lowered = lower::lower(&shader, &facts, &plan, options)?;
     let mut program = allocate::allocate(lowered)?;
     shader.body = Vec::new();
     shader.values = Vec::new();
     program.shader = shader;
+    program.outline = outline;
     program.subgroup_size = options.subgroup_size;
     program.modelled = options.modelled;
     verify::verify(&program)?;

@@ -237,7 +237,7 @@ impl Merger<'_> {
 }
 
 /// Calls `f` for the values inside the operation's kind (offsets, addresses, descriptor elements).
-pub(super) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
+pub(crate) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
     let mut some = |value: &mut Option<Value>| {
         if let Some(value) = value {
             f(value);

@@ -1,0 +1,338 @@
+//! The outline of a shader: where its accesses and barriers stand in the text, and where all invocations of a workgroup pass together.
+//!
+//! Explanations of races ask it ([`Outline`]) where a barrier can be put. Blocks count as part of the region around them; what is left are
+//! arms of branches and bodies of loops. Two accesses are separated by a barrier between them in the innermost region that holds both, or,
+//! if that is in a loop, by one at the end of the loop's body; a barrier makes sense where the control flow is uniform for the workgroup,
+//! which [`uniform`] finds.
+
+mod uniform;
+mod update;
+
+use crate::code::visit_operands;
+use crate::ir::{Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
+use pellucid_memory::access::{AtomicOp, Site};
+use pellucid_memory::outline::{BarrierPlace, Gap, Outline};
+use pellucid_memory::scope::Scope;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use uniform::Uniform;
+use update::Decisions;
+
+/// A position in the text: nodes are numbered in the order in which they are written.
+type Position = u32;
+
+/// Copies of one instruction, by inlining, that are looked at.
+const MOST_SPOTS: usize = 4;
+
+/// An instruction that accesses memory or is a barrier.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    region: u32,
+    position: Position,
+}
+
+/// An arm of a branch, a loop's body, or the whole shader (0, its own parent).
+#[derive(Clone, Debug)]
+struct Region {
+    parent: u32,
+    depth: u32,
+    /// Of the node in the parent that holds it.
+    position: Position,
+    is_loop: bool,
+    /// Before each node and at the end: whether all invocations of the workgroup that are here at all come here together.
+    gaps: Vec<(Position, bool)>,
+}
+
+/// The outline of one shader; see the module's page.
+#[derive(Clone, Debug)]
+pub struct ShaderOutline {
+    regions: Vec<Region>,
+    spots: FxHashMap<Site, SmallVec<[Spot; 1]>>,
+    barriers: Vec<(Spot, Scope)>,
+    scalars: FxHashSet<Site>,
+    waits: FxHashSet<Site>,
+    decides: FxHashSet<Site>,
+    atomic_decides: bool,
+    constant: FxHashSet<Site>,
+    fixed_semantics: bool,
+    updates: FxHashMap<(Site, Site), AtomicOp>,
+    partners: FxHashMap<Site, Site>,
+    /// Accesses that go to one address in all invocations of a workgroup.
+    one_address: FxHashSet<Site>,
+    /// Where loads and stores go.
+    places: FxHashMap<Site, Place>,
+}
+
+impl ShaderOutline {
+    /// The outline of a shader.
+    pub fn new(shader: &Shader) -> ShaderOutline {
+        let uniform = Uniform::find(shader);
+        let updates = update::find(shader);
+        let decisions = Decisions::find(shader);
+        let mut partners = FxHashMap::default();
+        let mut ordered: Vec<_> = updates.keys().copied().collect();
+        ordered.sort_unstable();
+        for (load, store) in ordered {
+            partners.insert(load, store);
+            partners.insert(store, load);
+        }
+        let root = Region { parent: 0, depth: 0, position: 0, is_loop: false, gaps: Vec::new() };
+        let mut outline = ShaderOutline {
+            regions: vec![root],
+            spots: FxHashMap::default(),
+            barriers: Vec::new(),
+            scalars: FxHashSet::default(),
+            waits: decisions.waits,
+            decides: decisions.decides,
+            atomic_decides: decisions.by_atomics,
+            constant: FxHashSet::default(),
+            fixed_semantics: shader.language == SourceLanguage::Glsl && !shader.vulkan_memory_model,
+            updates,
+            partners,
+            one_address: FxHashSet::default(),
+            places: FxHashMap::default(),
+        };
+        let mut writer =
+            Writer { outline: &mut outline, uniform, constants: FxHashSet::default(), position: 0 };
+        writer.region(&shader.body, 0);
+        outline
+    }
+
+    /// The region that holds both, and where in it each of them is.
+    fn common(&self, a: Spot, b: Spot) -> (u32, Position, Position) {
+        let (mut a, mut b) = (a, b);
+        let up = |spot: Spot| {
+            let region = &self.regions[spot.region as usize];
+            Spot { region: region.parent, position: region.position }
+        };
+        while a.region != b.region {
+            let (at_a, at_b) = (self.regions[a.region as usize].depth, self.regions[b.region as usize].depth);
+            if at_a >= at_b {
+                a = up(a);
+            }
+            if at_b >= at_a {
+                b = up(b);
+            }
+        }
+        (a.region, a.position, b.position)
+    }
+
+    /// Whether `outer` is `inner` or around it.
+    fn encloses(&self, outer: u32, mut inner: u32) -> bool {
+        let depth = self.regions[outer as usize].depth;
+        while self.regions[inner as usize].depth > depth {
+            inner = self.regions[inner as usize].parent;
+        }
+        inner == outer
+    }
+
+    /// The innermost loop that is `region` or around it.
+    fn loop_around(&self, mut region: u32) -> Option<u32> {
+        loop {
+            let at = &self.regions[region as usize];
+            if at.is_loop {
+                return Some(region);
+            }
+            if region == 0 {
+                return None;
+            }
+            region = at.parent;
+        }
+    }
+
+    /// Whether a barrier of the scope stands within the positions on the way to or from `spot`, in `within` or deeper.
+    fn barred(
+        &self,
+        spot: Spot,
+        within: u32,
+        positions: std::ops::Range<Position>,
+        execution: Scope,
+    ) -> bool {
+        self.barriers.iter().any(|(barrier, scope)| {
+            *scope >= execution
+                && positions.contains(&barrier.position)
+                && self.encloses(within, barrier.region)
+                && self.encloses(barrier.region, spot.region)
+        })
+    }
+
+    fn gap_of(&self, a: Spot, b: Spot, execution: Scope) -> Option<BarrierPlace> {
+        let (low, high) = if a.position <= b.position { (a, b) } else { (b, a) };
+        let (region, from, to) = self.common(low, high);
+        let any = execution != Scope::Workgroup;
+        let between = from != to
+            && self.regions[region as usize]
+                .gaps
+                .iter()
+                .any(|(at, uniform)| (from + 1..=to).contains(at) && (any || *uniform));
+        let way = low.position + 1..high.position;
+        let barred =
+            self.barred(low, region, way.clone(), execution) || self.barred(high, region, way, execution);
+        let Some(body) = self.loop_around(region) else {
+            return (between && !barred).then_some(BarrierPlace::Between);
+        };
+        let gaps = &self.regions[body as usize].gaps;
+        let end = gaps.last().is_some_and(|(_, uniform)| any || *uniform);
+        let barred_end = self.barred(high, body, high.position + 1..Position::MAX, execution)
+            || self.barred(low, body, 0..low.position, execution);
+        let (between, end) = (between && !barred, end && !barred_end);
+        match (between, end) {
+            (true, false) => Some(BarrierPlace::Between),
+            (false, true) => Some(BarrierPlace::LoopEnd),
+            (true, true) => Some(BarrierPlace::BetweenAndLoopEnd),
+            (false, false) => None,
+        }
+    }
+
+    fn same_place(&self, a: Site, b: Site) -> bool {
+        matches!((self.places.get(&a), self.places.get(&b)), (Some(a), Some(b)) if a == b)
+            && !self.one_address.contains(&a)
+    }
+
+    fn spots(&self, site: Site) -> &[Spot] {
+        self.spots.get(&site).map_or(&[], |spots| &spots[..])
+    }
+}
+
+impl Outline for ShaderOutline {
+    fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap> {
+        // Executions of one instruction that meet at one address meet in the same iteration as well.
+        if first == second && (execution > Scope::Workgroup || self.one_address.contains(&first)) {
+            return None;
+        }
+        for a in self.spots(first) {
+            for b in self.spots(second) {
+                if let Some(mut place) = self.gap_of(*a, *b, execution) {
+                    // Invocations that meet at one address there have met at the same one by another instruction of the iteration, unless
+                    // they meet in different iterations.
+                    if place == BarrierPlace::BetweenAndLoopEnd && self.same_place(first, second) {
+                        place = BarrierPlace::LoopEnd;
+                    }
+                    let in_order = a.position <= b.position;
+                    let (before, after) = if in_order { (first, second) } else { (second, first) };
+                    return Some(Gap { before, after, place });
+                }
+            }
+        }
+        None
+    }
+
+    fn update(&self, load: Site, store: Site) -> Option<AtomicOp> {
+        self.updates.get(&(load, store)).copied()
+    }
+
+    fn partner(&self, access: Site) -> Option<Site> {
+        self.partners.get(&access).copied()
+    }
+
+    fn scalar(&self, access: Site) -> bool {
+        self.scalars.contains(&access)
+    }
+
+    fn waits(&self, load: Site) -> bool {
+        self.waits.contains(&load)
+    }
+
+    fn decides(&self, atomic: Site) -> bool {
+        self.decides.contains(&atomic)
+    }
+
+    fn any_decides(&self) -> bool {
+        self.atomic_decides
+    }
+
+    fn stores_constant(&self, store: Site) -> bool {
+        self.constant.contains(&store)
+    }
+
+    fn fixed_semantics(&self) -> bool {
+        self.fixed_semantics
+    }
+}
+
+/// Writes the outline down, in one walk.
+struct Writer<'a> {
+    outline: &'a mut ShaderOutline,
+    uniform: Uniform,
+    constants: FxHashSet<Value>,
+    position: Position,
+}
+
+impl Writer<'_> {
+    fn open(&mut self, parent: u32, is_loop: bool) -> u32 {
+        let regions = &mut self.outline.regions;
+        let depth = regions[parent as usize].depth + 1;
+        regions.push(Region { parent, depth, position: self.position, is_loop, gaps: Vec::new() });
+        regions.len() as u32 - 1
+    }
+
+    fn mark(&mut self, region: u32) {
+        let gap = (self.position, self.uniform.together());
+        self.outline.regions[region as usize].gaps.push(gap);
+    }
+
+    fn region(&mut self, nodes: &Nodes, region: u32) {
+        for node in nodes {
+            self.position += 1;
+            self.mark(region);
+            match node {
+                Node::Op(op) => self.op(op, region),
+                Node::If { condition, then, otherwise } => {
+                    self.uniform.branch(*condition);
+                    for arm in [then, otherwise] {
+                        let inner = self.open(region, false);
+                        self.region(arm, inner);
+                    }
+                    self.uniform.join(*condition);
+                }
+                Node::Block { label, body, .. } => {
+                    self.region(body, region);
+                    self.uniform.end_of_block(*label);
+                }
+                Node::Loop { label, body, .. } => {
+                    let inner = self.open(region, true);
+                    self.uniform.begin_loop(*label);
+                    self.region(body, inner);
+                    self.uniform.end_loop(*label);
+                }
+                node => self.uniform.jump(node),
+            }
+        }
+        self.position += 1;
+        self.mark(region);
+    }
+
+    fn op(&mut self, op: &Op, region: u32) {
+        let spot = Spot { region, position: self.position };
+        match &op.kind {
+            OpKind::ControlBarrier { execution, .. } => self.outline.barriers.push((spot, *execution)),
+            OpKind::Load { place, access } | OpKind::Store { place, access } => {
+                self.outline.places.insert(op.site, *place);
+                let mut fixed = true;
+                visit_operands(&mut op.kind.clone(), &mut |value| fixed &= self.uniform.value(*value));
+                if fixed {
+                    self.outline.one_address.insert(op.site);
+                }
+                if access.components == 1 && access.size >= 4 {
+                    self.outline.scalars.insert(op.site);
+                }
+                if matches!(op.kind, OpKind::Store { .. })
+                    && op.arguments.iter().all(|value| self.constants.contains(value))
+                {
+                    self.outline.constant.insert(op.site);
+                }
+            }
+            OpKind::Constant(_) => {
+                self.constants.extend(&op.results);
+                return;
+            }
+            OpKind::Atomic { .. } => {}
+            kind if kind.image().is_some() => {}
+            _ => return,
+        }
+        let spots = self.outline.spots.entry(op.site).or_default();
+        if spots.len() < MOST_SPOTS {
+            spots.push(spot);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Uniformity for a workgroup: which values all its invocations compute alike, and where they are together.
+//!
+//! Found by walking the shader until nothing changes, from the assumption that everything is uniform. Loads of memory that invocations
+//! share count as uniform where their address is: a shader that has a barrier behind a branch on such a value relies on it. This errs to
+//! the side of too many places for barriers; a barrier that is really in non-uniform control flow is a finding of its own.
+
+use crate::code::visit_operands;
+use crate::ir::{BuiltIn, Label, Node, Op, OpKind, Place, Region, Shader, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is known, and the state of a walk.
+#[derive(Debug, Default)]
+pub(super) struct Uniform {
+    /// Values that may differ between invocations of a workgroup.
+    varying: Vec<bool>,
+    /// Loops whose iterations not all invocations begin together.
+    divergent: FxHashSet<Label>,
+    /// Results of blocks and parameters of loops.
+    defined: FxHashMap<Label, Vec<Value>>,
+    changed: bool,
+    /// Surrounding branches and loops that invocations take differently.
+    apart: u32,
+    /// Blocks that some invocations have left and others have not.
+    left: Vec<Label>,
+    /// Some invocations have ended.
+    ended: bool,
+}
+
+impl Uniform {
+    /// Analyses a shader.
+    pub fn find(shader: &Shader) -> Uniform {
+        let mut found = Uniform { varying: vec![false; shader.values.len()], ..Uniform::default() };
+        found.define(&shader.body);
+        loop {
+            found.changed = false;
+            found.walk(&shader.body);
+            (found.apart, found.ended) = (0, false);
+            found.left.clear();
+            if !found.changed {
+                return found;
+            }
+        }
+    }
+
+    /// Whether all invocations of a workgroup have the same value here.
+    pub fn value(&self, value: Value) -> bool {
+        !self.varying[value.0 as usize]
+    }
+
+    /// Whether all invocations of the workgroup, or none, come to where the walk is.
+    pub fn together(&self) -> bool {
+        self.apart == 0 && self.left.is_empty() && !self.ended
+    }
+
+    /// The walk enters the arms of a branch.
+    pub fn branch(&mut self, condition: Value) {
+        self.apart += u32::from(!self.value(condition));
+    }
+
+    /// And leaves them.
+    pub fn join(&mut self, condition: Value) {
+        self.apart -= u32::from(!self.value(condition));
+    }
+
+    /// Those who left the block are back.
+    pub fn end_of_block(&mut self, label: Label) {
+        self.left.retain(|left| *left != label);
+    }
+
+    /// The walk enters a loop.
+    pub fn begin_loop(&mut self, label: Label) {
+        self.apart += u32::from(self.divergent.contains(&label));
+    }
+
+    /// And leaves it.
+    pub fn end_loop(&mut self, label: Label) {
+        self.apart -= u32::from(self.divergent.contains(&label));
+    }
+
+    /// A node that ends its region.
+    pub fn jump(&mut self, node: &Node) {
+        let apart = !self.together();
+        match node {
+            Node::Leave { label, .. } if apart => self.leave(*label),
+            Node::Switch { selector, cases, default } if apart || !self.value(*selector) => {
+                for (_, label) in cases {
+                    self.leave(*label);
+                }
+                self.leave(*default);
+            }
+            Node::End if apart => self.ended = true,
+            _ => {}
+        }
+    }
+
+    fn leave(&mut self, label: Label) {
+        if !self.left.contains(&label) {
+            self.left.push(label);
+        }
+    }
+
+    fn define(&mut self, nodes: &Region) {
+        for node in nodes {
+            match node {
+                Node::If { then, otherwise, .. } => {
+                    self.define(then);
+                    self.define(otherwise);
+                }
+                Node::Block { label, results, body } => {
+                    self.defined.insert(*label, results.to_vec());
+                    self.define(body);
+                }
+                Node::Loop { label, parameters, body, .. } => {
+                    self.defined.insert(*label, parameters.to_vec());
+                    self.define(body);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn vary(&mut self, value: Value) {
+        let varying = &mut self.varying[value.0 as usize];
+        self.changed |= !*varying;
+        *varying = true;
+    }
+
+    /// Passes arguments to a block or loop.
+    fn pass(&mut self, label: Label, arguments: &[Value], apart: bool) {
+        let Some(targets) = self.defined.get(&label) else { return };
+        let varying: Vec<Value> = targets
+            .iter()
+            .zip(arguments)
+            .filter(|(_, argument)| apart || !self.value(**argument))
+            .map(|(target, _)| *target)
+            .collect();
+        varying.into_iter().for_each(|target| self.vary(target));
+    }
+
+    fn walk(&mut self, nodes: &Region) {
+        for node in nodes {
+            match node {
+                Node::Op(op) => {
+                    if !self.uniform_op(op) {
+                        op.results.iter().for_each(|result| self.vary(*result));
+                    }
+                }
+                Node::If { condition, then, otherwise } => {
+                    // What the arms say about the condition itself counts in the next walk.
+                    let apart = !self.value(*condition);
+                    self.apart += u32::from(apart);
+                    self.walk(then);
+                    self.walk(otherwise);
+                    self.apart -= u32::from(apart);
+                }
+                Node::Block { label, body, .. } => {
+                    self.walk(body);
+                    self.end_of_block(*label);
+                }
+                Node::Loop { label, initial, body, .. } => {
+                    self.pass(*label, initial, false);
+                    let (apart, outer) = (self.divergent.contains(label), self.left.clone());
+                    self.apart += u32::from(apart);
+                    self.walk(body);
+                    self.apart -= u32::from(apart);
+                    // Invocations that left it for good are missing in later iterations.
+                    if !apart && self.left.iter().any(|label| !outer.contains(label)) {
+                        self.diverge(*label);
+                    }
+                }
+                Node::Leave { label, arguments } => {
+                    self.pass(*label, arguments, !self.together());
+                    self.jump(node);
+                }
+                Node::Repeat { label, arguments } => {
+                    let apart = !self.together();
+                    self.pass(*label, arguments, apart);
+                    if apart {
+                        self.diverge(*label);
+                    }
+                }
+                node => self.jump(node),
+            }
+        }
+    }
+
+    fn diverge(&mut self, label: Label) {
+        self.changed |= self.divergent.insert(label);
+    }
+
+    fn uniform_op(&self, op: &Op) -> bool {
+        let mut inside = true;
+        visit_operands(&mut op.kind.clone(), &mut |value| inside &= self.value(*value));
+        if !inside || !op.arguments.iter().all(|argument| self.value(*argument)) {
+            return false;
+        }
+        match &op.kind {
+            OpKind::BuiltIn(built_in) => matches!(
+                built_in,
+                BuiltIn::NumWorkgroups(_)
+                    | BuiltIn::WorkgroupId(_)
+                    | BuiltIn::SubgroupSize
+                    | BuiltIn::NumSubgroups
+                    | BuiltIn::DeviceIndex
+            ),
+            OpKind::Load { place, .. } => !matches!(place, Place::Private { .. }),
+            OpKind::Constant(_)
+            | OpKind::Undef
+            | OpKind::Alu(_)
+            | OpKind::Convert(_)
+            | OpKind::Pack64
+            | OpKind::Unpack64
+            | OpKind::BufferSize { .. }
+            | OpKind::ImageRead { .. }
+            | OpKind::ImageFetch { .. }
+            | OpKind::ImageSample { .. }
+            | OpKind::ImageQuerySize { .. }
+            | OpKind::ImageQueryLevels(_)
+            | OpKind::ImageQuerySamples(_) => true,
+            _ => false,
+        }
+    }
+}
