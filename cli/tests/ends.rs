@@ -5,8 +5,20 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// The command, with the signals as a terminal has them: whoever runs the tests may ignore some, and programs inherit that. Where `env` cannot
+/// do that, they are left as they are.
 fn pellucid() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    let program = env!("CARGO_BIN_EXE_pellucid");
+    let defaults = ["--default-signal=INT,TERM,HUP"];
+    let can = Command::new("env").args(defaults).arg("true").stderr(Stdio::null()).status();
+    let mut command = match can {
+        Ok(status) if status.success() => {
+            let mut command = Command::new("env");
+            command.args(defaults).arg(program);
+            command
+        }
+        _ => Command::new(program),
+    };
     for (variable, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
         command.env_remove(variable);
     }
