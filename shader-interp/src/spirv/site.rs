@@ -23,6 +23,8 @@ pub(crate) struct Sites {
     known: FxHashMap<(u32, u32), Site>,
     /// File, line and column that hold for the next instruction.
     pub line: Option<SourcePosition>,
+    /// The line of the last instruction that had one, and its function.
+    last: Option<(u32, SourcePosition)>,
     files: Vec<SourceFile>,
     file_of: FxHashMap<u32, u32>,
     by_name: FxHashMap<u32, u32>,
@@ -35,6 +37,7 @@ impl Sites {
             raw: vec![Raw { word: 0, variable: 0, function: 0, source: None }],
             known: FxHashMap::default(),
             line: None,
+            last: None,
             files: Vec::new(),
             file_of: FxHashMap::default(),
             by_name: FxHashMap::default(),
@@ -86,7 +89,12 @@ impl Sites {
             return site;
         }
         let site = Site(self.raw.len() as u32);
-        self.raw.push(Raw { word: i.word, variable, function, source: self.line });
+        if let Some(line) = self.line {
+            self.last = Some((function, line));
+        }
+        // Lines end with a block. What compilers leave without one behind a selection belongs to the statement of the selection.
+        let before = self.last.filter(|(of, _)| *of == function).map(|(_, line)| line);
+        self.raw.push(Raw { word: i.word, variable, function, source: self.line.or(before) });
         self.known.insert((i.word, variable), site);
         site
     }
