@@ -253,6 +253,8 @@ pub enum Edit {
     Acquire(Site),
     /// Add release semantics.
     Release(Site),
+    /// Acquire and release, where there is one of the two.
+    AcquireRelease(Site),
     /// Insert a control barrier, acquire-release with these classes, making available and visible.
     InsertBarrier {
         /// The access that comes first in the shader.

@@ -18,6 +18,8 @@ pub enum BarrierPlace {
     LoopEnd,
     /// Two barriers: between them, and at the end of the loop.
     BetweenAndLoopEnd,
+    /// Between two calls of functions that hold the accesses, one of which is called more than once.
+    BetweenCalls,
 }
 
 /// A place for a barrier.

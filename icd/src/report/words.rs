@@ -49,6 +49,8 @@ impl Dialect {
 
     fn flag(self, flag: Flag) -> &'static str {
         match (self, flag) {
+            (Dialect::Spirv, Flag::AcquireRelease) => "AcquireRelease",
+            (_, Flag::AcquireRelease) => "gl_SemanticsAcquireRelease",
             (Dialect::Spirv, Flag::Acquire) => "Acquire",
             (Dialect::Spirv, Flag::Release) => "Release",
             (Dialect::Spirv, Flag::MakeAvailable) => "MakeAvailable",
@@ -75,6 +77,7 @@ impl Dialect {
 /// A bit of memory semantics that an edit adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Flag {
+    AcquireRelease,
     Acquire,
     Release,
     MakeAvailable,
@@ -439,6 +442,8 @@ pub fn missing(missing: &Missing, dispatch: &DispatchContext<'_>) -> String {
 #[derive(Default)]
 struct Gain {
     flags: Vec<Flag>,
+    /// It names another order now.
+    replaces: bool,
     classes: StorageClasses,
     scope: Option<Scope>,
 }
@@ -454,13 +459,16 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
             Edit::MakeVisible(site) => gains.entry(*site).or_default().flags.push(Flag::MakeVisible),
             Edit::Acquire(site) => gains.entry(*site).or_default().flags.push(Flag::Acquire),
             Edit::Release(site) => gains.entry(*site).or_default().flags.push(Flag::Release),
+            Edit::AcquireRelease(site) => {
+                let gain = gains.entry(*site).or_default();
+                gain.flags.push(Flag::AcquireRelease);
+                gain.replaces = true;
+            }
             Edit::Widen(site, scope) => gains.entry(*site).or_default().scope = Some(*scope),
             Edit::AddClasses(site, classes) => gains.entry(*site).or_default().classes |= *classes,
             other => {
                 let sentence = access_edit(other, dialect, dispatch);
-                if !sentences.contains(&sentence) {
-                    sentences.push(sentence);
-                }
+                add_sentence(&mut sentences, sentence);
             }
         }
     }
@@ -470,14 +478,38 @@ pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
     all
 }
 
+/// Adds a sentence; one declaration serves several accesses.
+fn add_sentence(sentences: &mut Vec<String>, sentence: String) {
+    const FOR_ONE: &str = ", for the access at ";
+    const FOR_SEVERAL: &str = ", for the accesses at ";
+    if let Some((what, place)) = sentence.split_once(FOR_ONE)
+        && let Some(known) = sentences
+            .iter_mut()
+            .find(|known| known.strip_prefix(what).is_some_and(|rest| rest.starts_with(", for the access")))
+    {
+        if !known.ends_with(&format!(" {place}")) {
+            *known = format!("{} and {place}", known.replacen(FOR_ONE, FOR_SEVERAL, 1));
+        }
+    } else if !sentences.contains(&sentence) {
+        sentences.push(sentence);
+    }
+}
+
 fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
     gain.flags.sort();
     gain.flags.dedup();
     let at = at(site, dispatch);
     let mut parts = Vec::new();
     if !gain.flags.is_empty() {
-        let flags = join(gain.flags.iter().map(|f| dialect.flag(*f)), " | ");
-        parts.push(format!("add {flags} to the semantics"));
+        // One order is all that semantics may name: acquire and release together are one word of their own.
+        let both = [Flag::Acquire, Flag::Release];
+        if both.iter().all(|flag| gain.flags.contains(flag)) {
+            gain.flags.retain(|flag| !both.contains(flag));
+            gain.flags.insert(0, Flag::AcquireRelease);
+        }
+        let flags = join(gain.flags.iter().map(|flag| dialect.flag(*flag)), " | ");
+        let instead = if gain.replaces { " in place of the order that is there" } else { "" };
+        parts.push(format!("add {flags} to the semantics{instead}"));
     }
     if !gain.classes.is_empty() {
         let what = if dialect == Dialect::Spirv { "semantics" } else { "storage semantics" };
@@ -494,6 +526,7 @@ fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchConte
             Dialect::Glsl => {
                 format!("use a memory barrier of {} scope, such as memoryBarrier()", scope_name(scope))
             }
+            _ if at.contains("arrier ") => format!("widen the memory scope to {}", dialect.scope(scope)),
             _ => format!("widen the scope to {}", dialect.scope(scope)),
         });
     }
@@ -515,7 +548,15 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
         Some(variable) => format!("`{variable}`"),
         None => "the variable".to_owned(),
     };
+    let lowered = !dispatch.shader.vulkan_memory_model;
     match (edit, dialect) {
+        (
+            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
+            Dialect::Spirv,
+        ) if lowered => format!(
+            "decorate the variable or member of the access at {} as Coherent",
+            dispatch.location(*site)
+        ),
         (Edit::NonPrivate(site), Dialect::Spirv) => {
             format!("add NonPrivatePointer to the access at {}", dispatch.location(*site))
         }
@@ -553,17 +594,17 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
             format!("declare {} coherent, for the access at {}", name(*site), dispatch.location(*site))
         }
         (Edit::InsertBarrier { before, after, place, scope, classes }, _) => {
-            let barrier = barrier(*scope, *classes, dialect);
+            let barrier = barrier(*scope, *classes, dialect, lowered);
             format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch))
         }
         (Edit::ReleaseFence { after, scope, classes }, _) => format!(
             "put `{}` after {}",
-            memory_barrier(*scope, *classes, Flag::Release, dialect),
+            memory_barrier(*scope, *classes, Flag::Release, dialect, lowered),
             dispatch.location(*after)
         ),
         (Edit::AcquireFence { before, scope, classes }, _) => format!(
             "put `{}` before {}",
-            memory_barrier(*scope, *classes, Flag::Acquire, dialect),
+            memory_barrier(*scope, *classes, Flag::Acquire, dialect, lowered),
             dispatch.location(*before)
         ),
         (Edit::LaterDispatch { before, after, place }, _) => {
@@ -578,6 +619,9 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
                 }
                 BarrierPlace::LoopEnd => format!(
                     "{why}: run each iteration of the loop around {a} and {b} as a dispatch of its own, with pipeline barriers between them"
+                ),
+                BarrierPlace::BetweenCalls => format!(
+                    "{why}: divide the dispatch between the calls that lead to {a} and to {b}, with a pipeline barrier there"
                 ),
                 BarrierPlace::BetweenAndLoopEnd => format!(
                     "{why}: run each iteration of the loop around {a} and {b} as two dispatches, divided between the two lines, with pipeline barriers between them"
@@ -600,7 +644,14 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
                 Dialect::Glsl => String::new(),
                 _ => format!(" at {}", dialect.scope(*scope)),
             };
-            format!("make {where_} one atomic instruction: {name}{scope}")
+            match operation {
+                AtomicOp::CompareExchange => {
+                    format!(
+                        "make {where_} one atomic update: {name}{scope} in a loop that tries again where another invocation was first"
+                    )
+                }
+                _ => format!("make {where_} one atomic instruction: {name}{scope}"),
+            }
         }
         (Edit::MakeAtomic(site, scope), Dialect::ScopedGlsl) => {
             format!("make the access at {} atomic, at {}", dispatch.location(*site), dialect.scope(*scope))
@@ -617,7 +668,11 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
             dispatch.location(*b)
         ),
         (
-            Edit::MakeAvailable(site) | Edit::MakeVisible(site) | Edit::Acquire(site) | Edit::Release(site),
+            Edit::MakeAvailable(site)
+            | Edit::MakeVisible(site)
+            | Edit::Acquire(site)
+            | Edit::Release(site)
+            | Edit::AcquireRelease(site),
             _,
         )
         | (Edit::Widen(site, _) | Edit::AddClasses(site, _), _) => {
@@ -644,12 +699,13 @@ fn left_out(store: Site, dispatch: &DispatchContext<'_>) -> bool {
 }
 
 /// A control barrier that orders memory of the classes, as the language writes it.
-fn barrier(scope: Scope, classes: StorageClasses, dialect: Dialect) -> String {
+fn barrier(scope: Scope, classes: StorageClasses, dialect: Dialect, lowered: bool) -> String {
     let name = dialect.scope(scope);
     match (dialect, scope) {
         (Dialect::Spirv, _) => format!(
-            "OpControlBarrier {name} {name} AcquireRelease | {} | MakeAvailable | MakeVisible",
-            dialect.classes(classes)
+            "OpControlBarrier {name} {name} AcquireRelease | {}{}",
+            dialect.classes(classes),
+            if lowered { "" } else { " | MakeAvailable | MakeVisible" }
         ),
         (Dialect::ScopedGlsl, _) => format!(
             "controlBarrier({name}, {name}, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
@@ -666,7 +722,13 @@ fn barrier(scope: Scope, classes: StorageClasses, dialect: Dialect) -> String {
 }
 
 /// A memory barrier that releases and makes available, or acquires and makes visible.
-fn memory_barrier(scope: Scope, classes: StorageClasses, flag: Flag, dialect: Dialect) -> String {
+fn memory_barrier(
+    scope: Scope,
+    classes: StorageClasses,
+    flag: Flag,
+    dialect: Dialect,
+    lowered: bool,
+) -> String {
     let also = if flag == Flag::Release { Flag::MakeAvailable } else { Flag::MakeVisible };
     let (scope, flags) = (dialect.scope(scope), format!("{} | {}", dialect.flag(flag), dialect.flag(also)));
     let classes_named = dialect.classes(classes);
@@ -675,7 +737,10 @@ fn memory_barrier(scope: Scope, classes: StorageClasses, flag: Flag, dialect: Di
         Dialect::ScopedGlsl => format!("memoryBarrier({scope}, {classes_named}, {flags});"),
         Dialect::Spirv => {
             let [flag, also] = [dialect.flag(flag), dialect.flag(also)];
-            format!("OpMemoryBarrier {scope} {flag} | {classes_named} | {also}")
+            match lowered {
+                true => format!("OpMemoryBarrier {scope} {flag} | {classes_named}"),
+                false => format!("OpMemoryBarrier {scope} {flag} | {classes_named} | {also}"),
+            }
         }
     }
 }
@@ -692,10 +757,16 @@ fn gap(before: Site, after: Site, place: BarrierPlace, dispatch: &DispatchContex
         BarrierPlace::LoopEnd if one => format!("at the end of the loop around {a}"),
         BarrierPlace::LoopEnd => format!("at the end of the loop around {a} and {b}"),
         BarrierPlace::BetweenAndLoopEnd if one => format!(
-            "between the two accesses at {a}, which takes two statements, and at the end of the loop around them"
+            "at the end of the loop around {a}, and also between the two accesses there (which takes two statements) if invocations meet in one iteration"
         ),
+        BarrierPlace::BetweenCalls if one => {
+            format!("between the calls of the function that lead to {a} twice")
+        }
+        BarrierPlace::BetweenCalls => format!("between the calls of functions that lead to {a} and to {b}"),
         BarrierPlace::BetweenAndLoopEnd => {
-            format!("between {a} and {b}, and at the end of the loop around them")
+            format!(
+                "at the end of the loop around {a} and {b}, and also between them if invocations meet there in one iteration"
+            )
         }
     }
 }

@@ -58,6 +58,9 @@ impl Numbering {
     }
 }
 
+/// Occurrences of a finding after which its fix is not tried on more.
+const MOST_LOOKS: u64 = 1024;
+
 /// Collects findings.
 #[derive(Default)]
 pub(super) struct Report {
@@ -237,8 +240,9 @@ impl Report {
     #[cold]
     pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
         let key = (pair.earlier.kind, pair.later.kind);
-        let known = self.races.contains_key(&key);
-        if known && !exploring {
+        let known = self.races.get(&key).copied();
+        let again = known.filter(|index| self.looks_again(*index));
+        if known.is_some() && !exploring && again.is_none() {
             return true;
         }
         let topology = court.agents.topology();
@@ -254,7 +258,19 @@ impl Report {
         if case.ordered() {
             return false;
         }
-        if known {
+        if let Some(index) = again
+            && slice.complete
+            && !case.fixed_by(&self.findings[index].fix)
+        {
+            let Explanation { id, facts, missing, fix } = case.explain();
+            let finding = &mut self.findings[index];
+            if finding.id == id {
+                // The accesses are those of this occurrence, which follows.
+                (finding.facts, finding.missing, finding.fix) = (facts, missing, fix);
+                finding.accesses.clear();
+            }
+        }
+        if known.is_some() {
             return true;
         }
         let (first, second) = (pair.earlier_kind, pair.later_kind);
@@ -280,6 +296,13 @@ impl Report {
         };
         self.races.insert(key, index);
         true
+    }
+
+    /// Whether the fix of a finding is tried on one more occurrence: what orders invocations of one subgroup may not order others.
+    fn looks_again(&self, index: usize) -> bool {
+        let Some(finding) = self.findings.get(index) else { return false };
+        let count = finding.count;
+        index >= self.handed && !finding.fix.is_empty() && count.is_power_of_two() && count <= MOST_LOOKS
     }
 
     /// A race that is confirmed.

@@ -83,7 +83,9 @@ impl Case<'_> {
             FindingId::RaceStorageClass => !adds(|edit| matches!(edit, Edit::AddClasses(..))),
             _ => false,
         };
-        let (id, missing) = if other && adds(|edit| matches!(edit, Edit::Acquire(_) | Edit::Release(_))) {
+        let (id, missing) = if other
+            && adds(|edit| matches!(edit, Edit::Acquire(_) | Edit::Release(_) | Edit::AcquireRelease(_)))
+        {
             (FindingId::RaceUnordered, vec![Missing::HappensBefore])
         } else {
             (id, missing)

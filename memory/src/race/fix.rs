@@ -30,13 +30,7 @@ struct Now {
 impl Case<'_> {
     /// The cheapest set of edits that orders the pair.
     pub(super) fn fix(&self, common: Scope) -> Vec<Edit> {
-        let Some(now) = self.judge(&self.slice.execution, Vec::new()) else { return Vec::new() };
-        let now = Now {
-            races: now.pairs(),
-            consistent: self
-                .judge_edited(self.slice.execution.events(), &[], false)
-                .is_some_and(|(judged, _)| judged.0.consistent()),
-        };
+        let Some(now) = self.now() else { return Vec::new() };
         let operands = self.operand_edits(common);
         let mut candidates: Vec<Edit> = operands.iter().take(MOST_CANDIDATES - 4).cloned().collect();
         candidates.extend(self.new_instructions(common));
@@ -65,6 +59,27 @@ impl Case<'_> {
         }
     }
 
+    /// Instructions that read and write at once in the slice. Where one of them only reads, it is a compare-exchange that fails, which has
+    /// semantics of its own.
+    fn updating(&self) -> BTreeSet<Site> {
+        let events = self.slice.execution.events().iter().zip(self.sites());
+        events.filter(|(event, _)| event.atomic && event.read && event.write).map(|(_, site)| *site).collect()
+    }
+
+    fn now(&self) -> Option<Now> {
+        let consistent = self.judge_edited(self.slice.execution.events(), &[], false);
+        Some(Now {
+            races: self.judge(&self.slice.execution, Vec::new())?.pairs(),
+            consistent: consistent.is_some_and(|(judged, _)| judged.0.consistent()),
+        })
+    }
+
+    /// Whether a fix that was found for another execution of the two instructions orders this one, too.
+    pub fn fixed_by(&self, fix: &[Edit]) -> bool {
+        let cut = fix.iter().any(|edit| matches!(edit, Edit::LaterDispatch { .. }));
+        cut || self.now().is_some_and(|now| self.accepts(fix, &now))
+    }
+
     /// What is needed of all edits of operands, if they do it together.
     fn all_but_what_is_not_needed(&self, mut edits: Vec<Edit>, now: &Now) -> Option<Vec<Edit>> {
         if !self.accepts(&edits, now) {
@@ -85,7 +100,7 @@ impl Case<'_> {
         let (first, second) = (self.first.0, self.second.0);
         let apart = self.common_scope() > Scope::Workgroup && first.non_private && second.non_private;
         let plain = !first.atomic && !second.atomic;
-        let outline = self.outline.filter(|_| apart && plain)?;
+        let outline = self.outline.filter(|outline| apart && plain && !outline.any_decides())?;
         if outline.partner(first.site) == Some(second.site) {
             return None;
         }
@@ -113,11 +128,17 @@ impl Case<'_> {
             add(Edit::OneReference(first.site, second.site));
         }
         let mut seen: BTreeSet<Site> = BTreeSet::new();
+        let updating = self.updating();
+        let failed = |event: &Event, site: &Site| !event.write && event.atomic && updating.contains(site);
+        // Where others say Device, so does a scope that reaches across workgroups.
+        let device = common > Scope::Workgroup
+            && self.slice.execution.events().iter().any(|event| event.scope == Scope::Device);
         let related =
             |event: &Event| event.agent.thread == self.first.1 || event.agent.thread == self.second.1;
         for own in [true, false] {
             for (event, site) in self.slice.execution.events().iter().zip(self.sites()) {
                 if related(event) != own
+                    || failed(event, site)
                     || !(event.fence || event.atomic || event.barrier.is_some())
                     || !seen.insert(*site)
                 {
@@ -130,7 +151,7 @@ impl Case<'_> {
                     continue;
                 }
                 if event.scope < common {
-                    add(Edit::Widen(*site, common));
+                    add(Edit::Widen(*site, if device { Scope::Device } else { common }));
                 }
                 if !semantics.classes.contains(class) {
                     add(Edit::AddClasses(*site, class - semantics.classes));
@@ -140,10 +161,12 @@ impl Case<'_> {
                 }
                 let decides = self.outline.is_none_or(|outline| outline.decides(*site));
                 if !semantics.release && (fence || event.write) {
-                    add(Edit::Release(*site));
+                    let both = semantics.acquire;
+                    add(if both { Edit::AcquireRelease(*site) } else { Edit::Release(*site) });
                 }
                 if !semantics.acquire && (fence || (event.read && decides)) {
-                    add(Edit::Acquire(*site));
+                    let both = semantics.release;
+                    add(if both { Edit::AcquireRelease(*site) } else { Edit::Acquire(*site) });
                 }
                 if !semantics.make_available && (fence || event.write) && first.write {
                     add(Edit::MakeAvailable(*site));
@@ -166,7 +189,9 @@ impl Case<'_> {
         if second.read && !second.atomic {
             edits.push(Edit::VisibleAccess(second.site, common));
         }
-        edits.extend(self.barrier(common));
+        let barrier = self.barrier(common);
+        let separable = barrier.is_some();
+        edits.extend(barrier);
         edits.extend(self.fences(common));
         let scope = common.max(Scope::Workgroup);
         let Some(outline) = self.outline else {
@@ -184,7 +209,7 @@ impl Case<'_> {
                 Some(partner) if load == store && first.write => (partner, store),
                 _ => (load, store),
             };
-            if let Some(operation) = outline.update(load, store) {
+            if let Some(operation) = outline.update(load, store).filter(|_| !separable) {
                 let edit = Edit::AtomicUpdate { load, store, operation, scope };
                 if !edits.contains(&edit) {
                     edits.push(edit);
@@ -334,10 +359,21 @@ impl Case<'_> {
     /// The events of the slice with the edits applied; nothing if an edit makes no sense.
     fn edited(&self, edits: &[Edit]) -> Option<Vec<Event>> {
         let mut events: Vec<Event> = self.slice.execution.events().to_vec();
+        let updating = self.updating();
         for edit in edits {
+            let semantics = matches!(
+                edit,
+                Edit::MakeAvailable(_)
+                    | Edit::MakeVisible(_)
+                    | Edit::AddClasses(..)
+                    | Edit::Acquire(_)
+                    | Edit::Release(_)
+                    | Edit::AcquireRelease(_)
+            );
             let mut each = |sites: &[Site], change: &mut dyn FnMut(&mut Event)| {
                 for (event, own) in events.iter_mut().zip(self.sites()) {
-                    if sites.contains(own) {
+                    let fails = semantics && event.atomic && !event.write && updating.contains(own);
+                    if sites.contains(own) && !fails {
                         change(event);
                     }
                 }
@@ -364,6 +400,10 @@ impl Case<'_> {
                 }
                 Edit::Acquire(site) => each(&[*site], &mut |event| event.semantics.acquire = true),
                 Edit::Release(site) => each(&[*site], &mut |event| event.semantics.release = true),
+                Edit::AcquireRelease(site) => each(&[*site], &mut |event| {
+                    event.semantics.acquire = true;
+                    event.semantics.release = true;
+                }),
                 Edit::MakeAtomic(site, scope) => each(&[*site], &mut |event| atomic(event, *scope)),
                 Edit::AtomicUpdate { load, store, scope, .. } => {
                     each(&[*load, *store], &mut |event| atomic(event, *scope));
@@ -422,9 +462,9 @@ fn cost(candidates: &[Edit], set: u32) -> u32 {
             Edit::NonPrivate(site) => (*site, 10),
             Edit::AddClasses(site, _) | Edit::Widen(site, _) => (*site, 11),
             Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _) => (*site, 12),
-            Edit::Acquire(site) | Edit::Release(site) => (*site, 13),
+            Edit::Acquire(site) | Edit::Release(site) | Edit::AcquireRelease(site) => (*site, 13),
             Edit::OneReference(site, _) => (*site, 14),
-            Edit::AtomicUpdate { store, .. } => (*store, 60),
+            Edit::AtomicUpdate { store, .. } => (*store, 110),
             Edit::ReleaseFence { after: site, .. } | Edit::AcquireFence { before: site, .. } => (*site, 70),
             Edit::InsertBarrier { before, place, .. } => {
                 (*before, if *place == BarrierPlace::BetweenAndLoopEnd { 100 } else { 80 })

@@ -9,14 +9,14 @@ mod uniform;
 mod update;
 
 use crate::code::visit_operands;
-use crate::ir::{Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
+use crate::ir::{Label, Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::outline::{BarrierPlace, Gap, Outline};
 use pellucid_memory::scope::Scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use uniform::Uniform;
-use update::Decisions;
+use update::{Decisions, Update};
 
 /// A position in the text: nodes are numbered in the order in which they are written.
 type Position = u32;
@@ -29,6 +29,15 @@ const MOST_SPOTS: usize = 4;
 struct Spot {
     region: u32,
     position: Position,
+}
+
+/// Invocations that leave a block.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    from: Spot,
+    label: Label,
+    /// Where they go on.
+    to: Position,
 }
 
 /// An arm of a branch, a loop's body, or the whole shader (0, its own parent).
@@ -49,13 +58,14 @@ pub struct ShaderOutline {
     regions: Vec<Region>,
     spots: FxHashMap<Site, SmallVec<[Spot; 1]>>,
     barriers: Vec<(Spot, Scope)>,
+    jumps: Vec<Jump>,
     scalars: FxHashSet<Site>,
     waits: FxHashSet<Site>,
     decides: FxHashSet<Site>,
     atomic_decides: bool,
     constant: FxHashSet<Site>,
     fixed_semantics: bool,
-    updates: FxHashMap<(Site, Site), AtomicOp>,
+    updates: FxHashMap<(Site, Site), Update>,
     partners: FxHashMap<Site, Site>,
     /// Accesses that go to one address in all invocations of a workgroup.
     one_address: FxHashSet<Site>,
@@ -81,6 +91,7 @@ impl ShaderOutline {
             regions: vec![root],
             spots: FxHashMap::default(),
             barriers: Vec::new(),
+            jumps: Vec::new(),
             scalars: FxHashSet::default(),
             waits: decisions.waits,
             decides: decisions.decides,
@@ -156,11 +167,21 @@ impl ShaderOutline {
         })
     }
 
+    /// Whether an invocation that has come to `low` passes `high` by, in this iteration.
+    fn exclusive(&self, low: Spot, high: Spot) -> bool {
+        self.jumps.iter().any(|jump| {
+            (low.position..high.position).contains(&jump.from.position)
+                && jump.to > high.position
+                && self.encloses(jump.from.region, low.region)
+        })
+    }
+
     fn gap_of(&self, a: Spot, b: Spot, execution: Scope) -> Option<BarrierPlace> {
         let (low, high) = if a.position <= b.position { (a, b) } else { (b, a) };
         let (region, from, to) = self.common(low, high);
         let any = execution != Scope::Workgroup;
         let between = from != to
+            && !self.exclusive(low, high)
             && self.regions[region as usize]
                 .gaps
                 .iter()
@@ -200,13 +221,36 @@ impl Outline for ShaderOutline {
         if first == second && (execution > Scope::Workgroup || self.one_address.contains(&first)) {
             return None;
         }
+        // Within one update a barrier orders the load of one invocation and the store of another, and loses one of the two updates. Only
+        // iterations can be separated, if the addresses are such that invocations own them for one iteration.
+        let other =
+            if first == second { self.partners.get(&first).copied().unwrap_or(first) } else { second };
+        let update = [(first, other), (other, first)].iter().find_map(|pair| self.updates.get(pair));
+        if update.is_some_and(|update| update.scattered || self.one_address.contains(&first)) {
+            return None;
+        }
+        let copies = self.spots(first).len().max(self.spots(second).len()) > 1;
         for a in self.spots(first) {
             for b in self.spots(second) {
+                // Of two copies of one instruction, which of them were executed is not known: only a place between them is one for sure.
+                if copies && a.position == b.position {
+                    continue;
+                }
                 if let Some(mut place) = self.gap_of(*a, *b, execution) {
                     // Invocations that meet at one address there have met at the same one by another instruction of the iteration, unless
                     // they meet in different iterations.
                     if place == BarrierPlace::BetweenAndLoopEnd && self.same_place(first, second) {
                         place = BarrierPlace::LoopEnd;
+                    }
+                    if copies {
+                        place = BarrierPlace::BetweenCalls;
+                    }
+                    match (update.filter(|_| first != second), place) {
+                        (None, _) => {}
+                        (_, BarrierPlace::LoopEnd | BarrierPlace::BetweenAndLoopEnd) => {
+                            place = BarrierPlace::LoopEnd
+                        }
+                        _ => return None,
                     }
                     let in_order = a.position <= b.position;
                     let (before, after) = if in_order { (first, second) } else { (second, first) };
@@ -218,7 +262,7 @@ impl Outline for ShaderOutline {
     }
 
     fn update(&self, load: Site, store: Site) -> Option<AtomicOp> {
-        self.updates.get(&(load, store)).copied()
+        self.updates.get(&(load, store))?.operation
     }
 
     fn partner(&self, access: Site) -> Option<Site> {
@@ -286,8 +330,12 @@ impl Writer<'_> {
                     self.uniform.join(*condition);
                 }
                 Node::Block { label, body, .. } => {
+                    let first = self.outline.jumps.len();
                     self.region(body, region);
                     self.uniform.end_of_block(*label);
+                    let here = self.position;
+                    let inside = &mut self.outline.jumps[first..];
+                    inside.iter_mut().filter(|jump| jump.label == *label).for_each(|jump| jump.to = here);
                 }
                 Node::Loop { label, body, .. } => {
                     let inner = self.open(region, true);
@@ -295,7 +343,13 @@ impl Writer<'_> {
                     self.region(body, inner);
                     self.uniform.end_loop(*label);
                 }
-                node => self.uniform.jump(node),
+                node => {
+                    if let Node::Leave { label, .. } = node {
+                        let from = Spot { region, position: self.position };
+                        self.outline.jumps.push(Jump { from, label: *label, to: 0 });
+                    }
+                    self.uniform.jump(node);
+                }
             }
         }
         self.position += 1;

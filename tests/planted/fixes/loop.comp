@@ -20,7 +20,7 @@
 //# case none NO_BETWEEN NO_END
 //# allow uninitialised-read 2
 //# expect race-unordered 1 2 missing happens-before fix insert-barrier
-//# says between loop.comp:34 and loop.comp:38, and at the end of the loop around them
+//# says at the end of the loop around loop.comp:34 and loop.comp:38, and also between them if invocations meet there in one iteration
 #version 450
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, std430) readonly buffer Values { uint values[]; };
