@@ -15,7 +15,7 @@ mod lanes;
 mod observe;
 mod report;
 
-use self::core::{Core, class_indices};
+use self::core::Core;
 use self::group::Group;
 use self::kinds::{Does, Kinds};
 use self::lane::{Cells, Lane};
@@ -341,18 +341,20 @@ impl CheckedMemory {
     /// The lanes of the mask, by their times.
     fn times(&self, mask: Mask) -> Vec<(Mask, Time)> {
         let mut groups: Vec<(Mask, Time)> = Vec::new();
-        for lane in (0..LANES as u32).filter(|lane| mask >> lane & 1 != 0) {
-            let time = self.core.agents.time(self.first_lane + lane);
+        each_lane(mask, |lane| {
+            let time = self.core.agents.time(self.first_lane + lane as u32);
             match groups.iter_mut().find(|(_, other)| *other == time) {
                 Some((lanes, _)) => *lanes |= 1 << lane,
                 None => groups.push((1 << lane, time)),
             }
-        }
+        });
         groups
     }
 
     fn members(&self, mask: Mask) -> smallvec::SmallVec<[AgentId; 32]> {
-        (0..LANES as u32).filter(|lane| mask >> lane & 1 != 0).map(|lane| self.first_lane + lane).collect()
+        let mut members = smallvec::SmallVec::new();
+        each_lane(mask, |lane| members.push(self.first_lane + lane as u32));
+        members
     }
 }
 
@@ -552,45 +554,9 @@ impl MemorySystem for CheckedMemory {
             exploring.explorer.joined(workgroup);
         }
         let Some(group) = self.groups.get_mut(&workgroup) else { return };
-        let Some(operation) = group.arrival.take() else { return };
-        let (size, first) = (self.workgroup_size, workgroup.saturating_mul(self.workgroup_size));
-        let arrived: u32 = group.arrived.iter().map(|(_, mask)| mask.count_ones()).sum();
-        let core = &mut self.core;
-        let instance = core.trace.instance();
-        let time;
-        if arrived == size && {
-            time = core.agents.time(first);
-            core.agents.whole_barrier(workgroup, &operation)
-        } {
-            core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
-            group.arrived.clear();
-            for class in class_indices(operation.semantics.classes) {
-                group.full[class] = time;
-            }
-        } else {
-            let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
-            for (first, mask) in group.arrived.drain(..) {
-                each_lane(mask, |lane| members.push(first + lane as u32));
-            }
-            members.sort_unstable();
-            members.dedup();
-            let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
-            for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
-                let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
-                core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
-            }
-            core.agents.barrier(&members, 1, &operation);
-            let semantics = &operation.semantics;
-            let full =
-                semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
-            if members.len() == size as usize && full && operation.level >= Some(1) {
-                for class in class_indices(semantics.classes) {
-                    group.full[class] = time;
-                }
-            }
-        }
+        group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);
         if workgroup == self.current {
-            core.full = group.full;
+            self.core.full = group.full;
         }
     }
 

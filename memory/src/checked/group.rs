@@ -1,6 +1,8 @@
 //! A workgroup that is running: its memory, and who has arrived at its barrier.
 
+use super::core::{Core, class_indices};
 use crate::access::Reference;
+use crate::component::each as each_lane;
 use crate::race::{AgentId, Cell, Operation, Time};
 use crate::system::{Mask, MemoryView};
 
@@ -41,5 +43,45 @@ impl Group {
         let size = u64::from(size).min(self.size - start);
         let host = self.storage.as_mut_ptr().cast::<u8>().wrapping_add(start as usize);
         MemoryView { host, address: start, size, reference }
+    }
+
+    /// All live invocations of the workgroup, which has `size` of them, have arrived at their barrier.
+    pub fn pass_barrier(&mut self, core: &mut Core, workgroup: u32, size: u32) {
+        let Some(operation) = self.arrival.take() else { return };
+        let first = workgroup.saturating_mul(size);
+        let arrived: u32 = self.arrived.iter().map(|(_, mask)| mask.count_ones()).sum();
+        let instance = core.trace.instance();
+        let time;
+        if arrived == size && {
+            time = core.agents.time(first);
+            core.agents.whole_barrier(workgroup, &operation)
+        } {
+            core.trace.whole_barrier(workgroup, first, size, time, instance, &operation);
+            self.arrived.clear();
+            for class in class_indices(operation.semantics.classes) {
+                self.full[class] = time;
+            }
+        } else {
+            let mut members: Vec<AgentId> = Vec::with_capacity(arrived as usize);
+            for (first, mask) in self.arrived.drain(..) {
+                each_lane(mask, |lane| members.push(first + lane as u32));
+            }
+            members.sort_unstable();
+            members.dedup();
+            let time = members.iter().map(|agent| core.agents.time(*agent)).max().unwrap_or(0);
+            for lanes in members.chunk_by(|a, b| a / 32 == b / 32) {
+                let mask = lanes.iter().fold(0, |mask, agent| mask | 1 << (agent - lanes[0]));
+                core.trace.barrier(workgroup, lanes[0], mask, time, 1, instance, &operation);
+            }
+            core.agents.barrier(&members, 1, &operation);
+            let semantics = &operation.semantics;
+            let full =
+                semantics.acquire && semantics.release && semantics.make_available && semantics.make_visible;
+            if members.len() == size as usize && full && operation.level >= Some(1) {
+                for class in class_indices(semantics.classes) {
+                    self.full[class] = time;
+                }
+            }
+        }
     }
 }

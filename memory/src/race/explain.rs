@@ -45,7 +45,7 @@ pub struct Case<'a> {
 impl Case<'_> {
     /// Whether the axioms order the pair, or call it mutually ordered. A slice that cannot be judged says no.
     pub fn ordered(&self) -> bool {
-        self.judge(&self.slice.execution, Vec::new())
+        self.judge(&self.slice.execution)
             .is_some_and(|judged| !judged.races(self.slice.first, self.slice.second))
     }
 
@@ -108,11 +108,9 @@ impl Case<'_> {
         }
     }
 
-    pub(super) fn judge(&self, execution: &Execution, extra: Vec<(EventId, EventId)>) -> Option<Judged> {
+    pub(super) fn judge(&self, execution: &Execution) -> Option<Judged> {
         let mut execution = execution.clone();
-        let mut pairs: Vec<(EventId, EventId)> = self.slice.reads_from.clone();
-        pairs.extend(extra);
-        for (write, read) in pairs {
+        for (write, read) in self.slice.reads_from.iter().copied() {
             let overlap = match (
                 &execution.events()[write as usize].locations,
                 &execution.events()[read as usize].locations,
@@ -132,7 +130,7 @@ impl Case<'_> {
     }
 
     fn happens_before(&self, execution: &Execution, facts: &mut Vec<Fact>) -> bool {
-        let Some(judged) = self.judge(execution, Vec::new()) else { return false };
+        let Some(judged) = self.judge(execution) else { return false };
         if !judged.0.happens_before(self.slice.first, self.slice.second) {
             return false;
         }
@@ -211,8 +209,7 @@ impl Case<'_> {
                 event.visible = true;
                 event.scope = event.scope.max(common);
             }
-            self.judge(&execution, Vec::new())
-                .is_some_and(|judged| !judged.races(self.slice.first, self.slice.second))
+            self.judge(&execution).is_some_and(|judged| !judged.races(self.slice.first, self.slice.second))
         };
         let mut missing = Vec::new();
         let visible = self.second.0.read && granted(false, true);
@@ -247,7 +244,7 @@ impl Case<'_> {
                     change(event);
                 }
             }
-            self.judge(&execution, Vec::new())
+            self.judge(&execution)
                 .is_some_and(|judged| judged.0.happens_before(self.slice.first, self.slice.second))
         };
         let classes = |event: &mut Event| {

@@ -35,10 +35,8 @@ impl Case<'_> {
         let mut candidates: Vec<Edit> = operands.iter().take(MOST_CANDIDATES - 4).cloned().collect();
         candidates.extend(self.new_instructions(common));
         candidates.truncate(MOST_CANDIDATES + 4);
-        let mut sets: Vec<(u32, u32)> = (1u32..1 << candidates.len())
-            .filter(|set| set.count_ones() as usize <= MOST_EDITS)
-            .map(|set| (cost(&candidates, set), set))
-            .collect();
+        let mut sets: Vec<(u32, u32)> =
+            sets(candidates.len()).map(|set| (cost(chosen(&candidates, set)), set)).collect();
         sets.sort_unstable();
         let events = self.slice.execution.events().len().max(1);
         let trials = (EFFORT / (events * events)).clamp(LEAST_TRIALS, MOST_TRIALS);
@@ -52,7 +50,7 @@ impl Case<'_> {
             _ => self.all_but_what_is_not_needed(operands, &now),
         };
         match (small, many) {
-            (Some((least, _)), Some(many)) if cost(&many, u32::MAX) < least => many,
+            (Some((least, _)), Some(many)) if cost(many.iter().enumerate()) < least => many,
             (Some((_, small)), _) => small,
             (None, Some(many)) => many,
             (None, None) => self.cut().unwrap_or_default(),
@@ -69,7 +67,7 @@ impl Case<'_> {
     fn now(&self) -> Option<Now> {
         let consistent = self.judge_edited(self.slice.execution.events(), &[], false);
         Some(Now {
-            races: self.judge(&self.slice.execution, Vec::new())?.pairs(),
+            races: self.judge(&self.slice.execution)?.pairs(),
             consistent: consistent.is_some_and(|(judged, _)| judged.0.consistent()),
         })
     }
@@ -448,15 +446,29 @@ fn atomic(event: &mut Event, scope: Scope) {
     event.scope = event.scope.max(scope);
 }
 
+/// Sets of 1 to [`MOST_EDITS`] of `count` candidates, at most 31, as bits.
+fn sets(count: usize) -> impl Iterator<Item = u32> {
+    let end = 1u32 << count;
+    (1..=MOST_EDITS.min(count)).flat_map(move |size| {
+        // The next larger number with as many bits.
+        let next = |set: &u32| {
+            let low = set & set.wrapping_neg();
+            let carried = set + low;
+            Some((((set ^ carried) >> 2) / low) | carried)
+        };
+        std::iter::successors(Some((1u32 << size) - 1), next).take_while(move |set| *set < end)
+    })
+}
+
 fn chosen(candidates: &[Edit], set: u32) -> impl Iterator<Item = (usize, &Edit)> {
-    candidates.iter().enumerate().filter(move |(index, _)| *index >= 32 || set >> index & 1 != 0)
+    candidates.iter().enumerate().filter(move |(index, _)| set >> index & 1 != 0)
 }
 
 /// Instructions touched count most, then edits; new instructions and atomics are a larger change than a changed operand.
-fn cost(candidates: &[Edit], set: u32) -> u32 {
+fn cost<'a>(edits: impl Iterator<Item = (usize, &'a Edit)>) -> u32 {
     let mut sites: BTreeSet<Site> = BTreeSet::new();
     let mut cost = 0;
-    for (index, edit) in chosen(candidates, set) {
+    for (index, edit) in edits {
         let (site, own) = match edit {
             Edit::MakeAvailable(site) | Edit::MakeVisible(site) => (*site, 10),
             Edit::NonPrivate(site) => (*site, 10),
@@ -476,4 +488,19 @@ fn cost(candidates: &[Edit], set: u32) -> u32 {
         cost += own * 100 + index as u32;
     }
     cost + sites.len() as u32 * 3000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_small_set_is_there_once() {
+        for count in 0..=10 {
+            let mut found: Vec<u32> = sets(count).collect();
+            found.sort_unstable();
+            let all = (1..1u32 << count).filter(|set| set.count_ones() as usize <= MOST_EDITS);
+            assert_eq!(found, all.collect::<Vec<u32>>());
+        }
+    }
 }
