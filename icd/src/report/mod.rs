@@ -1,7 +1,7 @@
 //! Findings become text, JSON lines, debug-utils messages, totals and an exit status here, and nowhere else.
 //!
-//! - [`words`]: what accesses, facts, gaps and edits are called, in GLSL's terms where the shader was written in GLSL and in SPIR-V's
-//!   otherwise;
+//! - [`words`]: what accesses, facts and gaps are called, in GLSL's terms where the shader was written in GLSL and in SPIR-V's otherwise;
+//! - [`fixes`]: what edits are called, likewise;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
 //! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
@@ -17,6 +17,7 @@ pub mod context;
 pub mod element;
 pub mod exit;
 pub mod explored;
+pub mod fixes;
 pub mod freed;
 pub mod hazard;
 pub mod json;

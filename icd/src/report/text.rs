@@ -1,6 +1,7 @@
 //! A finding as people read it: the shape of rustc's diagnostics, without colour, the same bytes every time.
 
 use super::context::{Context, DispatchContext, base_name};
+use super::fixes;
 use super::source::{Excerpt, excerpt};
 use super::words;
 use annotate_snippets::renderer::DecorStyle;
@@ -38,7 +39,7 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
                 .to_owned(),
         );
     }
-    out.help = words::fix(&finding.fix, dispatch);
+    out.help = fixes::fix(&finding.fix, dispatch);
     out
 }
 

@@ -1,0 +1,391 @@
+//! What fixes are called: one sentence per edited instruction, in the words of the shader's language.
+
+use super::context::DispatchContext;
+use super::words::{Dialect, at, class_name, join, scope_name};
+use pellucid_memory::access::{AtomicOp, Site};
+use pellucid_memory::finding::Edit;
+use pellucid_memory::outline::BarrierPlace;
+use pellucid_memory::scope::{Scope, StorageClasses};
+use std::collections::BTreeMap;
+
+/// A bit of memory semantics that an edit adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Flag {
+    AcquireRelease,
+    Acquire,
+    Release,
+    MakeAvailable,
+    MakeVisible,
+}
+
+impl Flag {
+    fn name(self, dialect: Dialect) -> &'static str {
+        match (dialect, self) {
+            (Dialect::Spirv, Flag::AcquireRelease) => "AcquireRelease",
+            (_, Flag::AcquireRelease) => "gl_SemanticsAcquireRelease",
+            (Dialect::Spirv, Flag::Acquire) => "Acquire",
+            (Dialect::Spirv, Flag::Release) => "Release",
+            (Dialect::Spirv, Flag::MakeAvailable) => "MakeAvailable",
+            (Dialect::Spirv, Flag::MakeVisible) => "MakeVisible",
+            (_, Flag::Acquire) => "gl_SemanticsAcquire",
+            (_, Flag::Release) => "gl_SemanticsRelease",
+            (_, Flag::MakeAvailable) => "gl_SemanticsMakeAvailable",
+            (_, Flag::MakeVisible) => "gl_SemanticsMakeVisible",
+        }
+    }
+}
+
+/// What one synchronising instruction has to gain.
+#[derive(Default)]
+struct Gain {
+    flags: Vec<Flag>,
+    /// It names another order now.
+    replaces: bool,
+    classes: StorageClasses,
+    scope: Option<Scope>,
+}
+
+/// The smallest fix, one sentence per edited instruction.
+pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
+    let dialect = Dialect::of(dispatch.shader);
+    let mut gains: BTreeMap<Site, Gain> = BTreeMap::new();
+    let mut sentences = Vec::new();
+    for edit in edits {
+        match edit {
+            Edit::MakeAvailable(site) => gains.entry(*site).or_default().flags.push(Flag::MakeAvailable),
+            Edit::MakeVisible(site) => gains.entry(*site).or_default().flags.push(Flag::MakeVisible),
+            Edit::Acquire(site) => gains.entry(*site).or_default().flags.push(Flag::Acquire),
+            Edit::Release(site) => gains.entry(*site).or_default().flags.push(Flag::Release),
+            Edit::AcquireRelease(site) => {
+                let gain = gains.entry(*site).or_default();
+                gain.flags.push(Flag::AcquireRelease);
+                gain.replaces = true;
+            }
+            Edit::Widen(site, scope) => gains.entry(*site).or_default().scope = Some(*scope),
+            Edit::AddClasses(site, classes) => gains.entry(*site).or_default().classes |= *classes,
+            other => {
+                let sentence = access_edit(other, dialect, dispatch);
+                add_sentence(&mut sentences, sentence);
+            }
+        }
+    }
+    let mut all: Vec<String> =
+        gains.into_iter().map(|(site, gain)| gained(site, gain, dialect, dispatch)).collect();
+    all.append(&mut sentences);
+    all
+}
+
+/// Adds a sentence; one declaration serves several accesses.
+fn add_sentence(sentences: &mut Vec<String>, sentence: String) {
+    const FOR_ONE: &str = ", for the access at ";
+    const FOR_SEVERAL: &str = ", for the accesses at ";
+    if let Some((what, place)) = sentence.split_once(FOR_ONE)
+        && let Some(known) = sentences
+            .iter_mut()
+            .find(|known| known.strip_prefix(what).is_some_and(|rest| rest.starts_with(", for the access")))
+    {
+        if !known.ends_with(&format!(" {place}")) {
+            *known = format!("{} and {place}", known.replacen(FOR_ONE, FOR_SEVERAL, 1));
+        }
+    } else if !sentences.contains(&sentence) {
+        sentences.push(sentence);
+    }
+}
+
+fn gained(site: Site, mut gain: Gain, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
+    gain.flags.sort();
+    gain.flags.dedup();
+    let at = at(site, dispatch);
+    let mut parts = Vec::new();
+    if !gain.flags.is_empty() {
+        // One order is all that semantics may name: acquire and release together are one word of their own.
+        let both = [Flag::Acquire, Flag::Release];
+        if both.iter().all(|flag| gain.flags.contains(flag)) {
+            gain.flags.retain(|flag| !both.contains(flag));
+            gain.flags.insert(0, Flag::AcquireRelease);
+        }
+        let flags = join(gain.flags.iter().map(|flag| flag.name(dialect)), " | ");
+        let instead = if gain.replaces { " in place of the order that is there" } else { "" };
+        parts.push(format!("add {flags} to the semantics{instead}"));
+    }
+    if !gain.classes.is_empty() {
+        let what = if dialect == Dialect::Spirv { "semantics" } else { "storage semantics" };
+        parts.push(match dialect {
+            Dialect::Glsl if at.starts_with("barrier ") => {
+                format!("put `{};` before and after it", fence(gain.classes))
+            }
+            Dialect::Glsl => format!("use a barrier that covers {} memory as well", class_name(gain.classes)),
+            _ => format!("add {} to the {what}", dialect.classes(gain.classes)),
+        });
+    }
+    if let Some(scope) = gain.scope {
+        parts.push(match dialect {
+            Dialect::Glsl => {
+                format!("use a memory barrier of {} scope, such as memoryBarrier()", scope_name(scope))
+            }
+            _ if at.contains("arrier ") => format!("widen the memory scope to {}", dialect.scope(scope)),
+            _ => format!("widen the scope to {}", dialect.scope(scope)),
+        });
+    }
+    format!("{at}: {}", parts.join(", "))
+}
+
+/// The function of GLSL without scopes whose fence covers the classes.
+fn fence(classes: StorageClasses) -> &'static str {
+    match classes {
+        StorageClasses::UNIFORM => "memoryBarrierBuffer()",
+        StorageClasses::IMAGE => "memoryBarrierImage()",
+        StorageClasses::WORKGROUP => "memoryBarrierShared()",
+        _ => "memoryBarrier()",
+    }
+}
+
+fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
+    let name = |site: Site| match dispatch.site(site).map(|i| i.variable.as_str()).filter(|v| !v.is_empty()) {
+        Some(variable) => format!("`{variable}`"),
+        None => "the variable".to_owned(),
+    };
+    let lowered = !dispatch.shader.vulkan_memory_model;
+    match (edit, dialect) {
+        (
+            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
+            Dialect::Spirv,
+        ) if lowered => format!(
+            "decorate the variable or member of the access at {} as Coherent",
+            dispatch.location(*site)
+        ),
+        (Edit::NonPrivate(site), Dialect::Spirv) => {
+            format!("add NonPrivatePointer to the access at {}", dispatch.location(*site))
+        }
+        (Edit::NonPrivate(site), Dialect::ScopedGlsl) if left_out(*site, dispatch) => format!(
+            "the store at {0} does not say NonPrivatePointer, although {1} is declared nonprivate (compilers leave it out of ++ and --): write {0} as an assignment, such as `x = x + 1`",
+            dispatch.location(*site),
+            name(*site)
+        ),
+        (Edit::NonPrivate(site), Dialect::ScopedGlsl) => {
+            format!("declare {} nonprivate, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (Edit::AvailableAccess(site, scope), Dialect::Spirv) => format!(
+            "add MakePointerAvailable | NonPrivatePointer with scope {} to the store at {}",
+            dialect.scope(*scope),
+            dispatch.location(*site)
+        ),
+        (Edit::VisibleAccess(site, scope), Dialect::Spirv) => format!(
+            "add MakePointerVisible | NonPrivatePointer with scope {} to the load at {}",
+            dialect.scope(*scope),
+            dispatch.location(*site)
+        ),
+        (Edit::AvailableAccess(site, scope) | Edit::VisibleAccess(site, scope), Dialect::ScopedGlsl) => {
+            let qualifier = match scope {
+                Scope::Invocation | Scope::Subgroup => "subgroupcoherent",
+                Scope::Workgroup => "workgroupcoherent",
+                Scope::QueueFamily => "queuefamilycoherent",
+                Scope::Device => "devicecoherent",
+            };
+            format!("declare {} {qualifier}, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (
+            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
+            Dialect::Glsl,
+        ) => {
+            format!("declare {} coherent, for the access at {}", name(*site), dispatch.location(*site))
+        }
+        (Edit::InsertBarrier { before, after, place, scope, classes }, _) => {
+            let barrier = barrier(*scope, *classes, dialect, lowered);
+            format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch))
+        }
+        (Edit::ReleaseFence { after, scope, classes }, _) => format!(
+            "put `{}` after {}",
+            memory_barrier(*scope, *classes, Flag::Release, dialect, lowered),
+            dispatch.location(*after)
+        ),
+        (Edit::AcquireFence { before, scope, classes }, _) => format!(
+            "put `{}` before {}",
+            memory_barrier(*scope, *classes, Flag::Acquire, dialect, lowered),
+            dispatch.location(*before)
+        ),
+        (Edit::LaterDispatch { before, after, place }, _) => {
+            let (a, b) = (dispatch.location(*before), dispatch.location(*after));
+            let why = "in a dispatch nothing but atomics with release and acquire orders workgroups";
+            match place {
+                _ if a == b => format!(
+                    "{why}: divide the work of {a} into two dispatches, with a pipeline barrier between them"
+                ),
+                BarrierPlace::Between => {
+                    format!("{why}: do what is at {b} in a later dispatch, after a pipeline barrier")
+                }
+                BarrierPlace::LoopEnd => format!(
+                    "{why}: run each iteration of the loop around {a} and {b} as a dispatch of its own, with pipeline barriers between them"
+                ),
+                BarrierPlace::BetweenCalls => format!(
+                    "{why}: divide the dispatch between the calls that lead to {a} and to {b}, with a pipeline barrier there"
+                ),
+                BarrierPlace::BetweenAndLoopEnd => format!(
+                    "{why}: run each iteration of the loop around {a} and {b} as two dispatches, divided between the two lines, with pipeline barriers between them"
+                ),
+            }
+        }
+        (Edit::AtomicUpdate { load, store, operation, scope }, _) => {
+            let (a, b) = (dispatch.location(*load), dispatch.location(*store));
+            let where_ = if a == b {
+                format!("the update at {b}")
+            } else {
+                format!("the load at {a} and the store at {b}")
+            };
+            let image = dispatch.site(*store).is_some_and(|info| info.instruction.contains("OpImageWrite"));
+            let name = match update_name(*operation, dialect) {
+                name if image && dialect != Dialect::Spirv => name.replacen("atomic", "imageAtomic", 1),
+                name => name.to_owned(),
+            };
+            let scope = match dialect {
+                Dialect::Glsl => String::new(),
+                _ => format!(" at {}", dialect.scope(*scope)),
+            };
+            match operation {
+                AtomicOp::CompareExchange => {
+                    format!(
+                        "make {where_} one atomic update: {name}{scope} in a loop that tries again where another invocation was first"
+                    )
+                }
+                _ => format!("make {where_} one atomic instruction: {name}{scope}"),
+            }
+        }
+        (Edit::MakeAtomic(site, scope), Dialect::ScopedGlsl) => {
+            format!("make the access at {} atomic, at {}", dispatch.location(*site), dialect.scope(*scope))
+        }
+        (Edit::MakeAtomic(site, scope), _) => {
+            format!("make the access at {} atomic, at {} scope", dispatch.location(*site), scope_name(*scope))
+        }
+        (Edit::OneReference(a, b), _) if dispatch.location(*a) == dispatch.location(*b) => {
+            format!("reach the location through one descriptor or variable at {}", dispatch.location(*a))
+        }
+        (Edit::OneReference(a, b), _) => format!(
+            "reach the location through one descriptor or variable at {} and at {}",
+            dispatch.location(*a),
+            dispatch.location(*b)
+        ),
+        (
+            Edit::MakeAvailable(site)
+            | Edit::MakeVisible(site)
+            | Edit::Acquire(site)
+            | Edit::Release(site)
+            | Edit::AcquireRelease(site),
+            _,
+        )
+        | (Edit::Widen(site, _) | Edit::AddClasses(site, _), _) => {
+            format!("change the semantics of {}", at(*site, dispatch))
+        }
+    }
+}
+
+/// Whether a store is private where the statement that it belongs to loads the same variable as non-private.
+fn left_out(store: Site, dispatch: &DispatchContext<'_>) -> bool {
+    const NON_PRIVATE: u32 = 0x20;
+    let Some(info) = dispatch.site(store).filter(|info| info.instruction.contains("OpStore")) else {
+        return false;
+    };
+    dispatch.shader.sites.iter().any(|other| {
+        let operands = other.instruction.split_whitespace().find_map(|word| word.strip_prefix("0x"));
+        let mask = operands.and_then(|mask| u32::from_str_radix(mask, 16).ok()).unwrap_or(0);
+        other.instruction.contains("OpLoad")
+            && mask & NON_PRIVATE != 0
+            && other.source.is_some()
+            && other.source.map(|p| (p.file, p.line)) == info.source.map(|p| (p.file, p.line))
+            && other.variable == info.variable
+    })
+}
+
+/// A control barrier that orders memory of the classes, as the language writes it.
+fn barrier(scope: Scope, classes: StorageClasses, dialect: Dialect, lowered: bool) -> String {
+    let name = dialect.scope(scope);
+    match (dialect, scope) {
+        (Dialect::Spirv, _) => format!(
+            "OpControlBarrier {name} {name} AcquireRelease | {}{}",
+            dialect.classes(classes),
+            if lowered { "" } else { " | MakeAvailable | MakeVisible" }
+        ),
+        (Dialect::ScopedGlsl, _) => format!(
+            "controlBarrier({name}, {name}, {}, gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);",
+            dialect.classes(classes)
+        ),
+        (Dialect::Glsl, Scope::Subgroup) => "subgroupBarrier();".to_owned(),
+        (Dialect::Glsl, _) if classes == StorageClasses::WORKGROUP => "barrier();".to_owned(),
+        // The barrier itself is of workgroup memory only: fences on both sides release and acquire the rest.
+        (Dialect::Glsl, _) => {
+            let fence = fence(classes);
+            format!("{fence}; barrier(); {fence};")
+        }
+    }
+}
+
+/// A memory barrier that releases and makes available, or acquires and makes visible.
+fn memory_barrier(
+    scope: Scope,
+    classes: StorageClasses,
+    flag: Flag,
+    dialect: Dialect,
+    lowered: bool,
+) -> String {
+    let also = if flag == Flag::Release { Flag::MakeAvailable } else { Flag::MakeVisible };
+    let (scope, flags) = (dialect.scope(scope), format!("{} | {}", flag.name(dialect), also.name(dialect)));
+    let classes_named = dialect.classes(classes);
+    match dialect {
+        Dialect::Glsl => format!("{};", fence(classes)),
+        Dialect::ScopedGlsl => format!("memoryBarrier({scope}, {classes_named}, {flags});"),
+        Dialect::Spirv => {
+            let [flag, also] = [flag.name(dialect), also.name(dialect)];
+            match lowered {
+                true => format!("OpMemoryBarrier {scope} {flag} | {classes_named}"),
+                false => format!("OpMemoryBarrier {scope} {flag} | {classes_named} | {also}"),
+            }
+        }
+    }
+}
+
+/// Where a barrier goes.
+fn gap(before: Site, after: Site, place: BarrierPlace, dispatch: &DispatchContext<'_>) -> String {
+    let (a, b) = (dispatch.location(before), dispatch.location(after));
+    let one = a == b;
+    match place {
+        BarrierPlace::Between if one => {
+            format!("between the two accesses at {a}, which takes two statements")
+        }
+        BarrierPlace::Between => format!("between {a} and {b}"),
+        BarrierPlace::LoopEnd if one => format!("at the end of the loop around {a}"),
+        BarrierPlace::LoopEnd => format!("at the end of the loop around {a} and {b}"),
+        BarrierPlace::BetweenAndLoopEnd if one => format!(
+            "at the end of the loop around {a}, and also between the two accesses there (which takes two statements) if invocations meet in one iteration"
+        ),
+        BarrierPlace::BetweenCalls if one => {
+            format!("between the calls of the function that lead to {a} twice")
+        }
+        BarrierPlace::BetweenCalls => format!("between the calls of functions that lead to {a} and to {b}"),
+        BarrierPlace::BetweenAndLoopEnd => {
+            format!(
+                "at the end of the loop around {a} and {b}, and also between them if invocations meet there in one iteration"
+            )
+        }
+    }
+}
+
+/// The instruction or function that does a read-modify-write.
+fn update_name(operation: AtomicOp, dialect: Dialect) -> &'static str {
+    use AtomicOp::*;
+    let (spirv, glsl) = match operation {
+        Exchange => ("OpAtomicExchange", "atomicExchange"),
+        CompareExchange => ("OpAtomicCompareExchange", "atomicCompSwap"),
+        IAdd => ("OpAtomicIAdd", "atomicAdd"),
+        ISub => ("OpAtomicISub", "atomicAdd of the negated value"),
+        SMin => ("OpAtomicSMin", "atomicMin"),
+        UMin => ("OpAtomicUMin", "atomicMin"),
+        SMax => ("OpAtomicSMax", "atomicMax"),
+        UMax => ("OpAtomicUMax", "atomicMax"),
+        And => ("OpAtomicAnd", "atomicAnd"),
+        Or => ("OpAtomicOr", "atomicOr"),
+        Xor => ("OpAtomicXor", "atomicXor"),
+        FAdd => ("OpAtomicFAddEXT", "atomicAdd (GL_EXT_shader_atomic_float)"),
+        FMin => ("OpAtomicFMinEXT", "atomicMin (GL_EXT_shader_atomic_float2)"),
+        FMax => ("OpAtomicFMaxEXT", "atomicMax (GL_EXT_shader_atomic_float2)"),
+    };
+    if dialect == Dialect::Spirv { spirv } else { glsl }
+}
