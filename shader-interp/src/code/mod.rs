@@ -27,7 +27,7 @@ mod uniform;
 pub mod verify;
 
 pub use isa::{Inst, Kind, Opcode};
-pub(crate) use simplify::visit_operands;
+pub(crate) use simplify::operands;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;

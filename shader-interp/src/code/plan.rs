@@ -2,7 +2,7 @@
 //! stands for.
 
 use super::isa::Opcode;
-use super::simplify::visit_operands;
+use super::simplify::operands;
 use super::uniform::{Facts, LoopId};
 use crate::ir::{Alu, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
 use rustc_hash::FxHashMap;
@@ -87,8 +87,9 @@ impl<'a> Planner<'a> {
                     for result in &op.results {
                         self.definitions[result.0 as usize] = Some(op);
                     }
-                    op.arguments.iter().for_each(|v| self.total[v.0 as usize] += 1);
-                    visit_operands(&mut op.kind.clone(), &mut |v| self.total[v.0 as usize] += 1);
+                    for value in operands(&op.kind).iter().chain(&op.arguments) {
+                        self.total[value.0 as usize] += 1;
+                    }
                     self.items.push(Item::Op(op, self.current_loop));
                 }
                 Node::If { condition, then, otherwise } => {
@@ -163,8 +164,7 @@ impl<'a> Planner<'a> {
             }
             _ => None,
         };
-        let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
-        visit_operands(&mut op.kind.clone(), &mut |v| operands.push(*v));
+        let mut operands = operands(&op.kind);
         if let Some(offset) = offset {
             if let Some(k) = operands.iter().position(|v| *v == offset) {
                 operands.remove(k);

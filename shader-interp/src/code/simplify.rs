@@ -153,8 +153,9 @@ impl Merger<'_> {
             return;
         }
         let mut depth = 0;
-        op.arguments.iter().for_each(|v| depth = depth.max(self.depth_of[v.0 as usize]));
-        visit_operands(&mut op.kind.clone(), &mut |v| depth = depth.max(self.depth_of[v.0 as usize]));
+        for value in operands(&op.kind).iter().chain(&op.arguments) {
+            depth = depth.max(self.depth_of[value.0 as usize]);
+        }
         let depth = depth.min(self.depth());
         for result in &op.results {
             self.depth_of[result.0 as usize] = depth;
@@ -237,7 +238,7 @@ impl Merger<'_> {
 }
 
 /// Calls `f` for the values inside the operation's kind (offsets, addresses, descriptor elements).
-pub(crate) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
+fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
     let mut some = |value: &mut Option<Value>| {
         if let Some(value) = value {
             f(value);
@@ -266,6 +267,13 @@ pub(crate) fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
             }
         }
     }
+}
+
+/// The values inside the operation's kind.
+pub(crate) fn operands(kind: &OpKind) -> SmallVec<[Value; 4]> {
+    let mut found = SmallVec::new();
+    visit_operands(&mut kind.clone(), &mut |value| found.push(*value));
+    found
 }
 
 /// A block that only chooses between values that are cheap to compute: both are computed, without a branch.
@@ -433,7 +441,7 @@ impl Uses {
             match node {
                 Node::Op(op) => {
                     let mut inputs: SmallVec<[Value; 4]> = op.arguments.clone();
-                    visit_operands(&mut op.kind.clone(), &mut |v| inputs.push(*v));
+                    inputs.extend(operands(&op.kind));
                     if droppable(&op.kind) {
                         for result in &op.results {
                             self.needs[result.0 as usize].extend(inputs.iter().copied());

@@ -7,7 +7,7 @@
 //! Both are found together, by walking the tree until nothing changes, from the assumption that everything is uniform. The walk visits the
 //! arms of a divergent `If` in the order in which [`super::lower`] emits them: see [`arm_order`].
 
-use super::simplify::visit_operands;
+use super::simplify::operands;
 use crate::ir::{BuiltIn, DescriptorKind, GroupKind, Label, Node, Op, OpKind, Place, Region, Shader, Value};
 use rustc_hash::FxHashMap;
 
@@ -421,10 +421,9 @@ impl Walker<'_> {
     /// True if the operation's results are equal in all lanes; marks its operands as used.
     fn op(&mut self, op: &Op) -> bool {
         let mut uniform = true;
-        for argument in &op.arguments {
-            uniform &= self.used(*argument);
+        for value in op.arguments.iter().chain(&operands(&op.kind)) {
+            uniform &= self.used(*value);
         }
-        visit_operands(&mut op.kind.clone(), &mut |v| uniform &= self.used(*v));
         match &op.kind {
             OpKind::Constant(_) | OpKind::Undef => true,
             OpKind::BuiltIn(builtin) => matches!(

@@ -5,18 +5,20 @@
 //! if that is in a loop, by one at the end of the loop's body; a barrier makes sense where the control flow is uniform for the workgroup,
 //! which [`uniform`] finds.
 
+mod decisions;
 mod uniform;
 mod update;
 
-use crate::code::visit_operands;
+use crate::code::operands;
 use crate::ir::{Label, Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
+use decisions::Decisions;
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::outline::{BarrierPlace, Gap, Outline};
 use pellucid_memory::scope::Scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use uniform::Uniform;
-use update::{Decisions, Update};
+use update::Update;
 
 /// A position in the text: nodes are numbered in the order in which they are written.
 type Position = u32;
@@ -362,9 +364,7 @@ impl Writer<'_> {
             OpKind::ControlBarrier { execution, .. } => self.outline.barriers.push((spot, *execution)),
             OpKind::Load { place, access } | OpKind::Store { place, access } => {
                 self.outline.places.insert(op.site, *place);
-                let mut fixed = true;
-                visit_operands(&mut op.kind.clone(), &mut |value| fixed &= self.uniform.value(*value));
-                if fixed {
+                if operands(&op.kind).iter().all(|value| self.uniform.value(*value)) {
                     self.outline.one_address.insert(op.site);
                 }
                 if access.components == 1 && access.size >= 4 {

@@ -1,10 +1,11 @@
-//! Uniformity for a workgroup: which values all its invocations compute alike, and where they are together.
+//! Uniformity for a workgroup: which values all its invocations compute alike, and where they are together. (That of the lanes of a subgroup,
+//! by which code is generated, is another question.)
 //!
 //! Found by walking the shader until nothing changes, from the assumption that everything is uniform. Loads of memory that invocations
 //! share count as uniform where their address is: a shader that has a barrier behind a branch on such a value relies on it. This errs to
 //! the side of too many places for barriers; a barrier that is really in non-uniform control flow is a finding of its own.
 
-use crate::code::visit_operands;
+use crate::code::operands;
 use crate::ir::{BuiltIn, Label, Node, Op, OpKind, Place, Region, Shader, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -189,9 +190,7 @@ impl Uniform {
     }
 
     fn uniform_op(&self, op: &Op) -> bool {
-        let mut inside = true;
-        visit_operands(&mut op.kind.clone(), &mut |value| inside &= self.value(*value));
-        if !inside || !op.arguments.iter().all(|argument| self.value(*argument)) {
+        if !operands(&op.kind).iter().chain(&op.arguments).all(|value| self.value(*value)) {
             return false;
         }
         match &op.kind {
