@@ -1,4 +1,5 @@
-//! Links the driver so that it is never unloaded: its threads, and the process-exit hook of the reports, must not outlive its code.
+//! Links the driver so that it is never unloaded: its threads, and the process-exit hook of the reports, must
+//! not outlive its code.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,8 +1,9 @@
 //! Programs that are started: they do not outlive this process, and signals that ask it to end reach them.
 //!
-//! A program gets SIGTERM, or where it is a part of Pellucid SIGKILL, when the thread that started it dies, whatever ends that
-//! (`PR_SET_PDEATHSIG`). While this process waits for a program, SIGINT, SIGTERM and SIGHUP are passed on to it instead of ending this
-//! process: its totals are printed when it has ended. What a terminal sends goes to the program anyway, and is not passed on once more.
+//! A program gets SIGTERM, or where it is a part of Pellucid SIGKILL, when the thread that started it dies,
+//! whatever ends that (`PR_SET_PDEATHSIG`). While this process waits for a program, SIGINT, SIGTERM and
+//! SIGHUP are passed on to it instead of ending this process: its totals are printed when it has ended. What
+//! a terminal sends goes to the program anyway, and is not passed on once more.
 
 use libc::{c_int, pid_t, sigset_t};
 use std::io;
@@ -45,7 +46,8 @@ pub fn bind(command: &mut Command, end: End) {
     unsafe { command.pre_exec(ends_with_parent) };
 }
 
-/// Runs a program to its end and passes signals on to it. To be called by the main thread, while there is no other.
+/// Runs a program to its end and passes signals on to it. To be called by the main thread, while there is no
+/// other.
 ///
 /// # Errors
 /// It cannot be started.
@@ -80,7 +82,8 @@ impl Blocked {
     fn new() -> Blocked {
         let mut signals = MaybeUninit::uninit();
         let mut before = MaybeUninit::uninit();
-        // SAFETY: sigemptyset initialises the set, the other calls get initialised sets and a place for the one before.
+        // SAFETY: sigemptyset initialises the set, the other calls get initialised sets and a place for the
+        // one before.
         unsafe {
             libc::sigemptyset(signals.as_mut_ptr());
             libc::sigemptyset(before.as_mut_ptr());

@@ -169,7 +169,8 @@ fn finish(job: &Job) -> anyhow::Result<u8> {
     Ok(outcome.status)
 }
 
-/// This executable as the program, with the arguments of `exec` and without the driver's options, which go by the environment.
+/// This executable as the program, with the arguments of `exec` and without the driver's options, which go by
+/// the environment.
 fn exec_job(options: DriverOptions) -> anyhow::Result<Job> {
     let arguments = without_options(std::env::args_os().skip_while(|a| a != "exec").skip(1), &options);
     let mut command = vec![std::env::current_exe()?.into_os_string(), OsString::from("exec-here")];

@@ -1,7 +1,7 @@
 //! A bug, its finding, its fix, and the clean run after it.
 //!
-//! The program is a process of its own that loads the driver and sums squares with a shader; the first shader's barrier orders, but makes
-//! nothing available or visible.
+//! The program is a process of its own that loads the driver and sums squares with a shader; the first
+//! shader's barrier orders, but makes nothing available or visible.
 
 use crate::options::DriverOptions;
 use crate::run::{self, Job};

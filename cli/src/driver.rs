@@ -11,8 +11,8 @@ pub const MANIFEST: &str = "pellucid_icd.json";
 
 const TEMPLATE: &str = include_str!("../../json/pellucid_icd.json");
 
-/// The driver in `deps` beside this executable (where cargo puts it; a copy beside the executable may be of an earlier build), beside it, or in
-/// `../lib`.
+/// The driver in `deps` beside this executable (where cargo puts it; a copy beside the executable may be of
+/// an earlier build), beside it, or in `../lib`.
 ///
 /// # Errors
 /// It is in none of these places.

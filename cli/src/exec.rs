@@ -1,7 +1,7 @@
 //! One shader from the command line, without a host program of the user's.
 //!
-//! `pellucid exec` starts itself again as the program to run, so that options, findings, totals and exit status are those of `pellucid
-//! run`.
+//! `pellucid exec` starts itself again as the program to run, so that options, findings, totals and exit
+//! status are those of `pellucid run`.
 
 use crate::assemble::{NumericIds, assemble_with_lines};
 use crate::host::buffers;
@@ -64,7 +64,8 @@ fn place(text: &str) -> Result<(u32, u32), String> {
     parsed.ok_or_else(|| format!("\"{text}\" is not SET:BINDING"))
 }
 
-/// The words of a SPIR-V file: a binary in either byte order, or assembly text, whose lines findings then name.
+/// The words of a SPIR-V file: a binary in either byte order, or assembly text, whose lines findings then
+/// name.
 ///
 /// # Errors
 /// The file cannot be read, or is no SPIR-V.
@@ -182,8 +183,8 @@ fn push(text: &str) -> anyhow::Result<(u32, Vec<u8>)> {
     Ok((offset, encoded))
 }
 
-/// Checks the arguments, and that the file is SPIR-V, without running anything. Returns the buffers to print as the option `outcomes` of
-/// the driver takes them.
+/// Checks the arguments, and that the file is SPIR-V, without running anything. Returns the buffers to print
+/// as the option `outcomes` of the driver takes them.
 ///
 /// # Errors
 /// What is wrong with them.

@@ -4,7 +4,8 @@
 //! - [`driver`]: where the driver's library is, and the manifest that leads the Vulkan loader to it;
 //! - [`child`]: programs that are started, the signals they get and how they end;
 //! - [`mod@run`]: a program on the driver, its totals and its exit status; many seeds;
-//! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers, one dispatch;
+//! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers,
+//!   one dispatch;
 //! - [`exec`]: that program from the command line;
 //! - [`mod@assemble`]: SPIR-V from text;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
@@ -14,7 +15,8 @@
 //! - [`vulkan`]: litmus programs as SPIR-V, dispatched on a driver, and what was seen;
 //! - [`install`]: the manifest where the loader looks for it.
 //!
-//! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1 where Pellucid itself failed.
+//! Exit statuses: a program's own; 66 where it ended well but there were findings; 2 for a usage error; 1
+//! where Pellucid itself failed.
 //!
 //! This crate is a command: it prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

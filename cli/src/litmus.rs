@@ -1,8 +1,9 @@
 //! `pellucid litmus`: memory-model tests, one at a time or a directory against its expectations.
 //!
-//! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with `--expect`, prints one line for
-//! each answer, `file property model expected got ms`, and a total; the exit status is 0 when all is as expected and 1 otherwise. Runs
-//! through Vulkan are a sample, whose answers and statuses are those of [`sampled`].
+//! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with
+//! `--expect`, prints one line for each answer, `file property model expected got ms`, and a total; the exit
+//! status is 0 when all is as expected and 1 otherwise. Runs through Vulkan are a sample, whose answers and
+//! statuses are those of [`sampled`].
 
 pub mod sampled;
 
@@ -34,8 +35,8 @@ pub struct LitmusArgs {
     /// Whether the implementation has availability and visibility chains
     #[arg(long, default_value = "chains", value_parser = ["chains", "no-chains", "nochains"])]
     model: String,
-    /// Who decides: axioms, machine (store histories and schedules) or vulkan (runs on the driver: a sample); the assertions of .test
-    /// files are the axioms' business in a directory, and refused by vulkan
+    /// Who decides: axioms, machine (store histories and schedules) or vulkan (runs on the driver: a sample);
+    /// the assertions of .test files are the axioms' business in a directory, and refused by vulkan
     #[arg(long, default_value = "axioms", value_parser = |name: &str| name.parse::<By>())]
     by: By,
     /// Decide termination under this progress model: fair, obe, lobe, hsa, hsa-obe
@@ -74,7 +75,8 @@ pub struct LitmusArgs {
     /// Runs of each test through Vulkan [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Another driver to run through, a manifest (.json) or a library: outcomes only, no races [default: Pellucid's]
+    /// Another driver to run through, a manifest (.json) or a library: outcomes only, no races [default:
+    /// Pellucid's]
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
     /// Events of a random program

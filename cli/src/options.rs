@@ -1,4 +1,5 @@
-//! The driver's options as flags. They are made of [`vulkan_pellucid::config::OPTIONS`], like the environment variables.
+//! The driver's options as flags. They are made of [`vulkan_pellucid::config::OPTIONS`], like the environment
+//! variables.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::collections::BTreeMap;
@@ -75,7 +76,8 @@ impl DriverOptions {
         self.variables.get("PELLUCID_MODE").is_some_and(|mode| mode == "explore")
     }
 
-    /// The configuration that a child sees: the environment, then the flags, and check mode where neither chose one.
+    /// The configuration that a child sees: the environment, then the flags, and check mode where neither
+    /// chose one.
     ///
     /// # Errors
     /// The environment has an unknown or bad variable.

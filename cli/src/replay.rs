@@ -1,9 +1,10 @@
 //! `pellucid replay`: runs a program as a report's findings were found, and says whether they came again.
 //!
-//! A report file begins with what decides its findings: options, seed, rules of suppression, and the command line that its texts show. The
-//! program runs with exactly these, whatever the environment says, and writes a report of its own; the lines of the findings are compared
-//! byte for byte. A report of `pellucid exec` needs no program: its command line says all, and a shader on the driver can do no harm. The
-//! program of any other report has to be named again.
+//! A report file begins with what decides its findings: options, seed, rules of suppression, and the command
+//! line that its texts show. The program runs with exactly these, whatever the environment says, and writes a
+//! report of its own; the lines of the findings are compared byte for byte. A report of `pellucid exec` needs
+//! no program: its command line says all, and a shader on the driver can do no harm. The program of any other
+//! report has to be named again.
 
 use crate::options::DriverOptions;
 use crate::report::Report;
@@ -163,7 +164,8 @@ impl Replay {
         Ok(Replay { job, expected, written_by, folder, report: path })
     }
 
-    /// Runs the program and compares. The status is the program's, with findings 66; 1 where a finding did not come again.
+    /// Runs the program and compares. The status is the program's, with findings 66; 1 where a finding did
+    /// not come again.
     ///
     /// # Errors
     /// The program cannot be started.

@@ -1,4 +1,5 @@
-//! A program on the driver: its environment, the totals of its processes, its exit status; and the same for many seeds.
+//! A program on the driver: its environment, the totals of its processes, its exit status; and the same for
+//! many seeds.
 
 use crate::child::{self, End};
 use crate::driver;
@@ -164,7 +165,8 @@ pub fn total(outcome: &Outcome) -> String {
     line
 }
 
-/// What many seeds came to. Those that failed are printed by ascending seed, each as soon as all before it have ended.
+/// What many seeds came to. Those that failed are printed by ascending seed, each as soon as all before it
+/// have ended.
 struct Seeds {
     waiting: BTreeMap<u64, anyhow::Result<(Output, Outcome)>>,
     next: u64,
@@ -194,8 +196,8 @@ impl Seeds {
     }
 }
 
-/// Runs a program once for each seed, as many at a time as there are cores, and prints what the failing ones printed, by ascending seed.
-/// The status is that of the first failing seed.
+/// Runs a program once for each seed, as many at a time as there are cores, and prints what the failing ones
+/// printed, by ascending seed. The status is that of the first failing seed.
 ///
 /// # Errors
 /// It cannot be started.

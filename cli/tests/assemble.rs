@@ -1,4 +1,5 @@
-//! Our assembler against SPIRV-Tools' on every SPIR-V file of the repository, and shaders as text through `pellucid exec`.
+//! Our assembler against SPIRV-Tools' on every SPIR-V file of the repository, and shaders as text through
+//! `pellucid exec`.
 #![allow(clippy::print_stderr)]
 
 use pellucid::assemble::{NumericIds, assemble_with};

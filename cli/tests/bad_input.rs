@@ -13,7 +13,8 @@ struct Opened {
 
 fn open() -> Opened {
     let path = pellucid::driver::library().expect("the driver is beside the tests");
-    // SAFETY: the library is a Vulkan driver, never unloaded; valid usage up to the mistake that a test makes on purpose.
+    // SAFETY: the library is a Vulkan driver, never unloaded; valid usage up to the mistake that a test makes
+    // on purpose.
     unsafe {
         let library: &'static libloading::Library =
             Box::leak(Box::new(libloading::Library::new(path).unwrap()));
@@ -107,8 +108,8 @@ impl Opened {
     }
 }
 
-/// Runs the test of that name in a process of its own, whose messages are shown only if it fails: the driver writes to the process's
-/// standard error, which the test harness does not hold back. True in that process.
+/// Runs the test of that name in a process of its own, whose messages are shown only if it fails: the driver
+/// writes to the process's standard error, which the test harness does not hold back. True in that process.
 fn in_child(name: &str) -> bool {
     const MARK: &str = "BAD_INPUT_CHILD";
     if std::env::var_os(MARK).is_some() {

@@ -1,4 +1,5 @@
-//! Loops of whole workgroups with barriers in them: those that wait for ever are livelocks, those that end are not.
+//! Loops of whole workgroups with barriers in them: those that wait for ever are livelocks, those that end
+//! are not.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

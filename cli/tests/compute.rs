@@ -1,5 +1,5 @@
-//! Ordinary compute through the whole driver, by `pellucid exec`: results are compared with the host's, in run and in check mode, and check
-//! mode has nothing to say.
+//! Ordinary compute through the whole driver, by `pellucid exec`: results are compared with the host's, in
+//! run and in check mode, and check mode has nothing to say.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

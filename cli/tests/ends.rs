@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The command, with the signals as a terminal has them: whoever runs the tests may ignore some, and programs inherit that. Where `env` cannot
-/// do that, they are left as they are.
+/// The command, with the signals as a terminal has them: whoever runs the tests may ignore some, and programs
+/// inherit that. Where `env` cannot do that, they are left as they are.
 fn pellucid() -> Command {
     let program = env!("CARGO_BIN_EXE_pellucid");
     let defaults = ["--default-signal=INT,TERM,HUP"];

@@ -1,6 +1,7 @@
-//! Exhaustive exploration against the axioms: litmus tests and random programs that are one dispatch have the same outcomes, and race exactly
-//! where the axioms find a race. Load buffering is the exception: what is missing is what the axioms reach by no execution in program order,
-//! and, where a race was found and the exploration calls itself incomplete for it, outcomes of the race. Every outcome's replay repeats it.
+//! Exhaustive exploration against the axioms: litmus tests and random programs that are one dispatch have the
+//! same outcomes, and race exactly where the axioms find a race. Load buffering is the exception: what is
+//! missing is what the axioms reach by no execution in program order, and, where a race was found and the
+//! exploration calls itself incomplete for it, outcomes of the race. Every outcome's replay repeats it.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,8 +30,9 @@ use std::time::Instant;
 /// Whatever the device, invocations are explored one by one.
 const SHAPE: Shape = Shape { smallest: 1, largest: 32, fine: false, stagger: false, alone: true };
 
-/// Our tests with outcomes in which a load takes what a later store leads to: in `load-buffering` another thread's; in the others a private
-/// access reads what its own thread writes later by another reference, or what a thread writes that waited for it.
+/// Our tests with outcomes in which a load takes what a later store leads to: in `load-buffering` another
+/// thread's; in the others a private access reads what its own thread writes later by another reference, or
+/// what a thread writes that waited for it.
 const LOAD_BUFFERING: [&str; 3] =
     ["alias-private-read-then-write", "load-buffering", "private-write-after-read"];
 
@@ -45,7 +47,8 @@ const REFUSED: [(&str, &str); 7] = [
     ("scope-queue-family", "with several queue families"),
 ];
 
-/// What is found of a test's threads that would wait for ever, or of invocations that are none of its threads.
+/// What is found of a test's threads that would wait for ever, or of invocations that are none of its
+/// threads.
 const NO_RACES: [FindingId; 2] = [FindingId::BarrierDivergence, FindingId::Livelock];
 
 /// What exploration saw.

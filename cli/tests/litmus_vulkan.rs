@@ -1,4 +1,5 @@
-//! `pellucid litmus --by vulkan` from the outside: our own tests and those of ../shared on the driver, held against the axioms.
+//! `pellucid litmus --by vulkan` from the outside: our own tests and those of ../shared on the driver, held
+//! against the axioms.
 
 #![allow(clippy::print_stdout)]
 
@@ -31,8 +32,8 @@ const REFUSED: [(&str, &str); 3] = [
     ("scope-queue-family", "with several queue families"),
 ];
 
-/// Tests with an allowed outcome that the driver does not show: loads that take what a later store leads to, writes that land in another
-/// order than they were executed in, stale values in a later dispatch.
+/// Tests with an allowed outcome that the driver does not show: loads that take what a later store leads to,
+/// writes that land in another order than they were executed in, stale values in a later dispatch.
 const NOT_SEEN: [&str; 8] = [
     "alias-private-read-then-write",
     "conflicting-modification-orders",
@@ -56,7 +57,8 @@ struct Tally {
     stopped: Vec<String>,
 }
 
-/// Samples every `.litmus` file of a directory. Whatever is seen has to be allowed, and whatever races has to be racy.
+/// Samples every `.litmus` file of a directory. Whatever is seen has to be allowed, and whatever races has to
+/// be racy.
 fn sample_all(directory: &Path, runs: &str) -> Tally {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .expect("the directory")

@@ -1,4 +1,5 @@
-//! Reports that are the same bytes everywhere, and `pellucid replay`, which makes a report's findings come again.
+//! Reports that are the same bytes everywhere, and `pellucid replay`, which makes a report's findings come
+//! again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

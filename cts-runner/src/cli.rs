@@ -41,7 +41,8 @@ pub struct SelectArgs {
     /// The suite's binary (deqp-vk).
     #[arg(long, value_name = "BINARY")]
     pub deqp: Option<PathBuf>,
-    /// A file of case names, one a line, plain or .xz; may be repeated. Without any, the binary is asked for its cases.
+    /// A file of case names, one a line, plain or .xz; may be repeated. Without any, the binary is asked for
+    /// its cases.
     #[arg(long = "list", value_name = "FILE", num_args = 1..)]
     pub lists: Vec<PathBuf>,
     /// Only cases that this pattern covers; * stands for any text, ? for one character; may be repeated.
@@ -53,8 +54,8 @@ pub struct SelectArgs {
     /// Only N of the cases, evenly spread over them.
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
-    /// Part k (from 1) of n: k/n; auto: from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or JOB_COMPLETION_INDEX and
-    /// JOB_COMPLETIONS, if they are set; none: everything.
+    /// Part k (from 1) of n: k/n; auto: from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or
+    /// JOB_COMPLETION_INDEX and JOB_COMPLETIONS, if they are set; none: everything.
     #[arg(long, value_name = "K/N", default_value = "auto")]
     pub shard: String,
 }

@@ -1,7 +1,8 @@
 //! The journal of a run: one line per finished case, appended as the case finishes.
 //!
-//! A line is a JSON object. A run that is killed leaves at most one line unended, which counts as not written. Each
-//! line goes out in one write and is not synchronised to the disk: it outlives the runner, not the machine.
+//! A line is a JSON object. A run that is killed leaves at most one line unended, which counts as not
+//! written. Each line goes out in one write and is not synchronised to the disk: it outlives the runner, not
+//! the machine.
 
 use crate::error::Error;
 use crate::status::Status;
@@ -42,13 +43,15 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path` and returns what it holds already. A last line that was not ended is cut off.
+    /// Opens the journal at `path` and returns what it holds already. A last line that was not ended is cut
+    /// off.
     ///
-    /// The journal stays locked while it is open, where the file system has locks: two runs into one folder would each
-    /// run every case.
+    /// The journal stays locked while it is open, where the file system has locks: two runs into one folder
+    /// would each run every case.
     ///
     /// # Errors
-    /// Another process has the journal open; the file cannot be read or written; a line of it is not of this format.
+    /// Another process has the journal open; the file cannot be read or written; a line of it is not of this
+    /// format.
     pub fn open(path: &Path) -> Result<(Journal, Vec<CaseResult>), Error> {
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(Error::io(path))?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {

@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// The file of the log of the case `name` in `folder`. A name longer than a file name can be is cut and marked with a
-/// digest of the whole.
+/// The file of the log of the case `name` in `folder`. A name longer than a file name can be is cut and
+/// marked with a digest of the whole.
 pub fn path_of(folder: &Path, name: &str) -> PathBuf {
     const LIMIT: usize = 200;
     let plain: String =
@@ -18,11 +18,12 @@ pub fn path_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{}~{}.qpa", &plain[..LIMIT], crate::select::digest([name])))
 }
 
-/// Copies from the suite's log at `log` the sections of the cases in `names`, each to its file in `folder`. A section ends
-/// where the log does when the process died in it.
+/// Copies from the suite's log at `log` the sections of the cases in `names`, each to its file in `folder`. A
+/// section ends where the log does when the process died in it.
 ///
 /// # Errors
-/// A file cannot be read or written. A log that is not there is no error: the process died before it wrote one.
+/// A file cannot be read or written. A log that is not there is no error: the process died before it wrote
+/// one.
 pub fn extract(log: &Path, names: &BTreeSet<&str>, folder: &Path) -> Result<(), Error> {
     let Ok(file) = File::open(log) else { return Ok(()) };
     let mut reader = BufReader::new(file);

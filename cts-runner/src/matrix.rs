@@ -46,8 +46,8 @@ fn split(text: &str, option: &str) -> Result<(String, String), Error> {
     Ok((name.trim_start_matches('-').to_string(), value.to_string()))
 }
 
-/// The values of one axis: parts separated by commas, of which `a..b` is the integers from `a` up to but without `b`, and
-/// `a..=b` is with `b`.
+/// The values of one axis: parts separated by commas, of which `a..b` is the integers from `a` up to but
+/// without `b`, and `a..=b` is with `b`.
 fn values(text: &str) -> Result<Vec<String>, Error> {
     let mut values = Vec::new();
     for part in text.split(',') {
@@ -69,8 +69,9 @@ fn values(text: &str) -> Result<Vec<String>, Error> {
     Ok(values)
 }
 
-/// The variants of a run: the product of the `axes` (each `name=value,value` or `name=a..b`, several to a string,
-/// separated by spaces), each with the `settings` before it. The last axis varies fastest. One variant where there is no axis.
+/// The variants of a run: the product of the `axes` (each `name=value,value` or `name=a..b`, several to a
+/// string, separated by spaces), each with the `settings` before it. The last axis varies fastest. One
+/// variant where there is no axis.
 ///
 /// # Errors
 /// A text of another form, or an option given twice.

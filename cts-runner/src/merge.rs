@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The results folders in and below `roots`, sorted by path. A folder with `run.json` is not searched further.
+/// The results folders in and below `roots`, sorted by path. A folder with `run.json` is not searched
+/// further.
 ///
 /// # Errors
 /// A folder cannot be read.
@@ -31,12 +32,12 @@ pub fn find(roots: &[PathBuf]) -> Result<Vec<Folder>, Error> {
     Ok(found.into_iter().map(Folder).collect())
 }
 
-/// Merges `folders`, variant by variant, into folders at `into`: into itself where there is one variant without options,
-/// else into a folder per variant. Returns the folders made.
+/// Merges `folders`, variant by variant, into folders at `into`: into itself where there is one variant
+/// without options, else into a folder per variant. Returns the folders made.
 ///
 /// # Errors
-/// No folders; folders of different selections; a shard that is missing or there twice; a case without a result or with two; what
-/// cannot be read or written.
+/// No folders; folders of different selections; a shard that is missing or there twice; a case without a
+/// result or with two; what cannot be read or written.
 pub fn merge(folders: &[Folder], into: &Path) -> Result<Vec<Folder>, Error> {
     let mut variants: BTreeMap<String, Vec<(RunInfo, &Folder)>> = BTreeMap::new();
     for folder in folders {

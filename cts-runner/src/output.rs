@@ -1,7 +1,8 @@
 //! Reads the suite's output as it comes.
 //!
-//! The suite prints `Test case 'NAME'..` when it begins a case and `  Status (message)` when it ends it. Between the two,
-//! and even within a line, whatever the driver writes to the standard output can appear; a message can span lines.
+//! The suite prints `Test case 'NAME'..` when it begins a case and `  Status (message)` when it ends it.
+//! Between the two, and even within a line, whatever the driver writes to the standard output can appear; a
+//! message can span lines.
 
 use crate::status::Status;
 
@@ -78,7 +79,8 @@ impl Parser {
     }
 }
 
-/// The name in `Test case 'NAME'..`, wherever in the line that begins: a driver's text without a line end may stand before it.
+/// The name in `Test case 'NAME'..`, wherever in the line that begins: a driver's text without a line end may
+/// stand before it.
 fn begin(line: &str) -> Option<&str> {
     let rest = line.strip_suffix("'..")?;
     let at = rest.find("Test case '")?;
@@ -86,8 +88,8 @@ fn begin(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains(['\'', ' '])).then_some(name)
 }
 
-/// The status and message in `  Status (message)`. A status at the start of the line may be one that this runner does not
-/// know; behind other text in the line only the known ones count.
+/// The status and message in `  Status (message)`. A status at the start of the line may be one that this
+/// runner does not know; behind other text in the line only the known ones count.
 fn end(line: &str) -> Option<(Status, String)> {
     let at_start = line.strip_prefix("  ").and_then(|rest| split_status(rest));
     if let Some((word, message)) = at_start {
@@ -103,7 +105,8 @@ fn end(line: &str) -> Option<(Status, String)> {
     })
 }
 
-/// `Word (message)`, the word in the manner of the suite's statuses; a message that goes on in the next line lacks its `)`.
+/// `Word (message)`, the word in the manner of the suite's statuses; a message that goes on in the next line
+/// lacks its `)`.
 fn split_status(text: &str) -> Option<(&str, &str)> {
     let (word, message) = text.split_once(" (")?;
     let camel =

@@ -5,7 +5,8 @@ use regex::RegexSet;
 use std::fs;
 use std::path::Path;
 
-/// A wildcard pattern of the suite's `-n` option: `*` stands for any text (dots included), `?` for one character.
+/// A wildcard pattern of the suite's `-n` option: `*` stands for any text (dots included), `?` for one
+/// character.
 #[derive(Clone, Debug)]
 pub struct Wildcard(String);
 
@@ -56,8 +57,8 @@ impl Wildcard {
     }
 }
 
-/// The regular expressions of skip and flake files, in deqp-runner's format: one a line, `#` starts a comment line,
-/// and an expression matches anywhere in a name unless it is anchored.
+/// The regular expressions of skip and flake files, in deqp-runner's format: one a line, `#` starts a comment
+/// line, and an expression matches anywhere in a name unless it is anchored.
 #[derive(Clone, Debug)]
 pub struct Expressions {
     set: RegexSet,

@@ -1,7 +1,7 @@
 //! One process of the suite's binary over a list of cases, with a watchdog.
 //!
-//! The process leads its own process group, and the kernel kills it when the runner dies, however the runner dies: no
-//! driver goes on burning time behind a run that was killed.
+//! The process leads its own process group, and the kernel kills it when the runner dies, however the runner
+//! dies: no driver goes on burning time behind a run that was killed.
 
 use crate::error::Error;
 use crate::output::{Event, Parser};
@@ -159,7 +159,8 @@ impl Launch {
             command.env(name, value);
         }
         command.process_group(0);
-        // SAFETY: the closure runs between fork and exec and makes one system call, without allocation or locks.
+        // SAFETY: the closure runs between fork and exec and makes one system call, without allocation or
+        // locks.
         unsafe {
             command.pre_exec(|| set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from));
         }
@@ -175,7 +176,8 @@ impl Launch {
     /// Runs the binary over `cases` and calls `on_end` for each as it ends.
     ///
     /// # Errors
-    /// The process cannot be started, or its files cannot be written. Whatever the process itself does is an [`Outcome`].
+    /// The process cannot be started, or its files cannot be written. Whatever the process itself does is an
+    /// [`Outcome`].
     pub fn run(
         &self,
         cases: &[&str],

@@ -221,8 +221,8 @@ impl Report {
         }
     }
 
-    /// The cases by group: the shortest prefix of their names that splits them, so that a report of one module shows
-    /// that module's own groups. The keys are the prefixes.
+    /// The cases by group: the shortest prefix of their names that splits them, so that a report of one
+    /// module shows that module's own groups. The keys are the prefixes.
     pub fn groups(&self) -> BTreeMap<String, Vec<&Judged>> {
         let mut depth = 2;
         loop {

@@ -1,8 +1,9 @@
 //! Schedules groups of cases on processes, and makes exactly one result of every case.
 //!
-//! A worker takes a group and starts a process on it. When the process ends before its list does, the case in flight is a
-//! Crash or a Timeout, and the cases that were never begun run in a new process. A case that ended badly is tried again
-//! with the other bad ones of its group, in a process of their own, when the group is through.
+//! A worker takes a group and starts a process on it. When the process ends before its list does, the case in
+//! flight is a Crash or a Timeout, and the cases that were never begun run in a new process. A case that
+//! ended badly is tried again with the other bad ones of its group, in a process of their own, when the group
+//! is through.
 
 use crate::error::Error;
 use crate::journal::CaseResult;
@@ -172,7 +173,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Runs `names` in as many processes as that takes and calls `result` once for each; for fewer only when the run was stopped.
+    /// Runs `names` in as many processes as that takes and calls `result` once for each; for fewer only when
+    /// the run was stopped.
     fn drain(&self, names: &[&str], out: &Out, result: &mut dyn FnMut(CaseResult)) -> Result<(), Error> {
         let mut pending: Vec<&str> = names.to_vec();
         let mut barren = 0;

@@ -101,7 +101,8 @@ pub fn sample(names: Vec<String>, count: usize) -> Vec<String> {
     chosen.map(|(_, name)| name).collect()
 }
 
-/// A digest (FNV-1a, 64 bits) of a *set* of names, in hexadecimal: equal for equal sets, whatever their order.
+/// A digest (FNV-1a, 64 bits) of a *set* of names, in hexadecimal: equal for equal sets, whatever their
+/// order.
 pub fn digest<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let sorted: BTreeSet<&str> = names.into_iter().collect();
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

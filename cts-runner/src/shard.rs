@@ -1,7 +1,8 @@
 //! One part of a selection: `--shard k/n`, or what a job array's environment says.
 //!
-//! The parts of a selection are disjoint and cover it, whatever the group size and the number of jobs: names are dealt
-//! in small blocks of neighbours (which share most of the suite's set-up), block `b` to part `b mod n`.
+//! The parts of a selection are disjoint and cover it, whatever the group size and the number of jobs: names
+//! are dealt in small blocks of neighbours (which share most of the suite's set-up), block `b` to part `b mod
+//! n`.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -37,13 +38,13 @@ impl Shard {
         }
     }
 
-    /// Reads the value of `--shard`: `k/n` with `k` from 1 to `n`; `none` for the whole selection; `auto` for what the
-    /// environment says:
+    /// Reads the value of `--shard`: `k/n` with `k` from 1 to `n`; `none` for the whole selection; `auto` for
+    /// what the environment says:
     ///
-    /// - Slurm: `SLURM_ARRAY_TASK_ID`, counted from `SLURM_ARRAY_TASK_MIN` in steps of `SLURM_ARRAY_TASK_STEP`, of
-    ///   `SLURM_ARRAY_TASK_COUNT`;
-    /// - Kubernetes: `JOB_COMPLETION_INDEX` (from 0, set in an indexed Job's pods) of `JOB_COMPLETIONS`, which
-    ///   the Job's manifest has to set to its own `completions`.
+    /// - Slurm: `SLURM_ARRAY_TASK_ID`, counted from `SLURM_ARRAY_TASK_MIN` in steps of
+    ///   `SLURM_ARRAY_TASK_STEP`, of `SLURM_ARRAY_TASK_COUNT`;
+    /// - Kubernetes: `JOB_COMPLETION_INDEX` (from 0, set in an indexed Job's pods) of `JOB_COMPLETIONS`,
+    ///   which the Job's manifest has to set to its own `completions`.
     ///
     /// With neither, `auto` is the whole selection.
     ///

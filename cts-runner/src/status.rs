@@ -143,8 +143,8 @@ impl fmt::Display for Status {
 impl FromStr for Status {
     type Err = String;
 
-    /// Reads a name of the suite or of this runner, and the names that deqp-runner writes into its lists of failures
-    /// (`Warn`, `ExpectedFail`, `KnownFlake`, `UnexpectedImprovement(Pass)`).
+    /// Reads a name of the suite or of this runner, and the names that deqp-runner writes into its lists of
+    /// failures (`Warn`, `ExpectedFail`, `KnownFlake`, `UnexpectedImprovement(Pass)`).
     fn from_str(text: &str) -> Result<Status, String> {
         if let Some(status) = Status::ALL.into_iter().find(|status| status.name() == text) {
             return Ok(status);

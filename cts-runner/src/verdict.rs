@@ -1,8 +1,9 @@
 //! Judges results against what was expected.
 //!
-//! Expectations come in the formats of deqp-runner: a baseline of `name,status` lines, in which a case that is not listed
-//! is expected to pass or to be not supported; and expressions that name known flakes. Beside them a set of cases may be
-//! given that are allowed to be NotSupported: a gate, so that a feature cannot silently go away.
+//! Expectations come in the formats of deqp-runner: a baseline of `name,status` lines, in which a case that
+//! is not listed is expected to pass or to be not supported; and expressions that name known flakes. Beside
+//! them a set of cases may be given that are allowed to be NotSupported: a gate, so that a feature cannot
+//! silently go away.
 
 use crate::error::Error;
 use crate::journal::CaseResult;
@@ -91,7 +92,8 @@ impl Expectations {
         self.of(name).is_none_or(|expected| expected.status != status)
     }
 
-    /// Judges one result; with the reason where it is not [`Verdict::Expected`], or where a failure was expected.
+    /// Judges one result; with the reason where it is not [`Verdict::Expected`], or where a failure was
+    /// expected.
     pub fn judge(&self, result: &CaseResult) -> (Verdict, String) {
         let (name, status) = (result.name.as_str(), result.status);
         let expected = self.of(name);
@@ -147,8 +149,8 @@ impl Expectations {
     }
 }
 
-/// Reads a baseline: `name,status` lines; empty lines and `#` comments stand between them. A comment holds for the lines
-/// below it up to the next empty line or comment.
+/// Reads a baseline: `name,status` lines; empty lines and `#` comments stand between them. A comment holds
+/// for the lines below it up to the next empty line or comment.
 fn read_baseline(path: &Path, into: &mut BTreeMap<String, Expected>) -> Result<(), Error> {
     let text = read_text(path)?;
     let mut reason: Vec<&str> = Vec::new();

@@ -6,7 +6,8 @@ use common::{Bench, STAND_IN};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Two seconds of cases: what the runner adds over the binary alone is a start, a stop and its own work for each case.
+/// Two seconds of cases: what the runner adds over the binary alone is a start, a stop and its own work for
+/// each case.
 #[test]
 fn less_than_two_percent() {
     let names: Vec<String> = (0..200).map(|index| format!("slow.{index}.10")).collect();

@@ -90,7 +90,8 @@ fn the_conformance_page_is_kept_true() {
     assert!(text.contains("| `dEQP-VK.stand_in.fail.2` | Fail | **not expected** |"), "{text}");
     bench.call(&[&page[..], &["--check"]].concat()).expect(0);
 
-    // Another run's record comes beside the first, in the order of their titles; the same run's takes its place.
+    // Another run's record comes beside the first, in the order of their titles; the same run's takes its
+    // place.
     bench.run(&["--overwrite", "--title", "a", "-n", "*.pass.*"]).expect(0);
     bench.call(&page).expect(0);
     let text = bench.read("page.md");

@@ -48,8 +48,8 @@ fn killed_half_way() {
     assert_eq!(statuses.len(), 120);
     assert!(statuses.values().all(|status| status == "Pass"));
     assert_eq!(lines(&bench), 120, "a case was journalled twice");
-    // Only what was in flight when the runner died, or ended unread, ran again: at most one case for each job and kill, and
-    // what one ended while the runner was being killed.
+    // Only what was in flight when the runner died, or ended unread, ran again: at most one case for each job
+    // and kill, and what one ended while the runner was being killed.
     let again: usize = bench.counts("begun.txt").values().map(|count| count - 1).sum();
     assert!(again <= 3 * killed * 2, "{again} cases ran again");
 }

@@ -95,7 +95,8 @@ fn job_arrays_are_told_by_their_environment() {
     assert!(ended.err.contains("JOB_COMPLETIONS"), "{}", ended.err);
 }
 
-/// The places that the examples name, made in a bench: the runner on the PATH, the suite, its lists, the driver.
+/// The places that the examples name, made in a bench: the runner on the PATH, the suite, its lists, the
+/// driver.
 fn example_bench() -> Bench {
     let bench = bench();
     for folder in ["bin", "suite", "lists", "driver"] {

@@ -1,7 +1,8 @@
 //! The boundary with C: every `extern "system"` body runs under one guard.
 //!
-//! Guarantees: no panic unwinds into the application (it becomes `VK_ERROR_UNKNOWN` and a lost device); every error that has something
-//! to say reaches the application's debug messengers and standard error, once, from here.
+//! Guarantees: no panic unwinds into the application (it becomes `VK_ERROR_UNKNOWN` and a lost device); every
+//! error that has something to say reaches the application's debug messengers and standard error, once, from
+//! here.
 
 use crate::entry::device::Device;
 use crate::entry::instance::Instance;
@@ -194,7 +195,8 @@ pub fn contain<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|p| panic_text(p.as_ref()).to_owned())
 }
 
-/// Declares entry points: `fn name(arguments) -> type { body }`. The body returns an [`Outcome`] and runs under [`guard`].
+/// Declares entry points: `fn name(arguments) -> type { body }`. The body returns an [`Outcome`] and runs
+/// under [`guard`].
 macro_rules! entries {
     ($($(#[$meta:meta])* fn $name:ident($first:ident: $first_type:ty $(, $arg:ident: $type:ty)* $(,)?) $(-> $ret:ty)? $body:block)*) => { $(
         $(#[$meta])*

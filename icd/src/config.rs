@@ -1,8 +1,9 @@
 //! What the user chose: every option of Pellucid, typed.
 //!
-//! [`OPTIONS`] is the one table of options. The driver's environment variables (`PELLUCID_<NAME>`), the flags of the `pellucid` command and
-//! `pellucid help options` are all made of it, so that an option cannot exist in one of them alone. An unknown variable or a bad value is
-//! an error that names the valid ones; nothing is ignored.
+//! [`OPTIONS`] is the one table of options. The driver's environment variables (`PELLUCID_<NAME>`), the flags
+//! of the `pellucid` command and `pellucid help options` are all made of it, so that an option cannot exist
+//! in one of them alone. An unknown variable or a bad value is an error that names the valid ones; nothing is
+//! ignored.
 
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
@@ -89,7 +90,8 @@ impl DeviceType {
 pub enum Queues {
     /// COMPUTE and TRANSFER.
     Compute,
-    /// GRAPHICS as well, for applications that refuse a device without it; creating a graphics pipeline is refused by name.
+    /// GRAPHICS as well, for applications that refuse a device without it; creating a graphics pipeline is
+    /// refused by name.
     PretendGraphics,
 }
 
@@ -117,8 +119,8 @@ pub struct Config {
     pub progress: ProgressModel,
     /// `report`: a file that gets one JSON object a line.
     pub report: Option<PathBuf>,
-    /// `exitcode`: the status of a process that ended well but had findings. Without it the driver leaves the status alone, and `pellucid
-    /// run` turns 0 into 66.
+    /// `exitcode`: the status of a process that ended well but had findings. Without it the driver leaves the
+    /// status alone, and `pellucid run` turns 0 into 66.
     pub exitcode: Option<u8>,
     /// `halt-on-error`: the first finding that is not suppressed loses the device.
     pub halt_on_error: bool,
@@ -126,17 +128,20 @@ pub struct Config {
     pub max_reports: u32,
     /// `suppressions`: a file of rules.
     pub suppressions: Option<PathBuf>,
-    /// `shaders`: check only the shaders whose entry point, source file or pipeline name matches; the others run plainly.
+    /// `shaders`: check only the shaders whose entry point, source file or pipeline name matches; the others
+    /// run plainly.
     pub shaders: Option<regex::Regex>,
     /// `subgroup-size`: a power of two, 1 to 32.
     pub subgroup_size: u32,
-    /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and `maxComputeWorkGroupSize.x` and `.y`.
+    /// `max-workgroup-invocations`: the limits `maxComputeWorkGroupInvocations` and
+    /// `maxComputeWorkGroupSize.x` and `.y`.
     pub max_workgroup_invocations: u32,
     /// `threads`: host threads for shaders; 0 for one per core. No result depends on it.
     pub threads: u32,
     /// `device-type`.
     pub device_type: DeviceType,
-    /// False by `no-chains`: availability and visibility chains (`vulkanMemoryModelAvailabilityVisibilityChains`).
+    /// False by `no-chains`: availability and visibility chains
+    /// (`vulkanMemoryModelAvailabilityVisibilityChains`).
     pub chains: bool,
     /// `stale-budget`: after so many reads of one stale entry in a row an invocation sees a newer one.
     pub stale_budget: u32,
@@ -146,15 +151,19 @@ pub struct Config {
     pub executions: u64,
     /// `steps`: of one execution, in explore mode.
     pub steps: u64,
-    /// `outcomes`: the buffers whose contents make up the outcomes of exploration; empty for all storage buffers.
+    /// `outcomes`: the buffers whose contents make up the outcomes of exploration; empty for all storage
+    /// buffers.
     pub outcomes: Vec<OutcomeBuffer>,
-    /// `replay`: explore mode makes this execution of one dispatch only, and the first execution of all others.
+    /// `replay`: explore mode makes this execution of one dispatch only, and the first execution of all
+    /// others.
     pub replay: Option<Replay>,
-    /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for no limit.
+    /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for
+    /// no limit.
     pub watchdog: u64,
     /// `notes`.
     pub notes: Notes,
-    /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads them prints the total line.
+    /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads
+    /// them prints the total line.
     pub summary: Option<PathBuf>,
     /// A line of the report for every occurrence of a finding after its first.
     pub occurrences: bool,
@@ -520,7 +529,8 @@ impl Config {
         Config::from_variables(std::env::vars_os())
     }
 
-    /// The configuration that these environment variables ask for; those that do not begin with `PELLUCID_` are other people's.
+    /// The configuration that these environment variables ask for; those that do not begin with `PELLUCID_`
+    /// are other people's.
     ///
     /// # Errors
     /// As [`Config::from_env`].

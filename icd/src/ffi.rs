@@ -1,9 +1,10 @@
 //! Reading and writing what the application's pointers point to.
 //!
-//! The functions here are safe to call inside this crate under one rule: **every pointer given to them came from the application in the
-//! call that is being answered** (an argument of an entry point, or a member of a structure reached from one). The valid usage that the
-//! specification asks of every command then makes it null or valid for its type and count until the call returns, and nobody else writes
-//! there meanwhile. Where null is not allowed it is refused with an error instead of trusted.
+//! The functions here are safe to call inside this crate under one rule: **every pointer given to them came
+//! from the application in the call that is being answered** (an argument of an entry point, or a member of a
+//! structure reached from one). The valid usage that the specification asks of every command then makes it
+//! null or valid for its type and count until the call returns, and nobody else writes there meanwhile. Where
+//! null is not allowed it is refused with an error instead of trusted.
 
 use crate::boundary::{Error, Outcome};
 use ash::vk;

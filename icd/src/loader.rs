@@ -1,4 +1,5 @@
-//! The interface between the Vulkan loader and its drivers (*Loader and Driver Interface*), which ash does not declare.
+//! The interface between the Vulkan loader and its drivers (*Loader and Driver Interface*), which ash does
+//! not declare.
 
 use crate::ffi;
 use crate::proc_addr;
@@ -6,7 +7,8 @@ use ash::vk;
 use std::ffi::c_char;
 use std::panic::catch_unwind;
 
-/// The newest version of the interface that this driver speaks. 7: the four functions below are found by vk_icdGetInstanceProcAddr too.
+/// The newest version of the interface that this driver speaks. 7: the four functions below are found by
+/// vk_icdGetInstanceProcAddr too.
 const NEWEST: u32 = 7;
 /// Below version 2 there is no negotiation of physical device functions.
 const OLDEST: u32 = 2;

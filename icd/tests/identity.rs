@@ -125,7 +125,8 @@ fn layers_are_not_there() {
     }
 }
 
-/// *Required Format Support* has no exception for a device whose queues have no graphics, and scripts of the conformance suite ask for it.
+/// *Required Format Support* has no exception for a device whose queues have no graphics, and scripts of the
+/// conformance suite ask for it.
 #[test]
 fn required_formats_can_be_attachments_though_nothing_draws() {
     use vk::FormatFeatureFlags as F;

@@ -1,6 +1,8 @@
-//! Objects that end while submitted work uses them: a finding, the same way every time, unless the host was told that the work has completed.
+//! Objects that end while submitted work uses them: a finding, the same way every time, unless the host was
+//! told that the work has completed.
 //!
-//! What counts is what the application asked and not how far a thread has come: most tests here destroy after the work is long done.
+//! What counts is what the application asked and not how far a thread has come: most tests here destroy after
+//! the work is long done.
 
 mod common;
 
@@ -108,7 +110,8 @@ impl Watched {
     }
 }
 
-/// Findings are shown once for each kind of mistake in a process: the tests that expect one run in processes of their own.
+/// Findings are shown once for each kind of mistake in a process: the tests that expect one run in processes
+/// of their own.
 fn alone(name: &str) -> bool {
     const MARK: &str = "LIFETIME_CHILD";
     if std::env::var_os(MARK).is_some() {

@@ -1,4 +1,5 @@
-//! Cost of the modelled memory system beside the plain one, without an interpreter around them: `cargo bench -p pellucid-memory`.
+//! Cost of the modelled memory system beside the plain one, without an interpreter around them: `cargo bench
+//! -p pellucid-memory`.
 
 #![allow(missing_docs)]
 
@@ -74,7 +75,8 @@ fn saxpy<M: MemorySystem>(memory: &mut M, x: &MemoryView, y: &MemoryView, groups
     }
 }
 
-/// A tiled product's traffic: 16 x 16 tiles, each invocation loads two words, then reads 32 of workgroup memory; `tiles` times.
+/// A tiled product's traffic: 16 x 16 tiles, each invocation loads two words, then reads 32 of workgroup
+/// memory; `tiles` times.
 fn tiles<M: MemorySystem>(memory: &mut M, x: &MemoryView, groups: u32, tiles: u32) {
     let access = Access::plain(StorageClasses::UNIFORM, 4, 1);
     let words = x.size as u32 / 4;

@@ -3,13 +3,14 @@
 use crate::scope::{Scope, Semantics, StorageClasses};
 use serde::{Deserialize, Serialize};
 
-/// A static instruction of a shader: an index into the shader's table of sites (source lines, names). Findings and replays name
-/// instructions by it; it does not depend on optimisation.
+/// A static instruction of a shader: an index into the shader's table of sites (source lines, names).
+/// Findings and replays name instructions by it; it does not depend on optimisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Site(pub u32);
 
-/// A *reference* of the model: through which variable, descriptor element or address an access reaches its location. Two accesses to one
-/// location through different references need device-domain availability and visibility in between.
+/// A *reference* of the model: through which variable, descriptor element or address an access reaches its
+/// location. Two accesses to one location through different references need device-domain availability and
+/// visibility in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reference(pub u32);
 
@@ -22,7 +23,8 @@ pub struct Access {
     pub size: u8,
     /// Consecutive components, 1 to 16. Component `k` is at `address + k * size`.
     pub components: u8,
-    /// `NonPrivatePointer` / `NonPrivateTexel`, or implied (atomic, availability, visibility, lowered `coherent`).
+    /// `NonPrivatePointer` / `NonPrivateTexel`, or implied (atomic, availability, visibility, lowered
+    /// `coherent`).
     pub non_private: bool,
     /// `MakePointerAvailable` / `MakeTexelAvailable` at this scope (writes).
     pub available: Option<Scope>,
@@ -56,8 +58,8 @@ impl Access {
     }
 }
 
-/// Read-modify-write operations (SPIR-V 3.49.18 *Atomic Instructions* and the float atomics of SPV_EXT_shader_atomic_float_add /
-/// _min_max). The operand width is [`Access::size`].
+/// Read-modify-write operations (SPIR-V 3.49.18 *Atomic Instructions* and the float atomics of
+/// SPV_EXT_shader_atomic_float_add / _min_max). The operand width is [`Access::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum AtomicOp {

@@ -20,7 +20,8 @@ pub struct Invocation {
 /// Lane `i` is invocation `first_local_index + i` of the workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubgroupIdentity {
-    /// Linear number of the workgroup in the dispatch: `x + y * groups.x + z * groups.x * groups.y`, without the base.
+    /// Linear number of the workgroup in the dispatch: `x + y * groups.x + z * groups.x * groups.y`, without
+    /// the base.
     pub workgroup: u32,
     /// `WorkgroupId` (with the base of vkCmdDispatchBase).
     pub workgroup_id: [u32; 3],

@@ -1,9 +1,11 @@
-//! The modelled memory system: what shaders access is the Vulkan memory model, and what the model does not order is found.
+//! The modelled memory system: what shaders access is the Vulkan memory model, and what the model does not
+//! order is found.
 //!
-//! It guarantees, for one order of execution: a race is reported only if the axioms confirm it on the retained part of the execution; a
-//! load that the program orders after the newest write returns that write; other loads return, deterministically for a seed, a value that
-//! a device may return ([`crate::history`]). Lanes access in ascending order. Accesses of earlier dispatches are ordered before those of
-//! later ones: what happens between commands is judged elsewhere ([`crate::commands`]).
+//! It guarantees, for one order of execution: a race is reported only if the axioms confirm it on the
+//! retained part of the execution; a load that the program orders after the newest write returns that write;
+//! other loads return, deterministically for a seed, a value that a device may return ([`crate::history`]).
+//! Lanes access in ascending order. Accesses of earlier dispatches are ordered before those of later ones:
+//! what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod core;
 mod explore;
@@ -79,17 +81,18 @@ pub struct DispatchInfo {
     pub workgroup_size: u32,
     /// Invocations of one subgroup, at least 1.
     pub subgroup_size: u32,
-    /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is noticed when it is executed,
-    /// with less precision.
+    /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is
+    /// noticed when it is executed, with less precision.
     pub semantics: Vec<StorageClasses>,
     /// Live buffers with device addresses, sorted by address, not overlapping.
     pub addresses: Vec<MemoryView>,
-    /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond these may reach all of
-    /// workgroup memory.
+    /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond
+    /// these may reach all of workgroup memory.
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
-    /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and any access can be atomic.
+    /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
+    /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,
 }
 
@@ -160,8 +163,8 @@ impl CheckedMemory {
         }
     }
 
-    /// From now on `chooser` decides which admissible value an unsynchronised load returns, whatever the policy of the options; `None`:
-    /// the policy again.
+    /// From now on `chooser` decides which admissible value an unsynchronised load returns, whatever the
+    /// policy of the options; `None`: the policy again.
     pub fn choose_with(&mut self, chooser: Option<Box<dyn Chooser + Send>>) {
         self.core.values = if chooser.is_some() { ValuePolicy::Seeded } else { self.options.values };
         self.core.chooser = chooser;
@@ -203,8 +206,8 @@ impl CheckedMemory {
         self.core.begin_undefined(info.unwritten);
     }
 
-    /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was found; of what was handed out
-    /// before, what occurred since.
+    /// The dispatch has ended, in whatever way. Returns what was found in it, in the order in which it was
+    /// found; of what was handed out before, what occurred since.
     pub fn end_dispatch(&mut self) -> Vec<Finding> {
         self.core.agents = no_agents(self.options.chains);
         self.core.histories.clear();

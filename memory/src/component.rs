@@ -1,4 +1,5 @@
-//! Lanes one at a time, and their components: values of up to 32 bits in one register, those of 64 bits as low and high word in two.
+//! Lanes one at a time, and their components: values of up to 32 bits in one register, those of 64 bits as
+//! low and high word in two.
 
 use crate::system::{Lanes, Mask};
 

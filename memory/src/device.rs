@@ -1,10 +1,12 @@
 //! Device memory: allocations, their device view and their host view.
 //!
-//! An allocation is a range of a heap's memory file mapped twice: the **device view**, through which shaders and commands work, and the
-//! **host view**, which the application gets from vkMapMemory. Of coherent memory both show the same bytes at once. Of non-coherent memory
-//! the host view is a copy: [`Allocation::flush`] and [`Allocation::invalidate`] alone move bytes, in units of [`ATOM`], so that a missing
-//! call shows every time. A flush moves only atoms that the host wrote since the last flush or invalidate; an invalidate leaves atoms that
-//! the host wrote and did not flush undefined (here: the device's bytes). Mapping does not invalidate; unmapping does not flush.
+//! An allocation is a range of a heap's memory file mapped twice: the **device view**, through which shaders
+//! and commands work, and the **host view**, which the application gets from vkMapMemory. Of coherent memory
+//! both show the same bytes at once. Of non-coherent memory the host view is a copy: [`Allocation::flush`]
+//! and [`Allocation::invalidate`] alone move bytes, in units of [`ATOM`], so that a missing call shows every
+//! time. A flush moves only atoms that the host wrote since the last flush or invalidate; an invalidate
+//! leaves atoms that the host wrote and did not flush undefined (here: the device's bytes). Mapping does not
+//! invalidate; unmapping does not flush.
 //!
 //! Both views live as long as the allocation; whoever uses it holds a reference to it.
 
@@ -22,7 +24,8 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: a mapping is process-wide memory; how its bytes are accessed is the contract of the functions below.
+// SAFETY: a mapping is process-wide memory; how its bytes are accessed is the contract of the functions
+// below.
 unsafe impl Send for Mapping {}
 // SAFETY: as for Send.
 unsafe impl Sync for Mapping {}
@@ -117,7 +120,8 @@ impl Allocation {
         self.heap.committed(self.offset, self.size)
     }
 
-    /// The device view at `offset`: valid for `size - offset` bytes as long as the allocation lives. `None` past the end.
+    /// The device view at `offset`: valid for `size - offset` bytes as long as the allocation lives. `None`
+    /// past the end.
     pub fn device_pointer(&self, offset: u64) -> Option<*mut u8> {
         // SAFETY: the offset is inside the mapping.
         (offset <= self.size).then(|| unsafe { self.device.start.as_ptr().add(offset as usize) })
@@ -175,8 +179,9 @@ impl Allocation {
         let mut at = start;
         while at < end {
             let n = ATOM as usize;
-            // SAFETY: three distinct mappings of one length, a multiple of the atom; `at` is inside. The application and the device
-            // do not write these bytes during the call (valid usage: it would be a data race of theirs).
+            // SAFETY: three distinct mappings of one length, a multiple of the atom; `at` is inside. The
+            // application and the device do not write these bytes during the call (valid usage: it would be a
+            // data race of theirs).
             let (a, b, c) = unsafe {
                 (
                     std::slice::from_raw_parts_mut(host.start.as_ptr().add(at as usize), n),
@@ -209,7 +214,8 @@ impl Allocation {
         true
     }
 
-    /// Copies between allocations, or inside one (overlap allowed); false, and nothing copied, if a range is not inside.
+    /// Copies between allocations, or inside one (overlap allowed); false, and nothing copied, if a range is
+    /// not inside.
     pub fn copy(from: &Allocation, from_offset: u64, to: &Allocation, to_offset: u64, length: u64) -> bool {
         let (Some(source), Some(target)) = (from.checked(from_offset, length), to.checked(to_offset, length))
         else {
@@ -236,7 +242,8 @@ impl Allocation {
         bytes[..head].copy_from_slice(&pattern[..head]);
         let mut done = head;
         while done < bytes.len() {
-            // Doubling keeps the pattern's phase, because `done` is a multiple of its length; at 64 KiB it stops growing, to stay cached.
+            // Doubling keeps the pattern's phase, because `done` is a multiple of its length; at 64 KiB it
+            // stops growing, to stay cached.
             let chunk = done.min(bytes.len() - done).min((65536 / pattern.len()).max(1) * pattern.len());
             bytes.copy_within(..chunk, done);
             done += chunk;
@@ -247,7 +254,8 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // The views are unmapped after this, by their own drop; punching the file leaves them mapped to zero pages.
+        // The views are unmapped after this, by their own drop; punching the file leaves them mapped to zero
+        // pages.
         self.heap.give(self.offset, self.size);
     }
 }

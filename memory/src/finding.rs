@@ -41,7 +41,8 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    /// A note: what it tells is undefined or undesired in few programs only, so it is no finding unless the user asks for that.
+    /// A note: what it tells is undefined or undesired in few programs only, so it is no finding unless the
+    /// user asks for that.
     pub fn is_note(self) -> bool {
         use FindingId::*;
         matches!(self, DivideByZero | ShiftOutOfRange | NonUniformIndex)
@@ -149,7 +150,8 @@ pub struct AccessInfo {
 /// Some invocations of a subgroup that make no progress.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wait {
-    /// By the first of them: where it stands, and the place that it looks at, of size 0 where it is not known.
+    /// By the first of them: where it stands, and the place that it looks at, of size 0 where it is not
+    /// known.
     pub access: AccessInfo,
     /// Which: bit `i` is invocation `access.by.local_index + i`.
     pub lanes: u32,

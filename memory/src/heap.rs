@@ -1,10 +1,11 @@
 //! Heaps: memory files, and who owns which range of them.
 //!
-//! A heap is one memory file, sparse and much larger than the heap's budget; an allocation is a range of it, mapped where it is needed
-//! ([`crate::device`]). A device address is the heap's base plus the offset in the file, so addresses depend on the order of allocations
-//! and on nothing else. Ranges are separated by an unused gap and not handed out again before the rest of the file has been, so that an
-//! address from a freed allocation rarely points into a live one. Pages are committed when first touched, given back when the range is
-//! freed, and zero before their first write.
+//! A heap is one memory file, sparse and much larger than the heap's budget; an allocation is a range of it,
+//! mapped where it is needed ([`crate::device`]). A device address is the heap's base plus the offset in the
+//! file, so addresses depend on the order of allocations and on nothing else. Ranges are separated by an
+//! unused gap and not handed out again before the rest of the file has been, so that an address from a freed
+//! allocation rarely points into a live one. Pages are committed when first touched, given back when the
+//! range is freed, and zero before their first write.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

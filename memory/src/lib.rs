@@ -2,9 +2,10 @@
 //!
 //! This crate knows neither SPIR-V nor Vulkan objects. It provides
 //!
-//! - the vocabulary of the model ([`scope`], [`agent`], [`access`]): scopes, storage-class masks, agents, references, locations;
-//! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat, coherent) backend and the
-//!   modelled one are interchangeable;
+//! - the vocabulary of the model ([`scope`], [`agent`], [`access`]): scopes, storage-class masks, agents,
+//!   references, locations;
+//! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat,
+//!   coherent) backend and the modelled one are interchangeable;
 //! - the axiomatic engine ([`model`]), the judge of everything else, and the litmus tests that run on it;
 //! - exhaustive exploration of schedules and values ([`explore`]);
 //! - findings as typed data ([`finding`]), turned into text elsewhere.

@@ -1,7 +1,8 @@
 //! What the text of a shader says about its instructions.
 //!
-//! The memory system sees instructions when they are executed. Where a new instruction could stand, and which two belong together, is in the
-//! text, which the interpreter knows. Explanations of races ask it here, so that a fix is one that can be written.
+//! The memory system sees instructions when they are executed. Where a new instruction could stand, and which
+//! two belong together, is in the text, which the interpreter knows. Explanations of races ask it here, so
+//! that a fix is one that can be written.
 
 use crate::access::{AtomicOp, Site};
 use crate::scope::Scope;
@@ -35,13 +36,13 @@ pub struct Gap {
 
 /// A shader's text, as far as it decides which edits make sense.
 pub trait Outline: Debug + Send + Sync {
-    /// Where all invocations of an instance of `execution` that execute the two instructions pass together, between an execution of one and
-    /// an execution of the other, and no barrier of that scope stands yet. `None`: nowhere. For a scope wider than workgroup: where a
-    /// dispatch could be cut in two.
+    /// Where all invocations of an instance of `execution` that execute the two instructions pass together,
+    /// between an execution of one and an execution of the other, and no barrier of that scope stands yet.
+    /// `None`: nowhere. For a scope wider than workgroup: where a dispatch could be cut in two.
     fn gap(&self, first: Site, second: Site, execution: Scope) -> Option<Gap>;
 
-    /// What a read-modify-write would do in place of the two instructions, if they are the load and the store of one update of a location,
-    /// such as `count[i] += 1`.
+    /// What a read-modify-write would do in place of the two instructions, if they are the load and the store
+    /// of one update of a location, such as `count[i] += 1`.
     fn update(&self, load: Site, store: Site) -> Option<AtomicOp>;
 
     /// The store of an update, by its load, and the other way round.
@@ -53,8 +54,8 @@ pub trait Outline: Debug + Send + Sync {
     /// Whether a loop ends by what the instruction, which is in it, reads.
     fn waits(&self, load: Site) -> bool;
 
-    /// Whether what the atomic instruction reads decides what its invocation, or its workgroup, does next. Synchronising with others by an
-    /// instruction whose result nobody looks at is a matter of luck.
+    /// Whether what the atomic instruction reads decides what its invocation, or its workgroup, does next.
+    /// Synchronising with others by an instruction whose result nobody looks at is a matter of luck.
     fn decides(&self, atomic: Site) -> bool;
 
     /// Whether there is an atomic instruction that [`Outline::decides`].
@@ -63,7 +64,7 @@ pub trait Outline: Debug + Send + Sync {
     /// Whether the instruction stores a constant.
     fn stores_constant(&self, store: Site) -> bool;
 
-    /// Whether the source language has no way to say the semantics and scopes of single instructions: GLSL without
-    /// GL_KHR_memory_scope_semantics.
+    /// Whether the source language has no way to say the semantics and scopes of single instructions: GLSL
+    /// without GL_KHR_memory_scope_semantics.
     fn fixed_semantics(&self) -> bool;
 }

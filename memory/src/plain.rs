@@ -1,11 +1,12 @@
 //! Flat, coherent memory: the plain mode.
 //!
-//! **Guarantee.** Every access goes straight to the bytes that all agents share, and atomics are the host's own, with acquire and release order.
-//! A real device is allowed to behave like this, always: every write is available and visible at once. Out-of-bounds components of a view
-//! or of workgroup memory read zero and write nothing; an address in no live buffer traps.
+//! **Guarantee.** Every access goes straight to the bytes that all agents share, and atomics are the host's
+//! own, with acquire and release order. A real device is allowed to behave like this, always: every write is
+//! available and visible at once. Out-of-bounds components of a view or of workgroup memory read zero and
+//! write nothing; an address in no live buffer traps.
 //!
-//! Lanes are served together where they can be: full subgroups that access consecutive components (also interleaved ones, such as vec4
-//! arrays), and lanes that all read one address.
+//! Lanes are served together where they can be: full subgroups that access consecutive components (also
+//! interleaved ones, such as vec4 arrays), and lanes that all read one address.
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -62,7 +63,8 @@ struct Window {
 }
 
 impl PlainMemory<'_> {
-    /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size` bytes.
+    /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size`
+    /// bytes.
     #[inline(always)]
     fn window(
         &mut self,
@@ -86,7 +88,8 @@ impl PlainMemory<'_> {
             size: (view.size - start).min(u64::from(u32::MAX)),
             reference: view.reference,
         };
-        // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last place for one is there.
+        // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last
+        // place for one is there.
         let base = view.address.wrapping_sub(u64::from(immediate));
         let (base_low, base_high) = (base as u32, (base >> 32) as u32);
         let last = (view.size - size) as u32;
@@ -102,7 +105,8 @@ impl PlainMemory<'_> {
         Ok(Window { view, offset, group })
     }
 
-    /// Serves lanes of several buffers, group by group, the first of which was found. Results are kept apart: other lanes keep what they have.
+    /// Serves lanes of several buffers, group by group, the first of which was found. Results are kept apart:
+    /// other lanes keep what they have.
     #[cold]
     fn groups(
         &mut self,
@@ -255,7 +259,8 @@ impl MemorySystem for PlainMemory<'_> {
     fn barrier_complete(&mut self, _: u32) {}
 
     fn workgroup_begin(&mut self, _: u32, bytes: u32, _: bool) {
-        // Undefined contents are zero as well: a value of the workgroup before would depend on the host's threads.
+        // Undefined contents are zero as well: a value of the workgroup before would depend on the host's
+        // threads.
         self.shared.clear();
         self.shared.resize((bytes as usize).div_ceil(8), 0);
         self.workgroup = MemoryView {

@@ -1,9 +1,10 @@
 //! Raw bytes of shared memory: the only file that dereferences the pointers of [`MemoryView`]s.
 //!
-//! **Guarantee.** Every function here takes a view and an offset, checks bounds, and touches bytes only by atomic instructions (relaxed, or
-//! acquire and release for the shader's atomics) or by machine instructions that the compiler does not see through ([`copy_words_out`],
-//! [`copy_words_in`]). So shader invocations on several threads may race on the same bytes without undefined behaviour on the host: they get
-//! some bytes that were there. Whoever builds a view promises that its bytes stay mapped (see [`MemoryView`]).
+//! **Guarantee.** Every function here takes a view and an offset, checks bounds, and touches bytes only by
+//! atomic instructions (relaxed, or acquire and release for the shader's atomics) or by machine instructions
+//! that the compiler does not see through ([`copy_words_out`], [`copy_words_in`]). So shader invocations on
+//! several threads may race on the same bytes without undefined behaviour on the host: they get some bytes
+//! that were there. Whoever builds a view promises that its bytes stay mapped (see [`MemoryView`]).
 
 use crate::access::AtomicOp;
 use crate::system::MemoryView;
@@ -92,8 +93,8 @@ fn aligned(pointer: *mut u8, size: usize) -> bool {
     pointer as usize & (size - 1) == 0
 }
 
-/// Loads one component of 1, 2, 4 or 8 bytes, little endian; `None` if it is out of bounds. `ordering` is Relaxed or Acquire. An unaligned
-/// component is read byte by byte.
+/// Loads one component of 1, 2, 4 or 8 bytes, little endian; `None` if it is out of bounds. `ordering` is
+/// Relaxed or Acquire. An unaligned component is read byte by byte.
 #[inline(always)]
 pub fn load(view: &MemoryView, offset: u64, size: u8, ordering: Ordering) -> Option<u64> {
     let p = at(view, offset, u64::from(size))?;
@@ -147,8 +148,8 @@ fn store_bytes(p: *mut u8, size: u8, value: u64) {
     }
 }
 
-/// Applies a read-modify-write of 4 or 8 bytes (1 and 2 for Exchange and the like are not part of SPIR-V) and returns the original value;
-/// `None` if it is out of bounds or unaligned.
+/// Applies a read-modify-write of 4 or 8 bytes (1 and 2 for Exchange and the like are not part of SPIR-V) and
+/// returns the original value; `None` if it is out of bounds or unaligned.
 #[inline(always)]
 pub fn read_modify_write(
     view: &MemoryView,
@@ -173,7 +174,8 @@ pub fn read_modify_write(
     })
 }
 
-/// The value that a read-modify-write of `size` bytes stores over `old`. Float minimum and maximum return the other operand for a NaN.
+/// The value that a read-modify-write of `size` bytes stores over `old`. Float minimum and maximum return the
+/// other operand for a NaN.
 #[inline(always)]
 pub fn apply(op: AtomicOp, size: u8, old: u64, value: u64, comparator: u64) -> u64 {
     let bits = 8 * u32::from(size);
@@ -221,11 +223,13 @@ pub fn apply(op: AtomicOp, size: u8, old: u64, value: u64, comparator: u64) -> u
     new & mask
 }
 
-/// Copies `out.len()` 32-bit words from the view; false, and nothing copied, if they are not all in bounds. `out.len()` is a multiple of 8.
+/// Copies `out.len()` 32-bit words from the view; false, and nothing copied, if they are not all in bounds.
+/// `out.len()` is a multiple of 8.
 #[inline(always)]
 pub fn copy_words_out(view: &MemoryView, offset: u64, out: &mut [u32]) -> bool {
     let Some(p) = at(view, offset, 4 * out.len() as u64) else { return false };
-    // SAFETY: the source is in bounds of the view, the target is `out`, and they do not overlap: `out` is a register.
+    // SAFETY: the source is in bounds of the view, the target is `out`, and they do not overlap: `out` is a
+    // register.
     unsafe { copy(p, out.as_mut_ptr().cast(), out.len() / 8) };
     true
 }
@@ -238,7 +242,8 @@ pub struct Spots<'a, T, const N: usize> {
     component: PhantomData<&'a T>,
 }
 
-/// The components that are `skip` bytes behind the lanes' offsets; `None` if some are out of bounds or not aligned.
+/// The components that are `skip` bytes behind the lanes' offsets; `None` if some are out of bounds or not
+/// aligned.
 #[inline(always)]
 pub fn spots<'a, T: Component, const N: usize>(
     view: &'a MemoryView,
@@ -264,17 +269,19 @@ impl<'a, T: Component, const N: usize> Spots<'a, T, N> {
     /// The component of a lane below `N`.
     #[inline(always)]
     pub fn at(&self, lane: usize) -> &'a T {
-        // SAFETY: `spots` found that the components at all offsets are in bounds and aligned; they stay mapped as long as the view is
-        // borrowed, any bits will do, and concurrent accesses are atomic too.
+        // SAFETY: `spots` found that the components at all offsets are in bounds and aligned; they stay
+        // mapped as long as the view is borrowed, any bits will do, and concurrent accesses are atomic too.
         unsafe { &*self.host.add(self.offsets[lane] as usize).cast() }
     }
 }
 
-/// Copies `words` to the view; false, and nothing copied, if they are not all in bounds. `words.len()` is a multiple of 8.
+/// Copies `words` to the view; false, and nothing copied, if they are not all in bounds. `words.len()` is a
+/// multiple of 8.
 #[inline(always)]
 pub fn copy_words_in(view: &MemoryView, offset: u64, words: &[u32]) -> bool {
     let Some(p) = at(view, offset, 4 * words.len() as u64) else { return false };
-    // SAFETY: the target is in bounds of the view, the source is `words`, and they do not overlap: `words` is a register.
+    // SAFETY: the target is in bounds of the view, the source is `words`, and they do not overlap: `words` is
+    // a register.
     unsafe { copy(words.as_ptr().cast(), p, words.len() / 8) };
     true
 }
@@ -282,8 +289,8 @@ pub fn copy_words_in(view: &MemoryView, offset: u64, words: &[u32]) -> bool {
 /// Copies `blocks` blocks of 32 bytes.
 ///
 /// # Safety
-/// Both sides hold that many bytes and do not overlap. Other threads may access either side: the copy is made of machine instructions, not
-/// of accesses in the language's sense.
+/// Both sides hold that many bytes and do not overlap. Other threads may access either side: the copy is made
+/// of machine instructions, not of accesses in the language's sense.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, blocks: usize) {

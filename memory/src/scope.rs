@@ -1,5 +1,5 @@
-//! Scopes, storage-class masks and memory semantics (SPIR-V 3.27 *Scope*, 3.25 *Memory Semantics*; Vulkan memory model, *Scope* and
-//! *Storage Class*).
+//! Scopes, storage-class masks and memory semantics (SPIR-V 3.27 *Scope*, 3.25 *Memory Semantics*; Vulkan
+//! memory model, *Scope* and *Storage Class*).
 
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The level of the scope in the model's scope instances: subgroup 0, workgroup 1, queue family 2, device 3; `None` for
-    /// [`Scope::Invocation`].
+    /// The level of the scope in the model's scope instances: subgroup 0, workgroup 1, queue family 2, device
+    /// 3; `None` for [`Scope::Invocation`].
     pub fn level(self) -> Option<usize> {
         match self {
             Scope::Invocation => None,
@@ -39,7 +39,8 @@ bitflags! {
     /// A set of storage classes, as memory semantics name them. One location belongs to exactly one class.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
     pub struct StorageClasses: u8 {
-        /// `UniformMemory` (0x40): Uniform, StorageBuffer and PhysicalStorageBuffer storage classes; litmus `sc0`.
+        /// `UniformMemory` (0x40): Uniform, StorageBuffer and PhysicalStorageBuffer storage classes; litmus
+        /// `sc0`.
         const UNIFORM = 1;
         /// `WorkgroupMemory` (0x100); litmus `sc1`.
         const WORKGROUP = 2;

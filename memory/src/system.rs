@@ -1,8 +1,9 @@
 //! The boundary between an interpreter and memory.
 //!
-//! The interpreter runs a whole subgroup at a time: an instruction names [`LANES`] addresses and a mask of active lanes. Everything that
-//! differs between flat memory and the Vulkan memory model sits behind [`MemorySystem`]; the interpreter is compiled once for each
-//! implementation, so the plain mode pays nothing for the modelled one.
+//! The interpreter runs a whole subgroup at a time: an instruction names [`LANES`] addresses and a mask of
+//! active lanes. Everything that differs between flat memory and the Vulkan memory model sits behind
+//! [`MemorySystem`]; the interpreter is compiled once for each implementation, so the plain mode pays nothing
+//! for the modelled one.
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -12,7 +13,8 @@ use crate::scope::{Scope, Semantics};
 /// Lanes of a vector register: the widest subgroup.
 pub const LANES: usize = 32;
 
-/// One 32-bit value per lane. 64-bit values are two of these: low words, then high words. 8- and 16-bit values are zero-extended.
+/// One 32-bit value per lane. 64-bit values are two of these: low words, then high words. 8- and 16-bit
+/// values are zero-extended.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes(pub [u32; LANES]);
@@ -27,8 +29,9 @@ pub type Mask = u32;
 
 /// A range of device memory that shaders reach through one descriptor, or one buffer address range.
 ///
-/// Whoever builds a view guarantees that `host .. host + size` stays mapped, readable and writable while a dispatch that uses it runs. All
-/// accesses to those bytes by running shaders are relaxed atomics or go through the one file that holds raw bytes.
+/// Whoever builds a view guarantees that `host .. host + size` stays mapped, readable and writable while a
+/// dispatch that uses it runs. All accesses to those bytes by running shaders are relaxed atomics or go
+/// through the one file that holds raw bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryView {
     /// Where the bytes are in this process (never shown to anyone).
@@ -41,7 +44,8 @@ pub struct MemoryView {
     pub reference: Reference,
 }
 
-// SAFETY: the pointer is only dereferenced by the raw-byte module, under the contract above, with atomic accesses.
+// SAFETY: the pointer is only dereferenced by the raw-byte module, under the contract above, with atomic
+// accesses.
 unsafe impl Send for MemoryView {}
 // SAFETY: as for Send.
 unsafe impl Sync for MemoryView {}
@@ -52,8 +56,8 @@ impl MemoryView {
         MemoryView { host: std::ptr::null_mut(), address: 0, size: 0, reference: Reference(u32::MAX) };
 }
 
-/// Addresses of one access, for all lanes. `immediate` is added to every lane's offset (bytes, wrapping at 32 bits for offsets, at 64 bits
-/// for addresses).
+/// Addresses of one access, for all lanes. `immediate` is added to every lane's offset (bytes, wrapping at 32
+/// bits for offsets, at 64 bits for addresses).
 #[derive(Clone, Copy, Debug)]
 pub enum Pointers<'a> {
     /// A buffer or image descriptor (the same for all active lanes) and byte offsets into it.
@@ -140,7 +144,8 @@ pub enum Notice<'a> {
     },
     /// What a note says; the mask has those it is about.
     Noted(FindingId),
-    /// The value that the instruction loaded from a Function or Private variable is used, and nothing had written it.
+    /// The value that the instruction loaded from a Function or Private variable is used, and nothing had
+    /// written it.
     Undefined {
         /// Which variable, as the interpreter numbers them.
         variable: u32,
@@ -169,7 +174,8 @@ pub struct ReadSeen {
 pub struct Observed {
     /// A store left another value in memory.
     pub changed: bool,
-    /// A load returned a value that it may not return again, even if nothing is written any more: there is a newer one.
+    /// A load returned a value that it may not return again, even if nothing is written any more: there is a
+    /// newer one.
     pub unsettled: bool,
     /// The last load or read-modify-write.
     pub read: Option<ReadSeen>,
@@ -202,12 +208,14 @@ pub enum Trap {
     Stopped(String),
 }
 
-/// Memory as the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte components: low, high per
-/// component). Inactive lanes of `out` are left with any value. Out-of-bounds lanes of a view or of workgroup memory read zero and write
-/// nothing (robustBufferAccess); the modelled implementation reports them.
+/// Memory as the interpreter sees it. `out` and `value` hold `components` lanes (twice that for 8-byte
+/// components: low, high per component). Inactive lanes of `out` are left with any value. Out-of-bounds lanes
+/// of a view or of workgroup memory read zero and write nothing (robustBufferAccess); the modelled
+/// implementation reports them.
 pub trait MemorySystem {
-    /// False: flat memory, nothing recorded; the interpreter may keep going across visible operations. True: the interpreter returns to
-    /// its scheduler before every atomic, barrier and availability or visibility operation.
+    /// False: flat memory, nothing recorded; the interpreter may keep going across visible operations. True:
+    /// the interpreter returns to its scheduler before every atomic, barrier and availability or visibility
+    /// operation.
     const MODELLED: bool;
 
     /// All following calls are on behalf of this subgroup.
@@ -239,8 +247,8 @@ pub trait MemorySystem {
         value: &[Lanes],
     ) -> Result<(), Trap>;
 
-    /// An atomic read-modify-write (`access.components` is 1), lane by lane in ascending order. `comparator` is there for
-    /// CompareExchange only. `out` receives the original values.
+    /// An atomic read-modify-write (`access.components` is 1), lane by lane in ascending order. `comparator`
+    /// is there for CompareExchange only. `out` receives the original values.
     ///
     /// # Errors
     /// A trap ends the dispatch.
@@ -260,8 +268,8 @@ pub trait MemorySystem {
     /// OpMemoryBarrier by the active lanes.
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics);
 
-    /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the barrier completes within
-    /// this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
+    /// OpControlBarrier reached by the active lanes of the entered subgroup. For `execution` == Subgroup the
+    /// barrier completes within this call; for Workgroup it completes at [`MemorySystem::barrier_complete`].
     fn barrier_arrive(
         &mut self,
         at: Site,
@@ -271,7 +279,8 @@ pub trait MemorySystem {
         semantics: &Semantics,
     );
 
-    /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control barrier.
+    /// All live invocations of workgroup `workgroup` (linear number) have arrived at their workgroup control
+    /// barrier.
     fn barrier_complete(&mut self, workgroup: u32);
 
     /// Says what lanes `mask` of the entered subgroup did beside memory. Only called in the modelled mode.
@@ -279,7 +288,8 @@ pub trait MemorySystem {
         let _ = (at, mask, notice);
     }
 
-    /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the modelled mode.
+    /// From now on [`MemorySystem::observed`] tells what happens, or it need not any more. Only called in the
+    /// modelled mode.
     fn observe(&mut self, on: bool) {
         let _ = on;
     }
@@ -289,8 +299,8 @@ pub trait MemorySystem {
         Observed { changed: true, unsettled: true, read: None }
     }
 
-    /// Findings that were judged since the last call, in that order. What occurs again is counted for the end of the dispatch. Only called in
-    /// the modelled mode.
+    /// Findings that were judged since the last call, in that order. What occurs again is counted for the end
+    /// of the dispatch. Only called in the modelled mode.
     fn judged(&mut self) -> Vec<Finding> {
         Vec::new()
     }

@@ -1,10 +1,12 @@
 //! Which bytes of device memory nothing has written since they were allocated.
 //!
-//! Only allocations that are followed are looked at: all others count as written. That is meant for memory that only the device reaches; what
-//! the host can map, it may have written unseen. A byte is written by the first command or shader that stores to it, whatever it stores: a
-//! copy of unwritten bytes is a write of its target.
+//! Only allocations that are followed are looked at: all others count as written. That is meant for memory
+//! that only the device reaches; what the host can map, it may have written unseen. A byte is written by the
+//! first command or shader that stores to it, whatever it stores: a copy of unwritten bytes is a write of its
+//! target.
 //!
-//! A clone shares the pages of the original until either changes: a dispatch takes one and looks at it without a lock.
+//! A clone shares the pages of the original until either changes: a dispatch takes one and looks at it
+//! without a lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -183,7 +185,8 @@ impl Unwritten {
         }
     }
 
-    /// The bytes `start .. end` of the allocation of `size` bytes at `address` hold nothing any more. It is followed from now on.
+    /// The bytes `start .. end` of the allocation of `size` bytes at `address` hold nothing any more. It is
+    /// followed from now on.
     pub fn discard(&mut self, address: u64, size: u64, start: u64, end: u64) {
         if start >= end {
             return;

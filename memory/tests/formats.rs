@@ -1,5 +1,5 @@
-//! What the two formats' grammars allow beyond what tests usually write, and what no file may do to a reader: loop, overflow the stack, or
-//! be misread in silence.
+//! What the two formats' grammars allow beyond what tests usually write, and what no file may do to a reader:
+//! loop, overflow the stack, or be misread in silence.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! Litmus tests by the axioms and by the machine: our own suite, the suites beside the repository, and random programs.
+//! Litmus tests by the axioms and by the machine: our own suite, the suites beside the repository, and random
+//! programs.
 
 // What was skipped, and the totals of random programs, are for whoever reads the output of the tests.
 #![allow(clippy::print_stderr)]
@@ -71,7 +72,8 @@ fn every_test_of_our_own_suite_has_an_expectation_and_says_what_it_pins_down() {
     }
 }
 
-/// The machine executes in program order: it cannot take a value that a later store of the same thread leads to.
+/// The machine executes in program order: it cannot take a value that a later store of the same thread leads
+/// to.
 #[test]
 fn the_machine_answers_our_own_suite_as_expected_but_for_load_buffering() {
     let settings = Settings { by: By::Machine, ..Settings::default() };

@@ -1,4 +1,5 @@
-//! The axiomatic engine beyond what litmus tests reach: host and device domains, split barriers, partly overlapping accesses, widths.
+//! The axiomatic engine beyond what litmus tests reach: host and device domains, split barriers, partly
+//! overlapping accesses, widths.
 
 use pellucid_memory::litmus::axioms::{Goal, Limits, search};
 use pellucid_memory::litmus::program::{Comparison, Condition, Term};
@@ -201,7 +202,8 @@ fn split_barriers_order_arrivals_before_waits() {
     assert!(!split((true, false), (true, false)), "an arrival does not wait");
 }
 
-/// A write of four locations, then by another invocation, synchronised, a read of the last two and the two after them.
+/// A write of four locations, then by another invocation, synchronised, a read of the last two and the two
+/// after them.
 fn overlapping(available_at: Scope) -> (Execution, [EventId; 4]) {
     let mut execution = Execution::new();
     let set = |first, count| LocationSet { first, count };
@@ -260,7 +262,8 @@ fn atomics_of_different_sizes_are_not_mutually_ordered() {
     assert_eq!(execution.judge(&ModelOptions::default()).expect("a judgement").races().len(), 1);
 }
 
-/// Judging a small execution gives the same relations whatever unrelated events stand around it: all row widths agree.
+/// Judging a small execution gives the same relations whatever unrelated events stand around it: all row
+/// widths agree.
 #[test]
 fn all_widths_agree() {
     let always = Condition::Compare(Comparison::Equal, Term::Constant(0), Term::Constant(0));

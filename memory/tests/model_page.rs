@@ -1,7 +1,8 @@
 //! `docs/model.md` shows litmus tests and what `pellucid litmus` prints for them. Both are checked here.
 //!
-//! A block that opens with ```` ```litmus NAME [options] ```` must hold the test of that name from `tests/litmus`, without its comment, and
-//! be followed by a text block with the report. `PELLUCID_BLESS=1 cargo test -p pellucid-memory --test model_page` writes both.
+//! A block that opens with ```` ```litmus NAME [options] ```` must hold the test of that name from
+//! `tests/litmus`, without its comment, and be followed by a text block with the report. `PELLUCID_BLESS=1
+//! cargo test -p pellucid-memory --test model_page` writes both.
 
 use std::path::{Path, PathBuf};
 

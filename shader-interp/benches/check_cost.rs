@@ -1,8 +1,11 @@
-//! What check mode costs: time on one thread beside the plain mode, and memory beside the bytes that a program touches.
+//! What check mode costs: time on one thread beside the plain mode, and memory beside the bytes that a
+//! program touches.
 //!
-//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is that of the dispatch alone, the best of several on one
-//! device, and of the first, which allocates the shadow memory; memory is the most that the heap held above what it held before the checked dispatch, over the bytes of the buffers, all of which the
-//! kernels touch. Arguments choose kernels by parts of their names; `--long` adds the largest sizes.
+//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is that of the dispatch
+//! alone, the best of several on one device, and of the first, which allocates the shadow memory; memory is
+//! the most that the heap held above what it held before the checked dispatch, over the bytes of the buffers,
+//! all of which the kernels touch. Arguments choose kernels by parts of their names; `--long` adds the
+//! largest sizes.
 
 #![allow(missing_docs, clippy::print_stdout)]
 

@@ -1,4 +1,5 @@
-//! Kernels at 32 lanes beside the same kernels at one lane (subgroups of one invocation: every instruction runs for one invocation only).
+//! Kernels at 32 lanes beside the same kernels at one lane (subgroups of one invocation: every instruction
+//! runs for one invocation only).
 //!
 //! `cargo bench -p pellucid-shader-interp --bench kernels`
 

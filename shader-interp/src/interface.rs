@@ -17,7 +17,8 @@ pub struct CompileOptions {
     pub modelled: bool,
     /// In modelled code: follow push constants that nothing may have set, by [`Resources::push_unset`].
     pub push_unset: bool,
-    /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by zero.
+    /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by
+    /// zero.
     pub notes: bool,
 }
 
@@ -30,7 +31,8 @@ pub struct ImageView {
     pub extent: [u32; 3],
     /// Layers (cube maps: faces times cubes).
     pub layers: u32,
-    /// The texel format, as a VkFormat number (the interpreter decodes it by its own table, [`crate::math::format`]).
+    /// The texel format, as a VkFormat number (the interpreter decodes it by its own table,
+    /// [`crate::math::format`]).
     pub format: i32,
     /// Bytes from one row to the next at the base level.
     pub row_pitch: u32,
@@ -38,8 +40,8 @@ pub struct ImageView {
     pub slice_pitch: u32,
     /// Bytes from one layer to the next.
     pub layer_pitch: u32,
-    /// Mip levels of the view; level `k` starts at `level_offsets[k]` relative to the view's memory and has halved extents and pitches in
-    /// `level_row_pitch`, `level_slice_pitch`.
+    /// Mip levels of the view; level `k` starts at `level_offsets[k]` relative to the view's memory and has
+    /// halved extents and pitches in `level_row_pitch`, `level_slice_pitch`.
     pub levels: u32,
     /// Byte offsets of up to 16 levels.
     pub level_offsets: [u32; 16],
@@ -49,7 +51,8 @@ pub struct ImageView {
     pub level_slice_pitch: [u32; 16],
     /// Samples per texel; sample `s` of a texel is at `s * texel bytes` inside its block.
     pub samples: u32,
-    /// Component swizzle (VkComponentSwizzle numbers with IDENTITY resolved: 1 zero, 2 one, 3 r, 4 g, 5 b, 6 a).
+    /// Component swizzle (VkComponentSwizzle numbers with IDENTITY resolved: 1 zero, 2 one, 3 r, 4 g, 5 b, 6
+    /// a).
     pub swizzle: [u8; 4],
 }
 
@@ -95,7 +98,8 @@ pub enum Descriptor {
     ImageSampler(ImageView, Sampler),
 }
 
-/// The descriptors of one dispatch: for each entry of `Shader::bindings` its array elements (a runtime array: all that were allocated).
+/// The descriptors of one dispatch: for each entry of `Shader::bindings` its array elements (a runtime array:
+/// all that were allocated).
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     /// Indexed like `Shader::bindings`, then by array element.
@@ -104,7 +108,8 @@ pub struct Resources {
     pub push_constants: Vec<u8>,
     /// For each of them: 0 if something has set it. None at all where they are not followed.
     pub push_unset: Vec<u8>,
-    /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may point.
+    /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may
+    /// point.
     pub addresses: Vec<MemoryView>,
 }
 

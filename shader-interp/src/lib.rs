@@ -1,10 +1,12 @@
 //! A 32-lane interpreter for SPIR-V compute shaders.
 //!
-//! SPIR-V words are parsed and specialized into the structured representation of [`ir`], lowered to fixed-size instructions ([`code`]) and run
-//! a subgroup at a time ([`exec`]) over a [`pellucid_memory::system::MemorySystem`]. This crate knows no Vulkan objects: descriptors reach
-//! it as [`interface::Descriptor`]s.
+//! SPIR-V words are parsed and specialized into the structured representation of [`ir`], lowered to
+//! fixed-size instructions ([`code`]) and run a subgroup at a time ([`exec`]) over a
+//! [`pellucid_memory::system::MemorySystem`]. This crate knows no Vulkan objects: descriptors reach it as
+//! [`interface::Descriptor`]s.
 //!
-//! Anything that the interpreter does not implement fails [`compile`] with [`CompileError::NotImplemented`], which names it.
+//! Anything that the interpreter does not implement fails [`compile`] with [`CompileError::NotImplemented`],
+//! which names it.
 
 pub mod code;
 pub mod error;
@@ -24,7 +26,8 @@ pub use interface::CompileOptions;
 /// Compiles the entry point `options.entry_point` of the SPIR-V module `words` for execution.
 ///
 /// # Errors
-/// [`CompileError`]: the module is invalid, lacks the entry point, or needs something that Pellucid does not implement.
+/// [`CompileError`]: the module is invalid, lacks the entry point, or needs something that Pellucid does not
+/// implement.
 pub fn compile(words: &[u32], options: &CompileOptions) -> Result<Program, CompileError> {
     code::generate(spirv::lower(words, options)?, options)
 }

@@ -1,5 +1,6 @@
-//! Programs with nested, divergent control flow of every kind (loops, switches with fall-through, early returns, breaks and continues from inside
-//! them, calls), generated once at random; what each of eight invocations must leave in the buffer was computed by the same program in C.
+//! Programs with nested, divergent control flow of every kind (loops, switches with fall-through, early
+//! returns, breaks and continues from inside them, calls), generated once at random; what each of eight
+//! invocations must leave in the buffer was computed by the same program in C.
 
 use pellucid_memory::access::Reference;
 use pellucid_memory::system::MemoryView;

@@ -1,5 +1,6 @@
-//! The front end on its own: what shaders come out as (snapshots beside the sources; `UPDATE_EXPECT=1 cargo test -p pellucid-shader-interp --test
-//! lowering` writes them anew), what is refused and how, and that no module, however broken, makes it panic.
+//! The front end on its own: what shaders come out as (snapshots beside the sources; `UPDATE_EXPECT=1 cargo
+//! test -p pellucid-shader-interp --test lowering` writes them anew), what is refused and how, and that no
+//! module, however broken, makes it panic.
 
 use expect_test::expect_file;
 use pellucid_shader_interp::{CompileError, CompileOptions, spirv};
@@ -123,7 +124,8 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn specialization_replaces_defaults_and_checks_sizes() {
-    // layouts.comp: constant 0 is local_size_x, 1 the N of `M = N * 2 + (Bc ? 1 : 0)`, the length of a workgroup array.
+    // layouts.comp: constant 0 is local_size_x, 1 the N of `M = N * 2 + (Bc ? 1 : 0)`, the length of a
+    // workgroup array.
     let mut with = options();
     with.specialization =
         BTreeMap::from([(0, 16u32.to_le_bytes().to_vec()), (1, 20u32.to_le_bytes().to_vec())]);

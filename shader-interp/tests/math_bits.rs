@@ -1,6 +1,7 @@
 //! The bits of results: the same alone, in a loop over lanes and with wider vectors, and the same as ever.
 //!
-//! If a change of a function is meant to change results, the new numbers are in the message of the failing test.
+//! If a change of a function is meant to change results, the new numbers are in the message of the failing
+//! test.
 
 use pellucid_shader_interp::math::{convert, double, half, single};
 use std::hint::black_box;

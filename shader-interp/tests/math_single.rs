@@ -1,5 +1,5 @@
-//! Single-precision functions against double precision, over all exponents, and against the precision table of the Vulkan environment for
-//! SPIR-V.
+//! Single-precision functions against double precision, over all exponents, and against the precision table
+//! of the Vulkan environment for SPIR-V.
 
 use pellucid_shader_interp::math::single;
 
@@ -187,7 +187,8 @@ fn inverse_trigonometric_functions_are_nearly_correctly_rounded() {
 
 #[test]
 fn hyperbolic_functions_are_nearly_correctly_rounded() {
-    // The reference of sinh and tanh near zero needs no library: x + x^3/6 and x - x^3/3 are exact to double precision there.
+    // The reference of sinh and tanh near zero needs no library: x + x^3/6 and x - x^3/3 are exact to double
+    // precision there.
     assert_unary("sinh", samples(), single::sinh, f64::sinh, NEAR);
     assert_unary("sinh", between(-90.0, 90.0), single::sinh, f64::sinh, NEAR);
     assert_unary("sinh", between(-1.0, 1.0), single::sinh, f64::sinh, NEAR);
@@ -285,7 +286,8 @@ fn remainders_are_exact_and_have_the_right_sign() {
             if y == 0.0 || q.abs() > 2f64.powi(28) {
                 continue;
             }
-            // Exact by the host's fmod, which is exact in double precision; the sum may have to be rounded once.
+            // Exact by the host's fmod, which is exact in double precision; the sum may have to be rounded
+            // once.
             let rem = x as f64 % y as f64;
             assert_eq!(single::frem(x, y), rem as f32, "frem({x:e}, {y:e})");
             let expected = if rem != 0.0 && (rem < 0.0) != (y < 0.0) { rem + y as f64 } else { rem };

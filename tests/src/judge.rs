@@ -180,7 +180,8 @@ fn is_access(test: &Test, wanted: &str, access: &(Option<u32>, String)) -> bool 
     }
 }
 
-/// Whether a finding is the expected one, its accesses in either order: which comes first depends on the schedule.
+/// Whether a finding is the expected one, its accesses in either order: which comes first depends on the
+/// schedule.
 pub fn matches(test: &Test, expected: &Expected, found: &Found) -> bool {
     let same = |wanted: &[String], names: &BTreeSet<String>| {
         wanted.is_empty() || wanted.iter().cloned().collect::<BTreeSet<_>>() == *names
@@ -213,8 +214,8 @@ fn describe(found: &Found) -> String {
     )
 }
 
-/// What is wrong with a run; nothing if it shows what the case says: every expected finding at least once, nothing else, and the
-/// expected memory.
+/// What is wrong with a run; nothing if it shows what the case says: every expected finding at least once,
+/// nothing else, and the expected memory.
 pub fn problems(test: &Test, case: &Case, run: &Run) -> Vec<String> {
     let mut problems: Vec<String> = run.not_implemented.clone();
     if run.status.is_none() {

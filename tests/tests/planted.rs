@@ -1,4 +1,5 @@
-//! The corpus on the driver: every planted bug is found as its file says, every fixed twin is silent, and equal seeds give equal bytes.
+//! The corpus on the driver: every planted bug is found as its file says, every fixed twin is silent, and
+//! equal seeds give equal bytes.
 
 use pellucid_memory::finding::FindingId;
 use pellucid_tests::corpus::{self, Case, Test, shaders};

@@ -55,7 +55,8 @@ const DEBUG_INFO_101: [&str; 8] = [
     "DebugTypeMatrix",
 ];
 
-/// The number of an instruction and its operands, where they are not all ids. A number stands for itself in any set.
+/// The number of an instruction and its operands, where they are not all ids. A number stands for itself in
+/// any set.
 pub fn instruction(set: &str, name: &str) -> Option<(u32, Option<&'static [LogicalOperand]>)> {
     let number = name.parse::<u32>().ok();
     let known = |i: &'static ExtendedInstruction<'static>| (i.opcode, Some(i.operands));

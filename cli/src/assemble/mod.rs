@@ -1,10 +1,11 @@
 //! SPIR-V from text: the assembly language of SPIRV-Tools, in which `spirv-dis` writes and `spirv-as` reads.
 //!
-//! The grammar is that of the `rspirv` crate, generated from the machine-readable one of the specification: [`operand`] reads an operand of
-//! any kind with the operands that its enumerants ask for. [`token`] cuts the text, [`number`] encodes literals of every width. Guarantees:
+//! The grammar is that of the `rspirv` crate, generated from the machine-readable one of the specification:
+//! [`operand`] reads an operand of any kind with the operands that its enumerants ask for. [`token`] cuts the
+//! text, [`number`] encodes literals of every width. Guarantees:
 //!
-//! - `%12` is a name like any other, and names get ids in order of appearance; or, if asked, numeric ids stay what they are (`%12` is id 12)
-//!   and names get the smallest free ids ([`NumericIds`]);
+//! - `%12` is a name like any other, and names get ids in order of appearance; or, if asked, numeric ids stay
+//!   what they are (`%12` is id 12) and names get the smallest free ids ([`NumericIds`]);
 //! - the words are those of `spirv-as`, and of `spirv-as --preserve-numeric-ids`, but for the generator;
 //! - an error says where it is and what was expected there.
 //!
@@ -64,8 +65,8 @@ pub fn assemble_with(text: &str, numeric: NumericIds) -> Result<Vec<u32>, Assemb
     Ok(module.words(|_, _| {}))
 }
 
-/// Assembles a module in which every instruction of a function carries its place in `file`, by OpLine. A module that names places of its
-/// own keeps those alone.
+/// Assembles a module in which every instruction of a function carries its place in `file`, by OpLine. A
+/// module that names places of its own keeps those alone.
 ///
 /// # Errors
 /// As [`assemble`].

@@ -26,7 +26,8 @@ pub fn is_float(text: &str) -> bool {
     }
 }
 
-/// The words of a literal: low-order first; what is narrower than a word is sign-extended if signed, else zero-extended.
+/// The words of a literal: low-order first; what is narrower than a word is sign-extended if signed, else
+/// zero-extended.
 ///
 /// # Errors
 /// What was expected, or that the number does not fit.
@@ -124,8 +125,8 @@ fn float(text: &str, width: u32) -> Result<u64, String> {
     if finite { Ok(sign | bits) } else { Err(format!("{text} does not fit a float of {width} bits")) }
 }
 
-/// `1.8p+3`: the bits without the sign. The exponent after the largest stands for infinity and, with a fraction, for NaN. `None` where it
-/// is no hexadecimal float, `Some(None)` where it is too large.
+/// `1.8p+3`: the bits without the sign. The exponent after the largest stands for infinity and, with a
+/// fraction, for NaN. `None` where it is no hexadecimal float, `Some(None)` where it is too large.
 fn hex_float(text: &str, fraction_bits: u32, exponent_bits: u32) -> Option<Option<u64>> {
     let (mantissa, power) = text.split_once(['p', 'P']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

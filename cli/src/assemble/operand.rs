@@ -58,7 +58,8 @@ fn one(kind: OperandKind) -> LogicalOperand {
     LogicalOperand { kind, quantifier: OperandQuantifier::One }
 }
 
-/// Reads the next operand into `words` and adds what it asks for to `pending`; a string goes into `text`, too.
+/// Reads the next operand into `words` and adds what it asks for to `pending`; a string goes into `text`,
+/// too.
 pub(super) fn read(
     parser: &mut Parser<'_>,
     kind: OperandKind,

@@ -1,7 +1,8 @@
 //! A small Vulkan program: one shader, its buffers, one dispatch, and the buffers' contents afterwards.
 //!
-//! It uses the driver as any application would, through ash, and enables every feature that the device has. The driver is loaded directly,
-//! by its path, or through the Vulkan loader's library. It is the program behind `pellucid exec`, `pellucid demo` and the tests of the driver.
+//! It uses the driver as any application would, through ash, and enables every feature that the device has.
+//! The driver is loaded directly, by its path, or through the Vulkan loader's library. It is the program
+//! behind `pellucid exec`, `pellucid demo` and the tests of the driver.
 
 pub mod buffers;
 pub mod reflect;
@@ -72,7 +73,8 @@ pub enum HostError {
     Program(String),
 }
 
-/// Runs a program on the driver, or loader, at `library`, and returns the bytes of every buffer that is not an alias.
+/// Runs a program on the driver, or loader, at `library`, and returns the bytes of every buffer that is not
+/// an alias.
 ///
 /// # Errors
 /// The library does not load, a call fails, or the buffers do not fit the shader.

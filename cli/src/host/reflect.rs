@@ -1,4 +1,5 @@
-//! What a SPIR-V module wants from its host: just enough of it is read to make descriptor set layouts and to encode specialization constants.
+//! What a SPIR-V module wants from its host: just enough of it is read to make descriptor set layouts and to
+//! encode specialization constants.
 
 use super::BindingKind;
 use std::collections::BTreeMap;

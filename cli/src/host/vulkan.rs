@@ -1,7 +1,8 @@
-//! The Vulkan side: instance to fence, in the order in which an application does it. The one file of the command with unsafe code for it.
+//! The Vulkan side: instance to fence, in the order in which an application does it. The one file of the
+//! command with unsafe code for it.
 //!
-//! Every call follows the valid usage of the specification for a single thread that waits for its only submission before it reads or
-//! destroys anything; that is the argument behind each unsafe block here.
+//! Every call follows the valid usage of the specification for a single thread that waits for its only
+//! submission before it reads or destroys anything; that is the argument behind each unsafe block here.
 
 use super::{BindingKind, Contents, HostError, Program};
 use ash::{Device, Entry, Instance, vk};
@@ -22,8 +23,9 @@ impl<T> Named<T> for Result<T, vk::Result> {
 /// Loads a driver or a loader. The library stays loaded for the life of the process.
 fn load(path: &Path) -> Result<Entry, HostError> {
     let failed = |error: libloading::Error| HostError::Library(format!("{}: {error}", path.display()));
-    // SAFETY: loading a Vulkan library runs its initialisers, which is what the caller asks for; both symbols have the type of
-    // PFN_vkGetInstanceProcAddr, and the library is leaked, so the function pointer stays valid.
+    // SAFETY: loading a Vulkan library runs its initialisers, which is what the caller asks for; both symbols
+    // have the type of PFN_vkGetInstanceProcAddr, and the library is leaked, so the function pointer stays
+    // valid.
     unsafe {
         let library: &'static libloading::Library =
             Box::leak(Box::new(libloading::Library::new(path).map_err(failed)?));
@@ -115,7 +117,8 @@ impl Buffer {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::UNIFORM_BUFFER;
         let info = vk::BufferCreateInfo::default().size(contents.len() as u64).usage(usage);
         let device = &context.device;
-        // SAFETY: see the module's page; the mapping covers `contents.len()` bytes and nothing else writes to it yet.
+        // SAFETY: see the module's page; the mapping covers `contents.len()` bytes and nothing else writes to
+        // it yet.
         unsafe {
             let buffer = device.create_buffer(&info, None).named("vkCreateBuffer")?;
             let needs = device.get_buffer_memory_requirements(buffer);

@@ -1,11 +1,12 @@
 //! `pellucid litmus --by vulkan`: what runs through a driver show.
 //!
-//! A run can show that a state is reachable or that there is a race; no number of runs shows that there is none. So a line's answer is 1 or
-//! 0 where a run decides it, and `not-seen(N)` where none of the N runs that count does. Behind the line stands `UNEXPECTED` where a run
-//! contradicts what was expected, `FORBIDDEN` where it contradicts the axioms, `UNSEEN` where a run was expected that none was.
+//! A run can show that a state is reachable or that there is a race; no number of runs shows that there is
+//! none. So a line's answer is 1 or 0 where a run decides it, and `not-seen(N)` where none of the N runs that
+//! count does. Behind the line stands `UNEXPECTED` where a run contradicts what was expected, `FORBIDDEN`
+//! where it contradicts the axioms, `UNSEEN` where a run was expected that none was.
 //!
-//! Exit status: 1 where something was contradicted, or did not work; otherwise 3 where something expected was not seen, or a test has no
-//! counterpart in Vulkan; otherwise 0.
+//! Exit status: 1 where something was contradicted, or did not work; otherwise 3 where something expected was
+//! not seen, or a test has no counterpart in Vulkan; otherwise 0.
 
 use super::{LitmusArgs, Questions, SEED, fail, questions};
 use crate::vulkan::answer::{AgainstAxioms, Answer, Verdict};

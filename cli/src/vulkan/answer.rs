@@ -1,5 +1,5 @@
-//! What a sample says about a property, and what it does not: a state that was seen is reachable, a race that was found is one; what was not
-//! seen is just that.
+//! What a sample says about a property, and what it does not: a state that was seen is reachable, a race that
+//! was found is one; what was not seen is just that.
 
 use super::sample::Sample;
 use pellucid_memory::litmus::Test;
@@ -166,7 +166,8 @@ impl AgainstAxioms {
     }
 }
 
-/// Whether the axioms reach a state that is not among the outcomes of a search; a looping program is unrolled further.
+/// Whether the axioms reach a state that is not among the outcomes of a search; a looping program is unrolled
+/// further.
 fn reached(program: &Program, settings: &Settings, state: &[i64], complete: bool) -> Option<bool> {
     let backwards = |thread: &pellucid_memory::litmus::program::Thread| {
         thread.code.iter().enumerate().any(|(pc, instruction)| match instruction {

@@ -1,7 +1,7 @@
 //! Some runs of one test in this process: `pellucid litmus-here`, which `pellucid litmus --by vulkan` starts.
 //!
-//! The driver is told what to do by the environment (seed, policy, report file). After each run the lines that the driver added to its
-//! report file say whether it found a race in that run.
+//! The driver is told what to do by the environment (seed, policy, report file). After each run the lines
+//! that the driver added to its report file say whether it found a race in that run.
 
 use super::device::{Device, Prepared};
 use super::layout::Shape;
@@ -66,7 +66,8 @@ pub struct Batch {
     pub runs: u64,
     /// Runs among them whose final state the filter leaves out.
     pub filtered: u64,
-    /// Runs among them in which threads passed different control barriers: some thread of the test would wait for ever.
+    /// Runs among them in which threads passed different control barriers: some thread of the test would wait
+    /// for ever.
     pub blocked: u64,
     /// What the others ended with.
     pub seen: Seen,

@@ -38,7 +38,8 @@ impl Blocks {
         same_barriers(program)?;
         let mut list: Vec<Block> = Vec::new();
         let mut entry = Vec::new();
-        // A barrier instance is one static instruction: all threads of a workgroup reach it through one block, and go on by their own.
+        // A barrier instance is one static instruction: all threads of a workgroup reach it through one
+        // block, and go on by their own.
         let mut barriers: BTreeMap<(u32, String), (u32, Instruction)> = BTreeMap::new();
         for (number, thread) in program.threads.iter().enumerate() {
             for (pc, instruction) in thread.code.iter().enumerate() {
@@ -115,8 +116,9 @@ pub(super) fn named(thread: &Thread) -> BTreeSet<&str> {
     .collect()
 }
 
-/// A workgroup's control barrier waits for every thread that names its instance; a shader's, for every invocation that has not ended. They
-/// are the same where the threads that name any instance of a workgroup name all of them.
+/// A workgroup's control barrier waits for every thread that names its instance; a shader's, for every
+/// invocation that has not ended. They are the same where the threads that name any instance of a workgroup
+/// name all of them.
 fn same_barriers(program: &Program) -> Result<(), Refused> {
     for (index, a) in program.threads.iter().enumerate() {
         for (other, b) in program.threads.iter().enumerate().skip(index + 1) {

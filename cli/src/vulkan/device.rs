@@ -146,7 +146,8 @@ impl Device {
         }
     }
 
-    /// Creates the pipeline, descriptors and buffers of a test with `threads` threads and `locations` locations.
+    /// Creates the pipeline, descriptors and buffers of a test with `threads` threads and `locations`
+    /// locations.
     ///
     /// # Errors
     /// A Vulkan call fails; pipeline creation does where the shader needs something that the driver refuses.
@@ -288,7 +289,8 @@ impl Capabilities {
         let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
         let mut features =
             vk::PhysicalDeviceFeatures2::default().push_next(&mut features12).push_next(&mut features13);
-        // SAFETY: the physical device belongs to the instance; structures that the device does not know stay as they are.
+        // SAFETY: the physical device belongs to the instance; structures that the device does not know stay
+        // as they are.
         let families = unsafe {
             instance.get_physical_device_properties2(physical, &mut properties);
             instance.get_physical_device_features2(physical, &mut features);
@@ -390,7 +392,8 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Runs the test once from these initial values (missing ones are 0); `salt` decides where threads pause, if they do.
+    /// Runs the test once from these initial values (missing ones are 0); `salt` decides where threads pause,
+    /// if they do.
     ///
     /// # Errors
     /// The submission fails, the device is lost, or it does not finish within a minute.

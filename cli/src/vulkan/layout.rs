@@ -1,5 +1,5 @@
-//! Where the threads and variables of a litmus test go: the grid, the descriptors, workgroup memory, and which real storage class stands for
-//! which of the test's.
+//! Where the threads and variables of a litmus test go: the grid, the descriptors, workgroup memory, and
+//! which real storage class stands for which of the test's.
 
 use super::Refused;
 use pellucid_memory::litmus::program::{Access, Instruction, Program, Term};
@@ -26,7 +26,8 @@ pub struct Shape {
     pub largest: u32,
     /// Every instruction is a block of its own, so that threads of one subgroup take turns at each.
     pub fine: bool,
-    /// Threads pause now and then, as the run's salt decides: other interleavings where the device itself always takes the same one.
+    /// Threads pause now and then, as the run's salt decides: other interleavings where the device itself
+    /// always takes the same one.
     pub stagger: bool,
     /// Invocations of one subgroup run one by one: nothing needs to keep them together, or apart.
     pub alone: bool,
@@ -35,8 +36,9 @@ pub struct Shape {
 /// Bytes from one location to the next in the data buffer: whole cache lines and any offset alignment.
 pub const STRIDE: u64 = 256;
 
-/// Gives each storage class of the test a real one. The model treats all classes alike, so any assignment that has room for the variables is as
-/// good as another: the first that has is taken, and the reason why the last one failed is told if none has.
+/// Gives each storage class of the test a real one. The model treats all classes alike, so any assignment
+/// that has room for the variables is as good as another: the first that has is taken, and the reason why the
+/// last one failed is told if none has.
 pub(super) fn assign(program: &Program, shape: Shape) -> Result<(Program, Layout), Refused> {
     const REAL: [[StorageClasses; 4]; 4] = {
         const U: StorageClasses = StorageClasses::UNIFORM;

@@ -1,5 +1,5 @@
-//! The source text of a lowered test, a line for each instruction of each thread, so that the driver's findings name instructions of the
-//! test.
+//! The source text of a lowered test, a line for each instruction of each thread, so that the driver's
+//! findings name instructions of the test.
 
 use pellucid_memory::litmus::program::Program;
 use pellucid_memory::litmus::text;

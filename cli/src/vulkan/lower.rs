@@ -1,12 +1,14 @@
 //! Litmus programs as SPIR-V compute shaders.
 //!
-//! Scopes become real ones: a thread of the test is one invocation, at the place in the grid that its subgroup and workgroup numbers ask for.
-//! Storage classes become real ones too: storage buffers, storage texel buffers (whose class is ImageMemory) and Workgroup variables.
-//! Aliases are descriptors of the same memory. The code of all threads is one state machine, a switch on the next block inside a loop, so
-//! that any `goto` is structured control flow. Final registers are written to a result buffer.
+//! Scopes become real ones: a thread of the test is one invocation, at the place in the grid that its
+//! subgroup and workgroup numbers ask for. Storage classes become real ones too: storage buffers, storage
+//! texel buffers (whose class is ImageMemory) and Workgroup variables. Aliases are descriptors of the same
+//! memory. The code of all threads is one state machine, a switch on the next block inside a loop, so that
+//! any `goto` is structured control flow. Final registers are written to a result buffer.
 //!
-//! What a shader cannot express is refused by name, never approximated: several queue families (the device has one), a fourth storage
-//! class, named and quorum barriers, system-synchronizes-with that is not a barrier between dispatches.
+//! What a shader cannot express is refused by name, never approximated: several queue families (the device
+//! has one), a fourth storage class, named and quorum barriers, system-synchronizes-with that is not a
+//! barrier between dispatches.
 
 use super::Refused;
 use super::blocks::{Blocks, named};
@@ -29,8 +31,8 @@ pub struct Lowered {
     pub local_size: u32,
     /// Workgroups.
     pub groups: u32,
-    /// Dispatches, each with whether a full memory barrier (true) or an execution dependency (false) precedes it. The push constant is the
-    /// index of the dispatch.
+    /// Dispatches, each with whether a full memory barrier (true) or an execution dependency (false) precedes
+    /// it. The push constant is the index of the dispatch.
     pub phases: Vec<Phase>,
     /// Registers per thread; thread `t`'s register `r` is word `t * words_per_thread() + r` of the results.
     pub registers: u32,
@@ -81,8 +83,9 @@ impl Lowered {
         self.registers as usize + 1
     }
 
-    /// Whether the threads that have barriers in common passed the same ones, in the same order. A shader's barrier does not wait for
-    /// invocations that have ended, so that a run in which one of the test's threads would have waited for ever ends all the same.
+    /// Whether the threads that have barriers in common passed the same ones, in the same order. A shader's
+    /// barrier does not wait for invocations that have ended, so that a run in which one of the test's
+    /// threads would have waited for ever ends all the same.
     pub fn barriers_agree(&self, results: &[u32]) -> bool {
         let trace = |thread: usize| results.get((thread + 1) * self.words_per_thread() - 1);
         let agrees = |(thread, first): (usize, &Option<usize>)| {

@@ -1,10 +1,12 @@
-//! Litmus tests through Vulkan: lowered to SPIR-V and dispatched, again and again, on the driver in check mode.
+//! Litmus tests through Vulkan: lowered to SPIR-V and dispatched, again and again, on the driver in check
+//! mode.
 //!
-//! - [`lower`]: a program as a shader, made of [`layout`] (where things go), [`phases`] (what becomes of the system's order between
-//!   threads), `blocks` (control flow), `shader`, `instruction` and [`lines`] (the text that findings refer to);
+//! - [`lower`]: a program as a shader, made of [`layout`] (where things go), [`phases`] (what becomes of the
+//!   system's order between threads), `blocks` (control flow), `shader`, `instruction` and [`lines`] (the
+//!   text that findings refer to);
 //! - [`device`]: the Vulkan calls;
-//! - [`batch`]: some runs in a process of their own, which the command starts: options of the driver are those of a process, and what
-//!   happens to one test does not happen to the others;
+//! - [`batch`]: some runs in a process of their own, which the command starts: options of the driver are
+//!   those of a process, and what happens to one test does not happen to the others;
 //! - [`sample`]: all runs of a test, counted;
 //! - [`answer`]: what a sample says, and what it does not;
 //! - [`report`]: that for people and programs.

@@ -1,4 +1,5 @@
-//! The dispatches of a litmus test: what its system-synchronizes-with and domain operations become between commands.
+//! The dispatches of a litmus test: what its system-synchronizes-with and domain operations become between
+//! commands.
 
 use super::Refused;
 use pellucid_memory::litmus::program::{Instruction, Program};

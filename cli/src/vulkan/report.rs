@@ -2,8 +2,8 @@
 //!
 //! # The JSON
 //!
-//! One object, with the fields of [`pellucid_memory::litmus::report`] where they mean the same, `by` being `vulkan` and `complete` always
-//! false:
+//! One object, with the fields of [`pellucid_memory::litmus::report`] where they mean the same, `by` being
+//! `vulkan` and `complete` always false:
 //!
 //! | field | meaning |
 //! |---|---|

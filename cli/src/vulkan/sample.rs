@@ -1,6 +1,8 @@
-//! All runs of a test, in batches: each a process of its own, with a seed, a value policy and a grain of its own.
+//! All runs of a test, in batches: each a process of its own, with a seed, a value policy and a grain of its
+//! own.
 //!
-//! What a sample holds depends on the test, the driver, the seed and the number of runs; not on how many batches run at a time.
+//! What a sample holds depends on the test, the driver, the seed and the number of runs; not on how many
+//! batches run at a time.
 
 use super::Refused;
 use super::batch::{Batch, Race, Seen};
@@ -28,7 +30,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Pellucid's driver as `pellucid run` finds it, or the one that a manifest (`.json`) or a path to a library names.
+    /// Pellucid's driver as `pellucid run` finds it, or the one that a manifest (`.json`) or a path to a
+    /// library names.
     ///
     /// # Errors
     /// It is not there, or the manifest names no library.
@@ -43,7 +46,8 @@ impl Target {
         let library = manifest["ICD"]["library_path"]
             .as_str()
             .with_context(|| format!("{}: no library_path in ICD", path.display()))?;
-        // The loader's rule: a bare name is looked for where libraries are, a relative path beside the manifest.
+        // The loader's rule: a bare name is looked for where libraries are, a relative path beside the
+        // manifest.
         let beside = path.parent().unwrap_or(Path::new(".")).join(library);
         Ok(Target::Other(if library.contains('/') { beside } else { PathBuf::from(library) }))
     }

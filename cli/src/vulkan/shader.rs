@@ -159,7 +159,8 @@ impl Shader {
         std::mem::take(&mut self.b).module().assemble()
     }
 
-    /// The main function. Every invocation finds its thread, runs blocks until the thread has ended, and writes its registers.
+    /// The main function. Every invocation finds its thread, runs blocks until the thread has ended, and
+    /// writes its registers.
     pub fn body(
         &mut self,
         program: &Program,
@@ -232,7 +233,8 @@ impl Shader {
         self.b.variable(self.pointer_function, None, spirv::StorageClass::Function, None)
     }
 
-    /// The number of the thread that this invocation is in this dispatch, [`DONE`] for none; sets its first block and registers.
+    /// The number of the thread that this invocation is in this dispatch, [`DONE`] for none; sets its first
+    /// block and registers.
     fn find_thread(
         &mut self,
         program: &Program,
@@ -281,8 +283,8 @@ impl Shader {
         Ok(number)
     }
 
-    /// The next block, or none for a thread that stands before a control barrier while others of its subgroup are elsewhere: barriers are
-    /// executed by all of them together.
+    /// The next block, or none for a thread that stands before a control barrier while others of its subgroup
+    /// are elsewhere: barriers are executed by all of them together.
     fn held_back(&mut self, layout: &Layout, blocks: &Blocks, at: Id) -> Result<Id, Refused> {
         if !layout.shared_subgroups || blocks.barriers == 0 {
             return Ok(at);
@@ -296,7 +298,8 @@ impl Shader {
         built(self.b.select(self.u32_type, None, go, at, nothing))
     }
 
-    /// The next block, or none in half of the turns, as a hash of salt, turn and thread has it. Barriers are never skipped.
+    /// The next block, or none in half of the turns, as a hash of salt, turn and thread has it. Barriers are
+    /// never skipped.
     fn staggered(&mut self, state: &State, blocks: &Blocks, at: Id, number: Id) -> Result<Id, Refused> {
         let t = self.u32_type;
         let one = self.constant(1);

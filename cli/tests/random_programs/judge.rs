@@ -1,5 +1,5 @@
-//! A recorded execution before the axioms: whether it may happen, whether every race that check mode reports is one, and which it does not
-//! report.
+//! A recorded execution before the axioms: whether it may happen, whether every race that check mode reports
+//! is one, and which it does not report.
 
 use super::recorder::{Recorded, accesses, conflict};
 use pellucid_memory::finding::{AccessInfo, Finding, FindingId};
@@ -11,9 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Missed {
     /// Another write came between, which races with one of the two.
     SupersededInRace,
-    /// The same invocation wrote there by the same reference, and that write is ordered before the later access.
+    /// The same invocation wrote there by the same reference, and that write is ordered before the later
+    /// access.
     SupersededByItself,
-    /// Another write came between, which is ordered after the one and before the other: location order is not transitive.
+    /// Another write came between, which is ordered after the one and before the other: location order is not
+    /// transitive.
     Superseded,
     /// The earlier access is a read, and others read the same word later: two are remembered.
     ManyReaders,

@@ -1,15 +1,18 @@
 //! The detector against the axioms on random programs, through the whole interpreter.
 //!
-//! Each program is SPIR-V; the interpreter runs it in check mode under a seeded schedule, once with each value policy. What it asked memory
-//! for and what it was answered is an execution of the memory model, which the axioms judge whole:
+//! Each program is SPIR-V; the interpreter runs it in check mode under a seeded schedule, once with each
+//! value policy. What it asked memory for and what it was answered is an execution of the memory model, which
+//! the axioms judge whole:
 //!
 //! - the execution is consistent: the model allows every value that was read;
 //! - each race that check mode reports is one;
-//! - each race of the execution is reported, or another access explains why it is not: no order was claimed that is not there;
-//! - without a race, each plain read returned the newest value; without atomics, memory is the same in the end, whatever the schedule and
-//!   policy, and in plain mode.
+//! - each race of the execution is reported, or another access explains why it is not: no order was claimed
+//!   that is not there;
+//! - without a race, each plain read returned the newest value; without atomics, memory is the same in the
+//!   end, whatever the schedule and policy, and in plain mode.
 //!
-//! `PELLUCID_TEST_EXECUTIONS` says how many programs (100000 take some minutes), `PELLUCID_TEST_FIRST` with which seed to begin.
+//! `PELLUCID_TEST_EXECUTIONS` says how many programs (100000 take some minutes), `PELLUCID_TEST_FIRST` with
+//! which seed to begin.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,5 +1,5 @@
-//! Check mode's memory with a witness: what the interpreter asks for, and what it is answered, becomes an execution of the memory model,
-//! without a look at what the detector keeps for itself.
+//! Check mode's memory with a witness: what the interpreter asks for, and what it is answered, becomes an
+//! execution of the memory model, without a look at what the detector keeps for itself.
 
 use super::shader::RESULTS;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
@@ -22,8 +22,8 @@ pub struct Recorded {
     pub read: Option<(u64, u64)>,
     /// It is a read-modify-write, which reads the newest value, even if it fails.
     pub updates: bool,
-    /// Where the value came from: parts of the locations, each with the writes that wrote such bytes there, the newest first. `None`: what
-    /// was there in the beginning.
+    /// Where the value came from: parts of the locations, each with the writes that wrote such bytes there,
+    /// the newest first. `None`: what was there in the beginning.
     pub sources: Vec<(LocationSet, Vec<Option<EventId>>)>,
 }
 
@@ -157,7 +157,8 @@ impl Recorder {
         (place.first..place.end()).rev().fold(0, |value, at| value << 8 | u64::from(byte(at)))
     }
 
-    /// Who may have written this value: in parts, where the same writes reach all bytes of each part. `newest`: the newest of them did.
+    /// Who may have written this value: in parts, where the same writes reach all bytes of each part.
+    /// `newest`: the newest of them did.
     fn sources(
         &self,
         place: LocationSet,
@@ -233,8 +234,8 @@ impl Recorder {
         event
     }
 
-    /// Notes an access, the value it read and the value it wrote. `updates`: a read-modify-write, which reads the newest value, even if it
-    /// fails.
+    /// Notes an access, the value it read and the value it wrote. `updates`: a read-modify-write, which reads
+    /// the newest value, even if it fails.
     fn access(
         &mut self,
         at: Site,

@@ -108,7 +108,8 @@ fn semantics(code: &Code) -> Vec<StorageClasses> {
     classes
 }
 
-/// Runs the program of a seed with each policy. Returns what was counted, and whether final memory was compared; or what is wrong.
+/// Runs the program of a seed with each policy. Returns what was counted, and whether final memory was
+/// compared; or what is wrong.
 pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
     let program = generate::program(seed);
     let words = words(&program);

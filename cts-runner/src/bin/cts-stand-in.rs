@@ -1,5 +1,5 @@
-//! Speaks the conformance suite's command line and output, and ends each case as the case's name says, so that the
-//! runner is tested where there is no suite and no driver.
+//! Speaks the conformance suite's command line and output, and ends each case as the case's name says, so
+//! that the runner is tested where there is no suite and no driver.
 //!
 //! The component of a name behind `dEQP-VK.stand_in` chooses:
 //!
@@ -16,8 +16,9 @@
 //! | `option` | passes if the variable `PELLUCID_<NAME>` is the value, in `option.<name>.<value>` |
 //! | `manifest` | passes if both variables of the loader name one existing file |
 //!
-//! The variable `STAND_IN_STATE` names a folder: the run of each case is noted there in `begun.txt` and `ended.txt`, and what
-//! flaky cases remember. `STAND_IN_BROKEN` lets every process die before its first case.
+//! The variable `STAND_IN_STATE` names a folder: the run of each case is noted there in `begun.txt` and
+//! `ended.txt`, and what flaky cases remember. `STAND_IN_BROKEN` lets every process die before its first
+//! case.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

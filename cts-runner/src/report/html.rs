@@ -1,7 +1,7 @@
 //! One page that stands alone: no other file, no network.
 //!
-//! The totals, the groups and the cases that are not as expected are plain HTML; the table of all cases is drawn by the page's
-//! script from data that the page carries.
+//! The totals, the groups and the cases that are not as expected are plain HTML; the table of all cases is
+//! drawn by the page's script from data that the page carries.
 
 use super::escape;
 use crate::record::{Judged, Report};

@@ -1,7 +1,8 @@
 //! JUnit's XML, as CI systems read it.
 //!
-//! A suite per group. A regression is a `failure` (an `error` where the process or the device was lost); a failure that was
-//! expected, a case that is not supported and one that was left out are `skipped`; a case without a result is an `error`.
+//! A suite per group. A regression is a `failure` (an `error` where the process or the device was lost); a
+//! failure that was expected, a case that is not supported and one that was left out are `skipped`; a case
+//! without a result is an `error`.
 
 use super::{escape, seconds};
 use crate::record::{Judged, Report};

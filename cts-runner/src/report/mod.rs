@@ -1,7 +1,7 @@
 //! Renders a [`Report`] as files and as text.
 //!
-//! Everything here is a function of the results: the same results give the same bytes. Durations are part of the results;
-//! the conformance page ([`page`]) leaves them out.
+//! Everything here is a function of the results: the same results give the same bytes. Durations are part of
+//! the results; the conformance page ([`page`]) leaves them out.
 
 pub mod html;
 pub mod junit;
@@ -88,8 +88,8 @@ pub fn json(report: &Report) -> String {
     })
 }
 
-/// A baseline of the results: everything but what passes and what is NotSupported or was skipped. The reasons that stood in
-/// the expectations are kept as comments.
+/// A baseline of the results: everything but what passes and what is NotSupported or was skipped. The reasons
+/// that stood in the expectations are kept as comments.
 pub fn baseline(report: &Report, reason: &dyn Fn(&str) -> Option<String>) -> String {
     let mut text = String::new();
     let mut last = String::new();
@@ -115,7 +115,8 @@ pub fn not_supported(report: &Report) -> String {
     cases.map(|case| case.result.name.clone() + "\n").collect()
 }
 
-/// Escapes text for HTML and XML, text and attributes alike. Characters that XML 1.0 cannot hold become U+FFFD.
+/// Escapes text for HTML and XML, text and attributes alike. Characters that XML 1.0 cannot hold become
+/// U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,8 @@
-//! Keeps the table of `docs/conformance.md` true: the text between two markers is written from results, and from nothing
-//! else.
+//! Keeps the table of `docs/conformance.md` true: the text between two markers is written from results, and
+//! from nothing else.
 //!
-//! The text is a list of records, each from one run, told apart by its title and options; a new run replaces its own record and leaves
-//! the others as they are. Nothing in it depends on the time or the machine.
+//! The text is a list of records, each from one run, told apart by its title and options; a new run replaces
+//! its own record and leaves the others as they are. Nothing in it depends on the time or the machine.
 
 use crate::error::Error;
 use crate::record::Report;

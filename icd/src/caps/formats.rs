@@ -1,8 +1,9 @@
-//! Formats: what images and texel buffers of a format can be used for, from the interpreter's table of texel formats.
+//! Formats: what images and texel buffers of a format can be used for, from the interpreter's table of texel
+//! formats.
 //!
-//! *Required Format Support* asks attachments, blits and vertex buffers of every device, also of one whose queues have no graphics. They are
-//! named here as it asks: images and buffers with such usages are created, bound, cleared, copied and viewed like others, and no queue takes
-//! the commands that would draw with them.
+//! *Required Format Support* asks attachments, blits and vertex buffers of every device, also of one whose
+//! queues have no graphics. They are named here as it asks: images and buffers with such usages are created,
+//! bound, cleared, copied and viewed like others, and no queue takes the commands that would draw with them.
 
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
 use ash::vk;

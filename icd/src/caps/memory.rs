@@ -1,7 +1,7 @@
 //! Memory heaps and types (*Device Memory Properties*).
 //!
-//! Two heaps: one device-local, one not. The order of types is the one that the specification asks for: a type comes before every type whose
-//! properties are a strict superset of its own.
+//! Two heaps: one device-local, one not. The order of types is the one that the specification asks for: a
+//! type comes before every type whose properties are a strict superset of its own.
 
 use std::sync::atomic::AtomicU64;
 

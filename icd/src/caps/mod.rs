@@ -1,7 +1,8 @@
 //! What the device says of itself: features, limits, properties, extensions, memory types, formats.
 //!
-//! Guarantees: one place for each claim, and each claim made once: the structures of the core versions are filled here, and the structures of
-//! the extensions that were promoted into them are copied from those. Nothing is claimed that does not work.
+//! Guarantees: one place for each claim, and each claim made once: the structures of the core versions are
+//! filled here, and the structures of the extensions that were promoted into them are copied from those.
+//! Nothing is claimed that does not work.
 
 pub mod extensions;
 pub mod features;
@@ -14,7 +15,8 @@ use crate::config::{Config, Queues};
 use ash::vk;
 use features::Features;
 
-/// Highest version of Vulkan that instance and device support: the patch is that of the headers that the driver was written by.
+/// Highest version of Vulkan that instance and device support: the patch is that of the headers that the
+/// driver was written by.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 3, 281);
 /// Queues in the one family.
 pub const QUEUE_COUNT: u32 = 4;

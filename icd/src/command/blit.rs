@@ -40,7 +40,8 @@ impl<'a> Plane<'a> {
         })
     }
 
-    /// In check mode: the texels of a box are read or written. A filter reads no texel outside its box but the edge's.
+    /// In check mode: the texels of a box are read or written. A filter reads no texel outside its box but
+    /// the edge's.
     fn touch(&self, touched: &mut Touched<'_>, from: [i32; 3], to: [i32; 3], write: bool) {
         let Some(transfer) = touched else { return };
         let low = [0, 1, 2].map(|i| i64::from(from[i].min(to[i])));

@@ -1,7 +1,8 @@
 //! VkCommandBuffer as an object: its life cycle and what has been recorded.
 //!
-//! A submission keeps what was recorded when it was handed in. So a command buffer that is begun or reset while it is pending, which is a
-//! mistake of the application, harms nothing here; that it is one is judged by what the host was told, and not by how far a queue has come.
+//! A submission keeps what was recorded when it was handed in. So a command buffer that is begun or reset
+//! while it is pending, which is a mistake of the application, harms nothing here; that it is one is judged
+//! by what the host was told, and not by how far a queue has come.
 
 use super::{Command, Recorded};
 use crate::boundary::{Error, Outcome};

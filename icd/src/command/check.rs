@@ -1,4 +1,5 @@
-//! Check mode's view of commands: what each touched goes to the hazard tracker, and what it finds to the reports.
+//! Check mode's view of commands: what each touched goes to the hazard tracker, and what it finds to the
+//! reports.
 
 use super::copy::Touched;
 use super::dispatch::{Named, State};
@@ -88,7 +89,8 @@ pub fn barrier(
     report(device, &found)
 }
 
-/// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes them.
+/// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
+/// them.
 fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
     let Ok((memory, _)) = image.memory() else { return };
     if memory.host_visible || memory.is_freed() {

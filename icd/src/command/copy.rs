@@ -87,7 +87,8 @@ struct Texels<'a> {
     layer: u64,
 }
 
-/// Texels of a box in level `level`, from layer `layer`; depth slices of a 3D image and layers are both allowed to run.
+/// Texels of a box in level `level`, from layer `layer`; depth slices of a 3D image and layers are both
+/// allowed to run.
 fn texels<'a>(
     image: &'a Image,
     level: u32,
@@ -164,7 +165,8 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
     Ok(())
 }
 
-/// Calls `each` with (buffer offset, image memory, image offset, bytes) for each row of a region between a buffer and an image.
+/// Calls `each` with (buffer offset, image memory, image offset, bytes) for each row of a region between a
+/// buffer and an image.
 fn rows(
     buffer: &Buffer,
     base: u64,

@@ -42,7 +42,8 @@ pub struct State {
     pipeline: Option<Arc<Pipeline>>,
     sets: Vec<Option<BoundSet>>,
     push: Vec<u8>,
-    /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing back.
+    /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing
+    /// back.
     push_unset: Vec<u8>,
     /// Open debug labels, outermost first.
     pub labels: Vec<String>,
@@ -141,7 +142,8 @@ impl State {
                     resolve(slot, bound.dynamic(binding, element), reference(index, element))
                 })
                 .collect();
-            // A descriptor array of the shader may be longer than the binding; what is beyond it is never written.
+            // A descriptor array of the shader may be longer than the binding; what is beyond it is never
+            // written.
             out.resize(out.len().max(wanted.count as usize), Descriptor::Null);
             out
         });
@@ -220,8 +222,8 @@ fn texels_of(descriptor: &Descriptor, view_type: Option<vk::ImageViewType>) -> O
     Some(texel::Image::of_view(view, axes, layers))
 }
 
-/// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference, whatever variables it has
-/// (Vulkan memory model, *Reference*).
+/// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference,
+/// whatever variables it has (Vulkan memory model, *Reference*).
 fn first_of(program: &Program, wanted: &Binding) -> usize {
     let descriptor = |binding: &Binding| (binding.set, binding.binding);
     let same = program.shader.bindings.iter().position(|other| descriptor(other) == descriptor(wanted));

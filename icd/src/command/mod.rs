@@ -1,7 +1,8 @@
 //! Commands: recorded as data, replayed by a queue's worker ([`replay`]).
 //!
-//! Guarantees: a command refers to objects, not to handles, so nothing that the application destroys is pulled from under it; an error while
-//! recording poisons the command buffer, whose vkEndCommandBuffer then fails.
+//! Guarantees: a command refers to objects, not to handles, so nothing that the application destroys is
+//! pulled from under it; an error while recording poisons the command buffer, whose vkEndCommandBuffer then
+//! fails.
 
 pub mod blit;
 pub mod buffer;
@@ -41,7 +42,8 @@ pub struct Barrier {
     pub to: Half,
     /// Where.
     pub of: BarrierOf,
-    /// It transfers ownership of its range from or to an external queue family. The device itself has one family.
+    /// It transfers ownership of its range from or to an external queue family. The device itself has one
+    /// family.
     pub transfers: bool,
 }
 

@@ -3,8 +3,8 @@
 use crate::entry::query::Query;
 use ash::vk;
 
-/// What VkQueryResultFlags make of a query: byte offsets and bytes to be written there. An unavailable result is not written, except the
-/// availability word.
+/// What VkQueryResultFlags make of a query: byte offsets and bytes to be written there. An unavailable result
+/// is not written, except the availability word.
 pub fn encode(query: &Query, flags: vk::QueryResultFlags) -> Vec<(usize, Vec<u8>)> {
     let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
     let word =

@@ -105,7 +105,8 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             })?;
             skipped(device, "vkCmdClearColorImage", done);
         }
-        // Commands run to their end one after another: execution is ordered already, and memory is coherent in run mode.
+        // Commands run to their end one after another: execution is ordered already, and memory is coherent
+        // in run mode.
         Command::Barrier(dependency) => {
             check::barrier(device, queue, state, dependency, |hazards, at| hazards.barrier(at, dependency))?;
         }

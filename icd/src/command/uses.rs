@@ -8,7 +8,8 @@ use std::sync::Arc;
 pub struct Use {
     /// The entry point that recorded the command, or that handed in the submission.
     pub command: &'static str,
-    /// The command's place in the submission, from 1, as hazards count commands; `None` if the submission itself uses the object.
+    /// The command's place in the submission, from 1, as hazards count commands; `None` if the submission
+    /// itself uses the object.
     pub index: Option<u32>,
 }
 
@@ -17,7 +18,8 @@ fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
 }
 
 impl Command {
-    /// The entry point that records it, if the command counts where a submission's commands are numbered: state commands do not.
+    /// The entry point that records it, if the command counts where a submission's commands are numbered:
+    /// state commands do not.
     fn counted(&self) -> Option<&'static str> {
         Some(match self {
             Command::Dispatch(..) => "vkCmdDispatch",
@@ -53,7 +55,8 @@ impl Command {
         }
     }
 
-    /// True if the command itself is about, or uses, the object at `object`. Secondary command buffers are not looked into.
+    /// True if the command itself is about, or uses, the object at `object`. Secondary command buffers are
+    /// not looked into.
     fn uses(&self, object: *const ()) -> bool {
         match self {
             Command::BindPipeline(pipeline) => is(pipeline, object),
@@ -87,8 +90,8 @@ impl Command {
 }
 
 impl Recorded {
-    /// The first use of the object at `object` in this command buffer; `counted` commands precede it in the submission, and are counted on.
-    /// What is bound is used by the next dispatch.
+    /// The first use of the object at `object` in this command buffer; `counted` commands precede it in the
+    /// submission, and are counted on. What is bound is used by the next dispatch.
     pub fn use_of(&self, object: *const (), counted: &mut u32) -> Option<Use> {
         let mut bound: Option<&'static str> = None;
         for command in &self.commands {

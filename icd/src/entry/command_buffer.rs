@@ -24,7 +24,8 @@ fn compute(point: vk::PipelineBindPoint) -> Outcome<()> {
     }
 }
 
-/// The set that collects what is pushed to set `number`: a copy of what was pushed before, if the layout is the same.
+/// The set that collects what is pushed to set `number`: a copy of what was pushed before, if the layout is
+/// the same.
 fn push_set(
     recorder: &mut Recorder,
     device: &Device,
@@ -69,7 +70,8 @@ entries! {
     ) {
         push(buffer, |r, _| {
             if point == vk::PipelineBindPoint::GRAPHICS {
-                // Sets bound for a pipeline that cannot be: harmless until something is drawn, which is refused.
+                // Sets bound for a pipeline that cannot be: harmless until something is drawn, which is
+                // refused.
                 return Ok(());
             }
             compute(point)?;

@@ -19,8 +19,8 @@ fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
-/// A barrier, or one half of an ownership transfer. A release executes no visibility operation and an acquire no availability operation: those
-/// masks are ignored.
+/// A barrier, or one half of an ownership transfer. A release executes no visibility operation and an acquire
+/// no availability operation: those masks are ignored.
 fn owned(source: u32, destination: u32, from: Half, to: Half, of: BarrierOf) -> Barrier {
     let external = |family: u32| [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family);
     let release = source != destination && external(destination);

@@ -1,4 +1,5 @@
-//! VK_EXT_debug_utils: messengers, object names, labels on queues. Labels in command buffers are recorded like other commands.
+//! VK_EXT_debug_utils: messengers, object names, labels on queues. Labels in command buffers are recorded
+//! like other commands.
 
 use crate::boundary::entries;
 use crate::entry::device::Device;
@@ -20,7 +21,8 @@ pub struct DebugUtilsMessengerEXT {
     user_data: *mut c_void,
 }
 
-// SAFETY: the user data is only handed back to the application, which the specification asks to expect calls from any thread.
+// SAFETY: the user data is only handed back to the application, which the specification asks to expect calls
+// from any thread.
 unsafe impl Send for DebugUtilsMessengerEXT {}
 // SAFETY: as for Send.
 unsafe impl Sync for DebugUtilsMessengerEXT {}
@@ -37,7 +39,8 @@ impl DebugUtilsMessengerEXT {
         }
     }
 
-    /// Calls the application, if it wants messages of this kind. What the callback returns concerns layers only.
+    /// Calls the application, if it wants messages of this kind. What the callback returns concerns layers
+    /// only.
     pub fn call(
         &self,
         severity: vk::DebugUtilsMessageSeverityFlagsEXT,

@@ -152,7 +152,8 @@ impl DescriptorSet {
         })
     }
 
-    /// Writes consecutive descriptors, from `element` of binding `number` on; past the binding's end the next binding goes on.
+    /// Writes consecutive descriptors, from `element` of binding `number` on; past the binding's end the next
+    /// binding goes on.
     ///
     /// # Errors
     /// There is no such binding, or the set ends before.

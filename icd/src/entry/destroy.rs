@@ -1,4 +1,5 @@
-//! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay until that work has ended.
+//! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay
+//! until that work has ended.
 
 use crate::boundary::Outcome;
 use crate::entry::debug::deliver_report;
@@ -26,8 +27,8 @@ pub fn destroy<T: Object>(
     Ok(object)
 }
 
-/// Reports the end of an object that a submission uses which the host has not seen complete. The object is named by its type's name, its
-/// VkObjectType and its handle.
+/// Reports the end of an object that a submission uses which the host has not seen complete. The object is
+/// named by its type's name, its VkObjectType and its handle.
 pub fn ended<T>(
     device: &Device,
     call: &'static str,

@@ -1,5 +1,5 @@
-//! Graphics: there is none. State that is set has no effect; what would draw, and objects that only graphics uses, are refused by name. They
-//! all resolve, because some applications call them unasked.
+//! Graphics: there is none. State that is set has no effect; what would draw, and objects that only graphics
+//! uses, are refused by name. They all resolve, because some applications call them unasked.
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::command::push;

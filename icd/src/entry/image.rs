@@ -1,7 +1,8 @@
 //! VkImage.
 //!
-//! Every image is laid out row-major: layer after layer, in each layer the levels from the largest, in each level slice after slice, rows
-//! tightly packed; level starts are aligned to 64 bytes. So tilings do not differ, and layouts need no work.
+//! Every image is laid out row-major: layer after layer, in each layer the levels from the largest, in each
+//! level slice after slice, rows tightly packed; level starts are aligned to 64 bytes. So tilings do not
+//! differ, and layouts need no work.
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::formats::{self, ImageQuery};
@@ -194,7 +195,8 @@ impl Image {
         self.binding.set((memory, offset)).map_err(|_| Error::usage("the image is bound already"))
     }
 
-    /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the image.
+    /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the
+    /// image.
     ///
     /// # Errors
     /// The range is not inside the image.

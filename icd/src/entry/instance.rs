@@ -87,7 +87,8 @@ entries! {
             physical_device: OnceLock::new(),
             messengers: Mutex::default(),
         });
-        // Messengers chained to the create info hear of what happens inside vkCreateInstance and vkDestroyInstance only.
+        // Messengers chained to the create info hear of what happens inside vkCreateInstance and
+        // vkDestroyInstance only.
         let physical = PhysicalDevice::new(Arc::downgrade(&instance), caps);
         let _ = instance.physical_device.set(handle::insert_dispatchable(Arc::new(physical)));
         ffi::write(out, handle::insert_dispatchable(instance))

@@ -1,7 +1,8 @@
-//! Entry points, one file for each kind of Vulkan object: the object itself and the functions that create, use and destroy it.
+//! Entry points, one file for each kind of Vulkan object: the object itself and the functions that create,
+//! use and destroy it.
 //!
-//! Every function is declared in an `entries!` block, so that it runs under the guard of [`crate::boundary`], and has one row in
-//! the table of [`crate::proc_addr`].
+//! Every function is declared in an `entries!` block, so that it runs under the guard of [`crate::boundary`],
+//! and has one row in the table of [`crate::proc_addr`].
 
 pub mod buffer;
 pub mod buffer_view;

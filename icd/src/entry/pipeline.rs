@@ -43,8 +43,8 @@ impl Pipeline {
         device.name(vk::ObjectType::PIPELINE, self.handle())
     }
 
-    /// The program to run on this device: modelled if the device checks and the user did not leave this shader out. `push_unset` has a byte for
-    /// each push constant byte, 0 if something has set it.
+    /// The program to run on this device: modelled if the device checks and the user did not leave this
+    /// shader out. `push_unset` has a byte for each push constant byte, 0 if something has set it.
     ///
     /// # Errors
     /// The message of a compilation that failed.

@@ -1,5 +1,5 @@
-//! VkPipelineCache: compiled programs, kept in memory. The data that applications store holds the header alone, because compiling costs less
-//! than reading a file would.
+//! VkPipelineCache: compiled programs, kept in memory. The data that applications store holds the header
+//! alone, because compiling costs less than reading a file would.
 
 use crate::boundary::entries;
 use crate::caps::properties::uuid;

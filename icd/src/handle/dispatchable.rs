@@ -1,8 +1,9 @@
 //! Slabs behind dispatchable handles.
 //!
-//! A dispatchable handle is the address of an [`Entry`], whose first word belongs to the loader: it must hold `ICD_LOADER_MAGIC` when the
-//! handle is handed out, and the loader overwrites it with its dispatch table. Entries are never freed, so the loader may read that word
-//! through any handle that ever was one. An address is checked against the slab's chunks before anything is read through it.
+//! A dispatchable handle is the address of an [`Entry`], whose first word belongs to the loader: it must hold
+//! `ICD_LOADER_MAGIC` when the handle is handed out, and the loader overwrites it with its dispatch table.
+//! Entries are never freed, so the loader may read that word through any handle that ever was one. An address
+//! is checked against the slab's chunks before anything is read through it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
 /// Entries in a chunk.
 const CHUNK: usize = 256;
-/// An entry rests until this many others were freed after it: a stale handle goes on finding nothing for long.
+/// An entry rests until this many others were freed after it: a stale handle goes on finding nothing for
+/// long.
 const REST: usize = 1024;
 
 /// One dispatchable object: the loader's word, then ours.

@@ -1,8 +1,9 @@
 //! Handles: how the numbers that applications hold become objects.
 //!
-//! Guarantees: a handle that is stale, of another type, or never was one gives an error, never undefined behaviour. Dispatchable handles are
-//! addresses inside slabs that are never freed ([`dispatchable`]); the others are generational slots ([`slots`]). Objects are
-//! reference-counted: work in flight keeps alive what it uses, whatever the application destroys.
+//! Guarantees: a handle that is stale, of another type, or never was one gives an error, never undefined
+//! behaviour. Dispatchable handles are addresses inside slabs that are never freed ([`dispatchable`]); the
+//! others are generational slots ([`slots`]). Objects are reference-counted: work in flight keeps alive what
+//! it uses, whatever the application destroys.
 
 mod dispatchable;
 mod slots;

@@ -1,7 +1,7 @@
 //! Generational slots behind non-dispatchable handles.
 //!
-//! A handle is kind (8 bits), generation (24 bits), index (32 bits): never 0, never an address. A slot's generation changes when its object
-//! is removed, so an old handle finds nothing.
+//! A handle is kind (8 bits), generation (24 bits), index (32 bits): never 0, never an address. A slot's
+//! generation changes when its object is removed, so an old handle finds nothing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -69,7 +69,8 @@ entries! {
         Ok(row.function.filter(|_| there))
     }
 
-    /// vkGetDeviceProcAddr: functions on VkDevice and below, of the versions and extensions that the device has enabled.
+    /// vkGetDeviceProcAddr: functions on VkDevice and below, of the versions and extensions that the device
+    /// has enabled.
     fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
         let device = handle::dispatchable::<Device>(device)?;
         let Some(row) = find(name) else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! The table of entry points: one row each, sorted by name. The function's type is checked against the Vulkan header's.
+//! The table of entry points: one row each, sorted by name. The function's type is checked against the Vulkan
+//! header's.
 
 use super::{Gate::*, Level::*, Row};
 use super::{get_device_proc_addr, get_instance_proc_addr};

@@ -1,6 +1,7 @@
 //! Check mode: dispatches over the modelled memory, and what its detector found.
 //!
-//! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the dispatch's number alone.
+//! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the
+//! dispatch's number alone.
 
 use super::explored;
 use crate::command::dispatch::Named;
@@ -213,7 +214,8 @@ impl Scheduler for Watching<'_> {
     }
 }
 
-/// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait for its end.
+/// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
+/// for its end.
 const LONG: u64 = 1 << 12;
 
 /// Waits that a finding tells one by one.
@@ -282,7 +284,8 @@ fn semantics(program: &Program) -> Vec<StorageClasses> {
     classes
 }
 
-/// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one did, and what it touched.
+/// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one
+/// did, and what it touched.
 pub fn dispatch(
     device: &Arc<Device>,
     program: &Program,
@@ -364,7 +367,8 @@ fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
     }
 }
 
-/// A reference that means the same in all dispatches: set, binding and element instead of the index in the shader's list.
+/// A reference that means the same in all dispatches: set, binding and element instead of the index in the
+/// shader's list.
 fn across_dispatches(program: &Program, reference: Reference) -> Reference {
     match binding_of(program, reference) {
         Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),

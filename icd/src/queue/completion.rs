@@ -1,9 +1,10 @@
 //! Which submissions the host knows to have completed.
 //!
-//! An object that submitted work uses may be destroyed once that work has completed, which the application learns from a fence, a timeline
-//! semaphore, an idle queue, an event or a query. Whether the work has in truth ended by then depends on threads; what the host was told
-//! depends on the application's calls alone, so that is what is kept here: for each queue, up to which submission all have completed, as far
-//! as a fence, a semaphore's value, an event, a queue or the host knows.
+//! An object that submitted work uses may be destroyed once that work has completed, which the application
+//! learns from a fence, a timeline semaphore, an idle queue, an event or a query. Whether the work has in
+//! truth ended by then depends on threads; what the host was told depends on the application's calls alone,
+//! so that is what is kept here: for each queue, up to which submission all have completed, as far as a
+//! fence, a semaphore's value, an event, a queue or the host knows.
 
 use super::Submission;
 use super::submission::SemaphoreOperation;
@@ -85,8 +86,8 @@ impl ToldByValue {
     }
 }
 
-/// How many submissions that the host has not seen complete are remembered. A program that never waits for more is not warned about the
-/// older ones.
+/// How many submissions that the host has not seen complete are remembered. A program that never waits for
+/// more is not warned about the older ones.
 const REMEMBERED: usize = 256;
 
 #[derive(Default)]
@@ -136,8 +137,8 @@ impl Completion {
         *known
     }
 
-    /// What a command of the submission that a queue runs tells when it sets an event or makes a query available. All of the submission
-    /// counts as completed, which can only hide a mistake.
+    /// What a command of the submission that a queue runs tells when it sets an event or makes a query
+    /// available. All of the submission counts as completed, which can only hide a mistake.
     pub fn now(&self, queue: u32) -> Completed {
         let state = self.state();
         let mut known = state.queues.get(queue as usize).copied().unwrap_or_default();

@@ -91,8 +91,8 @@ struct Collected {
     halted: Option<Trap>,
 }
 
-/// Explores a dispatch; its memory is then that of the first execution, whose dispatch is still open in `memory`. The trap of a failing
-/// execution, if there was one.
+/// Explores a dispatch; its memory is then that of the first execution, whose dispatch is still open in
+/// `memory`. The trap of a failing execution, if there was one.
 pub fn dispatch(
     device: &Device,
     memory: &mut CheckedMemory,

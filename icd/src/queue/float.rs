@@ -1,7 +1,7 @@
 //! The floating-point environment of a thread that is not ours.
 //!
-//! Shaders compute in the default environment: round to nearest, no flushing of denormals, no traps. The driver's own threads have it; an
-//! application's thread may have changed it.
+//! Shaders compute in the default environment: round to nearest, no flushing of denormals, no traps. The
+//! driver's own threads have it; an application's thread may have changed it.
 
 /// Runs `body` in the default environment and restores the thread's own after it.
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,9 @@
 //! Hazards between commands, in check mode: the driver's side of [`pellucid_memory::commands`].
 //!
-//! What the API calls, the tracker hears in its own terms: stage and access masks are mapped to the stages and accesses that this device has,
-//! barriers to dependencies on byte ranges, and each command to queue operations with the bytes that it accessed. All queues are worked off by
-//! one thread in check mode, so the tracker sees one order; what the host has seen is taken when the host sees it.
+//! What the API calls, the tracker hears in its own terms: stage and access masks are mapped to the stages
+//! and accesses that this device has, barriers to dependencies on byte ranges, and each command to queue
+//! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
+//! tracker sees one order; what the host has seen is taken when the host sees it.
 
 use super::masks::{dependencies, destination, source};
 use crate::command::dispatch::Named;
@@ -202,7 +203,8 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// One queue operation of command `tag` with its accesses; `after` is an operation of the same command that precedes it.
+    /// One queue operation of command `tag` with its accesses; `after` is an operation of the same command
+    /// that precedes it.
     pub fn operation(
         &self,
         queue: u32,

@@ -1,4 +1,5 @@
-//! Masks and barriers of the API in the tracker's terms: the stages and accesses that this device has, and byte ranges.
+//! Masks and barriers of the API in the tracker's terms: the stages and accesses that this device has, and
+//! byte ranges.
 
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
 use crate::entry::image::Image;
@@ -25,7 +26,8 @@ fn stages(mask: Stage2) -> Stages {
     TABLE.iter().filter(|(bit, _)| mask.contains(*bit)).fold(all | graphics, |s, (_, stages)| s | *stages)
 }
 
-/// Stages that no queue of this device has. A program may not name them; where one does, it means that its dependencies chain.
+/// Stages that no queue of this device has. A program may not name them; where one does, it means that its
+/// dependencies chain.
 fn graphics_stages() -> Stage2 {
     Stage2::ALL_GRAPHICS
         | Stage2::VERTEX_INPUT
@@ -106,8 +108,8 @@ fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
     }
 }
 
-/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others. A transition's tag is the index
-/// of its barrier.
+/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others.
+/// A transition's tag is the index of its barrier.
 pub fn dependencies(dependency: &Dependency) -> Vec<Told> {
     let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
         stages,

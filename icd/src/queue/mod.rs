@@ -1,8 +1,9 @@
 //! Queues: submissions, and the threads that work them off.
 //!
-//! Guarantees: the work of one queue runs in submission order; submission never waits for it; waits and timeouts are real. In run mode every
-//! queue has a thread of its own, started at its first submission. In check mode one thread works off all queues, in the order of
-//! submission as far as semaphores let it, so that a run depends on the application's calls and the seed alone.
+//! Guarantees: the work of one queue runs in submission order; submission never waits for it; waits and
+//! timeouts are real. In run mode every queue has a thread of its own, started at its first submission. In
+//! check mode one thread works off all queues, in the order of submission as far as semaphores let it, so
+//! that a run depends on the application's calls and the seed alone.
 
 pub mod checked;
 pub mod completion;

@@ -89,8 +89,8 @@ impl Worker {
         Some(Next::Run(submission))
     }
 
-    /// A thread that is about to wait for `fence` runs the submission that signals it, if that is all there is to do and nobody has begun:
-    /// this saves waking two threads.
+    /// A thread that is about to wait for `fence` runs the submission that signals it, if that is all there
+    /// is to do and nobody has begun: this saves waking two threads.
     pub fn help(&self, device: &Arc<Device>, fence: &Arc<Fence>) {
         let mut inbox = self.inbox();
         let alone = inbox.pending.len() == 1 && inbox.running.is_none() && !inbox.stop;

@@ -1,4 +1,5 @@
-//! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the debug-utils names of objects.
+//! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the
+//! debug-utils names of objects.
 
 use super::texel::Image;
 use pellucid_memory::access::{Reference, Site};
@@ -64,7 +65,8 @@ impl<'a> Context<'a> {
         self.dispatch(access.by.dispatch)
     }
 
-    /// The dispatch whose shader the synchronising instructions of a finding belong to: that of its last access.
+    /// The dispatch whose shader the synchronising instructions of a finding belong to: that of its last
+    /// access.
     pub fn primary(&self, finding: &Finding) -> Option<&'a DispatchContext<'a>> {
         finding.accesses.last().and_then(|a| self.of(a)).or(self.dispatches.first())
     }
@@ -94,8 +96,8 @@ impl<'a> DispatchContext<'a> {
         }
     }
 
-    /// The descriptor or buffer that an access reached; `None` for variables of the workgroup and the invocation, whose references are numbered
-    /// apart, and for device addresses.
+    /// The descriptor or buffer that an access reached; `None` for variables of the workgroup and the
+    /// invocation, whose references are numbered apart, and for device addresses.
     pub fn object(&self, access: &AccessInfo) -> Option<&'a Object> {
         let place = &access.place;
         let variable = place.class == StorageClasses::WORKGROUP || place.class.is_empty();
@@ -105,7 +107,8 @@ impl<'a> DispatchContext<'a> {
         self.objects.iter().find(|o| o.reference == place.reference)
     }
 
-    /// The part of a variable or block that an access reached, such as `table[3]`; `None` for what has no parts, and where it is not known.
+    /// The part of a variable or block that an access reached, such as `table[3]`; `None` for what has no
+    /// parts, and where it is not known.
     pub fn element(&self, access: &AccessInfo) -> Option<String> {
         let place = &access.place;
         let number = place.reference.0 as usize;
@@ -135,7 +138,8 @@ impl<'a> DispatchContext<'a> {
         access.place.class.is_empty() && self.shader.push_variable == Some(access.place.reference.0)
     }
 
-    /// The first byte that an access reached, from the start of its descriptor or variable; `None` where it named a texel that does not exist.
+    /// The first byte that an access reached, from the start of its descriptor or variable; `None` where it
+    /// named a texel that does not exist.
     pub fn offset(&self, access: &AccessInfo) -> Option<u64> {
         if access.texel.is_some() {
             return None;

@@ -12,10 +12,12 @@ unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
-/// Has `session` finish when the process ends, and the process end with `exitcode` where it would have ended with 0 but had findings.
+/// Has `session` finish when the process ends, and the process end with `exitcode` where it would have ended
+/// with 0 but had findings.
 pub fn register(session: &'static Session) {
     if AT_EXIT.set(session).is_ok() {
-        // SAFETY: `finish` is a function of this library, which stays mapped until the process has ended; it takes no argument.
+        // SAFETY: `finish` is a function of this library, which stays mapped until the process has ended; it
+        // takes no argument.
         unsafe { on_exit(finish, std::ptr::null_mut()) };
     }
 }
@@ -24,7 +26,8 @@ extern "C" fn finish(status: c_int, _: *mut c_void) {
     let Some(session) = AT_EXIT.get() else { return };
     let code = std::panic::catch_unwind(|| session.finish()).ok().flatten();
     if let (0, Some(code)) = (status, code) {
-        // SAFETY: flushing all C streams and leaving are allowed at exit; handlers that were registered before ours do not run.
+        // SAFETY: flushing all C streams and leaving are allowed at exit; handlers that were registered
+        // before ours do not run.
         unsafe {
             libc::fflush(std::ptr::null_mut());
             libc::_exit(c_int::from(code));

@@ -1,4 +1,5 @@
-//! What exploration of a dispatch found, as text and JSON: whether it is complete, the outcomes, and how to see each again.
+//! What exploration of a dispatch found, as text and JSON: whether it is complete, the outcomes, and how to
+//! see each again.
 
 use super::element::Element;
 use pellucid_memory::explore::{Choices, Outline};

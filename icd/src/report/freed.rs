@@ -8,7 +8,8 @@ use annotate_snippets::{Element, Level, Renderer};
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
-/// An object that was destroyed, freed or reset while a submission uses it that the host has not seen complete.
+/// An object that was destroyed, freed or reset while a submission uses it that the host has not seen
+/// complete.
 #[derive(Clone, Debug)]
 pub struct FreedReport {
     /// The entry point that ended it.

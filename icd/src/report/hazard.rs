@@ -1,4 +1,5 @@
-//! Hazards between commands as people read them: which commands, which bytes, which element of the dependency is missing, and the masks to add.
+//! Hazards between commands as people read them: which commands, which bytes, which element of the dependency
+//! is missing, and the masks to add.
 
 use super::context::{DispatchContext, Object};
 use super::json;

@@ -1,4 +1,5 @@
-//! JSON lines: the schema of docs/report.md. The first line is the run, then one line a finding, the last one the totals.
+//! JSON lines: the schema of docs/report.md. The first line is the run, then one line a finding, the last one
+//! the totals.
 
 use super::context::Context;
 use super::source::excerpt;

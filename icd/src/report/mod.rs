@@ -1,17 +1,20 @@
 //! Findings become text, JSON lines, debug-utils messages, totals and an exit status here, and nowhere else.
 //!
-//! - [`words`]: what accesses, facts and gaps are called, in GLSL's terms where the shader was written in GLSL and in SPIR-V's otherwise;
+//! - [`words`]: what accesses, facts and gaps are called, in GLSL's terms where the shader was written in
+//!   GLSL and in SPIR-V's otherwise;
 //! - [`fixes`]: what edits are called, likewise;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
 //! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
-//! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type ([`element`]);
+//! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type
+//!   ([`element`]);
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
 //!
-//! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads, time or the working directory,
-//! except that a source file that a module names without embedding it is looked for on disk.
+//! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads,
+//! time or the working directory, except that a source file that a module names without embedding it is
+//! looked for on disk.
 
 pub mod context;
 pub mod element;

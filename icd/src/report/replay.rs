@@ -1,4 +1,5 @@
-//! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid replay`.
+//! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid
+//! replay`.
 
 use crate::config::{Config, Mode};
 use pellucid_memory::explore::Choices;
@@ -21,8 +22,9 @@ const REPLAYED: [&str; 13] = [
     "notes",
 ];
 
-/// Options that name places or say how findings are shown. They decide no finding, so a report file does not repeat them: its bytes are the
-/// same wherever and on however many threads it was written. Rules of suppression are kept as such.
+/// Options that name places or say how findings are shown. They decide no finding, so a report file does not
+/// repeat them: its bytes are the same wherever and on however many threads it was written. Rules of
+/// suppression are kept as such.
 const PRESENTATION: [&str; 7] =
     ["report", "exitcode", "max-reports", "suppressions", "threads", "summary", "command"];
 

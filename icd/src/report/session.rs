@@ -1,4 +1,5 @@
-//! One session per process: counts findings, shows each kind once, writes the report file, the totals and what `pellucid run` reads.
+//! One session per process: counts findings, shows each kind once, writes the report file, the totals and
+//! what `pellucid run` reads.
 
 use super::context::{Context, Object, base_name};
 use super::exit;
@@ -101,7 +102,8 @@ impl State {
     }
 }
 
-/// The session of this process. The first call opens it and has it finish at exit; later calls return it whatever they ask for.
+/// The session of this process. The first call opens it and has it finish at exit; later calls return it
+/// whatever they ask for.
 ///
 /// # Errors
 /// A file of the options cannot be opened or read.
@@ -132,7 +134,8 @@ pub fn fnv(text: &str) -> u32 {
 }
 
 impl Session {
-    /// A session that has no files open. `replay` is the line that shows a finding again; made of the configuration where there is none.
+    /// A session that has no files open. `replay` is the line that shows a finding again; made of the
+    /// configuration where there is none.
     pub fn new(config: &Config, replay: Option<String>) -> Session {
         let replay = replay.unwrap_or_else(|| replay::line(config));
         Session { config: config.clone(), replay, state: Mutex::new(State::default()) }
@@ -266,7 +269,8 @@ impl Session {
         self.api(report.hazard.id, report.key(), || hazard_subject(report), objects, told)
     }
 
-    /// Reports the end of an object that the device uses: shown when it is the first of its kind, counted always.
+    /// Reports the end of an object that the device uses: shown when it is the first of its kind, counted
+    /// always.
     pub fn freed(&self, report: &FreedReport) -> Verdict {
         let subject =
             || Subject { shaders: Vec::new(), names: vec![report.call.into(), report.object.name.clone()] };
@@ -278,7 +282,8 @@ impl Session {
         self.api(FreedReport::ID, report.key(), subject, || vec![report.object.clone()], told)
     }
 
-    /// Reports what the API's calls, and not a shader's accesses, do wrong. `told` renders it as text and as a line of the report file.
+    /// Reports what the API's calls, and not a shader's accesses, do wrong. `told` renders it as text and as
+    /// a line of the report file.
     fn api(
         &self,
         id: FindingId,
@@ -404,17 +409,20 @@ impl Session {
         })
     }
 
-    /// Keeps the file that `pellucid run` reads up to date: one JSON object, padded so that a shorter one hides a longer one.
+    /// Keeps the file that `pellucid run` reads up to date: one JSON object, padded so that a shorter one
+    /// hides a longer one.
     fn summarise(&self, state: &mut State, ended: bool) {
         let totals = self.totals(state, ended);
         if let Some(file) = &mut state.summary {
             let line = format!("{:<1023}\n", totals.to_string());
-            // Whoever reads it prints fewer dispatches than there were; the application is not to fail for that.
+            // Whoever reads it prints fewer dispatches than there were; the application is not to fail for
+            // that.
             let _ = file.write_all_at(line.as_bytes(), 0);
         }
     }
 
-    /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and there were findings.
+    /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and
+    /// there were findings.
     pub fn finish(&self) -> Option<u8> {
         let mut state = self.state();
         if state.finished {

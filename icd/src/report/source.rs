@@ -1,4 +1,5 @@
-//! Which characters of a source line an access is: debug information of common compilers names lines, seldom columns.
+//! Which characters of a source line an access is: debug information of common compilers names lines, seldom
+//! columns.
 
 use pellucid_shader_interp::ir::{Shader, SiteInfo};
 use std::ops::Range;
@@ -47,7 +48,8 @@ fn line_start(text: &str, line: u32) -> Option<usize> {
     (line > 0).then_some(start)
 }
 
-/// The bytes of `line` to underline: from the column if there is one, else the one place that names the variable, else the statement.
+/// The bytes of `line` to underline: from the column if there is one, else the one place that names the
+/// variable, else the statement.
 fn span_in_line(line: &str, column: u32, variable: &str, write: bool) -> Range<usize> {
     let trimmed = line.len() - line.trim_start().len()..line.trim_end().len();
     if trimmed.is_empty() {

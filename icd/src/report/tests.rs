@@ -182,7 +182,8 @@ fn a_finding_that_a_fix_above_mends_is_short() {
     "#]].assert_eq(&text);
 }
 
-/// References of workgroup variables and of descriptors are numbered apart: equal numbers are not the same thing.
+/// References of workgroup variables and of descriptors are numbered apart: equal numbers are not the same
+/// thing.
 #[test]
 fn a_workgroup_variable_is_no_descriptor() {
     let objects = [Object {

@@ -131,7 +131,8 @@ impl Image {
         })
     }
 
-    /// What an image has, as far as a texel that is not in it asks for it: `the image has 64x64 texels and 4 layers (R32_UINT)`.
+    /// What an image has, as far as a texel that is not in it asks for it: `the image has 64x64 texels and 4
+    /// layers (R32_UINT)`.
     pub fn bounds(&self, texel: &Texel) -> String {
         let what = if self.buffer { "texel buffer" } else { "image" };
         let format = if self.format.is_empty() { String::new() } else { format!(" ({})", self.format) };

@@ -1,4 +1,5 @@
-//! What accesses, facts, gaps and edits are called: in the terms of the GLSL memory scope extension, of plain GLSL, or of SPIR-V.
+//! What accesses, facts, gaps and edits are called: in the terms of the GLSL memory scope extension, of plain
+//! GLSL, or of SPIR-V.
 
 use super::context::{Context, DispatchContext};
 use super::texel::{self, Layers};
@@ -134,7 +135,8 @@ pub fn value(bits: u64) -> String {
     if bits < 1_000_000 { bits.to_string() } else { format!("{bits:#x}") }
 }
 
-/// Who made an access and what it did, such as `(2) read by invocation 0 (subgroup 0) of the same workgroup: got 0 (stale), newest is 17`.
+/// Who made an access and what it did, such as `(2) read by invocation 0 (subgroup 0) of the same workgroup:
+/// got 0 (stale), newest is 17`.
 pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String {
     let access = &finding.accesses[index];
     let by = access.by;

@@ -71,14 +71,15 @@ pub(super) struct Core {
     /// The first agent of the entered workgroup, and how many there are.
     pub first_agent: AgentId,
     pub group_agents: u32,
-    /// Per class: all non-private accesses of the entered workgroup up to this time are ordered before everything its agents do now,
-    /// through the same reference.
+    /// Per class: all non-private accesses of the entered workgroup up to this time are ordered before
+    /// everything its agents do now, through the same reference.
     pub full: [Time; 4],
     /// Loads of history so far.
     pub draws: u64,
     /// Writes to histories so far.
     pub sequence: u64,
-    /// For agents that have spent the staleness budget, by the kind of their loads: what was written before this is not old any more.
+    /// For agents that have spent the staleness budget, by the kind of their loads: what was written before
+    /// this is not old any more.
     pub fresh: FxHashMap<(AgentId, u32), u64>,
     /// Bytes of device memory that nothing had written when the dispatch began.
     pub unwritten: Unwritten,
@@ -111,8 +112,8 @@ impl Core {
         Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind }
     }
 
-    /// The usual orders, decided by a few comparisons: the same agent, or the same workgroup with a barrier in between that makes
-    /// everything of the class available and visible.
+    /// The usual orders, decided by a few comparisons: the same agent, or the same workgroup with a barrier
+    /// in between that makes everything of the class available and visible.
     #[inline(always)]
     fn quick(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);
@@ -128,8 +129,9 @@ impl Core {
             && kind.non_private
     }
 
-    /// Whether the earlier access is a write of the same agent and time that is more available than one of this kind: then times must tell
-    /// that this one is later, as it is not covered by the other's availability operation.
+    /// Whether the earlier access is a write of the same agent and time that is more available than one of
+    /// this kind: then times must tell that this one is later, as it is not covered by the other's
+    /// availability operation.
     #[inline(always)]
     fn outshines(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
         earlier.agent == who.agent
@@ -138,7 +140,8 @@ impl Core {
             && earlier.time == self.agents.time(who.agent)
     }
 
-    /// Whether what is ordered after the later access may race with the earlier one all the same: a private access by the same agent.
+    /// Whether what is ordered after the later access may race with the earlier one all the same: a private
+    /// access by the same agent.
     #[inline(always)]
     fn hides(&self, earlier: &Record, kind: &Kind) -> bool {
         kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
@@ -152,7 +155,8 @@ impl Core {
         }
     }
 
-    /// A plain or atomic load of some bytes of a word, which is `newest` in memory. For an atomic, the acquire effect happens here.
+    /// A plain or atomic load of some bytes of a word, which is `newest` in memory. For an atomic, the
+    /// acquire effect happens here.
     #[inline(always)]
     pub fn read(&mut self, cell: &mut Cell, who: Who, bytes: u8, newest: u32, place: &Where) -> u32 {
         let kind = self.kinds.get(who.kind);
@@ -333,8 +337,8 @@ impl Core {
             .or_insert_with(|| unwritten.any(address, address.saturating_add(size)))
     }
 
-    /// Reports a read of these bytes of a word, which this dispatch has not written, if they are undefined. Of device memory it is a suspect
-    /// only, see [`super::lane::Lane`].
+    /// Reports a read of these bytes of a word, which this dispatch has not written, if they are undefined.
+    /// Of device memory it is a suspect only, see [`super::lane::Lane`].
     #[cold]
     pub fn undefined(&mut self, who: Who, place: &Where, bytes: u8) {
         if place.space != Space::Device {
@@ -357,7 +361,8 @@ impl Core {
         self.sequence
     }
 
-    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that are not `held` nobody knows what they are.
+    /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that are not `held`
+    /// nobody knows what they are.
     fn begin_history(&mut self, cell: &mut Cell, newest: u32, held: u8) {
         let mut history = History::default();
         let now = self.next_sequence();
@@ -425,8 +430,8 @@ impl Core {
         self.agents.write_heads(who.agent, &kind.operation(), &predecessors)
     }
 
-    /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` is the word before, `new` has the bits of
-    /// those bytes after it.
+    /// A plain or atomic store, or the store of a read-modify-write, of some bytes of a word: `old` is the
+    /// word before, `new` has the bits of those bytes after it.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub fn write(

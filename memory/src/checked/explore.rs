@@ -1,12 +1,16 @@
-//! Accesses of an exploration: every word keeps its whole history, and whatever the model leaves open is a choice.
+//! Accesses of an exploration: every word keeps its whole history, and whatever the model leaves open is a
+//! choice.
 //!
 //! - A load may take any entry that the model allows ([`History::load`]).
-//! - A store enters behind every access that is location-ordered before it, at the end or, as others may see it earlier than writes
-//!   that executed before, further in front; not between a write and the read-modify-write that took it, and not where it would change the
-//!   release sequence of a read-modify-write that executed.
-//! - A read-modify-write takes any entry that the model allows and that no other one took, and enters right behind it.
+//! - A store enters behind every access that is location-ordered before it, at the end or, as others may see
+//!   it earlier than writes that executed before, further in front; not between a write and the
+//!   read-modify-write that took it, and not where it would change the release sequence of a
+//!   read-modify-write that executed.
+//! - A read-modify-write takes any entry that the model allows and that no other one took, and enters right
+//!   behind it.
 //!
-//! Alternatives are offered newest first. Every pair of conflicting accesses is judged: none is passed over because later ones superseded it.
+//! Alternatives are offered newest first. Every pair of conflicting accesses is judged: none is passed over
+//! because later ones superseded it.
 
 mod modify;
 
@@ -33,12 +37,14 @@ pub(super) struct Exploring {
 }
 
 impl CheckedMemory {
-    /// From now on every access is a choice of `explorer` where the model leaves one, and is told to it; `None`: as before.
+    /// From now on every access is a choice of `explorer` where the model leaves one, and is told to it;
+    /// `None`: as before.
     pub fn explore_with(&mut self, explorer: Option<Box<dyn Explorer + Send>>) {
         self.core.exploring = explorer.map(|explorer| Exploring { explorer, undo: Vec::new() });
     }
 
-    /// An execution of an exploration has ended. Returns what was found in it. `counts`: it was followed to its end.
+    /// An execution of an exploration has ended. Returns what was found in it. `counts`: it was followed to
+    /// its end.
     pub fn end_execution(&mut self, counts: bool) -> Vec<Finding> {
         self.core.report.keep_explanations(counts);
         self.end_dispatch()
@@ -82,8 +88,8 @@ impl Core {
         }
     }
 
-    /// Judges an access against every conflicting one. What the detector calls a race goes to the axioms, and is an order if they do not
-    /// confirm it.
+    /// Judges an access against every conflicting one. What the detector calls a race goes to the axioms, and
+    /// is an order if they do not confirm it.
     fn conflicts(&mut self, history: u32, who: Who, facts: &Facts, bytes: u8, place: &Where) -> Conflicts {
         let kind = *self.kinds.get(who.kind);
         let mut found = Conflicts { racing: SmallVec::new(), floor: 0 };
@@ -265,8 +271,8 @@ impl Core {
         loaded.value
     }
 
-    /// Whether a write that enters in front of the entry with index `place` would come directly before a read-modify-write in scoped
-    /// modification order, and so change its release sequence.
+    /// Whether a write that enters in front of the entry with index `place` would come directly before a
+    /// read-modify-write in scoped modification order, and so change its release sequence.
     fn disturbs(&self, entries: &[Entry], place: usize, agent: u32, kind: &Kind) -> bool {
         let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
         let mutual = |earlier: &Entry, agent: u32, kind: &Kind| {

@@ -15,10 +15,12 @@ fn scope(kind: &Kind) -> Option<Scope> {
 }
 
 impl CheckedMemory {
-    /// The runs of bytes that the present dispatch accessed, each with the access that stands for it: first what it read and wrote over later,
-    /// then of every word the last write and the remembered reads, both by address. To be asked before [`CheckedMemory::end_dispatch`].
+    /// The runs of bytes that the present dispatch accessed, each with the access that stands for it: first
+    /// what it read and wrote over later, then of every word the last write and the remembered reads, both by
+    /// address. To be asked before [`CheckedMemory::end_dispatch`].
     ///
-    /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled image) is the caller's knowledge.
+    /// Reads are given as SHADER_STORAGE_READ; what else a descriptor may be (a uniform buffer, a sampled
+    /// image) is the caller's knowledge.
     pub fn footprint(&mut self) -> Vec<(Range, Operand)> {
         let mut early = Footprint::new();
         for (start, end, reader) in self.shadow.early_reads() {

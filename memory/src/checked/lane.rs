@@ -45,7 +45,8 @@ pub(super) struct Lane<'a> {
     pub space: Space,
 }
 
-/// One word that a component touches: the word, its bytes, and where the component's bits are in the word (left shift; negative: right).
+/// One word that a component touches: the word, its bytes, and where the component's bits are in the word
+/// (left shift; negative: right).
 pub(super) struct Piece {
     pub word: u64,
     pub bytes: u8,
@@ -85,8 +86,8 @@ pub(super) fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
 const VECTOR: u64 = 16;
 
 impl Lane<'_> {
-    /// Reports a read of undefined device memory, unless something else of the same vector is written: then it is padding, or a tail that
-    /// is read along.
+    /// Reports a read of undefined device memory, unless something else of the same vector is written: then
+    /// it is padding, or a tail that is read along.
     #[cold]
     pub fn judge(&mut self) {
         let Some((who, place)) = self.core.suspect.take() else { return };

@@ -1,6 +1,8 @@
-//! The common case of a plain access: whole aligned words that the lane itself, or its workgroup before a full barrier, accessed last.
+//! The common case of a plain access: whole aligned words that the lane itself, or its workgroup before a
+//! full barrier, accessed last.
 //!
-//! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left to the general path.
+//! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left
+//! to the general path.
 
 use super::core::Core;
 use crate::access::{Access, AtomicOp};
@@ -9,8 +11,8 @@ use crate::raw;
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::Ordering;
 
-/// Executions of an atomic, or of an access with an availability or visibility operation, per kind, that take the general path and so can
-/// be part of explanations.
+/// Executions of an atomic, or of an access with an availability or visibility operation, per kind, that take
+/// the general path and so can be part of explanations.
 const EXPLAINED: u32 = 2048;
 
 /// Cells by the number of their word.
@@ -73,7 +75,8 @@ pub(super) struct Place<'a> {
     pub view: &'a MemoryView,
     pub offset: &'a Lanes,
     pub immediate: u32,
-    /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had written before, either.
+    /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had
+    /// written before, either.
     pub undefined: bool,
     /// The view is one of device memory.
     pub device: bool,
@@ -109,7 +112,8 @@ impl Core {
         if self.executed[slot] > EXPLAINED / LANES as u32 {
             return true;
         }
-        // Atomics may be meant to synchronise where the result of one decides something: explanations need to see them.
+        // Atomics may be meant to synchronise where the result of one decides something: explanations need to
+        // see them.
         let decides = || self.report.outline.as_ref().is_some_and(|outline| outline.any_decides());
         self.agents.untracked() && (access.atomic.is_none() || !decides())
     }
@@ -280,7 +284,8 @@ pub(super) struct Sweep {
     times: [Time; LANES],
     /// All lanes have one time.
     alike: bool,
-    /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a mutually ordered atomic.
+    /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a
+    /// mutually ordered atomic.
     last: u32,
     last_same: bool,
     last_atomic: bool,
@@ -358,7 +363,8 @@ impl Sweep {
         Record { agent: self.first_lane + lane as u32, time: self.times[lane], kind: self.kind }
     }
 
-    /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word that nobody wrote is not.
+    /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word
+    /// that nobody wrote is not.
     #[inline(always)]
     pub fn read(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, undefined: bool) -> bool {
         let record = self.record(lane);

@@ -36,7 +36,8 @@ impl CheckedMemory {
         self.core.observed.read = Some(ReadSeen { site, kind, atomic: access.atomic, place });
     }
 
-    /// Whether memory holds already what these lanes store. Lanes that store nothing, for being out of bounds, change nothing.
+    /// Whether memory holds already what these lanes store. Lanes that store nothing, for being out of
+    /// bounds, change nothing.
     #[cold]
     pub(super) fn holds(&mut self, to: &Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> bool {
         let group = match *to {

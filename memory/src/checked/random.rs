@@ -1,4 +1,5 @@
-//! Random programs through the whole memory system, judged by the axioms: values are consistent, and no alarm is false.
+//! Random programs through the whole memory system, judged by the axioms: values are consistent, and no alarm
+//! is false.
 
 use super::*;
 use crate::access::AtomicOp;

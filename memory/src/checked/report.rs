@@ -235,8 +235,8 @@ impl Report {
         }
     }
 
-    /// Judges a pair that the detector calls unordered: whether it is a race. Unless `exploring`, a static pair that is known to race is not
-    /// judged again.
+    /// Judges a pair that the detector calls unordered: whether it is a race. Unless `exploring`, a static
+    /// pair that is known to race is not judged again.
     #[cold]
     pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
         let key = (pair.earlier.kind, pair.later.kind);
@@ -298,7 +298,8 @@ impl Report {
         true
     }
 
-    /// Whether the fix of a finding is tried on one more occurrence: what orders invocations of one subgroup may not order others.
+    /// Whether the fix of a finding is tried on one more occurrence: what orders invocations of one subgroup
+    /// may not order others.
     fn looks_again(&self, index: usize) -> bool {
         let Some(finding) = self.findings.get(index) else { return false };
         let count = finding.count;

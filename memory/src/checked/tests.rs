@@ -383,7 +383,8 @@ fn lanes_write_in_ascending_order_whichever_path_serves_them() {
             out[0]
         })
     };
-    // Lane 5 stores plainly: it alone is in order with its own atomic, so lanes before it are left to the general path.
+    // Lane 5 stores plainly: it alone is in order with its own atomic, so lanes before it are left to the
+    // general path.
     m.store(1, 5, U, 0, SHARED, 100);
     let old = add(&mut m, 2, 0, 0xff);
     assert_eq!(old.0[..8], [100, 101, 102, 103, 104, 105, 106, 107]);

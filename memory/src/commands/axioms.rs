@@ -1,5 +1,6 @@
-//! The tracker against the axioms: random programs of commands, with system-synchronizes-with written out edge by edge, closed, and the device
-//! bullets of *Location-Ordered* evaluated on it literally. Nothing here uses clocks.
+//! The tracker against the axioms: random programs of commands, with system-synchronizes-with written out
+//! edge by edge, closed, and the device bullets of *Location-Ordered* evaluated on it literally. Nothing here
+//! uses clocks.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +110,8 @@ impl Graph {
         self.first_scope(queue, Some(d.source.with_earlier()), a);
         self.visible_half(queue, d, position, a, record)
     }
-    /// From the availability operation on: transitions are between it and the visibility operation, and after what reaches all commands.
+    /// From the availability operation on: transitions are between it and the visibility operation, and after
+    /// what reaches all commands.
     fn visible_half(
         &mut self,
         queue: u32,
@@ -504,7 +506,8 @@ fn hazards_are_races_of_the_axioms_and_no_pair_is_ordered_that_they_do_not_order
     for seed in 0..programs.unwrap_or(4000) {
         let Outcome { found, races, writes, transitions } = program(seed);
         assert!(found.is_subset(&races), "seed {seed}: a false alarm: {:?}", found.difference(&races));
-        // A superseded access is not compared again, and a later read of the same queue and stage stands for an earlier one.
+        // A superseded access is not compared again, and a later read of the same queue and stage stands for
+        // an earlier one.
         for missed in races.difference(&found) {
             let (first, second, range) = *missed;
             let superseded = (first + 1..second).any(|between| writes.contains(&(between, range)));

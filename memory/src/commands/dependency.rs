@@ -1,16 +1,17 @@
-//! Stages, accesses and memory dependencies (Vulkan 1.3, 7.1 *Execution and Memory Dependencies*, 7.6 *Pipeline Barriers*).
+//! Stages, accesses and memory dependencies (Vulkan 1.3, 7.1 *Execution and Memory Dependencies*, 7.6
+//! *Pipeline Barriers*).
 
 use super::shadow::Range;
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
 bitflags! {
-    /// The pipeline stages that a compute and transfer queue can execute. The driver maps the 64-bit stage masks of the API to these:
-    /// `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is [`Stages::DEVICE`], `NONE`, a source `TOP_OF_PIPE` and a destination
-    /// `BOTTOM_OF_PIPE` are empty.
+    /// The pipeline stages that a compute and transfer queue can execute. The driver maps the 64-bit stage
+    /// masks of the API to these: `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is
+    /// [`Stages::DEVICE`], `NONE`, a source `TOP_OF_PIPE` and a destination `BOTTOM_OF_PIPE` are empty.
     ///
-    /// Image layout transitions and queue family ownership transfers "do not occur in a defined stage": of the stage masks only
-    /// `ALL_COMMANDS` holds them.
+    /// Image layout transitions and queue family ownership transfers "do not occur in a defined stage": of
+    /// the stage masks only `ALL_COMMANDS` holds them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
     pub struct Stages: u16 {
         /// VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT: reads of indirect parameters.
@@ -19,7 +20,8 @@ bitflags! {
         const COMPUTE_SHADER = 2;
         /// VK_PIPELINE_STAGE_2_COPY_BIT: copies, and vkCmdCopyQueryPoolResults.
         const COPY = 4;
-        /// VK_PIPELINE_STAGE_2_CLEAR_BIT: the clear commands, vkCmdFillBuffer and vkCmdUpdateBuffer among them.
+        /// VK_PIPELINE_STAGE_2_CLEAR_BIT: the clear commands, vkCmdFillBuffer and vkCmdUpdateBuffer among
+        /// them.
         const CLEAR = 8;
         /// VK_PIPELINE_STAGE_2_BLIT_BIT.
         const BLIT = 16;
@@ -39,8 +41,9 @@ bitflags! {
 }
 
 bitflags! {
-    /// The access types that those stages have. The driver maps `MEMORY_READ` and `MEMORY_WRITE` to all reads and all writes;
-    /// `SHADER_READ` is uniform (not uniform buffers: that is `UNIFORM_READ`), sampled and storage reads.
+    /// The access types that those stages have. The driver maps `MEMORY_READ` and `MEMORY_WRITE` to all reads
+    /// and all writes; `SHADER_READ` is uniform (not uniform buffers: that is `UNIFORM_READ`), sampled and
+    /// storage reads.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
     pub struct Accesses: u16 {
         /// VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT.
@@ -118,9 +121,10 @@ pub struct AccessScope {
     pub ranges: Option<Vec<Range>>,
 }
 
-/// A layout transition, a queue family ownership transfer, or both: a read and write of all memory of an image subresource range (or of a
-/// buffer range) between the availability and the visibility operation of its dependency. Available memory is automatically made visible to
-/// it, and its writes are automatically made available.
+/// A layout transition, a queue family ownership transfer, or both: a read and write of all memory of an
+/// image subresource range (or of a buffer range) between the availability and the visibility operation of
+/// its dependency. Available memory is automatically made visible to it, and its writes are automatically
+/// made available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The caller's name for it.

@@ -3,7 +3,8 @@
 use super::shadow::{Operand, Range};
 use std::collections::BTreeMap;
 
-/// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one stands for the run.
+/// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one
+/// stands for the run.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     /// By the access apart from its invocation: which of the open runs.
@@ -38,7 +39,8 @@ impl Footprint {
         self.add_to(&mut slot, range, || operand);
     }
 
-    /// The same for an access whose like differ in nothing but the invocation: `slot` is theirs, `None` before the first.
+    /// The same for an access whose like differ in nothing but the invocation: `slot` is theirs, `None`
+    /// before the first.
     #[inline]
     pub fn add_to(&mut self, slot: &mut Option<usize>, range: Range, operand: impl FnOnce() -> Operand) {
         let Some(slot) = *slot else {

@@ -86,7 +86,8 @@ pub(super) struct Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub write: Option<Record>,
-    /// The latest read of each queue, stage and kind of access: prefix clocks make it stand for the earlier ones.
+    /// The latest read of each queue, stage and kind of access: prefix clocks make it stand for the earlier
+    /// ones.
     pub reads: Vec<Record>,
 }
 

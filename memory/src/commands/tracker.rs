@@ -59,7 +59,8 @@ pub(super) struct Performing {
 pub(super) struct Queue {
     /// Operations so far, per stage.
     pub(super) counts: BTreeMap<Stages, u64>,
-    /// What operations of a stage know when they begin: joined from the dependencies whose second scope holds the stage.
+    /// What operations of a stage know when they begin: joined from the dependencies whose second scope holds
+    /// the stage.
     pub(super) inherit: BTreeMap<Stages, Knowledge>,
     /// Joined knowledge of the operations of a stage, without themselves.
     ends: BTreeMap<Stages, Knowledge>,
@@ -128,7 +129,8 @@ impl Queue {
         }
     }
 
-    /// Availability operation: writes of `scope` that `known` says were executed, at most `counts` of each stage.
+    /// Availability operation: writes of `scope` that `known` says were executed, at most `counts` of each
+    /// stage.
     fn make_available(
         &self,
         id: QueueId,
@@ -180,8 +182,8 @@ impl Tracker {
         Tracker::default()
     }
 
-    /// vkQueueSubmit: what the host knew at the call ([`Tracker::host_knowledge`]) happens before everything that follows on the queue, and
-    /// everything available becomes visible.
+    /// vkQueueSubmit: what the host knew at the call ([`Tracker::host_knowledge`]) happens before everything
+    /// that follows on the queue, and everything available becomes visible.
     pub fn submit(&mut self, queue: QueueId, host: &Payload) {
         let mut known = host.0.clone();
         let state = self.queues.entry(queue).or_default();
@@ -203,7 +205,8 @@ impl Tracker {
         state.second_scope(&known, stages.with_later());
     }
 
-    /// A semaphore signal of a submission. `None` is vkQueueSubmit's, whose first scope is everything; vkQueueSubmit2 names stages.
+    /// A semaphore signal of a submission. `None` is vkQueueSubmit's, whose first scope is everything;
+    /// vkQueueSubmit2 names stages.
     pub fn signal_semaphore(&mut self, queue: QueueId, stages: Option<Stages>) -> Payload {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.first_scope(queue, stages.map(Stages::with_earlier));
@@ -223,7 +226,8 @@ impl Tracker {
         self.signal_semaphore(queue, None)
     }
 
-    /// The host has seen the signal: a fence or timeline wait that succeeded, or a status that says signalled.
+    /// The host has seen the signal: a fence or timeline wait that succeeded, or a status that says
+    /// signalled.
     pub fn host_wait(&mut self, payload: &Payload) {
         self.host.join(&payload.0);
     }
@@ -233,7 +237,8 @@ impl Tracker {
         Payload(self.host.clone())
     }
 
-    /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to explanations.
+    /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to
+    /// explanations.
     pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) -> Vec<Hazard> {
         self.barriers(queue, std::slice::from_ref(dependency), tag)
     }
@@ -253,7 +258,8 @@ impl Tracker {
         self.finish(queue, begun, tag)
     }
 
-    /// The second halves of the dependencies of one command, given with what is available and what precedes them.
+    /// The second halves of the dependencies of one command, given with what is available and what precedes
+    /// them.
     fn finish(
         &mut self,
         queue: QueueId,
@@ -329,7 +335,8 @@ impl Tracker {
         id
     }
 
-    /// Shader-level synchronization made `first` happen before `second` in part: the caller judges their pairs itself.
+    /// Shader-level synchronization made `first` happen before `second` in part: the caller judges their
+    /// pairs itself.
     pub fn synchronizes(&mut self, first: OperationId, second: OperationId) {
         self.synchronized.insert((first, second));
     }
@@ -339,7 +346,8 @@ impl Tracker {
         self.operations[operation.0 as usize].tag
     }
 
-    /// An access of `operation` to `range`: the hazards with earlier accesses, in address order, one for each pair of records.
+    /// An access of `operation` to `range`: the hazards with earlier accesses, in address order, one for each
+    /// pair of records.
     pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
         let op = self.operations[operation.0 as usize].clone();
         let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };

@@ -1,13 +1,16 @@
-//! Image layout transitions and queue family ownership transfers (Vulkan 1.3, 7.1.2 *Image Layout Transitions*, 7.7.4 *Queue Family Ownership
-//! Transfer*).
+//! Image layout transitions and queue family ownership transfers (Vulkan 1.3, 7.1.2 *Image Layout
+//! Transitions*, 7.7.4 *Queue Family Ownership Transfer*).
 //!
-//! A transition happens after the availability operation of the dependency that performs it and before its visibility operation. It reads and
-//! writes all memory of its range; "available memory is automatically made visible to a layout transition, and writes performed by a layout
-//! transition are automatically made available". So it asks of an earlier write that it is available, of an earlier read that it happens
-//! before, and of a later access what any write would, its own availability excepted. Transitions of one queue execute in submission order.
+//! A transition happens after the availability operation of the dependency that performs it and before its
+//! visibility operation. It reads and writes all memory of its range; "available memory is automatically made
+//! visible to a layout transition, and writes performed by a layout transition are automatically made
+//! available". So it asks of an earlier write that it is available, of an earlier read that it happens
+//! before, and of a later access what any write would, its own availability excepted. Transitions of one
+//! queue execute in submission order.
 //!
-//! Unlike stages, transitions of a queue are no prefix: what follows one need not follow those before it. That it is known is therefore kept
-//! for its own bytes, on which older transitions are superseded; only scopes that hold all transitions (ALL_COMMANDS) raise the whole stream.
+//! Unlike stages, transitions of a queue are no prefix: what follows one need not follow those before it.
+//! That it is known is therefore kept for its own bytes, on which older transitions are superseded; only
+//! scopes that hold all transitions (ALL_COMMANDS) raise the whole stream.
 
 use super::clock::{Knowledge, Stream};
 use super::dependency::{Accesses, Stages};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The choices of one execution, in the order in which they were made, forced ones left out. After the last one the first alternative is
-/// taken for ever.
+/// The choices of one execution, in the order in which they were made, forced ones left out. After the last
+/// one the first alternative is taken for ever.
 ///
 /// ```
 /// use pellucid_memory::explore::Choices;

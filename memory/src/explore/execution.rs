@@ -1,4 +1,5 @@
-//! What the present execution has done so far: its graph, what happens before what by conflicts, and who spins.
+//! What the present execution has done so far: its graph, what happens before what by conflicts, and who
+//! spins.
 
 use super::digest;
 use super::{Accessed, Actor, Ready};
@@ -151,8 +152,8 @@ impl Execution {
         }
     }
 
-    /// The last step is over: returns who took it and the earlier steps that it races with, those that no other one of them comes
-    /// after.
+    /// The last step is over: returns who took it and the earlier steps that it races with, those that no
+    /// other one of them comes after.
     pub fn leave(&mut self, step: bool, effects: &mut Vec<Effect>) -> Option<(Actor, Vec<u32>)> {
         let number = self.current?;
         effects.append(&mut self.effects);
@@ -171,7 +172,8 @@ impl Execution {
         Some((self.processes[number].actor, steps))
     }
 
-    /// Sees where the actor that took the last step stands now; blocks it if it was there before and changed nothing since.
+    /// Sees where the actor that took the last step stands now; blocks it if it was there before and changed
+    /// nothing since.
     pub fn settle(&mut self, ready: &[Ready]) {
         let Some(number) = self.current.take() else { return };
         let process = &mut self.processes[number];

@@ -1,21 +1,26 @@
-//! Exhaustive exploration of one dispatch: all schedules, all reads-from choices, all places of writes in modification order.
+//! Exhaustive exploration of one dispatch: all schedules, all reads-from choices, all places of writes in
+//! modification order.
 //!
-//! [`Search`] enumerates executions depth first by executing again from the start ([`crate::schedule`]). It decides who runs next and which
-//! of the admissible alternatives a memory operation takes, and is told what every access did ([`Explorer`]). Three reductions keep small
-//! programs small:
+//! [`Search`] enumerates executions depth first by executing again from the start ([`crate::schedule`]). It
+//! decides who runs next and which of the admissible alternatives a memory operation takes, and is told what
+//! every access did ([`Explorer`]). Three reductions keep small programs small:
 //!
-//! - *Partial order.* Two steps conflict if they access a common byte and one writes it. Only conflicting steps are tried in both orders
-//!   (dynamic partial-order reduction, Flanagan and Godefroid, POPL 2005): a step whose order cannot matter is taken without an alternative.
-//! - *States.* Two prefixes with the same execution graph (who executed what, which write every byte of every read comes from, and the order of
-//!   the writes to each word) lead to the same continuations: the second is cut short. What the continuations of the first
-//!   accessed is remembered, so that the partial-order reduction still sees the conflicts with what is cut (Yang, Chen, Gopalakrishnan and
-//!   Kirby, SPIN 2008). Graphs are compared by a 128-bit digest.
-//! - *Spins.* An actor that comes back to the same instruction with the same registers, having changed nothing, repeats itself: all it can
-//!   do from there it could do from its first visit. It waits for ever then; if others wrote meanwhile what it waits for, the execution in which
-//!   it looked later is explored instead, and if nobody did, that is a livelock.
+//! - *Partial order.* Two steps conflict if they access a common byte and one writes it. Only conflicting
+//!   steps are tried in both orders (dynamic partial-order reduction, Flanagan and Godefroid, POPL 2005): a
+//!   step whose order cannot matter is taken without an alternative.
+//! - *States.* Two prefixes with the same execution graph (who executed what, which write every byte of every
+//!   read comes from, and the order of the writes to each word) lead to the same continuations: the second is
+//!   cut short. What the continuations of the first accessed is remembered, so that the partial-order
+//!   reduction still sees the conflicts with what is cut (Yang, Chen, Gopalakrishnan and Kirby, SPIN 2008).
+//!   Graphs are compared by a 128-bit digest.
+//! - *Spins.* An actor that comes back to the same instruction with the same registers, having changed
+//!   nothing, repeats itself: all it can do from there it could do from its first visit. It waits for ever
+//!   then; if others wrote meanwhile what it waits for, the execution in which it looked later is explored
+//!   instead, and if nobody did, that is a livelock.
 //!
-//! Not explored: load buffering and values out of thin air, since every actor executes in program order. What else is left out is said:
-//! [`Outline::limits`] names every [`Limit`] that was met, and an exploration without any is complete.
+//! Not explored: load buffering and values out of thin air, since every actor executes in program order. What
+//! else is left out is said: [`Outline::limits`] names every [`Limit`] that was met, and an exploration
+//! without any is complete.
 
 mod choices;
 mod digest;
@@ -57,7 +62,8 @@ pub enum Limit {
     MixedSizes,
     /// The shader has subgroup operations: the invocations of a subgroup executed together.
     Subgroups,
-    /// A race was found. What racing writes leave behind is read in one order by everyone, where the model promises none.
+    /// A race was found. What racing writes leave behind is read in one order by everyone, where the model
+    /// promises none.
     Races,
 }
 
@@ -154,7 +160,8 @@ pub struct Accessed {
 
 /// Follows an execution: what the model leaves open is asked, what happens is told.
 pub trait Explorer: Chooser {
-    /// An access was made. Returns the name of its write, unique in the execution and the same in all executions with this graph.
+    /// An access was made. Returns the name of its write, unique in the execution and the same in all
+    /// executions with this graph.
     fn accessed(&mut self, access: &Accessed) -> u64;
 
     /// The invocations of a workgroup have passed a workgroup barrier together.

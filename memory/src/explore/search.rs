@@ -177,7 +177,8 @@ impl Search {
         false
     }
 
-    /// Who takes the next step, as an index into `ready`; `None`: this execution has ended, [`Search::end`] says how.
+    /// Who takes the next step, as an index into `ready`; `None`: this execution has ended, [`Search::end`]
+    /// says how.
     pub fn next(&mut self, ready: &[Ready]) -> Option<usize> {
         self.finish_step();
         self.execution.settle(ready);

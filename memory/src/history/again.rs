@@ -14,9 +14,9 @@ pub struct Again {
 }
 
 impl History {
-    /// A load by which its agent repeats its last read of the location, when nothing that decides about it has changed: no write since, no
-    /// new knowledge (its time is the same), nothing that races, and the staleness budget is not spent. It gets the same value; the read is
-    /// remembered as made now.
+    /// A load by which its agent repeats its last read of the location, when nothing that decides about it
+    /// has changed: no write since, no new knowledge (its time is the same), nothing that races, and the
+    /// staleness budget is not spent. It gets the same value; the read is remembered as made now.
     pub fn again(&mut self, record: Record, kind: &Kind, bytes: u8, budget: u32) -> Option<Again> {
         let index = self.reads.iter().rposition(|read| read.record.agent == record.agent)?;
         let Read { record: earlier, bytes: read, saw, at, repeats, quiet } = self.reads[index];

@@ -1,17 +1,20 @@
-//! Store histories: which values a load may return (Vulkan memory model, *Visible-To* and the consistency of an execution).
+//! Store histories: which values a load may return (Vulkan memory model, *Visible-To* and the consistency of
+//! an execution).
 //!
-//! Per location, writes are appended to a history; an entry's position is its index, the initial value comes before all. A load may read
-//! an entry if, after the acquire effect of reading it, no access that is location-ordered before the load has a later position (the
-//! position of a read is that of the write it read). A read-modify-write reads the newest entry. So a load that the program orders after
-//! the newest write has exactly one candidate, whatever the [`ValuePolicy`]; a load that races, or that meets a mutually ordered atomic,
-//! returns, deterministically, a value that a device may return.
+//! Per location, writes are appended to a history; an entry's position is its index, the initial value comes
+//! before all. A load may read an entry if, after the acquire effect of reading it, no access that is
+//! location-ordered before the load has a later position (the position of a read is that of the write it
+//! read). A read-modify-write reads the newest entry. So a load that the program orders after the newest
+//! write has exactly one candidate, whatever the [`ValuePolicy`]; a load that races, or that meets a mutually
+//! ordered atomic, returns, deterministically, a value that a device may return.
 //!
-//! Not generated: load buffering and values out of thin air (execution is in order), and executions in which writes take effect in another
-//! order than they were executed. Histories are bounded: the oldest entries are forgotten first, which leaves fewer stale values.
+//! Not generated: load buffering and values out of thin air (execution is in order), and executions in which
+//! writes take effect in another order than they were executed. Histories are bounded: the oldest entries are
+//! forgotten first, which leaves fewer stale values.
 //!
-//! An agent that has read one old entry as often as the staleness budget says moves on. From then on the same instruction of it sees, at
-//! every location, what was written before the entry that it moved on to: a loop that waits for one flag after the other spends the budget
-//! once, not once per flag.
+//! An agent that has read one old entry as often as the staleness budget says moves on. From then on the same
+//! instruction of it sees, at every location, what was written before the entry that it moved on to: a loop
+//! that waits for one flag after the other spends the budget once, not once per flag.
 
 mod again;
 
@@ -85,7 +88,8 @@ pub struct History {
     before_position: Position,
     entries: Vec<Entry>,
     reads: Vec<Read>,
-    /// Of reads that are not remembered, by agent, kind and bytes: the old entry that they read, and how often.
+    /// Of reads that are not remembered, by agent, kind and bytes: the old entry that they read, and how
+    /// often.
     worn: BTreeMap<(u32, u32, u8), (Position, u32)>,
     floor: Position,
     next: Position,
@@ -164,9 +168,9 @@ impl History {
         })
     }
 
-    /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte; for a plain access also the atomic
-    /// ones that others superseded, as mutual order is not location order; and the private ones that a non-private one superseded: nothing
-    /// orders them.
+    /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte;
+    /// for a plain access also the atomic ones that others superseded, as mutual order is not location order;
+    /// and the private ones that a non-private one superseded: nothing orders them.
     pub fn conflicting(&self, bytes: u8, kinds: &[Kind], kind: &Kind) -> impl Iterator<Item = &Entry> {
         let newest: u32 = self.newest(bytes).map(|entry| entry.position).min().unwrap_or(0);
         let shared = self.ends_shared(bytes, kinds);
@@ -180,7 +184,8 @@ impl History {
         })
     }
 
-    /// The reads of some of the bytes since they were last written, and private ones that a non-private write superseded.
+    /// The reads of some of the bytes since they were last written, and private ones that a non-private write
+    /// superseded.
     pub fn reads_since(&self, bytes: u8, kinds: &[Kind]) -> impl Iterator<Item = &Read> {
         let ends_shared = self.ends_shared(bytes, kinds);
         self.reads.iter().filter(move |read| {
@@ -215,8 +220,8 @@ impl History {
         self.before_bytes |= fresh;
     }
 
-    /// Puts a write in front of the entry with index `place` of a [`History::whole`] history; later entries move on by one position. `old` as
-    /// for [`History::write`].
+    /// Puts a write in front of the entry with index `place` of a [`History::whole`] history; later entries
+    /// move on by one position. `old` as for [`History::write`].
     pub fn insert(&mut self, place: usize, entry: Entry, old: u32) {
         self.begin(entry.bytes, old);
         let position = place as Position + 1;
@@ -229,7 +234,8 @@ impl History {
         self.entries.insert(place, Entry { position, ..entry });
     }
 
-    /// Remembers a read. The agent's earlier read of the same kind is replaced if it says no more. `quiet` says that this one raced with nothing.
+    /// Remembers a read. The agent's earlier read of the same kind is replaced if it says no more. `quiet`
+    /// says that this one raced with nothing.
     pub fn read(&mut self, record: Record, bytes: u8, saw: Position, quiet: bool) {
         let same = |read: &Read| {
             read.record.agent == record.agent && read.record.kind == record.kind && read.bytes == bytes
@@ -241,7 +247,8 @@ impl History {
         if let Some(index) = self.reads.iter().rposition(same) {
             let earlier = &self.reads[index];
             repeats = again((earlier.saw, earlier.repeats));
-            // Others may come after an earlier one, and not after this: of those that saw the same, the first stays, too.
+            // Others may come after an earlier one, and not after this: of those that saw the same, the first
+            // stays, too.
             let first = || !self.reads[..index].iter().any(|read| same(read) && read.saw == saw);
             if earlier.record.time == record.time || (earlier.saw == saw && !first()) {
                 self.reads.remove(index);
@@ -260,7 +267,8 @@ impl History {
         self.newest(bytes).any(|entry| entry.position > saw)
     }
 
-    /// Keeps what a read that is forgotten has used up of the staleness budget: however many agents wait for a location, each moves on.
+    /// Keeps what a read that is forgotten has used up of the staleness budget: however many agents wait for
+    /// a location, each moves on.
     fn wear(&mut self, read: &Read) {
         if !self.is_old(read.bytes, read.saw) {
             return;
@@ -275,7 +283,8 @@ impl History {
             if worn.0 == read.saw { (read.saw, read.repeats.max(worn.1)) } else { (read.saw, read.repeats) };
     }
 
-    /// The old entries that an agent has read as often as the budget allows: which bytes, and their positions.
+    /// The old entries that an agent has read as often as the budget allows: which bytes, and their
+    /// positions.
     fn spent_on(&self, agent: u32, budget: u32) -> impl Iterator<Item = (u8, Position)> {
         let remembered = self.reads.iter().filter(move |read| read.record.agent == agent);
         let remembered = remembered.map(|read| (read.bytes, read.saw, read.repeats));
@@ -285,8 +294,8 @@ impl History {
         remembered.chain(worn).filter_map(spent)
     }
 
-    /// Whether loads of the bytes by a reader that has seen, per byte, what is at these positions, and got `value`, get that from now on, as
-    /// long as nothing else is written.
+    /// Whether loads of the bytes by a reader that has seen, per byte, what is at these positions, and got
+    /// `value`, get that from now on, as long as nothing else is written.
     pub fn settled(&self, bytes: u8, seen: &[Position; 4], value: u32) -> bool {
         self.entries.iter().all(|entry| {
             (0..4)
@@ -300,8 +309,9 @@ impl History {
         self.floor = self.floor.max(position);
     }
 
-    /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is earlier than `floor[b]`; with the
-    /// position read per byte. Bytes that no entry covers keep the bits of `newest`.
+    /// The bits of `bytes` if nothing later than `position` is read, where byte `b` cannot read what is
+    /// earlier than `floor[b]`; with the position read per byte. Bytes that no entry covers keep the bits of
+    /// `newest`.
     pub fn at(
         &self,
         bytes: u8,
@@ -365,8 +375,9 @@ impl History {
         floors
     }
 
-    /// What a load reads. `newest` is the word as memory has it; `facts` gives what the agent knows after reading a write with these heads
-    /// (of the entry with this index); `pick` decides for [`ValuePolicy::Seeded`].
+    /// What a load reads. `newest` is the word as memory has it; `facts` gives what the agent knows after
+    /// reading a write with these heads (of the entry with this index); `pick` decides for
+    /// [`ValuePolicy::Seeded`].
     pub fn load(
         &self,
         load: &Load<'_>,
@@ -425,7 +436,8 @@ impl History {
         loaded
     }
 
-    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write of these bytes.
+    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write of these
+    /// bytes.
     pub fn predecessors(
         &self,
         order: &Order<'_>,
@@ -454,7 +466,8 @@ impl History {
         if let Some(last) = here.last()
             && follows(last, agent, kind)
         {
-            // Atomics of queue family or device scope all share their instance: the last one is the only immediate predecessor.
+            // Atomics of queue family or device scope all share their instance: the last one is the only
+            // immediate predecessor.
             let wide = |kind: &Kind| kind.level >= Some(2);
             if wide(kind) && here.iter().all(|entry| wide(&kinds[entry.record.kind as usize])) {
                 return vec![last.heads.clone()];

@@ -1,4 +1,5 @@
-//! Deciding the assertions of a `.test` file: enumerates reads-from and scoped modification order for its one skeleton.
+//! Deciding the assertions of a `.test` file: enumerates reads-from and scoped modification order for its one
+//! skeleton.
 
 use std::ops::ControlFlow;
 
@@ -36,8 +37,8 @@ pub enum AssertionError {
     TooLarge(usize),
 }
 
-/// Looks for an execution that satisfies the assertion's predicate. `options.chains` is the assertion's own; of the limits only that of
-/// candidates means something here.
+/// Looks for an execution that satisfies the assertion's predicate. `options.chains` is the assertion's own;
+/// of the limits only that of candidates means something here.
 pub fn decide(
     test: &Test,
     assertion: &Assertion,
@@ -97,7 +98,8 @@ fn decide_with<R: Row>(
     }
 }
 
-/// The possible sources of each read (`None` among them: the initial value), or `None` where one read has none.
+/// The possible sources of each read (`None` among them: the initial value), or `None` where one read has
+/// none.
 fn sources(test: &Test) -> Option<Vec<(usize, Vec<Option<usize>>)>> {
     let mut all = Vec::new();
     for (r, read) in test.instructions.iter().enumerate() {

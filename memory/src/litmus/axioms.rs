@@ -1,11 +1,13 @@
 //! `--by axioms`: enumerates candidate executions and keeps those that the axioms allow.
 //!
-//! A candidate is a combination of one path for each thread ([`super::path`]), a source for every read and an order of the
-//! mutually-ordered atomic writes. Sources are chosen one read at a time, the read with the fewest possibilities first; after each
-//! choice the values that are now known are checked against the branch conditions of the paths, and the relations that are now known
-//! against the axioms. Location-ordered, reads-from and from-reads only grow as sources are chosen, so a cycle found early stays one.
+//! A candidate is a combination of one path for each thread ([`super::path`]), a source for every read and an
+//! order of the mutually-ordered atomic writes. Sources are chosen one read at a time, the read with the
+//! fewest possibilities first; after each choice the values that are now known are checked against the branch
+//! conditions of the paths, and the relations that are now known against the axioms. Location-ordered,
+//! reads-from and from-reads only grow as sources are chosen, so a cycle found early stays one.
 //!
-//! Values that read-from cycles leave free (out of thin air: the axioms allow them) are tried from the constants of the program.
+//! Values that read-from cycles leave free (out of thin air: the axioms allow them) are tried from the
+//! constants of the program.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -39,12 +41,14 @@ impl Default for Limits {
 pub enum Goal<'a> {
     /// A terminated execution whose final state satisfies (true) or violates (false) the condition.
     State(&'a Condition, bool),
-    /// A terminated execution whose final state satisfies the condition and in which no read takes its value from a write that, by program
-    /// order, reads-from, control barriers and system-synchronizes-with, comes after it.
+    /// A terminated execution whose final state satisfies the condition and in which no read takes its value
+    /// from a write that, by program order, reads-from, control barriers and system-synchronizes-with, comes
+    /// after it.
     StateInOrder(&'a Condition),
     /// Any execution with a data race, terminated or not.
     Race,
-    /// The same in which no read takes its value from a write that comes after it, as for [`Goal::StateInOrder`].
+    /// The same in which no read takes its value from a write that comes after it, as for
+    /// [`Goal::StateInOrder`].
     RaceInOrder,
     /// All final states of terminated executions.
     Outcomes,
@@ -59,14 +63,16 @@ pub struct Found {
     pub outcomes: BTreeSet<Vec<i64>>,
     /// Whether the search was exhaustive within the unrolling (an early end on success counts as exhaustive).
     pub complete: bool,
-    /// Whether the unrolling cut a loop whose next round would not have been a mere repetition: there are longer executions.
+    /// Whether the unrolling cut a loop whose next round would not have been a mere repetition: there are
+    /// longer executions.
     pub cut: bool,
     /// Partial and full candidates judged.
     pub judged: u64,
 }
 
 impl Found {
-    /// Whether the absence of a witness or of an outcome is final: no bound was hit, that of the unrolling included.
+    /// Whether the absence of a witness or of an outcome is final: no bound was hit, that of the unrolling
+    /// included.
     pub fn exhaustive(&self) -> bool {
         self.complete && !self.cut
     }

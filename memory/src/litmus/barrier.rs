@@ -1,8 +1,9 @@
 //! Which control barriers of a combination of paths are passed, and who synchronises at them.
 //!
-//! A control barrier's execution scope is the workgroup. Without a quorum it waits for every thread of the workgroup whose code names
-//! the same instance; a named one only for those with the same resource. With a quorum, that many arrivals release everyone: it is these
-//! arrivals that happen before what the released do next.
+//! A control barrier's execution scope is the workgroup. Without a quorum it waits for every thread of the
+//! workgroup whose code names the same instance; a named one only for those with the same resource. With a
+//! quorum, that many arrivals release everyone: it is these arrivals that happen before what the released do
+//! next.
 
 use super::path::{Path, Step};
 use super::program::{Instruction, Operand, Program};

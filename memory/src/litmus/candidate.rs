@@ -1,4 +1,5 @@
-//! The candidate executions of one combination of paths: sources of reads, values, and the order of atomic writes.
+//! The candidate executions of one combination of paths: sources of reads, values, and the order of atomic
+//! writes.
 
 use std::ops::ControlFlow;
 
@@ -62,7 +63,8 @@ impl<R: Row> Search<'_, '_, R> {
         }
     }
 
-    /// Whether what is known rules out that the goal is met: a branch condition fails, or the final state is not one looked for.
+    /// Whether what is known rules out that the goal is met: a branch condition fails, or the final state is
+    /// not one looked for.
     pub fn impossible(&self) -> bool {
         for assumption in &self.skeleton.assumptions {
             let evaluate = |expression| {
@@ -175,7 +177,8 @@ impl<R: Row> Search<'_, '_, R> {
                 Some(Source::Write(write)) => self.written_within(write, self.source.len() + 1),
                 _ => None,
             };
-            // A value that does not come back around is none; one that other free values still hide is checked with theirs.
+            // A value that does not come back around is none; one that other free values still hide is
+            // checked with theirs.
             let kept = returned.is_none_or(|returned| returned == *value) && !self.impossible();
             if kept {
                 let flow = self.values(candidate, verdict);
@@ -202,7 +205,8 @@ impl<R: Row> Search<'_, '_, R> {
         pairs
     }
 
-    /// Orders the writes. `verdict` is the one without the order: its location order is part of every completion's.
+    /// Orders the writes. `verdict` is the one without the order: its location order is part of every
+    /// completion's.
     fn choose_order(
         &mut self,
         candidate: &Candidate<R>,

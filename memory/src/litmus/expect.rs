@@ -1,7 +1,8 @@
 //! Directories of tests with the answers that are expected.
 //!
-//! Expectations are a CSV file with the columns `file,property,model,expected`: a property as [`Property`] spells it, the model `chains`
-//! or `nochains`, and 1 or 0. Assertions of `.test` files are expectations in themselves.
+//! Expectations are a CSV file with the columns `file,property,model,expected`: a property as [`Property`]
+//! spells it, the model `chains` or `nochains`, and 1 or 0. Assertions of `.test` files are expectations in
+//! themselves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -199,7 +200,8 @@ pub fn expectations(
     Ok(rows)
 }
 
-/// The expectations that `.test` files hold, and for `.litmus` files the questions without an expected answer if `open` is set.
+/// The expectations that `.test` files hold, and for `.litmus` files the questions without an expected answer
+/// if `open` is set.
 pub fn own_expectations(
     files: &[PathBuf],
     tests: &BTreeMap<PathBuf, Result<Test, String>>,

@@ -22,7 +22,8 @@ use super::program::{Access, Comparison, Instruction, Operand, Program, Register
 use super::syntax::{Scanner, SyntaxError, Token, TokenKind, Tokens};
 use crate::scope::{Scope, Semantics};
 
-/// Where symbolic addresses start: registers may hold the address of a variable, and locations are numbered from here.
+/// Where symbolic addresses start: registers may hold the address of a variable, and locations are numbered
+/// from here.
 const ADDRESS_BASE: i64 = 0x1000_0000_0000;
 
 /// Reads a test. `file` is how errors name it.

@@ -1,4 +1,5 @@
-//! Reader of the Khronos `.test` format: one execution skeleton, with assertions about its consistent executions.
+//! Reader of the Khronos `.test` format: one execution skeleton, with assertions about its consistent
+//! executions.
 //!
 //! ```text
 //! NEWWG                                    a new workgroup (NEWQF, NEWSG: queue family, subgroup)
@@ -11,8 +12,9 @@
 //! SATISFIABLE NOCHAINS consistent[X] && #dr=0
 //! ```
 //!
-//! Equal variable and value force reads-from; a value left out equals another one left out; `= 0` is the initial value unless a store
-//! writes 0. A read whose value no store of its variable writes may read any store to the location, or the initial value.
+//! Equal variable and value force reads-from; a value left out equals another one left out; `= 0` is the
+//! initial value unless a store writes 0. A read whose value no store of its variable writes may read any
+//! store to the location, or the initial value.
 
 use std::collections::BTreeMap;
 

@@ -1,20 +1,24 @@
 //! `--by machine`: explores what the modelled memory can do at run time, schedule by schedule.
 //!
-//! Every location has a history of the values written to it; an entry's place in it is its position. One instruction executes at a time:
+//! Every location has a history of the values written to it; an entry's place in it is its position. One
+//! instruction executes at a time:
 //!
-//! - a load may take any entry whose position is not before that of an access that is location-ordered before the load, judged *after*
-//!   the acquire effect of reading that entry (an access's position: a write's own, a read's that of the entry it took);
-//! - a store enters behind every access that is location-ordered before it, at the end or, as another agent may see it earlier than
-//!   writes that executed before, further in front, unless that would order what already executed;
+//! - a load may take any entry whose position is not before that of an access that is location-ordered before
+//!   the load, judged *after* the acquire effect of reading that entry (an access's position: a write's own,
+//!   a read's that of the entry it took);
+//! - a store enters behind every access that is location-ordered before it, at the end or, as another agent
+//!   may see it earlier than writes that executed before, further in front, unless that would order what
+//!   already executed;
 //! - a read-modify-write enters right behind the entry that it takes, unless another one already did.
 //!
-//! The positions are an order in which location-ordered, reads-from, from-reads and scoped modification order all agree, so whatever the
-//! machine does the axioms allow: that is the property that tests hold against [`super::axioms`]. What it does not do: instructions
-//! execute in program order, so load buffering (a load that takes what a later store of its own thread leads to) and values out of thin
-//! air are never seen.
+//! The positions are an order in which location-ordered, reads-from, from-reads and scoped modification order
+//! all agree, so whatever the machine does the axioms allow: that is the property that tests hold against
+//! [`super::axioms`]. What it does not do: instructions execute in program order, so load buffering (a load
+//! that takes what a later store of its own thread leads to) and values out of thin air are never seen.
 //!
-//! An instruction that no other thread's remaining code can interfere with executes at once, without an alternative. Two schedules that lead to the same execution graph are one: states are remembered by their reads-from and histories, not by the
-//! order in which they were reached.
+//! An instruction that no other thread's remaining code can interfere with executes at once, without an
+//! alternative. Two schedules that lead to the same execution graph are one: states are remembered by their
+//! reads-from and histories, not by the order in which they were reached.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -185,8 +189,9 @@ impl Machine<'_> {
         judged.ok()
     }
 
-    /// Whether the place of the newest write in front of others would make happens-before what already executed: it may head, or carry
-    /// on, a release sequence that a read-modify-write behind it belongs to. `last` has the write behind all others.
+    /// Whether the place of the newest write in front of others would make happens-before what already
+    /// executed: it may head, or carry on, a release sequence that a read-modify-write behind it belongs to.
+    /// `last` has the write behind all others.
     fn disturbs(&mut self, last: &State, placed: &State) -> bool {
         let number = (placed.events.len() - 1) as u32;
         let (Some(before), Some(after)) = (self.judge(last), self.judge(placed)) else { return true };

@@ -1,14 +1,17 @@
 //! Litmus tests: small concurrent programs with a question about the executions that the memory model allows.
 //!
-//! Two formats are read: [`herd`] (`.litmus`: programs with loops, branches and a condition on final states) and [`khronos`] (`.test`:
-//! one execution skeleton with assertions about its consistent executions). A test is decided in independent ways that must agree:
+//! Two formats are read: [`herd`] (`.litmus`: programs with loops, branches and a condition on final states)
+//! and [`khronos`] (`.test`: one execution skeleton with assertions about its consistent executions). A test
+//! is decided in independent ways that must agree:
 //!
-//! - [`axioms`] (and [`assertion`] for `.test` files) enumerates candidate executions and judges each by [`crate::model`];
-//! - [`machine`] explores schedules and reads-from choices over store histories, as the modelled memory does at run time;
+//! - [`axioms`] (and [`assertion`] for `.test` files) enumerates candidate executions and judges each by
+//!   [`crate::model`];
+//! - [`machine`] explores schedules and reads-from choices over store histories, as the modelled memory does
+//!   at run time;
 //! - through Vulkan, by the command line's lowering to SPIR-V.
 //!
-//! [`run`] puts one question to one test; [`expect`] checks directories; [`progress`] decides termination; [`report`] and [`witness`]
-//! carry what was found.
+//! [`run`] puts one question to one test; [`expect`] checks directories; [`progress`] decides termination;
+//! [`report`] and [`witness`] carry what was found.
 //!
 //! Every answer says whether a bound was hit before the search was exhaustive.
 

@@ -1,9 +1,11 @@
 //! The paths of one thread: its control flow unrolled, with the values that it reads as unknowns.
 //!
-//! Paths are followed with a list of those still to walk, not recursively: how long a program is does not matter to the stack.
+//! Paths are followed with a list of those still to walk, not recursively: how long a program is does not
+//! matter to the stack.
 //!
-//! A loop body is entered at most `unroll` times. An iteration that changes nothing (no write, no barrier, the same live registers) is
-//! not repeated: the path that would is [`End::Spinning`], and what happens after the loop is covered by the path that leaves it at once.
+//! A loop body is entered at most `unroll` times. An iteration that changes nothing (no write, no barrier,
+//! the same live registers) is not repeated: the path that would is [`End::Spinning`], and what happens after
+//! the loop is covered by the path that leaves it at once.
 
 use rustc_hash::FxHashMap;
 
@@ -79,7 +81,8 @@ const MAX_INSTRUCTIONS: usize = 2_000_000;
 const MAX_STEPS: usize = 4 * crate::model::MAX_EVENTS;
 
 impl Paths {
-    /// Explores thread `thread`. `domain` holds the values that an unknown barrier resource or quorum may have.
+    /// Explores thread `thread`. `domain` holds the values that an unknown barrier resource or quorum may
+    /// have.
     pub fn explore(
         program: &Program,
         thread: usize,
@@ -360,8 +363,8 @@ impl Explorer<'_> {
     }
 }
 
-/// For each place of the code (and its end): the registers that may be read before they are written. At the end all are live: they are
-/// the final state.
+/// For each place of the code (and its end): the registers that may be read before they are written. At the
+/// end all are live: they are the final state.
 pub(super) fn liveness(code: &[Instruction], registers: usize) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; registers]; code.len() + 1];
     live[code.len()] = vec![true; registers];

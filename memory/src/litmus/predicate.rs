@@ -1,9 +1,10 @@
 //! The predicates of `.test` assertions: the part of the Alloy language that speaks of one execution `X`.
 //!
-//! Formulas: `consistent[X]`, `racefree[X]`, `locordcomplete[X]`, `is_acyclic[r]`, `is_equivalence[r,s]`, `strict_partial_order[r]`,
-//! `transitive[r]`, `irreflexive[r]`, `symmetric[r]`, `#expression` compared with a number or another, `no`, `some`, `one`, `lone`,
-//! `in`, `=`, and `!`, `&&`, `||`, `=>`, `<=>` with their words. Expressions: the sets and relations of an execution (with or without `X.`), `none`, `iden`, `univ`, `+ - & -> . <: :> ~ ^ *`
-//! and the functions `stor`, `rai`, `rc`, `imm`, `twoplus`.
+//! Formulas: `consistent[X]`, `racefree[X]`, `locordcomplete[X]`, `is_acyclic[r]`, `is_equivalence[r,s]`,
+//! `strict_partial_order[r]`, `transitive[r]`, `irreflexive[r]`, `symmetric[r]`, `#expression` compared with
+//! a number or another, `no`, `some`, `one`, `lone`, `in`, `=`, and `!`, `&&`, `||`, `=>`, `<=>` with their
+//! words. Expressions: the sets and relations of an execution (with or without `X.`), `none`, `iden`, `univ`,
+//! `+ - & -> . <: :> ~ ^ *` and the functions `stor`, `rai`, `rc`, `imm`, `twoplus`.
 
 use crate::model::{Candidate, Matrix, Program as Model, Row, Verdict, alloy};
 

@@ -1,7 +1,8 @@
-//! A litmus program: threads with their scope instances, instructions, initial values and the condition asked of its final states.
+//! A litmus program: threads with their scope instances, instructions, initial values and the condition asked
+//! of its final states.
 //!
-//! This is what the herd-style reader produces, what the runs by axioms and by machine execute, and what the random program generator
-//! makes. Values are 64-bit integers with wrapping arithmetic.
+//! This is what the herd-style reader produces, what the runs by axioms and by machine execute, and what the
+//! random program generator makes. Values are 64-bit integers with wrapping arithmetic.
 
 use crate::model::Location;
 use crate::scope::{Scope, Semantics, StorageClasses};
@@ -329,8 +330,8 @@ impl Program {
         operands.into_iter().filter_map(constant).collect()
     }
 
-    /// The terms that tell final states apart: what the condition, the filter and `locations` mention; every register that an instruction
-    /// writes if they mention nothing.
+    /// The terms that tell final states apart: what the condition, the filter and `locations` mention; every
+    /// register that an instruction writes if they mention nothing.
     pub fn observables(&self) -> Vec<Term> {
         let mut terms = self.observed.clone();
         if let Some(question) = &self.question {
@@ -373,7 +374,8 @@ impl Program {
         self.variables.iter().find(|v| v.location == location).map_or("?", |v| v.name.as_str())
     }
 
-    /// Whether two threads share the scope instance of a level (0 subgroup to 3 device). Numbers are hierarchical.
+    /// Whether two threads share the scope instance of a level (0 subgroup to 3 device). Numbers are
+    /// hierarchical.
     pub fn same_instance(&self, a: usize, b: usize, level: usize) -> bool {
         let (a, b) = (&self.threads[a], &self.threads[b]);
         let queue = a.queue_family == b.queue_family;

@@ -1,13 +1,15 @@
 //! Termination under a progress model.
 //!
-//! A program fails to terminate when some execution runs for ever, or is stuck at a control barrier, although every thread to which the
-//! progress model guarantees progress keeps being scheduled and every write eventually becomes visible. The search builds the graph of
-//! reachable states of a relaxed machine (each location has a bounded window of past values, each thread a position in it) and looks for
-//! a cycle that is *fair*: in it every read returns the newest value, and the threads that do not move are terminated, blocked, or not
-//! guaranteed progress.
+//! A program fails to terminate when some execution runs for ever, or is stuck at a control barrier, although
+//! every thread to which the progress model guarantees progress keeps being scheduled and every write
+//! eventually becomes visible. The search builds the graph of reachable states of a relaxed machine (each
+//! location has a bounded window of past values, each thread a position in it) and looks for a cycle that is
+//! *fair*: in it every read returns the newest value, and the threads that do not move are terminated,
+//! blocked, or not guaranteed progress.
 //!
-//! The machine ignores synchronisation, so it can be too weak but not too strong: "terminates" holds as far as the windows reach, and a
-//! cycle that starts from stale values is confirmed by the axioms before it counts.
+//! The machine ignores synchronisation, so it can be too weak but not too strong: "terminates" holds as far
+//! as the windows reach, and a cycle that starts from stale values is confirmed by the axioms before it
+//! counts.
 
 use std::collections::HashMap;
 use std::fmt;

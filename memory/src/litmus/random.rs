@@ -1,7 +1,8 @@
 //! Random litmus programs, and the comparison of the machine with the axioms on them.
 //!
-//! A program is a function of its seed alone: 2 to 4 threads, up to 14 events, every scope, storage class, privacy, availability,
-//! visibility and semantics, memory and control barriers, aliases, device-domain operations and system-synchronizes-with.
+//! A program is a function of its seed alone: 2 to 4 threads, up to 14 events, every scope, storage class,
+//! privacy, availability, visibility and semantics, memory and control barriers, aliases, device-domain
+//! operations and system-synchronizes-with.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +150,8 @@ impl Generator {
         thread.registers.len() - 1
     }
 
-    /// Adds one instruction (a control barrier to each thread of a workgroup) and tells how many events it makes.
+    /// Adds one instruction (a control barrier to each thread of a workgroup) and tells how many events it
+    /// makes.
     fn instruction(&mut self, threads: usize) -> usize {
         let thread = self.random.below(threads as u64) as usize;
         match self.random.below(100) {
@@ -280,9 +282,11 @@ pub struct Comparisons {
     pub reached: u64,
     /// Those that it did not, by kind.
     pub missing: BTreeMap<&'static str, u64>,
-    /// Programs in which the machine reached an outcome that the axioms forbid: seed and outcome. Must be empty.
+    /// Programs in which the machine reached an outcome that the axioms forbid: seed and outcome. Must be
+    /// empty.
     pub forbidden: Vec<(u64, Vec<i64>)>,
-    /// Of race-free programs (by the axioms): compared, and those where the machine reached every allowed outcome.
+    /// Of race-free programs (by the axioms): compared, and those where the machine reached every allowed
+    /// outcome.
     pub race_free: (u64, u64),
 }
 
@@ -301,7 +305,8 @@ impl Comparisons {
         self.race_free.1 += other.race_free.1;
     }
 
-    /// The same, counted for what was reached and not for how much: large programs have too many outcomes that race.
+    /// The same, counted for what was reached and not for how much: large programs have too many outcomes
+    /// that race.
     #[must_use]
     pub fn without_coverage(self) -> Comparisons {
         Comparisons { allowed: 0, reached: 0, skipped: 0, missing: BTreeMap::new(), ..self }

@@ -18,9 +18,9 @@
 //! | `assertions` | of a `.test` file: `line`, `text`, `holds`, `witness` |
 //! | `example` | some consistent execution, if relations were asked for and no answer has a witness |
 //!
-//! A witness is one execution: `events` (`id`, `thread`, `instruction`, `read`, `written`), `reads_from` (`write`, null for the initial
-//! value, and `read`), `scoped_modification_order` (immediate pairs), `races` (pairs), `state`, and `relations`: for each relation asked
-//! for by name, its pairs.
+//! A witness is one execution: `events` (`id`, `thread`, `instruction`, `read`, `written`), `reads_from`
+//! (`write`, null for the initial value, and `read`), `scoped_modification_order` (immediate pairs), `races`
+//! (pairs), `state`, and `relations`: for each relation asked for by name, its pairs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -80,7 +80,8 @@ pub struct AnswerReport {
     pub text: String,
     /// The answer; null if a bound was hit first.
     pub holds: Option<bool>,
-    /// How often a loop body was entered at most, where the answer rests on the absence of an execution and longer ones exist.
+    /// How often a loop body was entered at most, where the answer rests on the absence of an execution and
+    /// longer ones exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<usize>,
     /// The execution that it rests on.

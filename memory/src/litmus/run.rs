@@ -95,8 +95,8 @@ impl FromStr for Property {
 pub struct Settings {
     /// The model.
     pub options: ModelOptions,
-    /// How a read-modify-write is ordered; by default literally in `.test` files, as the Alloy model has it, and by halves in `.litmus`
-    /// files.
+    /// How a read-modify-write is ordered; by default literally in `.test` files, as the Alloy model has it,
+    /// and by halves in `.litmus` files.
     pub read_modify_write: Option<ReadModifyWrite>,
     /// Bounds of the search.
     pub limits: Limits,

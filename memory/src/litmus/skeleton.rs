@@ -96,8 +96,8 @@ pub(super) fn barrier_event(
 }
 
 impl Skeleton {
-    /// The events of `paths` as far as `progress` lets them run. `arrivals` holds, for each passed barrier, which members count as
-    /// arrivals.
+    /// The events of `paths` as far as `progress` lets them run. `arrivals` holds, for each passed barrier,
+    /// which members count as arrivals.
     pub fn new(program: &Program, paths: &[&Path], progress: &Progress, arrivals: &[Vec<bool>]) -> Skeleton {
         let mut skeleton = Skeleton {
             events: Vec::new(),
@@ -186,7 +186,8 @@ impl Skeleton {
         if a != b && !applied(a) && !applied(b) {
             return Some(operation.apply(leaf(a)??, leaf(b)??));
         }
-        // Operands have smaller numbers: what is needed is found downwards and evaluated upwards, each expression once.
+        // Operands have smaller numbers: what is needed is found downwards and evaluated upwards, each
+        // expression once.
         let mut needed = vec![false; expression + 1];
         needed[expression] = true;
         for index in (0..=expression).rev() {

@@ -175,7 +175,8 @@ const MARKS: [&str; 18] = [
 ];
 
 impl<'a> Tokens<'a> {
-    /// Divides what is left of the scanner into tokens. Blanks, `(* *)` and `//` comments and `<< >>` configurations separate tokens.
+    /// Divides what is left of the scanner into tokens. Blanks, `(* *)` and `//` comments and `<< >>`
+    /// configurations separate tokens.
     pub fn scan(file: &'a str, mut scanner: Scanner<'a>) -> Result<Tokens<'a>, SyntaxError> {
         let mut tokens = Vec::new();
         loop {
@@ -223,8 +224,8 @@ impl<'a> Tokens<'a> {
         (self.next, self.operators) = mark;
     }
 
-    /// One level of nesting more, until [`Tokens::leave`]; an error where there are too many. A reader that enters leaves, whether it
-    /// succeeds or not.
+    /// One level of nesting more, until [`Tokens::leave`]; an error where there are too many. A reader that
+    /// enters leaves, whether it succeeds or not.
     pub fn enter(&mut self) -> Result<(), SyntaxError> {
         self.depth += 1;
         if self.depth <= MAX_NESTING {
@@ -335,7 +336,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Joins operands of an associative operator. Long chains are joined as a balanced tree, so that its height stays small.
+/// Joins operands of an associative operator. Long chains are joined as a balanced tree, so that its height
+/// stays small.
 pub(super) fn join_all<T>(first: T, mut rest: Vec<T>, join: fn(T, T) -> T) -> T {
     if rest.len() < 64 {
         return rest.into_iter().fold(first, join);

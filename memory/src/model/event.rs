@@ -13,8 +13,9 @@ pub type Reference = u32;
 
 /// Who executes an operation, with the scope instances that the agent belongs to.
 ///
-/// Instance numbers are compared across the whole execution: subgroup 0 of workgroup 1 needs another number than subgroup 0 of
-/// workgroup 0. An agent that is not a shader invocation (a host thread, a fixed-function stage) takes instance numbers of its own.
+/// Instance numbers are compared across the whole execution: subgroup 0 of workgroup 1 needs another number
+/// than subgroup 0 of workgroup 0. An agent that is not a shader invocation (a host thread, a fixed-function
+/// stage) takes instance numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Agent {
     /// The invocation, host thread or queue operation. Equal numbers are the same agent.
@@ -35,8 +36,8 @@ impl Agent {
         Agent { thread, subgroup, workgroup, queue_family, host: false }
     }
 
-    /// An agent that shares no scope instance with others: a host thread or a fixed-function stage. `thread` must be unused as an
-    /// instance number.
+    /// An agent that shares no scope instance with others: a host thread or a fixed-function stage. `thread`
+    /// must be unused as an instance number.
     pub fn alone(thread: u32, host: bool) -> Agent {
         Agent { thread, subgroup: thread, workgroup: thread, queue_family: thread, host }
     }
@@ -70,8 +71,8 @@ impl LocationSet {
 
 /// Membership in a dynamic instance of a control barrier.
 ///
-/// An ordinary control barrier both arrives and waits. A split barrier's arrival only arrives and its wait only waits. A member of a
-/// quorum barrier that was not among the arrivals that released it waits only.
+/// An ordinary control barrier both arrives and waits. A split barrier's arrival only arrives and its wait
+/// only waits. A member of a quorum barrier that was not among the arrivals that released it waits only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierInstance {
     /// Equal numbers are the same dynamic instance.
@@ -105,7 +106,8 @@ pub enum Covers {
     Events(Vec<EventId>),
 }
 
-/// An API-level availability, visibility or memory domain operation (*Availability, Visibility, and Domain Operations*).
+/// An API-level availability, visibility or memory domain operation (*Availability, Visibility, and Domain
+/// Operations*).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DomainOperation {
     /// Makes the writes that it covers available to the domain (`avdevice` in litmus tests).
@@ -143,10 +145,11 @@ pub struct Event {
     pub semantics: Semantics,
     /// The scope of the atomic, of the barrier, or of the per-instruction availability or visibility.
     pub scope: Scope,
-    /// MakePointerAvailable / MakeTexelAvailable. Implied for atomic writes. On the host: the write is its own availability operation
-    /// (host-coherent memory).
+    /// MakePointerAvailable / MakeTexelAvailable. Implied for atomic writes. On the host: the write is its
+    /// own availability operation (host-coherent memory).
     pub available: bool,
-    /// MakePointerVisible / MakeTexelVisible. Implied for atomic reads. On the host: the read is its own visibility operation.
+    /// MakePointerVisible / MakeTexelVisible. Implied for atomic reads. On the host: the read is its own
+    /// visibility operation.
     pub visible: bool,
     /// NonPrivatePointer / NonPrivateTexel. Implied for atomics and by `available` and `visible`.
     pub non_private: bool,
@@ -212,13 +215,14 @@ impl Event {
         Event { domain: Some(operation), ..Event::blank(agent) }
     }
 
-    /// An operation without effect on memory (an API call, a queue operation that accesses nothing): it only carries
-    /// system-synchronizes-with.
+    /// An operation without effect on memory (an API call, a queue operation that accesses nothing): it only
+    /// carries system-synchronizes-with.
     pub fn other(agent: Agent) -> Event {
         Event::blank(agent)
     }
 
-    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility are non-private.
+    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility
+    /// are non-private.
     pub(crate) fn normalised(&self) -> Event {
         let mut event = self.clone();
         if event.atomic {

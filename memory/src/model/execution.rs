@@ -90,13 +90,14 @@ impl Execution {
         self.events.get_mut(event as usize)
     }
 
-    /// The first operation system-synchronizes-with the second (a direct pair; the engine closes the relation).
+    /// The first operation system-synchronizes-with the second (a direct pair; the engine closes the
+    /// relation).
     pub fn system_synchronizes(&mut self, first: EventId, second: EventId) {
         self.system_synchronizes.push((first, second));
     }
 
-    /// `read` returns what `write` wrote, at every location that both access. A read at a location without a reads-from returns the
-    /// initial value there.
+    /// `read` returns what `write` wrote, at every location that both access. A read at a location without a
+    /// reads-from returns the initial value there.
     pub fn reads_from(&mut self, write: EventId, read: EventId) {
         self.reads_from.push((write, read, None));
     }
@@ -106,7 +107,8 @@ impl Execution {
         self.reads_from.push((write, read, Some(locations)));
     }
 
-    /// The order of all atomic writes, from which scoped modification order is taken. Without it, the order of the events is used.
+    /// The order of all atomic writes, from which scoped modification order is taken. Without it, the order
+    /// of the events is used.
     pub fn modification_order(&mut self, writes: Vec<EventId>) {
         self.modification = Some(writes);
     }

@@ -169,7 +169,8 @@ pub struct Race {
 /// Why the specification does not allow an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inconsistency {
-    /// *Acyclicity*: a cycle through location-ordered, scoped modification order, reads-from and from-reads, in order.
+    /// *Acyclicity*: a cycle through location-ordered, scoped modification order, reads-from and from-reads,
+    /// in order.
     Cycle(Vec<(EventId, RelationName, EventId)>),
     /// *Visible-To*: a plain read returns a write that another write, location-ordered between them, shadows.
     Shadowed {
@@ -211,8 +212,8 @@ impl Judgement {
         self.judged.relation(name)
     }
 
-    /// *Inter-Thread-Happens-Before* for one set of storage classes; `None` where no operation has all of them in its semantics, or
-    /// where the set gives nothing that a larger one does not give.
+    /// *Inter-Thread-Happens-Before* for one set of storage classes; `None` where no operation has all of
+    /// them in its semantics, or where the set gives nothing that a larger one does not give.
     pub fn inter_thread_happens_before(&self, classes: crate::scope::StorageClasses) -> Option<Relation> {
         self.judged.inter_thread(classes.bits())
     }

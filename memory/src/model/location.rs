@@ -15,7 +15,8 @@ pub(crate) struct AlloyChains<R> {
     pub visible: [Matrix<R>; LEVELS],
 }
 
-/// Location-ordered over the accesses of `cell` (all of whose pairs count as the same location when `same_location` relates them).
+/// Location-ordered over the accesses of `cell` (all of whose pairs count as the same location when
+/// `same_location` relates them).
 pub(crate) fn location_ordered<R: Row>(
     program: &Program<R>,
     order: &Order<R>,
@@ -140,7 +141,8 @@ fn visibility_chain<R: Row>(
     let mut reached: PerLevel<R> = std::array::from_fn(|level| own & program.visible_at[level]);
     if program.options.chains {
         for level in 0..LEVELS - 1 {
-            // All links of this level lie in the read's instance of it, as the last element is the reader's own.
+            // All links of this level lie in the read's instance of it, as the last element is the reader's
+            // own.
             let instance = program.same_instance[level].row(read);
             let next = happens_after.image(reached[level]) & including & instance;
             for (wider, reached) in reached.iter_mut().enumerate().skip(level + 1) {

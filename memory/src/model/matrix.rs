@@ -1,7 +1,7 @@
 //! Square bit matrices over the events of one execution, generic in the width of a row.
 //!
-//! Up to 64 events a row is one machine word; wider executions use [`Wide`] rows. All operations are exact; none allocates beyond its
-//! result.
+//! Up to 64 events a row is one machine word; wider executions use [`Wide`] rows. All operations are exact;
+//! none allocates beyond its result.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 

@@ -3,7 +3,8 @@
 /// On what a link of an availability or visibility chain is conditioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ChainRule {
-    /// The specification's text: every element must include the write's agent, reference and location (or its storage class).
+    /// The specification's text: every element must include the write's agent, reference and location (or its
+    /// storage class).
     #[default]
     Specification,
     /// The Khronos Alloy model: consecutive elements must include one another.
@@ -13,7 +14,8 @@ pub enum ChainRule {
 /// How a read-modify-write is ordered after a write and before another access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ReadModifyWrite {
-    /// Only if both its halves are: as the target of a write it also needs visibility, as the source it also needs availability.
+    /// Only if both its halves are: as the target of a write it also needs visibility, as the source it also
+    /// needs availability.
     #[default]
     ByHalves,
     /// One event to which each rule applies literally.

@@ -37,8 +37,8 @@ impl<R: Row> Order<R> {
 
         let mut synchronizes = Matrix::empty(n);
         let acquire_fence = acquire & fence;
-        // `from`: the operation that heads a sequence, with the atomic write that does so. The reader may acquire itself, or an acquire
-        // barrier after it in program order does.
+        // `from`: the operation that heads a sequence, with the atomic write that does so. The reader may
+        // acquire itself, or an acquire barrier after it in program order does.
         for head in (write & atomic).members() {
             let mut observed = R::default();
             for member in hypothetical_sequence.row(head).members() {

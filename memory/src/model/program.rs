@@ -1,6 +1,6 @@
-//! What a candidate execution's events fix by themselves, before reads-from and modification order are chosen: program order, scope
-//! instances, same-location and same-reference relations, mutually-ordered atomics, and which operations an availability or visibility
-//! operation includes.
+//! What a candidate execution's events fix by themselves, before reads-from and modification order are
+//! chosen: program order, scope instances, same-location and same-reference relations, mutually-ordered
+//! atomics, and which operations an availability or visibility operation includes.
 
 use super::event::{Covers, Domain, DomainOperation, Event, LocationSet};
 use super::matrix::{Matrix, Row};
@@ -61,7 +61,8 @@ pub(crate) struct Program<R> {
     pub pure_write: R,
     pub program_order: Matrix<R>,
     pub same_agent: Matrix<R>,
-    /// Same scope instance, by level; the widest one relates device agents to device agents and host agents to host agents.
+    /// Same scope instance, by level; the widest one relates device agents to device agents and host agents
+    /// to host agents.
     pub same_instance: [Matrix<R>; LEVELS],
     pub system_synchronizes: Matrix<R>,
     /// Its transitive closure.
@@ -81,7 +82,8 @@ pub(crate) struct Program<R> {
     pub available_at: [R; LEVELS],
     pub visible_at: [R; LEVELS],
     pub cells: Vec<Cell<R>>,
-    /// Every access lies within one cell, so that same-location is an equivalence and one pass judges all locations.
+    /// Every access lies within one cell, so that same-location is an equivalence and one pass judges all
+    /// locations.
     pub undivided: bool,
     pub domain: DomainSets<R>,
     /// For an availability or visibility domain operation: the accesses that it includes.
@@ -325,8 +327,9 @@ impl<R: Row> Program<R> {
         self.events.len()
     }
 
-    /// The accesses that an event's semantics or per-instruction operation can include, for a write of this class at the locations and
-    /// reference that `at` (row of same-reference and same-location) names: availability operations.
+    /// The accesses that an event's semantics or per-instruction operation can include, for a write of this
+    /// class at the locations and reference that `at` (row of same-reference and same-location) names:
+    /// availability operations.
     pub fn including_available(&self, class: u8, at: R) -> R {
         self.including(class, at, |e| e.semantics.make_available, |e| e.available)
     }

@@ -53,7 +53,8 @@ impl<R: Row> Candidate<R> {
 }
 
 impl<R: Row> Verdict<R> {
-    /// Judges a candidate. A candidate with undecided reads is judged as far as it goes: what is a cycle now stays one.
+    /// Judges a candidate. A candidate with undecided reads is judged as far as it goes: what is a cycle now
+    /// stays one.
     pub fn new(program: &Program<R>, candidate: &Candidate<R>) -> Verdict<R> {
         let n = program.len();
         let order = if program.undivided {

@@ -115,7 +115,8 @@ pub(super) fn load_view(
     }
 }
 
-/// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be consecutive or equal.
+/// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be
+/// consecutive or equal.
 #[inline(always)]
 fn load_halves(view: &MemoryView, offsets: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
     const HALF: usize = LANES / 2;
@@ -332,7 +333,8 @@ pub(super) fn modify_view(
     }
     let at = Offsets::new(offset, immediate, mask, 0);
     if with.op == AtomicOp::IAdd && access.size == 4 && at.equal {
-        // All lanes add to one word: one addition of the sum, and each lane sees what the lanes before it added.
+        // All lanes add to one word: one addition of the sum, and each lane sees what the lanes before it
+        // added.
         let mut sum = 0u32;
         let mut before = Lanes::ZERO;
         for i in 0..LANES {

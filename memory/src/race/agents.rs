@@ -72,9 +72,11 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Agents of this topology that know nothing. With `chains` false, availability and visibility chains have one element.
+    /// Agents of this topology that know nothing. With `chains` false, availability and visibility chains
+    /// have one element.
     ///
-    /// Agents live in blocks of one workgroup (for a listed topology: one block of all, which is open from the start).
+    /// Agents live in blocks of one workgroup (for a listed topology: one block of all, which is open from
+    /// the start).
     pub fn new(topology: Topology, chains: bool) -> Agents {
         let count = topology.agents();
         let (per_block, listed) = match &topology {
@@ -202,8 +204,8 @@ impl Agents {
         &self.masks
     }
 
-    /// Begins to track the semantics `classes` and its intersections with those known. Every operation does so; semantics that are declared
-    /// before anything is executed are tracked without loss.
+    /// Begins to track the semantics `classes` and its intersections with those known. Every operation does
+    /// so; semantics that are declared before anything is executed are tracked without loss.
     pub fn note_semantics(&mut self, classes: StorageClasses) {
         if classes.is_empty() || self.masks.contains(&classes) {
             return;
@@ -216,8 +218,9 @@ impl Agents {
             }
         }
         for mask in added {
-            // Until now every operation of a larger mask was one of the smallest larger mask: what happens before by it happens before by
-            // the new mask. Availability does not carry over: an atomic may be a member of the larger one by its class alone.
+            // Until now every operation of a larger mask was one of the smallest larger mask: what happens
+            // before by it happens before by the new mask. Availability does not carry over: an atomic may be
+            // a member of the larger one by its class alone.
             let smallest = known
                 .iter()
                 .enumerate()
@@ -252,7 +255,8 @@ impl Agents {
         &mut facts.masks[index]
     }
 
-    /// Writes of others, of this class and own level, that are available in `agent`'s instance of `level` before the operation.
+    /// Writes of others, of this class and own level, that are available in `agent`'s instance of `level`
+    /// before the operation.
     pub(super) fn available_in(
         &self,
         agent: AgentId,
@@ -357,7 +361,8 @@ impl Agents {
                     if passed_on.is_empty() {
                         continue;
                     }
-                    // What is known to be available at this level anyway need not be remembered: it keeps facts equal across agents.
+                    // What is known to be available at this level anyway need not be remembered: it keeps
+                    // facts equal across agents.
                     let known_anyway = |mask: usize| {
                         self.mask_facts(facts, mask)
                             .and_then(|known| known.available.get(key))
@@ -437,7 +442,8 @@ impl Agents {
         let sharing: [AgentSet; 4] =
             std::array::from_fn(|l| intersect(&publishers, &self.topology.range(agent, l as u8)));
         let shares = |key: Key| !sharing[key.level() as usize].is_empty();
-        // Availability in another subgroup's instance is of no use, and never used; taking it in keeps the facts of a workgroup equal.
+        // Availability in another subgroup's instance is of no use, and never used; taking it in keeps the
+        // facts of a workgroup equal.
         let with_whom = |key: Key| &sharing[key.level().max(1) as usize];
         for (index, mask) in self.masks.iter().enumerate() {
             if !release.classes.contains(*mask) || !operation.semantics.classes.contains(*mask) {
@@ -477,7 +483,8 @@ impl Agents {
         }
     }
 
-    /// Adds to `facts` what a release of queue family or device scope says to agents of other workgroups of the dispatch.
+    /// Adds to `facts` what a release of queue family or device scope says to agents of other workgroups of
+    /// the dispatch.
     pub(super) fn gather(&self, facts: &mut Facts, release: &Release) {
         for (index, mask) in self.masks.iter().enumerate() {
             if !release.classes.contains(*mask) {

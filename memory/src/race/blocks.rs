@@ -1,4 +1,5 @@
-//! Where the state of agents is kept: per workgroup one copy while all its agents are alike, else one per agent.
+//! Where the state of agents is kept: per workgroup one copy while all its agents are alike, else one per
+//! agent.
 
 use super::agents::Operation;
 use super::facts::{Facts, Pending};

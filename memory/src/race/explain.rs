@@ -1,7 +1,8 @@
 //! Why a pair races, and what would order it.
 //!
-//! The slice of the pair is judged by the axioms; then each clause of *Location-Ordered* is granted in turn (non-private, one reference,
-//! availability, all storage classes, the widest scope), and the first one that helps names what is missing.
+//! The slice of the pair is judged by the axioms; then each clause of *Location-Ordered* is granted in turn
+//! (non-private, one reference, availability, all storage classes, the widest scope), and the first one that
+//! helps names what is missing.
 
 use super::order::Kind;
 use super::slice::Slice;
@@ -76,7 +77,8 @@ impl Case<'_> {
             self.synchronization(common)
         };
         let fix = self.fix(common);
-        // Synchronisation that is too narrow and does not acquire or release either: what the fix adds is what is missing.
+        // Synchronisation that is too narrow and does not acquire or release either: what the fix adds is
+        // what is missing.
         let adds = |wanted: fn(&Edit) -> bool| fix.iter().any(wanted);
         let other = match id {
             FindingId::RaceScope => !adds(|edit| matches!(edit, Edit::Widen(..))),
@@ -156,7 +158,8 @@ impl Case<'_> {
         true
     }
 
-    /// Availability operations of the writer after the write, and visibility operations of the reader before the read.
+    /// Availability operations of the writer after the write, and visibility operations of the reader before
+    /// the read.
     fn operations(&self, facts: &mut Vec<Fact>, common: Scope) {
         let class = self.first.0.class;
         for (event, site) in self.slice.execution.events().iter().zip(self.sites()) {

@@ -1,7 +1,7 @@
 //! What one agent knows: horizons per storage-class mask, and synchronisation that is not yet taken in.
 //!
-//! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so agents of one workgroup that
-//! passed the same barrier have equal facts and share one copy.
+//! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so
+//! agents of one workgroup that passed the same barrier have equal facts and share one copy.
 
 use super::heads::Heads;
 use super::horizon::{Horizon, Time};
@@ -12,7 +12,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Storage class index 0 to 3, instance level 0 to 3, and the level of a write's own per-instruction availability, -1 to 3.
+/// Storage class index 0 to 3, instance level 0 to 3, and the level of a write's own per-instruction
+/// availability, -1 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u8);
 
@@ -103,7 +104,8 @@ impl OwnTimes {
 pub(super) struct MaskFacts {
     /// K: operations that inter-thread-happen-before the next member operation.
     pub before: Horizon,
-    /// H: non-private writes available in this agent's instance of the key's level, through an operation that happens before.
+    /// H: non-private writes available in this agent's instance of the key's level, through an operation that
+    /// happens before.
     pub available: Keyed,
     /// I: writes that visibility chains imported into this agent's instance of the key's level.
     pub imported: Keyed,
@@ -126,7 +128,8 @@ pub struct Facts {
     pub(super) own_available: OwnTimes,
     pub(super) exported: Keyed,
     pub(super) own_exported: OwnTimes,
-    /// V: what past visibility operations of this agent made visible to it, by class and the write's own level.
+    /// V: what past visibility operations of this agent made visible to it, by class and the write's own
+    /// level.
     pub(super) visible: Keyed,
 }
 

@@ -1,8 +1,9 @@
 //! Fixes: sets of edits of static instructions, tried cheapest first.
 //!
-//! A set is accepted if the edited slice orders the pair, has no race that the slice did not have, and is consistent. Plain reads do not
-//! count for the last: in the edited program they return what they find then. A new barrier is judged by itself, with the two accesses on
-//! its two sides in either order: which one came first is the schedule's matter, and where the barrier can stand is the outline's.
+//! A set is accepted if the edited slice orders the pair, has no race that the slice did not have, and is
+//! consistent. Plain reads do not count for the last: in the edited program they return what they find then.
+//! A new barrier is judged by itself, with the two accesses on its two sides in either order: which one came
+//! first is the schedule's matter, and where the barrier can stand is the outline's.
 
 use super::explain::{Case, Judged};
 use crate::access::Site;
@@ -57,8 +58,8 @@ impl Case<'_> {
         }
     }
 
-    /// Instructions that read and write at once in the slice. Where one of them only reads, it is a compare-exchange that fails, which has
-    /// semantics of its own.
+    /// Instructions that read and write at once in the slice. Where one of them only reads, it is a
+    /// compare-exchange that fails, which has semantics of its own.
     fn updating(&self) -> BTreeSet<Site> {
         let events = self.slice.execution.events().iter().zip(self.sites());
         events.filter(|(event, _)| event.atomic && event.read && event.write).map(|(_, site)| *site).collect()
@@ -214,7 +215,8 @@ impl Case<'_> {
                 }
             }
         }
-        // Atomic accesses hide a race and mend it only if someone waits for the value, or if it does not matter whose value stays.
+        // Atomic accesses hide a race and mend it only if someone waits for the value, or if it does not
+        // matter whose value stays.
         let waits = [first, second].iter().any(|kind| kind.read && outline.waits(kind.site));
         let same = first.site == second.site && outline.stores_constant(first.site);
         let both = [first, second].iter().all(|kind| kind.atomic || outline.scalar(kind.site));
@@ -297,8 +299,8 @@ impl Case<'_> {
             && (!now.consistent || new_atomics || consistent())
     }
 
-    /// Judges edited events, with the fences that edits insert; says where each event went. Without plain reads, those are fences that do
-    /// nothing.
+    /// Judges edited events, with the fences that edits insert; says where each event went. Without plain
+    /// reads, those are fences that do nothing.
     fn judge_edited(&self, events: &[Event], edits: &[Edit], reads: bool) -> Option<(Judged, Vec<EventId>)> {
         let mut execution = Execution::new();
         let mut moved = Vec::with_capacity(events.len());
@@ -464,7 +466,8 @@ fn chosen(candidates: &[Edit], set: u32) -> impl Iterator<Item = (usize, &Edit)>
     candidates.iter().enumerate().filter(move |(index, _)| set >> index & 1 != 0)
 }
 
-/// Instructions touched count most, then edits; new instructions and atomics are a larger change than a changed operand.
+/// Instructions touched count most, then edits; new instructions and atomics are a larger change than a
+/// changed operand.
 fn cost<'a>(edits: impl Iterator<Item = (usize, &'a Edit)>) -> u32 {
     let mut sites: BTreeSet<Site> = BTreeSet::new();
     let mut cost = 0;

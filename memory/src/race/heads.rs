@@ -1,10 +1,11 @@
 //! The releases that an atomic write passes on, and what an acquire that reads it takes in.
 //!
-//! A release sequence may be as long as the dispatch has workgroups (a counter that all of them increment). What it says to an agent is the
-//! join of its releases. Nearly all of that is the same for everyone, and is gathered once, each time from what was gathered for the
-//! predecessor. Only releases by the agent's own workgroup say more to it (availability in the workgroup's or the subgroup's instance), and
-//! these are looked for no further back than where the workgroup made its first one. Beyond the first one of any running workgroup the list
-//! is replaced by what was gathered from it.
+//! A release sequence may be as long as the dispatch has workgroups (a counter that all of them increment).
+//! What it says to an agent is the join of its releases. Nearly all of that is the same for everyone, and is
+//! gathered once, each time from what was gathered for the predecessor. Only releases by the agent's own
+//! workgroup say more to it (availability in the workgroup's or the subgroup's instance), and these are
+//! looked for no further back than where the workgroup made its first one. Beyond the first one of any
+//! running workgroup the list is replaced by what was gathered from it.
 
 use super::agents::{Agents as Everyone, Operation};
 #[cfg(debug_assertions)]
@@ -21,7 +22,8 @@ const GATHERED: usize = 32;
 /// Every so many links it is tried to shorten a list.
 const SHORTEN: u32 = 128;
 
-/// The releases that head the release sequences of one atomic write, newest first: a list that shares its tail with its predecessor's.
+/// The releases that head the release sequences of one atomic write, newest first: a list that shares its
+/// tail with its predecessor's.
 #[derive(Clone, Debug, Default)]
 pub struct Heads(pub(super) Option<Arc<HeadNode>>);
 
@@ -41,9 +43,11 @@ pub(super) struct HeadNode {
     pub caught_up: bool,
     /// Links in the list.
     pub links: u32,
-    /// What the list says to an agent of a workgroup that made none of its releases, once somebody has asked for it.
+    /// What the list says to an agent of a workgroup that made none of its releases, once somebody has asked
+    /// for it.
     pub gathered: Mutex<Option<Arc<Facts>>>,
-    /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another chain.
+    /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another
+    /// chain.
     pub chain: u64,
     pub length: u32,
     followed: AtomicBool,
@@ -97,8 +101,9 @@ impl Heads {
         self.nodes().map(|node| &node.release)
     }
 
-    /// The same list with all that was published before `sequence` replaced by one release that says as much to everyone to whom only that
-    /// matters: the facts `gathered` of the first link that is replaced. Nothing is replaced if that is not worth while.
+    /// The same list with all that was published before `sequence` replaced by one release that says as much
+    /// to everyone to whom only that matters: the facts `gathered` of the first link that is replaced.
+    /// Nothing is replaced if that is not worth while.
     pub(super) fn shortened(
         &self,
         sequence: u64,
@@ -265,8 +270,8 @@ impl Everyone {
     }
 }
 
-/// Whether what was gathered says what the list says. (The list may say more of writes with an own availability that none had when the
-/// release was made: that is empty.)
+/// Whether what was gathered says what the list says. (The list may say more of writes with an own
+/// availability that none had when the release was made: that is empty.)
 #[cfg(debug_assertions)]
 fn agree(gathered: &Facts, by_walking: &Facts) -> bool {
     gathered.masks.len() == by_walking.masks.len()

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A point in an agent's program: it advances at releases, availability and visibility operations and at barriers. 0 is before everything.
+/// A point in an agent's program: it advances at releases, availability and visibility operations and at
+/// barriers. 0 is before everything.
 pub type Time = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,8 @@ struct Chunk {
     spans: SmallVec<[Span; 1]>,
     /// Its own number among all chunks; only equality of such numbers is ever used.
     id: u64,
-    /// Chunks that are known to say nothing more: long chains of synchronisation compare the same old chunks again and again.
+    /// Chunks that are known to say nothing more: long chains of synchronisation compare the same old chunks
+    /// again and again.
     covered: [AtomicU64; 4],
 }
 
@@ -52,9 +54,9 @@ impl Chunk {
 
 /// For every agent the time up to which something is known about it; 0 where nothing is.
 ///
-/// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a horizon is a sorted list of spans of
-/// agents. Copies share it, and horizons that grow from each other share the chunks in which they are alike: what a long chain of
-/// synchronisation passes on costs what is new.
+/// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a horizon is
+/// a sorted list of spans of agents. Copies share it, and horizons that grow from each other share the chunks
+/// in which they are alike: what a long chain of synchronisation passes on costs what is new.
 #[derive(Clone, Debug, Default)]
 pub struct Horizon(Option<Arc<[Arc<Chunk>]>>);
 

@@ -1,15 +1,18 @@
-//! The online race detector: for each access, while it happens, which earlier accesses to its locations are location-ordered before it.
+//! The online race detector: for each access, while it happens, which earlier accesses to its locations are
+//! location-ordered before it.
 //!
-//! It never claims an order that the axioms ([`crate::model`]) do not give. It misses two rare ones, so a pair that it calls unordered is
-//! judged once more by the axioms, on a slice of the execution, before anything depends on it.
+//! It never claims an order that the axioms ([`crate::model`]) do not give. It misses two rare ones, so a
+//! pair that it calls unordered is judged once more by the axioms, on a slice of the execution, before
+//! anything depends on it.
 //!
 //! # How
 //!
-//! Each agent carries [`Facts`]: per set of storage classes (mask) the operations that inter-thread-happen-before its next one (K), the
-//! writes that are available in its scope instances through operations that happen before (H), what visibility chains imported (I), what
-//! the agent itself made available (P) and visible (V, and exported: X). A release publishes a copy of the facts; an acquire joins it,
-//! for the masks within both semantics. Times advance only at releases, availability and visibility operations and barriers: accesses
-//! between two of them are alike.
+//! Each agent carries [`Facts`]: per set of storage classes (mask) the operations that
+//! inter-thread-happen-before its next one (K), the writes that are available in its scope instances through
+//! operations that happen before (H), what visibility chains imported (I), what the agent itself made
+//! available (P) and visible (V, and exported: X). A release publishes a copy of the facts; an acquire joins
+//! it, for the masks within both semantics. Times advance only at releases, availability and visibility
+//! operations and barriers: accesses between two of them are alike.
 //!
 //! | file | subject |
 //! |---|---|

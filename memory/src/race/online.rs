@@ -1,5 +1,5 @@
-//! The detector over complete records: every access to every location is kept. This is what litmus machines and tests drive; dispatches
-//! use shadow memory instead, with the same rules.
+//! The detector over complete records: every access to every location is kept. This is what litmus machines
+//! and tests drive; dispatches use shadow memory instead, with the same rules.
 
 use super::agents::{Agents, Operation};
 use super::facts::Facts;
@@ -35,11 +35,12 @@ pub struct Observed {
     pub ordered: Vec<AccessId>,
 }
 
-/// The online detector: fed with the operations of an execution in a possible order, it knows for each access which earlier ones are
-/// location-ordered before it.
+/// The online detector: fed with the operations of an execution in a possible order, it knows for each access
+/// which earlier ones are location-ordered before it.
 ///
-/// It never claims an order that the axioms do not give. It misses two rare ones: availability chains of several agents made of
-/// per-instruction operations, and chains that begin with a release atomic reached through a mask without its own class.
+/// It never claims an order that the axioms do not give. It misses two rare ones: availability chains of
+/// several agents made of per-instruction operations, and chains that begin with a release atomic reached
+/// through a mask without its own class.
 #[derive(Clone, Debug)]
 pub struct Online {
     agents: Agents,
@@ -57,7 +58,8 @@ struct Around<'a> {
 impl Surroundings for Around<'_> {
     fn later_available_write(&self, write: &Record, holds: &mut dyn FnMut(&Record, &Kind) -> bool) -> bool {
         let reference = self.entries[self.write].kind.reference;
-        // By their order in the execution: times are too coarse to tell which of two writes of one agent is the later one.
+        // By their order in the execution: times are too coarse to tell which of two writes of one agent is
+        // the later one.
         let mut later = self.here.iter().filter(|id| **id >= self.write).map(|id| &self.entries[*id]);
         later.any(|other| {
             other.record.agent == write.agent
@@ -91,8 +93,8 @@ impl Online {
         Online { agents, read_modify_write, entries: Vec::new(), at: BTreeMap::new() }
     }
 
-    /// Says that operations with these semantics will occur. Semantics that first occur while the execution runs may lose availability
-    /// (never the other way round).
+    /// Says that operations with these semantics will occur. Semantics that first occur while the execution
+    /// runs may lose availability (never the other way round).
     pub fn declare(&mut self, classes: StorageClasses) {
         self.agents.note_semantics(classes);
     }
@@ -157,7 +159,8 @@ impl Online {
         self.agents.after_reading(agent, &kind.operation(), &heads)
     }
 
-    /// Whether access `earlier` is location-ordered at `location` before an access of this kind by `agent` that knows `facts`.
+    /// Whether access `earlier` is location-ordered at `location` before an access of this kind by `agent`
+    /// that knows `facts`.
     pub fn ordered_at(
         &self,
         earlier: AccessId,

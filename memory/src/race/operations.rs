@@ -1,7 +1,7 @@
 //! Fences, control barriers and atomics: how they change what agents know.
 //!
-//! Operations that several agents execute together (the lanes of a subgroup, the members of a barrier) are computed once for all agents
-//! whose state is one shared copy.
+//! Operations that several agents execute together (the lanes of a subgroup, the members of a barrier) are
+//! computed once for all agents whose state is one shared copy.
 
 use super::agents::{Agents, Operation};
 use super::blocks::{Deferred, Stored};
@@ -113,8 +113,8 @@ impl Agents {
         self.adopt(groups);
     }
 
-    /// One dynamic instance of a control barrier by all agents of workgroup `block`. Returns whether it could be computed once for all of
-    /// them; if not, nothing has happened.
+    /// One dynamic instance of a control barrier by all agents of workgroup `block`. Returns whether it could
+    /// be computed once for all of them; if not, nothing has happened.
     pub fn whole_barrier(&mut self, block: u32, operation: &Operation) -> bool {
         let semantics = operation.semantics;
         let full =
@@ -143,7 +143,8 @@ impl Agents {
         true
     }
 
-    /// Has the facts of an agent tell of all barriers that it has passed. To be called before anything looks at them.
+    /// Has the facts of an agent tell of all barriers that it has passed. To be called before anything looks
+    /// at them.
     #[inline]
     pub fn complete(&mut self, agent: AgentId) {
         if !self.blocks.complete(agent) {
@@ -158,7 +159,8 @@ impl Agents {
         let after = stored.time;
         let known = stored.facts.take();
         let mut facts = known.unwrap_or_else(|| self.start());
-        // What the second of two like barriers adds to what the first one did, all later ones add: only times advance.
+        // What the second of two like barriers adds to what the first one did, all later ones add: only times
+        // advance.
         #[cfg(debug_assertions)]
         let one_by_one = {
             let mut facts = facts.clone();
@@ -194,7 +196,8 @@ impl Agents {
         self.make_visible(agent, facts, time, operation);
     }
 
-    /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the level `execution`.
+    /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the
+    /// level `execution`.
     pub fn barrier(&mut self, members: &[AgentId], execution: Level, operation: &Operation) {
         self.note_semantics(operation.semantics.classes);
         let semantics = &operation.semantics;
@@ -318,7 +321,8 @@ impl Agents {
         if facts == **known { known.clone() } else { Arc::new(facts) }
     }
 
-    /// `agent` reads, atomically, a mutually ordered write with these heads; `facts` come from [`Agents::after_reading`].
+    /// `agent` reads, atomically, a mutually ordered write with these heads; `facts` come from
+    /// [`Agents::after_reading`].
     pub fn read_atomic(&mut self, agent: AgentId, operation: &Operation, heads: &Heads, facts: Arc<Facts>) {
         let Some(state) = self.blocks.get_mut(agent) else { return };
         state.facts = Some(facts);
@@ -340,8 +344,8 @@ impl Agents {
         }
     }
 
-    /// The heads of an atomic write: those of its immediate predecessors (for a read-modify-write), pending release fences that name its
-    /// class, and the write itself if it releases.
+    /// The heads of an atomic write: those of its immediate predecessors (for a read-modify-write), pending
+    /// release fences that name its class, and the write itself if it releases.
     pub fn write_heads(&mut self, agent: AgentId, operation: &Operation, predecessors: &[Heads]) -> Heads {
         let mut heads = predecessors.first().cloned().unwrap_or_default();
         for other in predecessors.iter().skip(1) {

@@ -1,5 +1,5 @@
-//! Whether an earlier access is location-ordered before a later one (Vulkan memory model, *Location-Ordered*), decided from what the later
-//! one's agent knows.
+//! Whether an earlier access is location-ordered before a later one (Vulkan memory model,
+//! *Location-Ordered*), decided from what the later one's agent knows.
 
 use super::agents::{Agents, Operation, class_index, member};
 use super::facts::{Facts, Key};
@@ -57,7 +57,8 @@ impl Kind {
         }
     }
 
-    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility are non-private.
+    /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility
+    /// are non-private.
     #[must_use]
     pub fn normalised(mut self) -> Kind {
         if self.atomic {
@@ -108,7 +109,8 @@ pub struct Later<'a> {
 
 /// What the detector remembers of the location besides the pair: other accesses to it.
 pub trait Surroundings {
-    /// Whether `holds` for a later (or the same) available write by the author of `write` through the same reference.
+    /// Whether `holds` for a later (or the same) available write by the author of `write` through the same
+    /// reference.
     fn later_available_write(&self, write: &Record, holds: &mut dyn FnMut(&Record, &Kind) -> bool) -> bool;
     /// Whether an earlier visible read by `agent` through this reference saw the write.
     fn already_seen(&self, write: &Record, agent: AgentId, reference: u32) -> bool;
@@ -162,7 +164,8 @@ impl Order<'_> {
         })
     }
 
-    /// Whether the write is available in the later agent's instance of `level` by an operation that happens before the later access.
+    /// Whether the write is available in the later agent's instance of `level` by an operation that happens
+    /// before the later access.
     fn available_at(
         &self,
         write: &Record,
@@ -191,7 +194,8 @@ impl Order<'_> {
         by_mask || around.later_available_write(write, &mut |record, own| covers(record, own))
     }
 
-    /// Whether the write is available in some instance that both agents share, by an operation that happens before the later access.
+    /// Whether the write is available in some instance that both agents share, by an operation that happens
+    /// before the later access.
     pub fn available(
         &self,
         write: &Record,

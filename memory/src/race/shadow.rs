@@ -1,11 +1,14 @@
 //! Shadow memory: what is remembered of each word that a dispatch accesses.
 //!
-//! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since: the first and the latest. What does
-//! not fit (bytes, unsynchronised reads, release sequences) goes to a [`History`] of its own. Cells of device memory lie on pages that are
-//! allocated when a dispatch first touches them and start afresh with every dispatch; cells of workgroup memory live as long as the workgroup.
+//! A [`Cell`] holds the last write of a whole aligned word, the value before it, and two readers since: the
+//! first and the latest. What does not fit (bytes, unsynchronised reads, release sequences) goes to a
+//! [`History`] of its own. Cells of device memory lie on pages that are allocated when a dispatch first
+//! touches them and start afresh with every dispatch; cells of workgroup memory live as long as the
+//! workgroup.
 //!
-//! Most device memory is accessed by consecutive lanes word after word. A [`Strip`] of words that were accessed in no other way is one cell:
-//! that of its first word; the agents of the others count up. Anything else expands it.
+//! Most device memory is accessed by consecutive lanes word after word. A [`Strip`] of words that were
+//! accessed in no other way is one cell: that of its first word; the agents of the others count up. Anything
+//! else expands it.
 
 use super::order::Record;
 use super::topology::AgentId;
@@ -27,8 +30,8 @@ pub struct Cell {
     pub write: Record,
     /// The word's value before it.
     pub before: u32,
-    /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes that mutually ordered ones
-    /// superseded stay here too.
+    /// The first reader since, and the latest one that is another agent or another instruction. Atomic writes
+    /// that mutually ordered ones superseded stay here too.
     pub readers: [Record; 2],
     /// Which bytes they read.
     pub reader_bytes: [u8; 2],
@@ -91,8 +94,8 @@ impl Cell {
         dropped & !(kept & bytes) != 0
     }
 
-    /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are not ordered before it (but
-    /// mutually ordered with it): those stay, as readers, at most two.
+    /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are
+    /// not ordered before it (but mutually ordered with it): those stay, as readers, at most two.
     #[inline]
     pub fn overwrite(&mut self, record: Record, before: u32, keep: [bool; 3]) {
         let (readers, bytes, write) = (self.readers, self.reader_bytes, self.write);
@@ -122,8 +125,8 @@ pub const STRIP: usize = 16;
 
 /// Consecutive aligned words.
 pub struct Strip {
-    /// While the strip is not expanded: the cell of the first word. Those of the others differ in the agents, which count up with the words,
-    /// and in the values before.
+    /// While the strip is not expanded: the cell of the first word. Those of the others differ in the agents,
+    /// which count up with the words, and in the values before.
     first: Cell,
     /// The values before the last write of a strip that is not expanded.
     before: Option<Box<[u32; STRIP]>>,
@@ -190,7 +193,8 @@ struct Page {
     strips: Box<[Strip]>,
 }
 
-/// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one behind the last, and the first reader.
+/// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
+/// behind the last, and the first reader.
 pub type EarlyRead = (u64, u64, Record);
 
 /// Reads of what the dispatch then wrote over: cells remember who read since the last write only.
@@ -275,8 +279,8 @@ impl Shadow {
         self.last = (u64::MAX, 0);
     }
 
-    /// Calls `each` for the words on pages that the present dispatch touched, ascending: the first word, how many words are alike but for
-    /// their agents, and the first one's cell.
+    /// Calls `each` for the words on pages that the present dispatch touched, ascending: the first word, how
+    /// many words are alike but for their agents, and the first one's cell.
     pub fn touched(&self, mut each: impl FnMut(u64, u64, &Cell)) {
         let mut numbers: Vec<(u64, u32)> =
             self.index.iter().map(|(number, index)| (*number, *index)).collect();

@@ -1,8 +1,8 @@
 //! Slices: the part of the execution that can order one pair of accesses, as the axiomatic engine takes it.
 //!
-//! While a dispatch runs, its synchronising operations and its accesses with availability or visibility operations are traced, per
-//! workgroup, the newest first to stay. A slice starts at the later access and follows program order, reads-from and barrier instances
-//! backwards to the earlier one.
+//! While a dispatch runs, its synchronising operations and its accesses with availability or visibility
+//! operations are traced, per workgroup, the newest first to stay. A slice starts at the later access and
+//! follows program order, reads-from and barrier instances backwards to the earlier one.
 
 use super::agents::Operation;
 use super::horizon::Time;
@@ -164,7 +164,8 @@ impl Trace {
         );
     }
 
-    /// An atomic access, or one with an availability or visibility operation. A turn of a spin loop replaces the one before.
+    /// An atomic access, or one with an availability or visibility operation. A turn of a spin loop replaces
+    /// the one before.
     pub fn access(
         &mut self,
         group: u32,
@@ -185,8 +186,9 @@ impl Trace {
         );
     }
 
-    /// Whether this access repeats the last operation of its agent: a read of the same write by the same instruction, or an update of what
-    /// it wrote itself. Then that operation moves to now; it says the same to everyone.
+    /// Whether this access repeats the last operation of its agent: a read of the same write by the same
+    /// instruction, or an update of what it wrote itself. Then that operation moves to now; it says the same
+    /// to everyone.
     fn spins(
         &mut self,
         group: u32,
@@ -251,7 +253,8 @@ impl Trace {
 
     /// The slice of a pair.
     pub fn slice(&self, topology: &Topology, kinds: &[Kind], pair: &Pair<'_>) -> Slice {
-        // Nothing before the earlier access can order it: start after its agent's last operation of an earlier time.
+        // Nothing before the earlier access can order it: start after its agent's last operation of an
+        // earlier time.
         let since = self
             .events(topology, pair.earlier.agent)
             .iter()
@@ -259,7 +262,8 @@ impl Trace {
             .find(|event| event.by(pair.earlier.agent) && event.time < pair.earlier.time)
             .map_or(0, |event| event.sequence);
         let mut until: BTreeMap<AgentId, u64> = BTreeMap::new();
-        // The later access's agent comes first: what its operations lead to must not use up the agents that there is room for.
+        // The later access's agent comes first: what its operations lead to must not use up the agents that
+        // there is room for.
         let mut open = vec![(pair.earlier.agent, u64::MAX), (pair.later.agent, u64::MAX)];
         // Members of barriers may carry a path too: they come last, and only those with atomics.
         let mut members: VecDeque<(AgentId, u64)> = VecDeque::new();
@@ -279,7 +283,8 @@ impl Trace {
             let within = events.partition_point(|event| event.sequence <= since.max(known));
             for event in events[within..].iter().filter(|event| event.sequence <= before && event.by(agent)) {
                 match event.what {
-                    // What the earlier access's agent reads is behind it: no path from there leads on to the later access.
+                    // What the earlier access's agent reads is behind it: no path from there leads on to the
+                    // later access.
                     What::Access { reads: Some(write), space, address, .. }
                         if agent != pair.earlier.agent =>
                     {
@@ -311,7 +316,8 @@ impl Trace {
                     event.by(*agent) && event.sequence > since && (event.sequence <= *before || member)
                 })
                 .collect();
-            // Of the earlier access's agent the operations right after it matter, of all others those right before the pair.
+            // Of the earlier access's agent the operations right after it matter, of all others those right
+            // before the pair.
             let most = match (*agent == pair.earlier.agent, *agent == pair.later.agent) {
                 (true, _) | (_, true) => MOST_EVENTS / 3,
                 _ => MOST_EVENTS / 8,
@@ -390,7 +396,8 @@ impl Builder<'_> {
         self.slice.execution.push(event)
     }
 
-    /// The locations of an access: byte sets that are equal, disjoint or neither keep being so within the few words of a slice.
+    /// The locations of an access: byte sets that are equal, disjoint or neither keep being so within the few
+    /// words of a slice.
     fn locations(&mut self, space: Space, address: u64, size: u8) -> LocationSet {
         let word = address / 16;
         let base = match self.sets.iter().position(|(s, w, _)| *s == space && *w == word) {
@@ -433,7 +440,8 @@ impl Builder<'_> {
         for (sequence, agents) in chosen {
             let event = traced[sequence];
             for agent in agents {
-                // The earlier access comes before the first operation of its agent that is not before it in time.
+                // The earlier access comes before the first operation of its agent that is not before it in
+                // time.
                 if first.is_none() && *agent == earlier.agent {
                     let itself = matches!(event.what, What::Access { kind, space, address, .. }
                         if kind == earlier.kind && event.time == earlier.time && space == pair.space

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// An agent of the execution under observation: a dense number, so that the members of a scope instance are consecutive.
+/// An agent of the execution under observation: a dense number, so that the members of a scope instance are
+/// consecutive.
 pub type AgentId = u32;
 
 /// A level of scope instances: subgroup 0, workgroup 1, queue family 2, device 3.
@@ -14,8 +15,8 @@ pub const LEVELS: Level = 4;
 /// The scope instances of all agents. Instances are nested, and each is a range of agent numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topology {
-    /// One dispatch: workgroup `w` has the agents `w * workgroup .. (w + 1) * workgroup`; within it, subgroups of `subgroup` agents (the
-    /// last one may be narrower).
+    /// One dispatch: workgroup `w` has the agents `w * workgroup .. (w + 1) * workgroup`; within it,
+    /// subgroups of `subgroup` agents (the last one may be narrower).
     Dispatch {
         /// Invocations of one workgroup.
         workgroup: u32,
@@ -29,8 +30,8 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// From instance numbers `(subgroup, workgroup, queue family)` per agent. `None` unless the members of every instance are consecutive
-    /// and instances are nested.
+    /// From instance numbers `(subgroup, workgroup, queue family)` per agent. `None` unless the members of
+    /// every instance are consecutive and instances are nested.
     pub fn listed(agents: &[[u32; 3]]) -> Option<Topology> {
         let mut ranges = Vec::with_capacity(agents.len());
         for (index, instances) in agents.iter().enumerate() {

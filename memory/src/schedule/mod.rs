@@ -1,8 +1,9 @@
 //! Choices: who runs next, and which admissible value a load returns.
 //!
-//! Everything that a modelled execution leaves open goes through one [`Chooser`], so that an execution is a function of its choices: a seed
-//! gives one ([`Seeded`]), a recorded list gives it again ([`Replay`]), and [`Exhaustive`] gives all of them, one execution after the other.
-//! Nothing here depends on host threads, addresses or time.
+//! Everything that a modelled execution leaves open goes through one [`Chooser`], so that an execution is a
+//! function of its choices: a seed gives one ([`Seeded`]), a recorded list gives it again ([`Replay`]), and
+//! [`Exhaustive`] gives all of them, one execution after the other. Nothing here depends on host threads,
+//! addresses or time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -62,7 +62,8 @@ impl Free {
     }
 }
 
-/// Loop-carried copies whose argument dies there and whose parameter is not needed after the argument is computed share a register.
+/// Loop-carried copies whose argument dies there and whose parameter is not needed after the argument is
+/// computed share a register.
 fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
     let mut same: Vec<u32> = (0..lowered.registers.len() as u32).collect();
     let mut uses: Vec<Vec<u32>> = vec![Vec::new(); lowered.registers.len()];
@@ -142,7 +143,8 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         {
             continue;
         }
-        // The parameter: in the loop, not read after the argument's definition; its only writes there are the copy.
+        // The parameter: in the loop, not read after the argument's definition; its only writes there are the
+        // copy.
         let copy = uses[p].iter().copied().find(|k| {
             let line = lowered.lines[*k as usize];
             *k > definition
@@ -154,7 +156,8 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         if !uses[p].iter().all(|k| *k <= definition || *k == copy || *k > last) {
             continue;
         }
-        // After the loop the parameter is wanted as it was when the lanes left: not after the argument's definition.
+        // After the loop the parameter is wanted as it was when the lanes left: not after the argument's
+        // definition.
         let leaves = |k: u32| match lowered.lines[k as usize].imm {
             Immediate::Label(label) => {
                 let to = lowered.labels[label as usize];
@@ -165,7 +168,8 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         if uses[p].iter().any(|k| *k > last) && (definition + 1..=last).any(leaves) {
             continue;
         }
-        // The definition must not lie in an inner loop, where it would overwrite the parameter for a second round.
+        // The definition must not lie in an inner loop, where it would overwrite the parameter for a second
+        // round.
         if lowered.loops.iter().any(|(f, l)| *f > first && *f <= definition && definition <= *l && *l < last)
         {
             continue;

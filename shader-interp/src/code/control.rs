@@ -178,8 +178,8 @@ impl Lowerer<'_> {
         for (value, name) in parameters.iter().zip(&names) {
             self.define(*value, *name)?;
         }
-        // Lanes that repeat while others are still inside wait at the loop's end. Whether there are any is known only after the body,
-        // but a join without lanes costs nothing.
+        // Lanes that repeat while others are still inside wait at the loop's end. Whether there are any is
+        // known only after the body, but a join without lanes costs nothing.
         let partial_repeats = self.has_partial_repeat(label, body);
         if exit_park.is_some() {
             self.pending.push(exit);
@@ -225,7 +225,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Looks ahead for a Repeat of the loop that only some of its lanes take. The walk mirrors [`Lowerer::region`].
+    /// Looks ahead for a Repeat of the loop that only some of its lanes take. The walk mirrors
+    /// [`Lowerer::region`].
     fn has_partial_repeat(&self, label: Label, body: &Region) -> bool {
         let mut counter =
             Lookahead { facts: self.facts, next_if: self.next_if, next_jump: self.next_jump, label };

@@ -1,14 +1,18 @@
-//! The instruction set: one table, from which the opcodes, their operand shapes, the printer, the verifier and the dispatch loop come.
+//! The instruction set: one table, from which the opcodes, their operand shapes, the printer, the verifier
+//! and the dispatch loop come.
 //!
 //! Adding an operation on lanes is one row here and one line in [`super::select`].
 //!
-//! - `near` rows run inside the dispatch loop, `far` rows out of line (they are long; a call costs little beside them).
-//! - `test` rows make a mask; each has three fused forms beside it: `Split..` parks the lanes where the test fails, `Jump..` jumps when it fails
-//!   in all running lanes, `Repeat..` is a back-edge taken when it holds in any. `far_test` rows have none.
-//! - `special` rows are written out in [`crate::exec::run`]; their operands are listed as `dst a b c aux imm`, each by its [`Kind`].
+//! - `near` rows run inside the dispatch loop, `far` rows out of line (they are long; a call costs little
+//!   beside them).
+//! - `test` rows make a mask; each has three fused forms beside it: `Split..` parks the lanes where the test
+//!   fails, `Jump..` jumps when it fails in all running lanes, `Repeat..` is a back-edge taken when it holds
+//!   in any. `far_test` rows have none.
+//! - `special` rows are written out in [`crate::exec::run`]; their operands are listed as `dst a b c aux
+//!   imm`, each by its [`Kind`].
 //!
-//! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values narrower than 32 bits are kept
-//! zero-extended by the code generator.
+//! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values
+//! narrower than 32 bits are kept zero-extended by the code generator.
 
 /// Calls `$then!` with the table.
 macro_rules! instruction_table {
@@ -303,7 +307,8 @@ macro_rules! instruction_table {
                 RepeatJoin(M, -, -, -, -, T)
                 EndLanes(-, -, -, -, -, T)
                 Done(-, -, -, -, -, -)
-                // Memory: fast forms of the plain mode (value or result, offset register, view slot or 0, shift, entry, immediate).
+                // Memory: fast forms of the plain mode (value or result, offset register, view slot or 0,
+                // shift, entry, immediate).
                 LoadView(V, V, S, L, E, L)
                 LoadView2(V2, V, S, L, E, L)
                 LoadView3(V3, V, S, L, E, L)
@@ -344,8 +349,8 @@ macro_rules! instruction_table {
                 BallotBitExtract(M, V, V, -, -, -)
                 BallotBitCount(V, V, -, -, -, L)
                 BallotFind(V, V, -, -, -, L)
-                // Second operand: lane, mask or delta by the literal (0 shuffle, 1 xor, 2 up, 3 down, 4 quad broadcast,
-                // 5.. rotate in clusters of 1 << (imm - 5)).
+                // Second operand: lane, mask or delta by the literal (0 shuffle, 1 xor, 2 up, 3 down, 4 quad
+                // broadcast, 5.. rotate in clusters of 1 << (imm - 5)).
                 Shuffle(V, V, V, -, -, L)
                 BroadcastFirst(V, V, -, -, -, -)
                 QuadSwap(V, V, -, -, -, L)
@@ -499,7 +504,8 @@ macro_rules! define {
                 }
             }
 
-            /// True for operations that read and write lane by lane, so that the result may take the place of an argument.
+            /// True for operations that read and write lane by lane, so that the result may take the place of
+            /// an argument.
             pub fn lane_wise(self) -> bool {
                 match self {
                     $(Opcode::$near => true,)*

@@ -94,7 +94,8 @@ pub(super) struct Lowered {
     pub back_edges: Vec<(u32, u32)>,
     pub workgroup_barriers: bool,
     pub groups: Vec<(GroupFold, GroupKind, Scalar)>,
-    /// Copies `parameter = argument` at the end of a loop that may share a register: parameter, argument, loop.
+    /// Copies `parameter = argument` at the end of a loop that may share a register: parameter, argument,
+    /// loop.
     pub carried: Vec<(u32, u32, LoopId)>,
     /// Blocks that lanes may have left at a barrier: barrier, park, end.
     pub open_at_barrier: Vec<(u32, u16, u32)>,

@@ -1,18 +1,22 @@
 //! Code: fixed-size instructions and the generator that makes them of the intermediate representation.
 //!
-//! Stages: [`simplify`] (equal operations merged, loop invariants moved), [`uniform`] (which values and branches are uniform), [`plan`]
-//! (which operations are fused), [`lower`] (the tree becomes a line of instructions over virtual registers), [`allocate`] (registers), and
-//! [`verify`], after which the executor indexes registers and tables unchecked.
+//! Stages: [`simplify`] (equal operations merged, loop invariants moved), [`uniform`] (which values and
+//! branches are uniform), [`plan`] (which operations are fused), [`lower`] (the tree becomes a line of
+//! instructions over virtual registers), [`allocate`] (registers), and [`verify`], after which the executor
+//! indexes registers and tables unchecked.
 //!
-//! **Registers.** All values of 32 bits or less live in one vector register (a word for each lane), 64-bit values in two, Bool values in a
-//! mask register (a bit for each lane). Operations compute all 32 lanes whatever the running mask, so a register that other lanes still need
-//! is never given away: live intervals are taken on the order of the instructions, stretched over loops, and a value that lanes carry out
-//! of a loop at different times is copied under the mask to a *home* register that lives for the whole loop. Constants, built-in
-//! variables and push constants are *pinned*: registers that are written before the code runs and never by it.
+//! **Registers.** All values of 32 bits or less live in one vector register (a word for each lane), 64-bit
+//! values in two, Bool values in a mask register (a bit for each lane). Operations compute all 32 lanes
+//! whatever the running mask, so a register that other lanes still need is never given away: live intervals
+//! are taken on the order of the instructions, stretched over loops, and a value that lanes carry out of a
+//! loop at different times is copied under the mask to a *home* register that lives for the whole loop.
+//! Constants, built-in variables and push constants are *pinned*: registers that are written before the code
+//! runs and never by it.
 //!
-//! **Control: park and join.** One mask runs. Lanes that have to wait stand in a *park* register, which belongs to a join: `Split` parks the
-//! lanes where a condition fails, `Park` all running lanes; `Join` takes the parked lanes back. An empty mask goes on to the next join that may
-//! have lanes. Nothing else is saved, so the lanes of a divergent spin can be told apart from those that wait, see [`crate::exec`].
+//! **Control: park and join.** One mask runs. Lanes that have to wait stand in a *park* register, which
+//! belongs to a join: `Split` parks the lanes where a condition fails, `Park` all running lanes; `Join` takes
+//! the parked lanes back. An empty mask goes on to the next join that may have lanes. Nothing else is saved,
+//! so the lanes of a divergent spin can be told apart from those that wait, see [`crate::exec`].
 
 mod access;
 mod allocate;
@@ -70,7 +74,8 @@ pub struct Program {
     pub masks: u32,
     /// The first `parks` mask registers are park registers; the next two are pinned: no lanes, all lanes.
     pub parks: u32,
-    /// Back-edges in ascending order of instruction, each with the join where lanes that do not take it may wait.
+    /// Back-edges in ascending order of instruction, each with the join where lanes that do not take it may
+    /// wait.
     pub back_edges: Vec<(u32, u32)>,
     /// Reductions and scans.
     pub groups: Vec<(GroupFold, GroupKind, Scalar)>,

@@ -1,5 +1,5 @@
-//! Fusion: which pure operations are computed as part of the operation that uses them. A fused instruction rounds exactly as the two it
-//! stands for.
+//! Fusion: which pure operations are computed as part of the operation that uses them. A fused instruction
+//! rounds exactly as the two it stands for.
 
 use super::isa::Opcode;
 use super::simplify::operands;
@@ -128,7 +128,8 @@ impl<'a> Planner<'a> {
         self.shader.values[value.0 as usize]
     }
 
-    /// The arguments of the operation that defines `value`, if it is `alu` on 32-bit values, used only once, and of the same loop.
+    /// The arguments of the operation that defines `value`, if it is `alu` on 32-bit values, used only once,
+    /// and of the same loop.
     fn only(&self, value: Value, alu: Alu, at: LoopId) -> Option<SmallVec<[Value; 4]>> {
         let op = self.definitions[value.0 as usize]?;
         (op.kind == OpKind::Alu(alu)

@@ -1,6 +1,7 @@
-//! Simplification before code generation: equal pure operations are merged, pure operations are moved out of loops, multiplications by
-//! powers of two become shifts, and what nobody uses is dropped. Memory operations are neither merged nor moved nor removed: in the
-//! modelled mode each is an event of its own. Reads of push constants are no events.
+//! Simplification before code generation: equal pure operations are merged, pure operations are moved out of
+//! loops, multiplications by powers of two become shifts, and what nobody uses is dropped. Memory operations
+//! are neither merged nor moved nor removed: in the modelled mode each is an event of its own. Reads of push
+//! constants are no events.
 
 use crate::ir::{Alu, Conversion, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
 use rustc_hash::FxHashMap;

@@ -1,11 +1,14 @@
-//! Uniformity and convergence: which values are equal in all active lanes, and where all lanes of a construct run together.
+//! Uniformity and convergence: which values are equal in all active lanes, and where all lanes of a construct
+//! run together.
 //!
-//! A value is *uniform* if all lanes that are active at its definition hold the same one; inactive lanes may hold anything. The running lanes are
-//! *full* for a construct if no lane that is inside the construct waits at a join. Constructs are named by their nesting depth: if the running
-//! lanes are full for one, they are for all constructs inside it, so one number, the smallest such depth, says it all.
+//! A value is *uniform* if all lanes that are active at its definition hold the same one; inactive lanes may
+//! hold anything. The running lanes are *full* for a construct if no lane that is inside the construct waits
+//! at a join. Constructs are named by their nesting depth: if the running lanes are full for one, they are
+//! for all constructs inside it, so one number, the smallest such depth, says it all.
 //!
-//! Both are found together, by walking the tree until nothing changes, from the assumption that everything is uniform. The walk visits the
-//! arms of a divergent `If` in the order in which [`super::lower`] emits them: see [`arm_order`].
+//! Both are found together, by walking the tree until nothing changes, from the assumption that everything is
+//! uniform. The walk visits the arms of a divergent `If` in the order in which [`super::lower`] emits them:
+//! see [`arm_order`].
 
 use super::simplify::operands;
 use crate::ir::{BuiltIn, DescriptorKind, GroupKind, Label, Node, Op, OpKind, Place, Region, Shader, Value};
@@ -14,13 +17,15 @@ use rustc_hash::FxHashMap;
 /// A loop of the shader in the order of their heads; 0 stands for "outside all loops".
 pub(super) type LoopId = u32;
 
-/// What the code generator needs to know. `ifs` and `jumps` are indexed by the order in which the walk meets them.
+/// What the code generator needs to know. `ifs` and `jumps` are indexed by the order in which the walk meets
+/// them.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub uniform: Vec<bool>,
     /// The loop in which a value is defined.
     pub loop_of: Vec<LoopId>,
-    /// A value used outside a loop that lanes leave at different times, where it is defined: the loop (or 0) that holds all its uses.
+    /// A value used outside a loop that lanes leave at different times, where it is defined: the loop (or 0)
+    /// that holds all its uses.
     pub home: Vec<Option<LoopId>>,
     pub loops: Vec<LoopFacts>,
     /// For each If: its condition differs between lanes.
@@ -57,7 +62,8 @@ pub(super) struct BlockFacts {
 }
 
 impl Facts {
-    /// The loop that all uses so far share, if `value` is used in `at` outside a divergent loop that defines it.
+    /// The loop that all uses so far share, if `value` is used in `at` outside a divergent loop that defines
+    /// it.
     pub fn escaped(&self, value: Value, at: LoopId) -> Option<LoopId> {
         let mut from = self.loop_of[value.0 as usize];
         let mut outermost = None;
@@ -86,8 +92,9 @@ impl Facts {
     }
 }
 
-/// The order in which the arms of a divergent If run: an arm that no lane leaves at its end comes first, so that the other one runs with all
-/// lanes that are left; of two such arms, one that only leaves. True: `then` first.
+/// The order in which the arms of a divergent If run: an arm that no lane leaves at its end comes first, so
+/// that the other one runs with all lanes that are left; of two such arms, one that only leaves. True: `then`
+/// first.
 pub(super) fn arm_order(then: &Region, otherwise: &Region) -> bool {
     if reaches_end(otherwise) {
         return true;
@@ -193,8 +200,8 @@ impl Walker<'_> {
         self.facts.loop_of[value.0 as usize] = self.current_loop;
     }
 
-    /// Walks a region at `depth` with the running lanes full from `full`. Depths of constructs that lanes left partially are added to
-    /// `left`. Returns the fullness at the region's end if it can be reached.
+    /// Walks a region at `depth` with the running lanes full from `full`. Depths of constructs that lanes
+    /// left partially are added to `left`. Returns the fullness at the region's end if it can be reached.
     fn region(&mut self, region: &Region, depth: u32, mut full: u32, left: &mut Vec<u32>) -> Option<u32> {
         for node in region {
             full = self.node(node, depth, full, left)?;

@@ -1,8 +1,9 @@
 //! The workgroups that one host thread of the plain mode has begun.
 //!
-//! Vulkan guarantees no progress of one workgroup while another waits for it; real devices run as many at a time as they have room for. So a
-//! workgroup that has taken very many turns of loops lets others begin, and goes on in turn with those that did the same. Whoever waits for a
-//! workgroup that comes later, as long as there are not too many in between, gets what it waits for on any number of threads.
+//! Vulkan guarantees no progress of one workgroup while another waits for it; real devices run as many at a
+//! time as they have room for. So a workgroup that has taken very many turns of loops lets others begin, and
+//! goes on in turn with those that did the same. Whoever waits for a workgroup that comes later, as long as
+//! there are not too many in between, gets what it waits for on any number of threads.
 
 use super::context::Context;
 use super::workgroup::{Limits, Running, Worker};
@@ -67,8 +68,8 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// Each of those that wait goes on for a turn. Rounds begin at the last one and at the first one in turn: whichever way they wait for each
-    /// other, one round does for many.
+    /// Each of those that wait goes on for a turn. Rounds begin at the last one and at the first one in turn:
+    /// whichever way they wait for each other, one round does for many.
     fn round(&mut self) -> Result<(), Trapped> {
         self.backwards = !self.backwards;
         for _ in 0..self.waiting.len() {

@@ -1,7 +1,8 @@
 //! Workgroup barriers that some invocations never reach.
 //!
-//! OpControlBarrier with execution scope Workgroup asks that all invocations of the workgroup execute the same dynamic instance of it. An
-//! invocation that has ended, or that took another path, does not. The dispatch goes on as if the absent invocations were not there.
+//! OpControlBarrier with execution scope Workgroup asks that all invocations of the workgroup execute the
+//! same dynamic instance of it. An invocation that has ended, or that took another path, does not. The
+//! dispatch goes on as if the absent invocations were not there.
 
 use super::strand::Strand;
 use crate::code::Program;
@@ -70,8 +71,8 @@ pub(super) fn on_arrival(
     })
 }
 
-/// What is wrong when a barrier completes: invocations have ended, or wait at another barrier. `subgroups` gives for each subgroup its strands
-/// with the barriers that they stand at.
+/// What is wrong when a barrier completes: invocations have ended, or wait at another barrier. `subgroups`
+/// gives for each subgroup its strands with the barriers that they stand at.
 pub(super) fn on_completion<'a, S>(
     program: &Program,
     workgroup: u32,

@@ -1,8 +1,10 @@
-//! Exploration of one dispatch: every execution that the memory model allows (load buffering excepted), one after the other.
+//! Exploration of one dispatch: every execution that the memory model allows (load buffering excepted), one
+//! after the other.
 //!
-//! Invocations take turns before every access to memory that others may see; [`pellucid_memory::explore`] decides whose turn it is and what
-//! each access does, and leaves out what repeats itself. Device memory is put back after each execution. Where the shader has operations
-//! that a subgroup executes together, a subgroup takes its turns as one, and the exploration says so.
+//! Invocations take turns before every access to memory that others may see; [`pellucid_memory::explore`]
+//! decides whose turn it is and what each access does, and leaves out what repeats itself. Device memory is
+//! put back after each execution. Where the shader has operations that a subgroup executes together, a
+//! subgroup takes its turns as one, and the exploration says so.
 
 use super::modelled::{self, BarrierDivergence, Grain, ModelledOptions, Scheduler, Unit};
 use super::waiting::Waiting;
@@ -39,7 +41,8 @@ pub struct ExploreOptions<'a> {
     pub bounds: Bounds,
     /// Which executions.
     pub which: Which<'a>,
-    /// Loop back-edges that one subgroup may take in one execution before [`Trap::Watchdog`]; `None`: no limit.
+    /// Loop back-edges that one subgroup may take in one execution before [`Trap::Watchdog`]; `None`: no
+    /// limit.
     pub watchdog: Option<u64>,
     /// Ends the exploration with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a AtomicBool>,
@@ -122,15 +125,16 @@ fn converges(program: &Program) -> bool {
             || program.barriers.iter().any(|barrier| barrier.execution == Some(Scope::Subgroup)))
 }
 
-/// Explores a dispatch and calls `each` for every execution that ran to its end, with `watch`, which is told of diverged barriers and
-/// livelocks as they happen. A `Break` from `each` ends the exploration.
+/// Explores a dispatch and calls `each` for every execution that ran to its end, with `watch`, which is told
+/// of diverged barriers and livelocks as they happen. A `Break` from `each` ends the exploration.
 ///
-/// Afterwards memory is that of the first execution that ended without a trap (or as before, if none did), which is still the present dispatch
-/// of `memory`: call [`CheckedMemory::end_dispatch`].
-/// `info` is what [`CheckedMemory::begin_dispatch`] takes.
+/// Afterwards memory is that of the first execution that ended without a trap (or as before, if none did),
+/// which is still the present dispatch of `memory`: call [`CheckedMemory::end_dispatch`]. `info` is what
+/// [`CheckedMemory::begin_dispatch`] takes.
 ///
 /// # Errors
-/// A dispatch that cannot be explored ([`Trap::NotImplemented`]); [`Trap::Stopped`]. Traps of executions are told to `each` only.
+/// A dispatch that cannot be explored ([`Trap::NotImplemented`]); [`Trap::Stopped`]. Traps of executions are
+/// told to `each` only.
 pub fn explore<W: Scheduler>(
     program: &Program,
     grid: &Grid,

@@ -1,4 +1,5 @@
-//! Loads and stores of flat memory that need no table entry: 32-bit components of a bound view or of workgroup memory.
+//! Loads and stores of flat memory that need no table entry: 32-bit components of a bound view or of
+//! workgroup memory.
 
 use super::context::Context;
 use super::target::Work;
@@ -48,7 +49,8 @@ macro_rules! flat_work {
     };
 }
 flat_work! {
-    /// `N` components of the view in slot `b`, at the offsets in `a` (shifted by `c`), to the registers from `dst` on.
+    /// `N` components of the view in slot `b`, at the offsets in `a` (shifted by `c`), to the registers from
+    /// `dst` on.
     LoadView<N>(context, inst, vectors, mask, memory) {
         let (view, offset) = (&context.views[inst.b as usize], &offset(inst, vectors));
         let from = Pointers::View { view, offset, immediate: inst.imm };

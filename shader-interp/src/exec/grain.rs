@@ -10,8 +10,8 @@ pub enum Grain {
     Visible,
     /// Strands of subgroups, to the next access to memory that others may see.
     Accesses,
-    /// Single invocations, to the next access to memory that others may see. For programs without operations that a subgroup executes
-    /// together.
+    /// Single invocations, to the next access to memory that others may see. For programs without operations
+    /// that a subgroup executes together.
     Invocations,
 }
 

@@ -1,9 +1,11 @@
-//! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over any memory system under a
-//! scheduler, [`explore::explore`] over the modelled memory in every way that the memory model allows.
+//! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over
+//! any memory system under a scheduler, [`explore::explore`] over the modelled memory in every way that the
+//! memory model allows.
 //!
-//! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands before a visible operation. Lanes
-//! that a divergent spin waits for are in park registers; when a strand has taken very many back-edges with lanes parked, those lanes become a
-//! strand of their own, so that both go on in turn. Strands merge at barriers. No host stack is kept for anything that waits.
+//! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands
+//! before a visible operation. Lanes that a divergent spin waits for are in park registers; when a strand has
+//! taken very many back-edges with lanes parked, those lanes become a strand of their own, so that both go on
+//! in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
 pub(crate) mod context;
 mod crew;

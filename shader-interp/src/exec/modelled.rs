@@ -1,8 +1,9 @@
 //! Dispatches over a modelled memory system: one host thread, every visible operation a scheduling point.
 //!
-//! Some workgroups are resident at a time. Their strands are *units*; a [`Scheduler`] picks the unit that runs, up to and without its next visible operation
-//! (atomics, barriers, availability and visibility operations). Everything is a function of the arguments: the order of units, the choice of
-//! the default scheduler and the memory system's answers depend on no host thread, address or hash order.
+//! Some workgroups are resident at a time. Their strands are *units*; a [`Scheduler`] picks the unit that
+//! runs, up to and without its next visible operation (atomics, barriers, availability and visibility
+//! operations). Everything is a function of the arguments: the order of units, the choice of the default
+//! scheduler and the memory system's answers depend on no host thread, address or hash order.
 
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
@@ -30,10 +31,12 @@ pub struct ModelledOptions<'a> {
     pub window: usize,
     /// Where those make no progress, others become resident: no workgroup waits for one that cannot start.
     pub widen: bool,
-    /// Visible operations in a row of each unit that change nothing, after which it is watched: when all units that run repeat themselves
-    /// exactly, [`Trap::Livelock`] follows. More than the staleness budget, so that readers have seen the newest values by then.
+    /// Visible operations in a row of each unit that change nothing, after which it is watched: when all
+    /// units that run repeat themselves exactly, [`Trap::Livelock`] follows. More than the staleness budget,
+    /// so that readers have seen the newest values by then.
     pub spin: u64,
-    /// Visible operations in a row that may change nothing, whatever units count meanwhile, before [`Trap::Livelock`].
+    /// Visible operations in a row that may change nothing, whatever units count meanwhile, before
+    /// [`Trap::Livelock`].
     pub patience: u64,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
@@ -41,7 +44,8 @@ pub struct ModelledOptions<'a> {
     pub stop: Option<&'a std::sync::atomic::AtomicBool>,
     /// What a step is.
     pub grain: Grain,
-    /// Steps after which [`Scheduler::judged`] is told what memory judges at once, and not when the dispatch has ended.
+    /// Steps after which [`Scheduler::judged`] is told what memory judges at once, and not when the dispatch
+    /// has ended.
     pub tell_after: Option<u64>,
 }
 
@@ -118,7 +122,8 @@ struct Run<'a, M: MemorySystem> {
     stuck: bool,
 }
 
-/// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends on its arguments alone.
+/// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends
+/// on its arguments alone.
 ///
 /// # Errors
 /// The first trap.
@@ -170,7 +175,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.scheduler.judged(self.memory.judged())?;
             }
             if self.units.is_empty() {
-                // All strands wait at barriers that cannot complete: complete() is called whenever one arrives.
+                // All strands wait at barriers that cannot complete: complete() is called whenever one
+                // arrives.
                 return Err(self.livelock());
             }
             let forced = self.units.len() == 1 && !self.options.grain.fine();
@@ -208,7 +214,8 @@ impl<M: MemorySystem> Run<'_, M> {
         Ok(())
     }
 
-    /// Has the parked lanes of every unit become units of their own. False if there are none, or that was asked for before.
+    /// Has the parked lanes of every unit become units of their own. False if there are none, or that was
+    /// asked for before.
     fn part(&mut self) -> bool {
         let parks = self.context.program.parks as usize;
         let subgroups = self.residents.iter_mut().flat_map(|resident| &mut resident.subgroups);

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// How a dispatch runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlainOptions<'a> {
-    /// Where workgroups run; `None`: all on the calling thread. Small dispatches run on the calling thread anyway.
+    /// Where workgroups run; `None`: all on the calling thread. Small dispatches run on the calling thread
+    /// anyway.
     pub threads: Option<&'a rayon::ThreadPool>,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
@@ -26,7 +27,8 @@ const THRESHOLD: u64 = 30_000;
 /// Runs all workgroups of `grid` and returns when they have ended.
 ///
 /// # Errors
-/// The trap of the workgroup with the lowest number that trapped before the dispatch was abandoned; its writes so far are in memory.
+/// The trap of the workgroup with the lowest number that trapped before the dispatch was abandoned; its
+/// writes so far are in memory.
 pub fn dispatch(
     program: &Program,
     grid: &Grid,

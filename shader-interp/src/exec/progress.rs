@@ -1,9 +1,11 @@
-//! Schedules under progress models weaker than fair ones: the units that the model guarantees nothing to stop running after a while.
+//! Schedules under progress models weaker than fair ones: the units that the model guarantees nothing to stop
+//! running after a while.
 //!
-//! The models are those of the litmus tests ([`ProgressModel`]), at each level: workgroups of the dispatch, subgroups of the workgroup, strands
-//! of the subgroup. A group that is not guaranteed progress gets an allowance by the seed, often none, and then runs no more until it is
-//! guaranteed progress, or nothing else can run. So a program that needs more than the model gives stops making progress under some seed;
-//! one that does not is not disturbed.
+//! The models are those of the litmus tests ([`ProgressModel`]), at each level: workgroups of the dispatch,
+//! subgroups of the workgroup, strands of the subgroup. A group that is not guaranteed progress gets an
+//! allowance by the seed, often none, and then runs no more until it is guaranteed progress, or nothing else
+//! can run. So a program that needs more than the model gives stops making progress under some seed; one that
+//! does not is not disturbed.
 
 use super::scheduler::{Scheduler, SeededScheduler, Unit, mix};
 use pellucid_memory::litmus::progress::ProgressModel;

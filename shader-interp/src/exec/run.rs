@@ -1,7 +1,7 @@
 //! The dispatch loop.
 //!
-//! Indexing of registers and tables is unchecked here: [`crate::code::verify`] has checked every operand, and [`run`] checks that the
-//! register files have the sizes that the verifier knew.
+//! Indexing of registers and tables is unchecked here: [`crate::code::verify`] has checked every operand, and
+//! [`run`] checks that the register files have the sizes that the verifier knew.
 
 use super::context::Context;
 use super::flat;
@@ -209,9 +209,10 @@ macro_rules! define_run {
                     return Ok($step);
                 }};
             }
-            // SAFETY (of the whole loop): the verifier has checked register numbers, table entries and jump targets, the last
-            // instruction is Done, and the assertion above the sizes of the files. Registers are plain words: references to them are
-            // made within one arm only and do not overlap where one of them is unique.
+            // SAFETY (of the whole loop): the verifier has checked register numbers, table entries and jump
+            // targets, the last instruction is Done, and the assertion above the sizes of the files.
+            // Registers are plain words: references to them are made within one arm only and do not overlap
+            // where one of them is unique.
             macro_rules! vector {
                 ($k:expr) => {
                     // SAFETY: the verifier checked the register; see above for aliasing.

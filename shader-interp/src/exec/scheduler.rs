@@ -6,7 +6,8 @@ use pellucid_memory::access::Site;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::system::{Mask, Trap};
 
-/// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their start).
+/// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their
+/// start).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Linear workgroup number.
@@ -25,7 +26,8 @@ pub struct Unit {
     pub mask: Mask,
     /// [`Grain::Accesses`] and finer: its next step accesses no memory that others see.
     pub silent: bool,
-    /// [`Grain::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a branch.
+    /// [`Grain::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a
+    /// branch.
     pub parked: bool,
     /// [`Grain::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
     pub local: u64,
@@ -33,10 +35,12 @@ pub struct Unit {
 
 /// Who runs next.
 pub trait Scheduler {
-    /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger values count modulo its length.)
+    /// An index into `runnable`, which is never empty and sorted by workgroup, subgroup, strand. (Larger
+    /// values count modulo its length.)
     fn pick(&mut self, runnable: &[Unit]) -> usize;
 
-    /// A number to choose by. It is asked for once at each step of a unit, all other fields of which are known by then.
+    /// A number to choose by. It is asked for once at each step of a unit, all other fields of which are
+    /// known by then.
     fn priority(&self, unit: &Unit) -> u64 {
         let _ = unit;
         0
@@ -58,7 +62,8 @@ pub trait Scheduler {
         let _ = divergence;
     }
 
-    /// What memory has judged, as soon as it has where [`super::modelled::ModelledOptions::tell_after`] says so. The scheduler may have something to tell, too.
+    /// What memory has judged, as soon as it has where [`super::modelled::ModelledOptions::tell_after`] says
+    /// so. The scheduler may have something to tell, too.
     ///
     /// # Errors
     /// What ends the dispatch.
@@ -67,14 +72,15 @@ pub trait Scheduler {
         Ok(())
     }
 
-    /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not resident. [`Trap::Livelock`]
-    /// follows.
+    /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not
+    /// resident. [`Trap::Livelock`] follows.
     fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
         let _ = (waiting, outside);
     }
 }
 
-/// The default scheduler: a function of the seed and of what the units have done, and fair: no unit waits for ever.
+/// The default scheduler: a function of the seed and of what the units have done, and fair: no unit waits for
+/// ever.
 #[derive(Clone, Debug)]
 pub struct SeededScheduler {
     seed: u64,

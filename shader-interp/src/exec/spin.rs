@@ -1,10 +1,12 @@
-//! Finds out that nothing will ever change: every unit that runs comes back to a state that it was in, and memory has not changed meanwhile.
+//! Finds out that nothing will ever change: every unit that runs comes back to a state that it was in, and
+//! memory has not changed meanwhile.
 //!
-//! A unit's state is where it stands and the registers of its running lanes. Between two looks at the same state it has changed nothing (a
-//! store or an atomic may have left the value that was there), and read only newest values: a load that staleness made return an old one
-//! puts the decision off. So what it does next is what it did before, and the same again. Barriers do not matter to that: they have units
-//! wait for others, and all that run come back. Only strands that merge there begin anew. A loop that counts its turns never comes back: it
-//! ends some day, or the watchdog ends it.
+//! A unit's state is where it stands and the registers of its running lanes. Between two looks at the same
+//! state it has changed nothing (a store or an atomic may have left the value that was there), and read only
+//! newest values: a load that staleness made return an old one puts the decision off. So what it does next is
+//! what it did before, and the same again. Barriers do not matter to that: they have units wait for others,
+//! and all that run come back. Only strands that merge there begin anew. A loop that counts its turns never
+//! comes back: it ends some day, or the watchdog ends it.
 
 use super::strand::Strand;
 use pellucid_memory::system::{LANES, Lanes, Mask, Observed, ReadSeen};
@@ -111,8 +113,8 @@ impl SpinWatch {
         self.until > 0
     }
 
-    /// A unit has run up to a visible operation, a back-edge, a barrier or its end; `seen` is what memory observed, if a watch goes on.
-    /// `span` steps in a row without a change make a watch worth while.
+    /// A unit has run up to a visible operation, a back-edge, a barrier or its end; `seen` is what memory
+    /// observed, if a watch goes on. `span` steps in a row without a change make a watch worth while.
     pub fn step(&mut self, who: Who, strand: &Strand, did: Did, seen: &Observed, span: u64) -> Stage {
         if did.changed || (did.stored && self.watches() && seen.changed) {
             self.changed();

@@ -1,4 +1,5 @@
-//! Instruction sets of the host: the dispatch loop is compiled for each, and one is chosen when it is first used. All compute the same bits.
+//! Instruction sets of the host: the dispatch loop is compiled for each, and one is chosen when it is first
+//! used. All compute the same bits.
 
 use super::context::Context;
 use pellucid_memory::system::{Lanes, Mask, Trap};
@@ -6,8 +7,9 @@ use pellucid_memory::system::{Lanes, Mask, Trap};
 /// Lanes that an operation handles at a time.
 pub(crate) const CHUNK: usize = 16;
 
-/// What an instruction does whose code is a function of its own for each instruction set: unlike a closure it is inlined there whatever its
-/// size. `E` describes the instruction; the arguments fit into registers of the host.
+/// What an instruction does whose code is a function of its own for each instruction set: unlike a closure it
+/// is inlined there whatever its size. `E` describes the instruction; the arguments fit into registers of the
+/// host.
 pub(crate) trait Work<E, M> {
     /// Whether memory may have changed, or nothing.
     type Output;
@@ -116,7 +118,8 @@ mod x86 {
             impl Target for $name {
                 #[inline(always)]
                 fn mask_of($words: &[u32; CHUNK]) -> u32 {
-                    // SAFETY: the host has the instructions (see `Level::detect`); the words of the array are read, no others.
+                    // SAFETY: the host has the instructions (see `Level::detect`); the words of the array are
+                    // read, no others.
                     unsafe { $mask }
                 }
 

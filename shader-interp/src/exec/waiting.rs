@@ -65,7 +65,8 @@ pub(crate) fn site_at(program: &Program, pc: u32) -> Site {
     found.unwrap_or(Site(0))
 }
 
-/// The instruction of the loop that a strand repeats by which to name it: the one it stands before, else the nearest access before it.
+/// The instruction of the loop that a strand repeats by which to name it: the one it stands before, else the
+/// nearest access before it.
 pub(crate) fn loop_site(program: &Program, pc: u32) -> Site {
     let mut before = (0..=pc).rev().take(256).map(|pc| site_at(program, pc));
     before.find(|site| *site != Site(0)).unwrap_or(Site(0))

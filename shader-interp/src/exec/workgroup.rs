@@ -169,7 +169,8 @@ impl Worker {
         Ok(true)
     }
 
-    /// Runs the strands of a subgroup in turn until all stand at a barrier or have ended, or others should run.
+    /// Runs the strands of a subgroup in turn until all stand at a barrier or have ended, or others should
+    /// run.
     fn resume<M: MemorySystem>(
         &mut self,
         context: &Context<'_>,

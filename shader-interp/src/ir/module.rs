@@ -14,7 +14,8 @@ pub struct Value(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u32);
 
-/// Scalar types. Integers have no sign: operations do. Values narrower than 32 bits are zero-extended to 32 in registers.
+/// Scalar types. Integers have no sign: operations do. Values narrower than 32 bits are zero-extended to 32
+/// in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Scalar {
@@ -52,7 +53,8 @@ pub type Values = SmallVec<[Value; 4]>;
 pub enum Node {
     /// A straight-line operation.
     Op(Op),
-    /// Lanes where `condition` holds run `then`, the others `otherwise`; those that reach the end of either go on after the node.
+    /// Lanes where `condition` holds run `then`, the others `otherwise`; those that reach the end of either
+    /// go on after the node.
     If {
         /// A Bool.
         condition: Value,
@@ -61,7 +63,8 @@ pub enum Node {
         /// Region of the false lanes, often empty.
         otherwise: Region,
     },
-    /// Lanes go on after the node when they leave `label`, or reach the end of `body` if there are no `results`.
+    /// Lanes go on after the node when they leave `label`, or reach the end of `body` if there are no
+    /// `results`.
     Block {
         /// The block's name.
         label: Label,
@@ -70,8 +73,8 @@ pub enum Node {
         /// What it holds.
         body: Region,
     },
-    /// `body` runs with `parameters` = `initial`, and again for lanes that [`Node::Repeat`] it. Lanes that reach the end of `body`
-    /// go on after the node.
+    /// `body` runs with `parameters` = `initial`, and again for lanes that [`Node::Repeat`] it. Lanes that
+    /// reach the end of `body` go on after the node.
     Loop {
         /// The loop's name.
         label: Label,
@@ -82,8 +85,8 @@ pub enum Node {
         /// What it holds.
         body: Region,
     },
-    /// Leave one of the surrounding blocks by the value of an integer (32 or 64 bits wide). Nothing is passed along: the targets are
-    /// blocks without results.
+    /// Leave one of the surrounding blocks by the value of an integer (32 or 64 bits wide). Nothing is passed
+    /// along: the targets are blocks without results.
     Switch {
         /// The integer.
         selector: Value,
@@ -176,7 +179,8 @@ pub struct SiteInfo {
     pub instruction: String,
     /// Word offset of the instruction in the module.
     pub word: u32,
-    /// Index into [`Shader::files`] and 1-based line and column (column 0 if unknown), from OpLine or NonSemantic.Shader.DebugInfo.
+    /// Index into [`Shader::files`] and 1-based line and column (column 0 if unknown), from OpLine or
+    /// NonSemantic.Shader.DebugInfo.
     pub source: Option<SourcePosition>,
     /// Name of the function that holds the instruction (OpName), or "".
     pub function: String,
@@ -235,8 +239,8 @@ pub struct Shader {
     pub private: Vec<PrivateObject>,
     /// Bytes of private memory of one lane.
     pub private_bytes: u32,
-    /// What findings name in modelled code: Function and Private variables with their parts, as the module declares them, once for each call,
-    /// and the push constant block.
+    /// What findings name in modelled code: Function and Private variables with their parts, as the module
+    /// declares them, once for each call, and the push constant block.
     pub variables: Vec<Variable>,
     /// In modelled code: the Workgroup variables with their parts, as in `workgroup`.
     pub shared: Vec<Variable>,

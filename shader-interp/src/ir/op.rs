@@ -19,7 +19,8 @@ pub struct Op {
     pub site: Site,
 }
 
-/// Where a memory operation goes. Byte offsets are I32 values, added to the immediate with 32-bit wrap-around.
+/// Where a memory operation goes. Byte offsets are I32 values, added to the immediate with 32-bit
+/// wrap-around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// A buffer descriptor: `binding` indexes `Shader::bindings`.
@@ -40,7 +41,8 @@ pub enum Place {
         /// Added to the address.
         immediate: u32,
     },
-    /// Workgroup memory through variable `object` (index into `Shader::workgroup`); offsets count from the start of workgroup memory.
+    /// Workgroup memory through variable `object` (index into `Shader::workgroup`); offsets count from the
+    /// start of workgroup memory.
     Workgroup {
         /// Index into `Shader::workgroup`.
         object: u32,
@@ -49,8 +51,8 @@ pub enum Place {
         /// Added to the offset.
         immediate: u32,
     },
-    /// Private memory of the lane (index into `Shader::private`); offsets count from the start of the lane's private memory and are a multiple
-    /// of the component's size. Not shared: no event of the model.
+    /// Private memory of the lane (index into `Shader::private`); offsets count from the start of the lane's
+    /// private memory and are a multiple of the component's size. Not shared: no event of the model.
     Private {
         /// Index into `Shader::private`.
         object: u32,
@@ -125,8 +127,9 @@ pub enum GroupFold {
     LogicalXor,
 }
 
-/// Arithmetic and logic on values of one scalar type (the type of the first argument; results as noted). All wrap; shifts by the width or
-/// more give what the shader may observe as undefined (here: the amount modulo the width); division by zero gives 0 for integers.
+/// Arithmetic and logic on values of one scalar type (the type of the first argument; results as noted). All
+/// wrap; shifts by the width or more give what the shader may observe as undefined (here: the amount modulo
+/// the width); division by zero gives 0 for integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Alu {
@@ -265,7 +268,8 @@ pub enum Alu {
     UnpackUnorm4x8,
     UnpackSnorm2x16,
     UnpackUnorm2x16,
-    /// Dot products of packed 4x8 vectors (OpSDot, OpUDot, OpSUDot with PackedVectorFormat4x8Bit): two I32, result I32.
+    /// Dot products of packed 4x8 vectors (OpSDot, OpUDot, OpSUDot with PackedVectorFormat4x8Bit): two I32,
+    /// result I32.
     SDot4x8,
     UDot4x8,
     SUDot4x8,
@@ -336,11 +340,14 @@ pub struct ImageOperand {
 /// Variants of [`OpKind::ImageSample`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageSampling {
-    /// OpImageGather and OpImageDrefGather: this component (0 to 3) of four texels of the base level. The lod argument is there and unused.
+    /// OpImageGather and OpImageDrefGather: this component (0 to 3) of four texels of the base level. The lod
+    /// argument is there and unused.
     pub gather: Option<u8>,
-    /// OpImage*Dref*: compare the texels' depth with a reference value. Without `gather` all four results are the same.
+    /// OpImage*Dref*: compare the texels' depth with a reference value. Without `gather` all four results are
+    /// the same.
     pub reference: bool,
-    /// Integer offsets: 0 none, 1 one for each axis (Offset, ConstOffset), 4 one for each axis of each texel of a gather (ConstOffsets).
+    /// Integer offsets: 0 none, 1 one for each axis (Offset, ConstOffset), 4 one for each axis of each texel
+    /// of a gather (ConstOffsets).
     pub offsets: u8,
 }
 
@@ -384,7 +391,8 @@ pub enum OpKind {
         /// How.
         access: Access,
     },
-    /// OpArrayLength in *bytes* of the descriptor's range (the front end computes the count from it). Result I32.
+    /// OpArrayLength in *bytes* of the descriptor's range (the front end computes the count from it). Result
+    /// I32.
     BufferSize {
         /// Index into `Shader::bindings`.
         binding: u32,
@@ -461,7 +469,8 @@ pub enum OpKind {
         /// How.
         access: Access,
     },
-    /// Atomic through OpImageTexelPointer: coordinates (and sample), value (CompareExchange: value, comparator).
+    /// Atomic through OpImageTexelPointer: coordinates (and sample), value (CompareExchange: value,
+    /// comparator).
     ImageAtomic {
         /// Which operation; for atomic loads and stores see `ImageAtomicLoad` and `ImageAtomicStore`.
         op: AtomicOp,
@@ -491,8 +500,9 @@ pub enum OpKind {
         /// How.
         access: Access,
     },
-    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), the reference value (F32) if
-    /// [`ImageSampling::reference`], lod (F32), offsets (I32) as [`ImageSampling::offsets`] says, to 4 texel components.
+    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), the reference value
+    /// (F32) if [`ImageSampling::reference`], lod (F32), offsets (I32) as [`ImageSampling::offsets`] says, to
+    /// 4 texel components.
     ImageSample {
         /// Which image and sampler.
         image: ImageOperand,
@@ -510,13 +520,15 @@ pub enum OpKind {
     ImageQueryLevels(ImageOperand),
     /// OpImageQuerySamples: I32.
     ImageQuerySamples(ImageOperand),
-    /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are deterministic.
+    /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are
+    /// deterministic.
     ReadClock(Scope),
     /// With notes: the lanes whose argument, a Bool, holds do what this finding says.
     Note(FindingId),
     /// With notes: the argument selects a descriptor, and is to be equal in all running lanes.
     NoteDiverging,
-    /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing has written.
+    /// Check mode: the lanes whose argument, a shadow of `pass::defined`, is not 0 use a value that nothing
+    /// has written.
     CheckDefined {
         /// Even if it was loaded along with defined components.
         whole: bool,

@@ -1,4 +1,5 @@
-//! Numbers for the components that loads may find undefined, so that a value can carry along where it comes from.
+//! Numbers for the components that loads may find undefined, so that a value can carry along where it comes
+//! from.
 
 use pellucid_memory::access::Site;
 
@@ -27,8 +28,8 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// The first of `count` numbers in a row, for components side by side from `first` on. Where no numbers are left, all are one that does
-    /// not say which: the step from one to the next is returned, too.
+    /// The first of `count` numbers in a row, for components side by side from `first` on. Where no numbers
+    /// are left, all are one that does not say which: the step from one to the next is returned, too.
     pub fn add(&mut self, first: Origin, count: u32) -> (u32, u32) {
         let number = self.end;
         let (origin, count, step) = match number.checked_add(count).filter(|end| *end < MOST) {

@@ -58,7 +58,8 @@ pub struct Variable {
 }
 
 impl Shape {
-    /// The smallest part that holds byte `offset`, such as `.b[1].y`; "" for what has no parts. `None` for a byte of no part.
+    /// The smallest part that holds byte `offset`, such as `.b[1].y`; "" for what has no parts. `None` for a
+    /// byte of no part.
     pub fn path(&self, offset: u32) -> Option<String> {
         let component = |k: u32| ['x', 'y', 'z', 'w'].get(k as usize);
         match self {
@@ -97,7 +98,8 @@ impl Shape {
 }
 
 impl Variable {
-    /// The smallest part that holds byte `offset`, such as `table[3]`; `None` for a byte of no part, and for a variable without parts.
+    /// The smallest part that holds byte `offset`, such as `table[3]`; `None` for a byte of no part, and for
+    /// a variable without parts.
     pub fn part(&self, offset: u32) -> Option<String> {
         let path = self.shape.path(offset).filter(|path| !path.is_empty())?;
         Some(match self.name.as_str() {

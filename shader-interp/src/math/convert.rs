@@ -1,5 +1,6 @@
-//! Conversions between integers and floats. Float to integer truncates and saturates (NaN gives 0), where SPIR-V leaves the result
-//! undefined. Everything else is correctly rounded: to nearest even, or toward zero in the functions called `_rtz`.
+//! Conversions between integers and floats. Float to integer truncates and saturates (NaN gives 0), where
+//! SPIR-V leaves the result undefined. Everything else is correctly rounded: to nearest even, or toward zero
+//! in the functions called `_rtz`.
 
 use crate::math::{canonical, canonical_64, half};
 
@@ -140,8 +141,8 @@ pub fn f64_to_f32_rtz(x: f64) -> f32 {
     canonical(f32::from_bits(truncate(x).0))
 }
 
-/// Rounded to odd: if inexact, the neighbour whose last bit is 1. Rounding that once more to a format with 22 bits or fewer gives what
-/// rounding x itself gives.
+/// Rounded to odd: if inexact, the neighbour whose last bit is 1. Rounding that once more to a format with 22
+/// bits or fewer gives what rounding x itself gives.
 #[inline(always)]
 pub(super) fn f64_to_f32_odd(x: f64) -> f32 {
     let (bits, inexact) = truncate(x);

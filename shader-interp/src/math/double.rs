@@ -1,5 +1,5 @@
-//! Double precision: the operations that Vulkan has for 64-bit floats (GLSL.std.450 has no transcendental ones). Each does what its
-//! namesake in [`crate::math::single`] does.
+//! Double precision: the operations that Vulkan has for 64-bit floats (GLSL.std.450 has no transcendental
+//! ones). Each does what its namesake in [`crate::math::single`] does.
 
 use crate::math::canonical_64 as canonical;
 

@@ -1,8 +1,8 @@
 //! 16-bit floats (IEEE 754 binary16), held as their bits in the low half of a word.
 //!
-//! Conversions are correctly rounded from either wider format in one step, and keep denormals. Arithmetic is done in single precision and
-//! rounded with [`from_f32`], which is correct rounding for one addition, subtraction, multiplication, division or square root, because
-//! 24 bits are at least 2 * 11 + 2.
+//! Conversions are correctly rounded from either wider format in one step, and keep denormals. Arithmetic is
+//! done in single precision and rounded with [`from_f32`], which is correct rounding for one addition,
+//! subtraction, multiplication, division or square root, because 24 bits are at least 2 * 11 + 2.
 
 use crate::math::{convert, double, single};
 
@@ -16,7 +16,8 @@ const NAN: u32 = 0x7e00;
 pub fn to_f32(h: u32) -> f32 {
     let sign = (h & SIGN) << 16;
     let magnitude = (h & 0x7fff) << 13;
-    // A normal number's exponent is rebiased by 127 - 15. A denormal is made the fraction of 2^-14, which is subtracted again.
+    // A normal number's exponent is rebiased by 127 - 15. A denormal is made the fraction of 2^-14, which is
+    // subtracted again.
     const SMALLEST_NORMAL: u32 = 113 << 23;
     let normal = magnitude.wrapping_add(112 << 23);
     let denormal =

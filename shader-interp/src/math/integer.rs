@@ -1,5 +1,6 @@
-//! Integer operations beyond what the language has. Values of `WIDTH` = 8, 16 or 32 bits are zero-extended in a `u32`, and so are results;
-//! functions called `_64` take 64-bit values. Nothing panics: division by zero gives 0, the least integer divided by -1 is itself.
+//! Integer operations beyond what the language has. Values of `WIDTH` = 8, 16 or 32 bits are zero-extended in
+//! a `u32`, and so are results; functions called `_64` take 64-bit values. Nothing panics: division by zero
+//! gives 0, the least integer divided by -1 is itself.
 
 /// All ones in the low `WIDTH` bits.
 #[inline(always)]
@@ -16,8 +17,8 @@ pub fn sign_extend<const WIDTH: u32>(x: u32) -> i32 {
 /// Unsigned quotient; 0 if b is 0.
 #[inline(always)]
 pub fn u_div(a: u32, b: u32) -> u32 {
-    // Processors divide vectors of doubles only. The rounded quotient never reaches an integer above the exact one: it would have to be
-    // closer than 1 / (a + b), relatively.
+    // Processors divide vectors of doubles only. The rounded quotient never reaches an integer above the
+    // exact one: it would have to be closer than 1 / (a + b), relatively.
     const INTEGERS: f64 = 4_503_599_627_370_496.0;
     let exact = a as f64 / (if b == 0 { 1 } else { b }) as f64;
     let shifted = exact + INTEGERS;

@@ -1,14 +1,17 @@
-//! Arithmetic of one lane: **the same bits on every host and in every lane**, within the precision that *Precision of Individual
-//! Operations* (Vulkan specification, appendix *Vulkan Environment for SPIR-V*) asks for.
+//! Arithmetic of one lane: **the same bits on every host and in every lane**, within the precision that
+//! *Precision of Individual Operations* (Vulkan specification, appendix *Vulkan Environment for SPIR-V*) asks
+//! for.
 //!
-//! Every function is a pure scalar without branches that depend on its arguments and without tables: called for each of the 32 lanes in
-//! a loop it becomes vector code. Nothing is left to the host's mathematical library, no multiplication is fused with an addition, and a
-//! NaN that is made or passed on by a function of [`single`] or [`double`] is the canonical quiet NaN, because its sign and payload would
-//! otherwise depend on the processor and on how the compiler ordered operands.
+//! Every function is a pure scalar without branches that depend on its arguments and without tables: called
+//! for each of the 32 lanes in a loop it becomes vector code. Nothing is left to the host's mathematical
+//! library, no multiplication is fused with an addition, and a NaN that is made or passed on by a function of
+//! [`single`] or [`double`] is the canonical quiet NaN, because its sign and payload would otherwise depend
+//! on the processor and on how the compiler ordered operands.
 //!
-//! Transcendental functions of [`single`] are computed in double precision and rounded once, so most results are correctly rounded: range
-//! reduction and a minimax polynomial, with a relative error of 2^-34 or better before the final rounding. 16-bit functions are computed
-//! in single precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
+//! Transcendental functions of [`single`] are computed in double precision and rounded once, so most results
+//! are correctly rounded: range reduction and a minimax polynomial, with a relative error of 2^-34 or better
+//! before the final rounding. 16-bit functions are computed in single precision and rounded once more:
+//! `half::from_f32(single::sin(half::to_f32(h)))`.
 
 pub mod convert;
 pub mod double;
@@ -28,11 +31,13 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     sum
 }
 
-/// `x` rounded to the nearest integer (ties to even) for |x| < 2^51, and that integer modulo 2^12 in the low bits of a word whose bit 12
-/// to bit 50 are those of the integer too: shifted left by 52 it is the exponent field of 2^n without its bias.
+/// `x` rounded to the nearest integer (ties to even) for |x| < 2^51, and that integer modulo 2^12 in the low
+/// bits of a word whose bit 12 to bit 50 are those of the integer too: shifted left by 52 it is the exponent
+/// field of 2^n without its bias.
 #[inline(always)]
 fn round_to_word(x: f64) -> (f64, u64) {
-    // Adding 1.5 * 2^52 leaves no bits for a fraction: the sum's low mantissa bits are the integer in two's complement.
+    // Adding 1.5 * 2^52 leaves no bits for a fraction: the sum's low mantissa bits are the integer in two's
+    // complement.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
     let shifted = x + SHIFT;
     (shifted - SHIFT, shifted.to_bits())

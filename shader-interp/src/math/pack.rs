@@ -1,4 +1,5 @@
-//! Packing of small floats into words (GLSL.std.450 Pack* and Unpack*). Component 0 is in the least significant bits.
+//! Packing of small floats into words (GLSL.std.450 Pack* and Unpack*). Component 0 is in the least
+//! significant bits.
 
 use crate::math::convert::{f32_to_i32, f32_to_u32};
 use crate::math::half;

@@ -1,7 +1,8 @@
 //! Subgroup operations (SPIR-V 3.49.23 *Non-Uniform Instructions*) as functions of whole registers.
 //!
-//! Only active lanes take part; what inactive lanes of a result hold is arbitrary. Reductions combine lanes as a butterfly, nearest neighbours
-//! first, whatever the host: floating-point results have the same bits everywhere. Scans go in lane order.
+//! Only active lanes take part; what inactive lanes of a result hold is arbitrary. Reductions combine lanes
+//! as a butterfly, nearest neighbours first, whatever the host: floating-point results have the same bits
+//! everywhere. Scans go in lane order.
 
 use crate::ir::{GroupFold, GroupKind, Scalar};
 use crate::math::{half, single};
@@ -82,7 +83,8 @@ fn scatter(out: &mut [Lanes], lane: usize, value: u64) {
     }
 }
 
-/// A group operation on values of type `scalar`: `value` and `out` have one register, or two for 64-bit types.
+/// A group operation on values of type `scalar`: `value` and `out` have one register, or two for 64-bit
+/// types.
 pub fn fold(
     fold: GroupFold,
     kind: GroupKind,
@@ -134,7 +136,8 @@ pub fn fold(
     }
 }
 
-/// Folds within clusters of a power of two of lanes; every lane gets its cluster's result, where no lane of it is active the neutral value.
+/// Folds within clusters of a power of two of lanes; every lane gets its cluster's result, where no lane of
+/// it is active the neutral value.
 #[inline(always)]
 fn butterfly(value: &Lanes, mask: Mask, cluster: u32, neutral: u32, f: impl Fn(u32, u32) -> u32) -> Lanes {
     let mut now = Lanes(std::array::from_fn(|l| if active(mask, l) { value.0[l] } else { neutral }));
@@ -161,13 +164,15 @@ pub fn all_equal(value: &[Lanes], mask: Mask) -> bool {
     (0..LANES).all(|l| !active(mask, l) || value.iter().all(|v| v.0[l] == v.0[first]))
 }
 
-/// OpGroupNonUniformAllEqual on 32-bit (or narrower, converted) floats: zeros of both signs are equal, a NaN is not equal to itself.
+/// OpGroupNonUniformAllEqual on 32-bit (or narrower, converted) floats: zeros of both signs are equal, a NaN
+/// is not equal to itself.
 pub fn all_equal_float(value: &Lanes, mask: Mask) -> bool {
     let first = f32::from_bits(value.0[mask.trailing_zeros() as usize % LANES]);
     (0..LANES).all(|l| !active(mask, l) || f32::from_bits(value.0[l]) == first)
 }
 
-/// OpGroupNonUniformBallotBitCount: bits of the first `size` lanes of each lane's ballot (only the first component can hold any).
+/// OpGroupNonUniformBallotBitCount: bits of the first `size` lanes of each lane's ballot (only the first
+/// component can hold any).
 pub fn ballot_bit_count(kind: GroupKind, ballot: &Lanes, size: u32) -> Lanes {
     let all = lanes_below(size);
     Lanes(std::array::from_fn(|l| {

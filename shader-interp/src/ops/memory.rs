@@ -29,7 +29,8 @@ fn words(access: &Access) -> usize {
     usize::from(access.components) * if access.size == 8 { 2 } else { 1 }
 }
 
-/// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane names.
+/// Calls `each` with the descriptor's memory and the lanes that use it, for every element that an active lane
+/// names.
 fn waterfall(
     context: &Context<'_>,
     binding: u32,
@@ -265,7 +266,8 @@ pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: V
     vectors[entry.result as usize] = size;
 }
 
-/// Says which active lanes access private memory outside of their variable. Those lanes load 0, and store nothing.
+/// Says which active lanes access private memory outside of their variable. Those lanes load 0, and store
+/// nothing.
 #[inline(always)]
 pub(crate) fn check_private<M: MemorySystem>(
     entry: &MemoryEntry,
@@ -306,7 +308,8 @@ pub(crate) fn defined_outside(entry: &MemoryEntry, offset: &Lanes, immediate: u3
     }
 }
 
-/// Says which active lanes use values that nothing has written, by their shadows. `whole`: even if they were loaded along with others.
+/// Says which active lanes use values that nothing has written, by their shadows. `whole`: even if they were
+/// loaded along with others.
 #[inline(always)]
 pub(crate) fn check_defined<M: MemorySystem>(
     origins: &Origins,
@@ -359,7 +362,8 @@ pub(crate) fn diverging(words: &Lanes, mask: Mask) -> Mask {
     lanes(mask).filter(|j| words.0[*j] != first).fold(0, |m, j| m | 1 << j)
 }
 
-/// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of `private`.
+/// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of
+/// `private`.
 #[inline(always)]
 pub(crate) fn load_private(entry: &MemoryEntry, private: &[Lanes], offset: &Lanes, immediate: u32) -> Lanes {
     let Space::Private { start, end } = entry.space else { return Lanes::ZERO };

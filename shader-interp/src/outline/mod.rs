@@ -1,9 +1,11 @@
-//! The outline of a shader: where its accesses and barriers stand in the text, and where all invocations of a workgroup pass together.
+//! The outline of a shader: where its accesses and barriers stand in the text, and where all invocations of a
+//! workgroup pass together.
 //!
-//! Explanations of races ask it ([`Outline`]) where a barrier can be put. Blocks count as part of the region around them; what is left are
-//! arms of branches and bodies of loops. Two accesses are separated by a barrier between them in the innermost region that holds both, or,
-//! if that is in a loop, by one at the end of the loop's body; a barrier makes sense where the control flow is uniform for the workgroup,
-//! which [`uniform`] finds.
+//! Explanations of races ask it ([`Outline`]) where a barrier can be put. Blocks count as part of the region
+//! around them; what is left are arms of branches and bodies of loops. Two accesses are separated by a
+//! barrier between them in the innermost region that holds both, or, if that is in a loop, by one at the end
+//! of the loop's body; a barrier makes sense where the control flow is uniform for the workgroup, which
+//! [`uniform`] finds.
 
 mod decisions;
 mod uniform;
@@ -50,7 +52,8 @@ struct Region {
     /// Of the node in the parent that holds it.
     position: Position,
     is_loop: bool,
-    /// Before each node and at the end: whether all invocations of the workgroup that are here at all come here together.
+    /// Before each node and at the end: whether all invocations of the workgroup that are here at all come
+    /// here together.
     gaps: Vec<(Position, bool)>,
 }
 
@@ -153,7 +156,8 @@ impl ShaderOutline {
         }
     }
 
-    /// Whether a barrier of the scope stands within the positions on the way to or from `spot`, in `within` or deeper.
+    /// Whether a barrier of the scope stands within the positions on the way to or from `spot`, in `within`
+    /// or deeper.
     fn barred(
         &self,
         spot: Spot,
@@ -223,8 +227,9 @@ impl Outline for ShaderOutline {
         if first == second && (execution > Scope::Workgroup || self.one_address.contains(&first)) {
             return None;
         }
-        // Within one update a barrier orders the load of one invocation and the store of another, and loses one of the two updates. Only
-        // iterations can be separated, if the addresses are such that invocations own them for one iteration.
+        // Within one update a barrier orders the load of one invocation and the store of another, and loses
+        // one of the two updates. Only iterations can be separated, if the addresses are such that
+        // invocations own them for one iteration.
         let other =
             if first == second { self.partners.get(&first).copied().unwrap_or(first) } else { second };
         let update = [(first, other), (other, first)].iter().find_map(|pair| self.updates.get(pair));
@@ -234,13 +239,14 @@ impl Outline for ShaderOutline {
         let copies = self.spots(first).len().max(self.spots(second).len()) > 1;
         for a in self.spots(first) {
             for b in self.spots(second) {
-                // Of two copies of one instruction, which of them were executed is not known: only a place between them is one for sure.
+                // Of two copies of one instruction, which of them were executed is not known: only a place
+                // between them is one for sure.
                 if copies && a.position == b.position {
                     continue;
                 }
                 if let Some(mut place) = self.gap_of(*a, *b, execution) {
-                    // Invocations that meet at one address there have met at the same one by another instruction of the iteration, unless
-                    // they meet in different iterations.
+                    // Invocations that meet at one address there have met at the same one by another
+                    // instruction of the iteration, unless they meet in different iterations.
                     if place == BarrierPlace::BetweenAndLoopEnd && self.same_place(first, second) {
                         place = BarrierPlace::LoopEnd;
                     }

@@ -1,9 +1,10 @@
-//! Uniformity for a workgroup: which values all its invocations compute alike, and where they are together. (That of the lanes of a subgroup,
-//! by which code is generated, is another question.)
+//! Uniformity for a workgroup: which values all its invocations compute alike, and where they are together.
+//! (That of the lanes of a subgroup, by which code is generated, is another question.)
 //!
-//! Found by walking the shader until nothing changes, from the assumption that everything is uniform. Loads of memory that invocations
-//! share count as uniform where their address is: a shader that has a barrier behind a branch on such a value relies on it. This errs to
-//! the side of too many places for barriers; a barrier that is really in non-uniform control flow is a finding of its own.
+//! Found by walking the shader until nothing changes, from the assumption that everything is uniform. Loads
+//! of memory that invocations share count as uniform where their address is: a shader that has a barrier
+//! behind a branch on such a value relies on it. This errs to the side of too many places for barriers; a
+//! barrier that is really in non-uniform control flow is a finding of its own.
 
 use crate::code::operands;
 use crate::ir::{BuiltIn, Label, Node, Op, OpKind, Place, Region, Shader, Value};

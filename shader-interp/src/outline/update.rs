@@ -30,14 +30,15 @@ fn shared(place: &Place) -> bool {
 /// What a load and a store of one place are together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Update {
-    /// The read-modify-write that does the same; a compare-exchange in a loop does whatever else a scalar needs. `None` for what is no
-    /// scalar of 32 or 64 bits.
+    /// The read-modify-write that does the same; a compare-exchange in a loop does whatever else a scalar
+    /// needs. `None` for what is no scalar of 32 or 64 bits.
     pub operation: Option<AtomicOp>,
     /// The place is computed from what memory holds, as in a histogram.
     pub scattered: bool,
 }
 
-/// Updates such as `count[i] += 1`: loads and stores of one place where what is stored, or whether, depends on what is loaded.
+/// Updates such as `count[i] += 1`: loads and stores of one place where what is stored, or whether, depends
+/// on what is loaded.
 pub(super) fn find(shader: &Shader) -> FxHashMap<(Site, Site), Update> {
     let mut finder = Finder {
         shader,
@@ -313,7 +314,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether two values are the same: one value, or the same pure operation on the same values, where memory that nobody writes is read.
+    /// Whether two values are the same: one value, or the same pure operation on the same values, where
+    /// memory that nobody writes is read.
     fn equal(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b {
             return true;

@@ -1,5 +1,5 @@
-//! Builds the tree of nodes: the current region, interned constants, and pure operations that fold, or repeat an earlier one of a surrounding
-//! region, as they are written.
+//! Builds the tree of nodes: the current region, interned constants, and pure operations that fold, or repeat
+//! an earlier one of a surrounding region, as they are written.
 
 use super::fold;
 use crate::CompileError;
@@ -301,7 +301,8 @@ pub(crate) fn node(
     Node::Op(Op { kind, results, arguments, site })
 }
 
-/// The f16 bits of a value that f16 represents exactly, as the constants of the front end are, or the nearest toward zero.
+/// The f16 bits of a value that f16 represents exactly, as the constants of the front end are, or the nearest
+/// toward zero.
 fn half_bits(value: f64) -> u16 {
     let bits = value.to_bits();
     let sign = ((bits >> 63) as u16) << 15;

@@ -1,11 +1,12 @@
-//! Which private objects are written in full, with constants, before anything reads them: tables, and variables with initializers.
+//! Which private objects are written in full, with constants, before anything reads them: tables, and
+//! variables with initializers.
 
 use super::builder::Builder;
 use super::defined::FOLLOWED;
 use crate::ir::{Node, Op, OpKind, Place, PrivateObject, Region, Shader};
 
-/// Components that a shader may access of the objects that stay in memory. Following takes as many accesses again, of which a program has
-/// 65535: nothing is refused because it is checked.
+/// Components that a shader may access of the objects that stay in memory. Following takes as many accesses
+/// again, of which a program has 65535: nothing is refused because it is checked.
 const MOST: usize = 1 << 14;
 
 /// What is known about an object.
@@ -32,8 +33,9 @@ struct Survey<'a> {
     regions: u32,
 }
 
-/// True for the objects that are not to be followed: those that are complete before they are read, and all that stay in memory where they are
-/// accessed too often. Others than arrays that an index chooses from are followed as values, which costs nothing where they are complete.
+/// True for the objects that are not to be followed: those that are complete before they are read, and all
+/// that stay in memory where they are accessed too often. Others than arrays that an index chooses from are
+/// followed as values, which costs nothing where they are complete.
 pub(super) fn find(shader: &Shader, b: &Builder) -> Vec<bool> {
     let states = shader.private.iter().map(|object| State {
         region: None,

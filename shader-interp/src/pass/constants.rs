@@ -1,6 +1,8 @@
-//! Which integers and booleans are constant whatever path leads to them: optimistically, so that loops do not hide it.
+//! Which integers and booleans are constant whatever path leads to them: optimistically, so that loops do not
+//! hide it.
 //!
-//! What `super::defined` writes is for the most part constant: a variable that is written on all paths before it is read.
+//! What `super::defined` writes is for the most part constant: a variable that is written on all paths before
+//! it is read.
 
 use super::fold;
 use crate::ir::{Alu, Label, Node, Op, OpKind, Region, Scalar, Shader, Value, Values};
@@ -41,7 +43,8 @@ struct Search<'a> {
     constants: FxHashMap<(Scalar, u64), Value>,
 }
 
-/// For each value that is always the same constant, the value that is that constant. Checks of what is always defined go.
+/// For each value that is always the same constant, the value that is that constant. Checks of what is always
+/// defined go.
 pub(super) fn find(shader: &mut Shader) -> FxHashMap<Value, Value> {
     let mut search = Search {
         scalars: &shader.values,

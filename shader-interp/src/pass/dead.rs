@@ -1,5 +1,5 @@
-//! The last pass: phi-like values that carry one value go, what nobody uses goes, values are numbered anew, and every use is checked to come after
-//! its definition in textual order, which execution relies on.
+//! The last pass: phi-like values that carry one value go, what nobody uses goes, values are numbered anew,
+//! and every use is checked to come after its definition in textual order, which execution relies on.
 
 use crate::CompileError;
 use crate::ir::{ImageOperand, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};

@@ -1,16 +1,19 @@
-//! Check mode: follows which components of Function and Private variables, and of push constants, are written, and checks before a value is used that it comes
-//! from none that are not.
+//! Check mode: follows which components of Function and Private variables, and of push constants, are
+//! written, and checks before a value is used that it comes from none that are not.
 //!
-//! Each followed object gets a *shadow object* of the same size, and values that may be undefined a *shadow* of type I32. A shadow is 0 for
-//! a defined value; for an undefined one it names the component that a load read and nothing had written ([`number`], [`Origins`]). Copies are no uses: stores to
-//! followed objects, phis and selections carry the shadow along, arithmetic hands on its arguments'. A [`OpKind::CheckDefined`] stands
-//! before branches, switches, addresses and descriptor elements, atomics, images, and stores to memory that invocations share.
+//! Each followed object gets a *shadow object* of the same size, and values that may be undefined a *shadow*
+//! of type I32. A shadow is 0 for a defined value; for an undefined one it names the component that a load
+//! read and nothing had written ([`number`], [`Origins`]). Copies are no uses: stores to followed objects,
+//! phis and selections carry the shadow along, arithmetic hands on its arguments'. A [`OpKind::CheckDefined`]
+//! stands before branches, switches, addresses and descriptor elements, atomics, images, and stores to memory
+//! that invocations share.
 //!
-//! **Silent on purpose**, so that there is no false alarm: a component that a load of several components read along with defined ones and
-//! that is stored as it is or packed into a word (padding, vectors filled component by component); bits that `OpBitwiseAnd` or
-//! `OpBitFieldInsert` may have replaced; votes and ballots, and reductions that one lane may decide (and, or), whose results count as
-//! defined; what OpUndef gives; accesses out of bounds, which are findings of their own. An object in memory is not undefined again when
-//! its function is called again in a loop.
+//! **Silent on purpose**, so that there is no false alarm: a component that a load of several components read
+//! along with defined ones and that is stored as it is or packed into a word (padding, vectors filled
+//! component by component); bits that `OpBitwiseAnd` or `OpBitFieldInsert` may have replaced; votes and
+//! ballots, and reductions that one lane may decide (and, or), whose results count as defined; what OpUndef
+//! gives; accesses out of bounds, which are findings of their own. An object in memory is not undefined again
+//! when its function is called again in a loop.
 
 use super::builder::Builder;
 use super::complete;
@@ -28,7 +31,8 @@ use smallvec::SmallVec;
 pub(super) const FOLLOWED: u32 = 1 << 16;
 /// Most bytes of push constants that are followed.
 const PUSH_BYTES: u32 = 1 << 12;
-/// Components of a load that are looked at to know whether all are undefined; loads of more count as partly defined.
+/// Components of a load that are looked at to know whether all are undefined; loads of more count as partly
+/// defined.
 const LOOKED_AT: usize = 64;
 
 /// A component that nothing has written, before the load that reads it is known.
@@ -302,7 +306,8 @@ impl Walk<'_> {
     fn moved(&mut self, op: &Op) -> Option<Value> {
         let (&value, others) = op.arguments.split_first()?;
         let Some(shadow) = self.suspect(value) else { return self.any(others) };
-        // A lane that is not active has no value, and what it holds here is arbitrary: each lane folded alone leaves 0 there.
+        // A lane that is not active has no value, and what it holds here is arbitrary: each lane folded alone
+        // leaves 0 there.
         let alone = OpKind::Group(GroupFold::UMax, GroupKind::Clustered(1));
         let mut arguments = op.arguments.clone();
         arguments[0] = self.b.one(alone, Scalar::I32, &[shadow], Site(0));
@@ -379,7 +384,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Stores the shadow of a component: memory starts as zeros, so there it is written with the bit [`NEVER`] inverted.
+    /// Stores the shadow of a component: memory starts as zeros, so there it is written with the bit
+    /// [`NEVER`] inverted.
     fn store_shadow(&mut self, place: Place, value: Value, size: u8) {
         let shadow = self.shadow(value);
         let one = self.b.int(NEVER);
@@ -394,7 +400,8 @@ impl Walk<'_> {
         self.b.op(OpKind::Store { place, access }, &[], &[stored], Site(0));
     }
 
-    /// The loads by which one instruction reads a value from a followed object. `part`: and it reads more elsewhere.
+    /// The loads by which one instruction reads a value from a followed object. `part`: and it reads more
+    /// elsewhere.
     fn loads(&mut self, group: Vec<Node>, site: Site, part: bool) {
         // Of each component: the value, its shadow in memory, and the shadow that names it.
         let mut found: Vec<(Value, Value, Value)> = Vec::new();
@@ -464,7 +471,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The shadows that name the components of a load, should they be undefined; `None` if what it loads is not followed.
+    /// The shadows that name the components of a load, should they be undefined; `None` if what it loads is
+    /// not followed.
     fn named(&mut self, place: &Place, size: u8, count: u32, site: Site) -> Option<SmallVec<[Value; 4]>> {
         let (variable, start, bytes, offset, immediate) = match *place {
             Place::Private { object, offset, immediate } => {
@@ -485,7 +493,8 @@ impl Walk<'_> {
         let (number, step) = self.origins.add(first(0), bytes / u32::from(size.max(1)));
         let (mut at, mut first) = (self.b.int(0), word(number));
         if let Some(offset) = offset.filter(|_| step == 1) {
-            // Numbers stand at bit 2: four times the index, which for components of a word is the offset itself.
+            // Numbers stand at bit 2: four times the index, which for components of a word is the offset
+            // itself.
             at = match size {
                 8 => {
                     let (relative, one) = (self.b.int(relative), self.b.int(1));

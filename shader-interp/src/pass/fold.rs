@@ -1,7 +1,8 @@
 //! Arithmetic on constants: exactly what execution would compute, or nothing.
 //!
-//! Integers and booleans fold always. Floats fold only where every conforming execution gives the same bits: no denormals, no NaN, and, when
-//! the caller says that a rounding mode other than to-nearest may apply, not at all.
+//! Integers and booleans fold always. Floats fold only where every conforming execution gives the same bits:
+//! no denormals, no NaN, and, when the caller says that a rounding mode other than to-nearest may apply, not
+//! at all.
 
 use crate::ir::{Alu, Conversion, Scalar};
 use crate::math::half;
@@ -28,7 +29,8 @@ pub(crate) fn signed(bits: u64, width: u32) -> i64 {
     if width >= 64 { bits as i64 } else { ((bits << (64 - width)) as i64) >> (64 - width) }
 }
 
-/// Folds an operation on constants of type `scalar` (the type of the first argument, for Select that of the second).
+/// Folds an operation on constants of type `scalar` (the type of the first argument, for Select that of the
+/// second).
 pub(crate) fn alu(op: Alu, scalar: Scalar, a: &[u64], floats: bool) -> Option<Bits> {
     match scalar {
         Scalar::F32 | Scalar::F64 if op != Alu::Select => floats.then(|| float(op, scalar, a)).flatten(),
@@ -127,7 +129,8 @@ fn float(op: Alu, scalar: Scalar, a: &[u64]) -> Option<Bits> {
     }
     let bool = |v: bool| -> Option<Bits> { Some(smallvec![u64::from(v)]) };
     let one = |v: f64| -> Option<Bits> {
-        // Sums, products and quotients of f32 values, computed in f64 and rounded once more, are the f32 results (53 >= 2 * 24 + 2).
+        // Sums, products and quotients of f32 values, computed in f64 and rounded once more, are the f32
+        // results (53 >= 2 * 24 + 2).
         let rounded = if scalar == Scalar::F32 { f64::from(v as f32) } else { v };
         let bits = if scalar == Scalar::F32 { u64::from((v as f32).to_bits()) } else { v.to_bits() };
         (plain(rounded, scalar) && (v == 0.0) == (rounded == 0.0)).then(|| smallvec![bits])

@@ -1,12 +1,14 @@
-//! Passes over the representation. None of them merges, moves or removes an operation that touches shared memory or synchronises, and none
-//! duplicates or joins control flow across one.
+//! Passes over the representation. None of them merges, moves or removes an operation that touches shared
+//! memory or synchronises, and none duplicates or joins control flow across one.
 //!
-//! - in check mode, [`defined`] has the shader follow which variables are written; [`complete`] says which need it not, and [`constants`] takes
-//!   out what turns out to be certain;
+//! - in check mode, [`defined`] has the shader follow which variables are written; [`complete`] says which
+//!   need it not, and [`constants`] takes out what turns out to be certain;
 //! - [`promote`] decides which private objects become values, and where they change;
-//! - [`rewrite`] walks the tree once: values for promoted objects, folding, common subexpressions, constant branches, trivial blocks;
-//! - [`dead`] removes block results and loop parameters that carry one value or none, and pure operations that nobody uses, numbers values
-//!   in the order of their definitions and checks that each is defined before it is used.
+//! - [`rewrite`] walks the tree once: values for promoted objects, folding, common subexpressions, constant
+//!   branches, trivial blocks;
+//! - [`dead`] removes block results and loop parameters that carry one value or none, and pure operations
+//!   that nobody uses, numbers values in the order of their definitions and checks that each is defined
+//!   before it is used.
 
 pub(crate) mod builder;
 mod complete;
@@ -22,8 +24,8 @@ use crate::ir::{Label, Shader};
 use builder::Builder;
 use rustc_hash::FxHashMap;
 
-/// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private objects live in. `check`: values that
-/// nothing has written are to be noticed where they are used.
+/// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private
+/// objects live in. `check`: values that nothing has written are to be noticed where they are used.
 pub(crate) fn run(
     mut shader: Shader,
     mut builder: Builder,

@@ -1,4 +1,5 @@
-//! Which private objects become SSA values: those that are only ever accessed at constant offsets, scalar by scalar of one type each.
+//! Which private objects become SSA values: those that are only ever accessed at constant offsets, scalar by
+//! scalar of one type each.
 
 use super::builder::Builder;
 use crate::ir::{Label, Node, Op, OpKind, Place, PrivateObject, Region, Scalar, Shader};
@@ -7,8 +8,8 @@ use rustc_hash::FxHashMap;
 /// Bytes of the largest object that is promoted.
 const MAX_BYTES: u32 = 4096;
 
-/// What the rewriting walk needs to know. A *slot* is a scalar of a promoted object: one number for each of its bytes, of which the first
-/// byte's counts.
+/// What the rewriting walk needs to know. A *slot* is a scalar of a promoted object: one number for each of
+/// its bytes, of which the first byte's counts.
 #[derive(Default)]
 pub(crate) struct Plan {
     /// First slot of an object, `None` if it stays in memory.

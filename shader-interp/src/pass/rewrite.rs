@@ -1,5 +1,6 @@
-//! One walk over the tree that rebuilds it: loads and stores of promoted objects become values, which blocks and loops pass along; pure operations fold
-//! or repeat an earlier one; branches on constants and blocks that are left once, at their end, dissolve.
+//! One walk over the tree that rebuilds it: loads and stores of promoted objects become values, which blocks
+//! and loops pass along; pure operations fold or repeat an earlier one; branches on constants and blocks that
+//! are left once, at their end, dissolve.
 
 use super::builder::Builder;
 use super::promote::Plan;

@@ -361,8 +361,8 @@ impl Lowerer<'_> {
         if left.len() != right.len() {
             return Err(i.invalid("has operands of different sizes"));
         }
-        // Products of two values of up to 32 bits and sums of four of them fit 64 bits well enough: only 32-bit inputs with a 64-bit result
-        // can wrap, and wrapping is what they shall do.
+        // Products of two values of up to 32 bits and sums of four of them fit 64 bits well enough: only
+        // 32-bit inputs with a 64-bit result can wrap, and wrapping is what they shall do.
         let wide = Scalar::I64;
         let widen = |signed: bool| if signed { Conversion::SConvert } else { Conversion::UConvert };
         let mut sum: Option<Value> = None;

@@ -1,5 +1,6 @@
-//! What a module may declare. A capability here means that its instructions and types are lowered, or, for those of other shader stages
-//! that a module with several entry points may carry, that they are refused by name where they are used.
+//! What a module may declare. A capability here means that its instructions and types are lowered, or, for
+//! those of other shader stages that a module with several entry points may carry, that they are refused by
+//! name where they are used.
 
 use crate::CompileError;
 use spirv::Capability;

@@ -1,5 +1,6 @@
-//! A function's control flow graph, its structural dominator tree (SPIR-V 2.11 *Structured Control Flow*: declared merge blocks and continue
-//! targets count as successors of their headers), and which blocks become targets of [`crate::ir::Node::Leave`].
+//! A function's control flow graph, its structural dominator tree (SPIR-V 2.11 *Structured Control Flow*:
+//! declared merge blocks and continue targets count as successors of their headers), and which blocks become
+//! targets of [`crate::ir::Node::Leave`].
 
 use super::module::Function;
 use super::words::{Instruction, Stream};

@@ -1,5 +1,6 @@
-//! Variable pointers (SPV_KHR_variable_pointers): OpSelect and OpPhi between logical pointers into one variable. Such a pointer is the variable and a
-//! byte offset; which variable it is must be known when the shader is compiled.
+//! Variable pointers (SPV_KHR_variable_pointers): OpSelect and OpPhi between logical pointers into one
+//! variable. Such a pointer is the variable and a byte offset; which variable it is must be known when the
+//! shader is compiled.
 
 use super::lowerer::{Def, Lowerer};
 use super::pointer::{Base, Pointer};
@@ -29,7 +30,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// Makes the result of an instruction a pointer at a byte offset of the variable that all its operands point into.
+    /// Makes the result of an instruction a pointer at a byte offset of the variable that all its operands
+    /// point into.
     pub fn define_chosen_pointer(&mut self, i: &Instruction<'_>, offset: Value) -> Result<(), CompileError> {
         let mut seen = Vec::new();
         let mut root: Option<Pointer> = None;
@@ -38,7 +40,8 @@ impl Lowerer<'_> {
         let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind else {
             return Err(i.invalid("is not of pointer type"));
         };
-        // Matrices lie in memory as the structure that holds them says: any operand that is known by now tells.
+        // Matrices lie in memory as the structure that holds them says: any operand that is known by now
+        // tells.
         let known = i.rest(3).iter().find_map(|&id| match self.defs.get(id as usize) {
             Some(Def::Pointer(index)) => Some(self.pointers[*index as usize].layout),
             _ => None,

@@ -17,7 +17,8 @@ pub(crate) struct Decorations {
 }
 
 impl Decorations {
-    /// Takes up one annotation instruction. Groups are complete before they are applied (SPIR-V 2.4: decorations of a group come first).
+    /// Takes up one annotation instruction. Groups are complete before they are applied (SPIR-V 2.4:
+    /// decorations of a group come first).
     pub fn read(&mut self, instruction: &Instruction<'_>) -> Result<(), CompileError> {
         let i = instruction;
         match i.op {

@@ -250,8 +250,8 @@ impl Lowerer<'_> {
             next += 1;
             i.id(next - 1)
         };
-        // All but MinLod and what other extensions have: Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets, Sample, texel availability
-        // and visibility, SignExtend, ZeroExtend, Nontemporal.
+        // All but MinLod and what other extensions have: Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets,
+        // Sample, texel availability and visibility, SignExtend, ZeroExtend, Nontemporal.
         const KNOWN: u32 = 0x7f7f;
         if mask & !KNOWN != 0 {
             return Err(i.refuse(&format!("with image operands {mask:#x}")));
@@ -475,7 +475,8 @@ impl Lowerer<'_> {
         self.set_texel(i, &handle.image, &texel)
     }
 
-    /// *Scale Factor Operation* without anisotropy: the logarithm of the longer derivative in texels of level 0.
+    /// *Scale Factor Operation* without anisotropy: the logarithm of the longer derivative in texels of level
+    /// 0.
     fn gradient_lod(
         &mut self,
         i: &Instruction<'_>,

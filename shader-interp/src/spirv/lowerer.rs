@@ -195,7 +195,8 @@ impl<'a> Lowerer<'a> {
         };
     }
 
-    /// Makes an instruction's result id stand for scalars, after a check of their number and types against its result type.
+    /// Makes an instruction's result id stand for scalars, after a check of their number and types against
+    /// its result type.
     pub fn set(&mut self, i: &Instruction<'_>, values: &[Value]) -> Result<(), CompileError> {
         let (ty, id) = (i.id(1)?, i.id(2)?);
         self.check(i, ty, values)?;
@@ -250,7 +251,8 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
-    /// The site of an instruction that touches memory or synchronises; `variable` is the id of the variable it goes through, or 0.
+    /// The site of an instruction that touches memory or synchronises; `variable` is the id of the variable
+    /// it goes through, or 0.
     pub fn site(&mut self, i: &Instruction<'_>, variable: u32) -> Site {
         let function = self.calls.last().map_or(0, |&(function, _)| self.module.functions[function].id);
         self.sites.get(i, variable, function)

@@ -1,7 +1,8 @@
 //! Loads, stores and copies, with memory operands (SPIR-V 3.26 *Memory Operands*).
 //!
-//! A module without the Vulkan memory model is given the accesses that an upgrade to it would give: `Coherent` means NonPrivatePointer with
-//! availability and visibility at QueueFamily scope, Workgroup memory has them at Workgroup scope, and `Volatile` is kept.
+//! A module without the Vulkan memory model is given the accesses that an upgrade to it would give:
+//! `Coherent` means NonPrivatePointer with availability and visibility at QueueFamily scope, Workgroup memory
+//! has them at Workgroup scope, and `Volatile` is kept.
 
 use super::lowerer::{Def, Flat, Lowerer};
 use super::pointer::{Base, Pointer};
@@ -182,7 +183,8 @@ impl Lowerer<'_> {
                 return Err(CompileError::Invalid("load through a pointer to an opaque object".into()));
             };
             let access = self.access(pointer, operands, run.scalar, run.flat.len(), false);
-            // Booleans are words in memory that invocations share; promotion does the same for those of private memory.
+            // Booleans are words in memory that invocations share; promotion does the same for those of
+            // private memory.
             let word = run.scalar == Scalar::Bool && !matches!(pointer.base, Base::Private(_));
             let stored = if word { Scalar::I32 } else { run.scalar };
             let results: SmallVec<[Scalar; 16]> = run.flat.iter().map(|_| stored).collect();

@@ -1,12 +1,14 @@
 //! The SPIR-V front end: a module's words become a [`Shader`], specialized and inlined.
 //!
-//! **Guarantees**: whatever the words are, [`lower`] returns; a shader that it returns satisfies [`crate::pass`]'s verifier. Opcodes, capabilities and
-//! operands that are not handled are refused by name. Memory operations come out in program order, one for each run of
-//! scalars of one type that lie side by side.
+//! **Guarantees**: whatever the words are, [`lower`] returns; a shader that it returns satisfies
+//! [`crate::pass`]'s verifier. Opcodes, capabilities and operands that are not handled are refused by name.
+//! Memory operations come out in program order, one for each run of scalars of one type that lie side by
+//! side.
 //!
-//! **Order of work**: [`module`] scans the words once and finds ids, decorations and functions; types, constants and variables are taken up in
-//! order ([`types`], [`constant`]); the entry point's function is written as a tree ([`cfg`], [`structure`]), calls inlined ([`function`]), instructions by
-//! family; then the passes promote private variables to values and clean up.
+//! **Order of work**: [`module`] scans the words once and finds ids, decorations and functions; types,
+//! constants and variables are taken up in order ([`types`], [`constant`]); the entry point's function is
+//! written as a tree ([`cfg`], [`structure`]), calls inlined ([`function`]), instructions by family; then the
+//! passes promote private variables to values and clean up.
 
 mod arithmetic;
 mod capability;
@@ -46,8 +48,9 @@ use types::Types;
 /// Lowers the compute entry point that `options` name.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] for words that break a rule that execution depends on, [`CompileError::NoEntryPoint`],
-/// [`CompileError::NotImplemented`] with the name of what is not handled, [`CompileError::Limit`] for shaders that grow too large.
+/// [`CompileError::Invalid`] for words that break a rule that execution depends on,
+/// [`CompileError::NoEntryPoint`], [`CompileError::NotImplemented`] with the name of what is not handled,
+/// [`CompileError::Limit`] for shaders that grow too large.
 pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileError> {
     let module = Module::read(words, &options.entry_point)?;
     let bound = module.stream.bound;

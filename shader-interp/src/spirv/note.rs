@@ -1,4 +1,5 @@
-//! Notes: what a shader does that is no error of memory, and that few mean to do. See [`crate::interface::CompileOptions::notes`].
+//! Notes: what a shader does that is no error of memory, and that few mean to do. See
+//! [`crate::interface::CompileOptions::notes`].
 
 use super::lowerer::Lowerer;
 use super::words::Instruction;
@@ -46,7 +47,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Puts a note before each access of an element of a descriptor array that no decoration allows to differ between invocations.
+    /// Puts a note before each access of an element of a descriptor array that no decoration allows to differ
+    /// between invocations.
     pub fn note_elements(&self, body: Region) -> Region {
         let mut out = Region::with_capacity(body.len());
         for node in body {
@@ -89,7 +91,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// True if `NonUniform` decorates the instruction at a word of the module, or what it accesses through: the pointer, an index, the image.
+    /// True if `NonUniform` decorates the instruction at a word of the module, or what it accesses through:
+    /// the pointer, an index, the image.
     fn is_non_uniform(&self, word: u32, deep: u32) -> bool {
         let Ok(i) = self.module.stream.at(word) else { return true };
         i.rest(1).iter().any(|&id| {

@@ -187,7 +187,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A pointer as a value: its address (I64), or for logical pointers the byte offset (I32) in their variable.
+    /// A pointer as a value: its address (I64), or for logical pointers the byte offset (I32) in their
+    /// variable.
     pub fn pointer_value(&mut self, id: u32) -> Result<Value, CompileError> {
         let pointer = self.pointer(id)?;
         Ok(match pointer.base {

@@ -17,7 +17,8 @@ pub(crate) type Shapes = FxHashMap<(u32, Layout), Arc<Shape>>;
 /// The variables that findings name the parts of.
 #[derive(Default)]
 pub(crate) struct NamedVariables {
-    /// Function and Private variables, as objects are numbered, then the push constant block, if it is followed.
+    /// Function and Private variables, as objects are numbered, then the push constant block, if it is
+    /// followed.
     pub variables: Vec<Variable>,
     /// Which of these is the push constant block.
     pub push: Option<u32>,

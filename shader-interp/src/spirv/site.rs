@@ -1,4 +1,5 @@
-//! Sites: where instructions come from, for findings. They are collected as numbers and turned to text once, at the end.
+//! Sites: where instructions come from, for findings. They are collected as numbers and turned to text once,
+//! at the end.
 
 use super::module::Module;
 use super::words::Instruction;
@@ -92,7 +93,8 @@ impl Sites {
         if let Some(line) = self.line {
             self.last = Some((function, line));
         }
-        // Lines end with a block. What compilers leave without one behind a selection belongs to the statement of the selection.
+        // Lines end with a block. What compilers leave without one behind a selection belongs to the
+        // statement of the selection.
         let before = self.last.filter(|(of, _)| *of == function).map(|(_, line)| line);
         self.raw.push(Raw { word: i.word, variable, function, source: self.line.or(before) });
         self.known.insert((i.word, variable), site);

@@ -1,8 +1,10 @@
 //! From the control flow graph to the tree of constructs.
 //!
-//! A block that several edges lead to, or that a header declares, is *placed*: its structural immediate dominator opens a [`Node::Block`]
-//! around everything it runs before, and each edge to it is a [`Node::Leave`]. All other blocks are continued into. Merge blocks come outermost, then continue
-//! targets, then the others in reverse post-order, so that lanes meet where the module says they do. No block is copied.
+//! A block that several edges lead to, or that a header declares, is *placed*: its structural immediate
+//! dominator opens a [`Node::Block`] around everything it runs before, and each edge to it is a
+//! [`Node::Leave`]. All other blocks are continued into. Merge blocks come outermost, then continue targets,
+//! then the others in reverse post-order, so that lanes meet where the module says they do. No block is
+//! copied.
 
 use super::cfg::{Cfg, switch_cases};
 use super::lowerer::{Flat, Lowerer};
@@ -212,7 +214,8 @@ impl Lowerer<'_> {
         if fits { Ok(()) } else { Err(i.invalid("has a value of another type")) }
     }
 
-    /// Takes the edge from one block to another: writes a leave or repeat, or says that `to` is to be continued into.
+    /// Takes the edge from one block to another: writes a leave or repeat, or says that `to` is to be
+    /// continued into.
     fn edge(&mut self, frame: &Frame, from: u32, to: u32) -> Result<Next, CompileError> {
         let arguments = self.phi_arguments(&frame.cfg.clone(), from, to)?;
         if let Some(label) = frame.loop_label[to as usize] {
@@ -310,8 +313,8 @@ impl Lowerer<'_> {
         Ok(Values::from_slice(&self.values(i.id(1)?)?))
     }
 
-    /// OpSwitch. A target that only this switch reaches is left to directly; for the others there is a block without results that takes
-    /// the edge.
+    /// OpSwitch. A target that only this switch reaches is left to directly; for the others there is a block
+    /// without results that takes the edge.
     fn switch(&mut self, frame: &mut Frame, block: u32, i: &Instruction<'_>) -> Result<(), CompileError> {
         let selector = self.scalar_operand(i, 1)?;
         let wide = match self.b.scalar(selector) {

@@ -1,5 +1,5 @@
-//! Subgroup operations: OpGroupNonUniform* and the older SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote. Vectors go component by component,
-//! booleans through lanes as words.
+//! Subgroup operations: OpGroupNonUniform* and the older SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote.
+//! Vectors go component by component, booleans through lanes as words.
 
 use super::lowerer::Lowerer;
 use super::words::Instruction;

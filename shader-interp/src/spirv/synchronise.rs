@@ -1,7 +1,8 @@
 //! Atomics, barriers and the shader clock: scopes and memory semantics (SPIR-V 3.25, 3.27).
 //!
-//! A module without the Vulkan memory model gets what its upgrade would have: Device scope becomes QueueFamily, a release also makes
-//! available and an acquire also makes visible, and SequentiallyConsistent is AcquireRelease, as the Vulkan environment treats it.
+//! A module without the Vulkan memory model gets what its upgrade would have: Device scope becomes
+//! QueueFamily, a release also makes available and an acquire also makes visible, and SequentiallyConsistent
+//! is AcquireRelease, as the Vulkan environment treats it.
 
 use super::lowerer::Lowerer;
 use super::memory::storage_classes;

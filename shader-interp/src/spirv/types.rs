@@ -1,7 +1,8 @@
 //! The type table, and where the scalars of a value lie in memory.
 //!
-//! A value is the list of its scalars in depth-first order (matrices column by column). In memory, blocks are laid out by their decorations
-//! (*explicit*: Offset, ArrayStride, MatrixStride, RowMajor), everything else tightly by scalar alignment (*natural*, Bool as 4 bytes).
+//! A value is the list of its scalars in depth-first order (matrices column by column). In memory, blocks are
+//! laid out by their decorations (*explicit*: Offset, ArrayStride, MatrixStride, RowMajor), everything else
+//! tightly by scalar alignment (*natural*, Bool as 4 bytes).
 
 use super::decorate::Decorations;
 use super::words::Instruction;
@@ -381,7 +382,8 @@ impl Types {
         }
     }
 
-    /// The element type of a vector, matrix or array, the bytes from one element to the next, and the elements' layout.
+    /// The element type of a vector, matrix or array, the bytes from one element to the next, and the
+    /// elements' layout.
     pub fn element(&self, id: u32, layout: Layout) -> Result<(u32, u32, Layout), CompileError> {
         match &self.get(id)?.kind {
             Type::Vector { component, .. } => {

@@ -1,5 +1,6 @@
-//! The word stream of a SPIR-V module (SPIR-V 2.3 *Physical Layout*): every instruction that [`Stream::instructions`] gives lies wholly inside the module, so that
-//! reading an operand is an error, never a panic.
+//! The word stream of a SPIR-V module (SPIR-V 2.3 *Physical Layout*): every instruction that
+//! [`Stream::instructions`] gives lies wholly inside the module, so that reading an operand is an error,
+//! never a panic.
 
 use crate::CompileError;
 use spirv::Op;

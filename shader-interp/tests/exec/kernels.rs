@@ -1,4 +1,5 @@
-//! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from the sources beside them.
+//! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from
+//! the sources beside them.
 
 use crate::support::{options, resources, run};
 use pellucid_memory::plain::PlainMemory;

@@ -1,4 +1,5 @@
-//! Random structured programs: nested blocks, loops left and repeated from anywhere by some lanes, switches, values carried out of loops.
+//! Random structured programs: nested blocks, loops left and repeated from anywhere by some lanes, switches,
+//! values carried out of loops.
 
 use crate::reference::Invocation;
 use crate::support::*;

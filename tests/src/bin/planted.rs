@@ -1,4 +1,5 @@
-//! The corpus by hand: `planted run FILE CASE` does what a case says in this process; `build` compiles the shaders; `check` judges cases.
+//! The corpus by hand: `planted run FILE CASE` does what a case says in this process; `build` compiles the
+//! shaders; `check` judges cases.
 
 use anyhow::{Context, Result, bail};
 use pellucid_tests::judge::{self, Options, Values};

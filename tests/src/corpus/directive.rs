@@ -56,7 +56,8 @@ pub struct Case {
 pub struct Expected {
     /// Its id.
     pub id: String,
-    /// Its accesses: `1` for a line with the marker `@1`, an opcode, a command's entry point, or `-` for one that has no place.
+    /// Its accesses: `1` for a line with the marker `@1`, an opcode, a command's entry point, or `-` for one
+    /// that has no place.
     pub accesses: Vec<String>,
     /// Names of its missing elements, all of them, if given.
     pub missing: Vec<String>,

@@ -1,8 +1,9 @@
 //! The corpus: test files, their cases and their shaders.
 //!
-//! A test file is a GLSL shader (`.comp`, directives after `//#`), SPIR-V assembly (`.spvasm`, after `;#`) or a list of directives alone
-//! (`.test`). It has one or more *cases*: variants by preprocessor definitions and commands. A case either expects findings (a planted bug)
-//! or silence (its fixed twin); every file has at least one of each, except that files may consist of silent cases only.
+//! A test file is a GLSL shader (`.comp`, directives after `//#`), SPIR-V assembly (`.spvasm`, after `;#`) or
+//! a list of directives alone (`.test`). It has one or more *cases*: variants by preprocessor definitions and
+//! commands. A case either expects findings (a planted bug) or silence (its fixed twin); every file has at
+//! least one of each, except that files may consist of silent cases only.
 
 mod directive;
 mod parse;

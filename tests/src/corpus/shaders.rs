@@ -1,7 +1,8 @@
 //! The shaders of the corpus: SPIR-V beside its source, made by the reference compilers and checked in.
 //!
-//! `planted/shaders.lock` holds, for each SPIR-V file, a hash of the source and the definitions that it was made of, so that a source that
-//! was changed and not built anew fails the tests where no compiler is installed.
+//! `planted/shaders.lock` holds, for each SPIR-V file, a hash of the source and the definitions that it was
+//! made of, so that a source that was changed and not built anew fails the tests where no compiler is
+//! installed.
 
 use super::{Test, root};
 use anyhow::{Context, Result, ensure};
@@ -140,7 +141,8 @@ pub fn lock() -> Result<BTreeMap<String, String>> {
     Ok(text.lines().filter_map(|l| l.split_once(' ')).map(|(h, f)| (f.to_owned(), h.to_owned())).collect())
 }
 
-/// Builds the shaders whose sources changed (all of them with `force`), removes SPIR-V that no test names, and writes the lock.
+/// Builds the shaders whose sources changed (all of them with `force`), removes SPIR-V that no test names,
+/// and writes the lock.
 ///
 /// # Errors
 /// A compiler is missing or refuses a shader.

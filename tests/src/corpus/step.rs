@@ -31,7 +31,8 @@ pub enum Step {
         /// Every word.
         value: u32,
     },
-    /// vkCmdCopyBuffer of all bytes of the smaller one; vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer of all texels.
+    /// vkCmdCopyBuffer of all bytes of the smaller one; vkCmdCopyBufferToImage and vkCmdCopyImageToBuffer of
+    /// all texels.
     Copy {
         /// Source.
         from: String,

@@ -5,7 +5,8 @@ use ash::vk;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
-/// Where the driver's library is: what `PLANTED_LIBRARY` names, else the one that was built with this executable.
+/// Where the driver's library is: what `PLANTED_LIBRARY` names, else the one that was built with this
+/// executable.
 ///
 /// # Errors
 /// There is none.
@@ -52,7 +53,8 @@ impl Device {
     /// # Errors
     /// The library cannot be loaded, or a Vulkan call fails.
     pub fn open(library: &Path) -> Result<Device> {
-        // SAFETY: the library is a Vulkan driver or loader; loading it runs nothing that depends on this process.
+        // SAFETY: the library is a Vulkan driver or loader; loading it runs nothing that depends on this
+        // process.
         let library = unsafe { libloading::Library::new(library) }
             .with_context(|| format!("cannot load {}", library.display()))?;
         // SAFETY: vkGetInstanceProcAddr has this signature everywhere, and `Device` keeps the library loaded.
@@ -96,7 +98,8 @@ impl Device {
         let Some(debug) = &self.debug else { return };
         let name = std::ffi::CString::new(name).unwrap_or_default();
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&name);
-        // SAFETY: the object is live and belongs to this device. A name that is not kept is no reason to fail.
+        // SAFETY: the object is live and belongs to this device. A name that is not kept is no reason to
+        // fail.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
     }
 }
@@ -106,7 +109,8 @@ unsafe fn create(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
 ) -> Result<(ash::Device, Vec<vk::Queue>)> {
-    // SAFETY: all structures outlive the calls; the chain of features is filled by the driver and given back to it.
+    // SAFETY: all structures outlive the calls; the chain of features is filled by the driver and given back
+    // to it.
     unsafe {
         let known = instance.enumerate_device_extension_properties(physical)?;
         let names: Vec<_> = EXTENSIONS.into_iter().filter(|e| has(&known, e)).collect();

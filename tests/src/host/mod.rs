@@ -1,5 +1,6 @@
-//! A Vulkan program that does what a case says: creates its resources, records and submits its commands, and compares what is in memory
-//! at the end. It loads the driver without a loader and asks for every feature that the driver has.
+//! A Vulkan program that does what a case says: creates its resources, records and submits its commands, and
+//! compares what is in memory at the end. It loads the driver without a loader and asks for every feature
+//! that the driver has.
 
 mod barriers;
 mod device;

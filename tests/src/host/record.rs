@@ -184,7 +184,8 @@ impl<'a> Recorder<'a> {
         for (slot, word) in bytes.chunks_exact_mut(4).zip(push) {
             slot.copy_from_slice(&word.to_le_bytes());
         }
-        // SAFETY: the command buffer is being recorded, the handles are live, and the range is that of the layout.
+        // SAFETY: the command buffer is being recorded, the handles are live, and the range is that of the
+        // layout.
         unsafe {
             d.cmd_bind_pipeline(command, vk::PipelineBindPoint::COMPUTE, pipeline);
             let sets = [self.set];
@@ -203,7 +204,8 @@ impl<'a> Recorder<'a> {
             _ => {}
         }
         let d = &self.device.device;
-        // SAFETY: the command buffer is being recorded, the handles are live, and sizes are those of the buffers.
+        // SAFETY: the command buffer is being recorded, the handles are live, and sizes are those of the
+        // buffers.
         unsafe {
             match step {
                 Step::Dispatch { groups: [x, y, z], .. } => d.cmd_dispatch(command, *x, *y, *z),

@@ -6,7 +6,8 @@ use crate::finding::FindingId;
 pub(super) const U: StorageClasses = StorageClasses::UNIFORM;
 pub(super) const W: StorageClasses = StorageClasses::WORKGROUP;
 
-/// A dispatch of two workgroups of 64 invocations in two subgroups, over one buffer of 64 words and 256 bytes of workgroup memory.
+/// A dispatch of two workgroups of 64 invocations in two subgroups, over one buffer of 64 words and 256 bytes
+/// of workgroup memory.
 pub(super) struct Machine {
     pub(super) memory: CheckedMemory,
     pub(super) words: Vec<u32>,

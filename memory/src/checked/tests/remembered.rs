@@ -1,4 +1,5 @@
-//! What is remembered of words whose parts several accesses share, and of accesses that later ones stand for. Random programs found these.
+//! What is remembered of words whose parts several accesses share, and of accesses that later ones stand for.
+//! Random programs found these.
 
 use super::*;
 
@@ -23,7 +24,8 @@ fn parts_of_a_word_do_not_change_what_else_was_in_it() {
 
 #[test]
 fn every_component_of_a_vector_is_an_access_of_its_own_place() {
-    // A vector whose components are made available one by one, and an atomic of another invocation in the place of the second one.
+    // A vector whose components are made available one by one, and an atomic of another invocation in the
+    // place of the second one.
     for component in [0, 4] {
         let mut m = Machine::stale();
         let pair = Access {
@@ -113,7 +115,8 @@ fn readers_of_different_bytes_are_all_remembered() {
 
 #[test]
 fn who_comes_after_a_read_sees_no_less() {
-    // The write is private, so that it races; but its invocation reads it, and others come after that read, whatever it reads later.
+    // The write is private, so that it races; but its invocation reads it, and others come after that read,
+    // whatever it reads later.
     let mut m = Machine::stale();
     m.store(1, 0, W, 8, PRIVATE, 1);
     m.load(2, 0, W, 8, SHARED);

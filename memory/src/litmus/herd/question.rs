@@ -103,7 +103,8 @@ impl Reader<'_> {
         Ok(Condition::Compare(comparison, a, self.term(true)?))
     }
 
-    /// A value of the final state. A bare variable on the right of a comparison is its address, as in the format's definition.
+    /// A value of the final state. A bare variable on the right of a comparison is its address, as in the
+    /// format's definition.
     fn term(&mut self, right: bool) -> Result<Term, SyntaxError> {
         if self.tokens.peek_at(1).text == ":" {
             let name = self.thread_name()?;

@@ -114,7 +114,8 @@ impl State {
         execution
     }
 
-    /// The first position that the newest event may take: behind every access that is location-ordered before it.
+    /// The first position that the newest event may take: behind every access that is location-ordered before
+    /// it.
     pub fn floor(&self, judgement: &Judgement, location: usize) -> usize {
         let last = self.events.len() - 1;
         let history = &self.histories[location];

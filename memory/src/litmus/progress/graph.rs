@@ -203,8 +203,8 @@ impl Graph {
         None
     }
 
-    /// The strongly connected components of the graph of fresh steps of the threads in `subset`, without single states that do not
-    /// lead to themselves. Earliest reached state first in each.
+    /// The strongly connected components of the graph of fresh steps of the threads in `subset`, without
+    /// single states that do not lead to themselves. Earliest reached state first in each.
     pub fn components(&self, subset: u32) -> Vec<Vec<usize>> {
         let n = self.states.len();
         let follow = |state: usize| {
@@ -267,7 +267,8 @@ impl State {
         self.threads[thread].pc >= program.threads[thread].code.len()
     }
 
-    /// The states after one step of a thread: one instruction that others can see, and the local ones after it.
+    /// The states after one step of a thread: one instruction that others can see, and the local ones after
+    /// it.
     pub fn successors(&self, program: &Program, thread: usize, window: usize) -> Vec<(Edge, State)> {
         if self.ended(program, thread) || self.threads[thread].waiting {
             return Vec::new();
@@ -351,7 +352,8 @@ impl State {
         }
     }
 
-    /// Runs instructions that no other thread can see, up to a bound (an endless local loop is a step that leads nowhere new).
+    /// Runs instructions that no other thread can see, up to a bound (an endless local loop is a step that
+    /// leads nowhere new).
     pub fn run_local(&mut self, program: &Program, thread: usize) {
         let code = &program.threads[thread].code;
         let state = &mut self.threads[thread];

@@ -41,7 +41,8 @@ fn linear_to_srgb(c: f32) -> f32 {
     if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * single::pow(c, 1.0 / 2.4) - 0.055 }
 }
 
-/// A float to `fraction` bits of fraction and 5 of exponent without a sign, rounded to nearest even; negative numbers become 0.
+/// A float to `fraction` bits of fraction and 5 of exponent without a sign, rounded to nearest even; negative
+/// numbers become 0.
 fn to_ufloat(x: f32, fraction: u32) -> u32 {
     if x.is_nan() {
         return (0x1f << fraction) | (1 << (fraction - 1));
@@ -85,7 +86,8 @@ impl FormatInfo {
         if k == 3 { one } else { 0 }
     }
 
-    /// Component `k` of the texel in `words`: bits of a 32-bit float, or an integer (sign-extended). Not for 64-bit formats.
+    /// Component `k` of the texel in `words`: bits of a 32-bit float, or an integer (sign-extended). Not for
+    /// 64-bit formats.
     #[inline(always)]
     pub fn component(&self, words: &[u32; 4], k: usize) -> u32 {
         let width = self.fields[k].width;
@@ -109,8 +111,8 @@ impl FormatInfo {
         value.to_bits()
     }
 
-    /// Red, green, blue and alpha of the texel in `words` (its bytes, least significant first). For 64-bit formats the two words of
-    /// red, then zeros.
+    /// Red, green, blue and alpha of the texel in `words` (its bytes, least significant first). For 64-bit
+    /// formats the two words of red, then zeros.
     pub fn decode_words(&self, words: [u32; 4]) -> [u32; 4] {
         if self.is_64_bit() {
             return [words[0], words[1], 0, 0];
@@ -123,7 +125,8 @@ impl FormatInfo {
         ]
     }
 
-    /// Inverse of [`FormatInfo::decode_words`], rounded to nearest; integers keep their low bits. Bits that the format does not use are 0.
+    /// Inverse of [`FormatInfo::decode_words`], rounded to nearest; integers keep their low bits. Bits that
+    /// the format does not use are 0.
     pub fn encode_words(&self, value: [u32; 4]) -> [u32; 4] {
         if self.is_64_bit() {
             return [value[0], value[1], 0, 0];

@@ -1,8 +1,10 @@
-//! Texel formats: what each VkFormat that Pellucid supports looks like in memory, and what it may be used for.
+//! Texel formats: what each VkFormat that Pellucid supports looks like in memory, and what it may be used
+//! for.
 //!
-//! A texel is read and written as `units()` consecutive words of `unit` bytes, least significant byte first; no component crosses a 32-bit
-//! boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion to RGBA*). Signed and unsigned normalized values, floats and
-//! sRGB follow *Fixed-Point Data Conversions* and *Floating-Point Format Conversions* of the Vulkan specification.
+//! A texel is read and written as `units()` consecutive words of `unit` bytes, least significant byte first;
+//! no component crosses a 32-bit boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion
+//! to RGBA*). Signed and unsigned normalized values, floats and sRGB follow *Fixed-Point Data Conversions*
+//! and *Floating-Point Format Conversions* of the Vulkan specification.
 
 mod codec;
 mod table;
@@ -67,7 +69,8 @@ pub enum Aspect {
     Stencil,
 }
 
-/// Where a component lies: its lowest bit, counted from the texel's first byte, and its bits (0: the format lacks it).
+/// Where a component lies: its lowest bit, counted from the texel's first byte, and its bits (0: the format
+/// lacks it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     /// Lowest bit.
@@ -99,7 +102,8 @@ pub struct FormatInfo {
     pub image_features: u32,
     /// Features of texel buffers.
     pub buffer_features: u32,
-    /// Features of graphics that *Required Format Support* asks of every device: attachments and blits (images), vertex buffers (buffers).
+    /// Features of graphics that *Required Format Support* asks of every device: attachments and blits
+    /// (images), vertex buffers (buffers).
     pub graphics_features: u32,
 }
 

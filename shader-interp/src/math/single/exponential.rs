@@ -1,11 +1,11 @@
-//! Exponentials, logarithms and powers. Required: exp and exp2 3 + 2|x| ULP, log and log2 3 ULP (absolute 2^-21 in [0.5, 2]), pow as
-//! exp2(y * log2(x)). Reached: 0.51 ULP.
+//! Exponentials, logarithms and powers. Required: exp and exp2 3 + 2|x| ULP, log and log2 3 ULP (absolute
+//! 2^-21 in [0.5, 2]), pow as exp2(y * log2(x)). Reached: 0.51 ULP.
 
 use crate::math::{canonical, polynomial, power_of_two, round_to_word};
 use std::f64::consts::{LN_2, LOG2_E};
 
-/// 2^t for finite t, in double precision with a relative error of 2^-34; t is limited to where single precision still tells results
-/// apart.
+/// 2^t for finite t, in double precision with a relative error of 2^-34; t is limited to where single
+/// precision still tells results apart.
 #[inline(always)]
 fn exp2_wide(t: f64) -> f64 {
     let t = if t > 200.0 { 200.0 } else { t };
@@ -35,7 +35,8 @@ pub(super) fn exp_wide(x: f64) -> f64 {
     natural_power(x - whole * LN_2) * power_of_two(word)
 }
 
-/// The exponent k and ln(m) of x = 2^k * m, sqrt(1/2) <= m < sqrt(2), for positive, normal, finite x. ln(m) is accurate relative to itself.
+/// The exponent k and ln(m) of x = 2^k * m, sqrt(1/2) <= m < sqrt(2), for positive, normal, finite x. ln(m)
+/// is accurate relative to itself.
 #[inline(always)]
 fn exponent_and_log(x: f64) -> (f64, f64) {
     const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;

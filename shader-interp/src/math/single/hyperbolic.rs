@@ -1,4 +1,5 @@
-//! Hyperbolic functions and their inverses. Required: as formulas of exp and log, which lose everything near zero. Reached: 0.51 ULP.
+//! Hyperbolic functions and their inverses. Required: as formulas of exp and log, which lose everything near
+//! zero. Reached: 0.51 ULP.
 
 use super::exponential::{exp_wide, log_wide};
 use crate::math::canonical;

@@ -1,10 +1,11 @@
-//! Trigonometric functions and their inverses. Required: sin and cos 2^-11 absolute in [-pi, pi], atan 4096 ULP, the others as formulas of
-//! them. Reached: 0.51 ULP for arguments up to 2^27 in magnitude.
+//! Trigonometric functions and their inverses. Required: sin and cos 2^-11 absolute in [-pi, pi], atan 4096
+//! ULP, the others as formulas of them. Reached: 0.51 ULP for arguments up to 2^27 in magnitude.
 
 use crate::math::{canonical, polynomial, round_to_word};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI};
 
-/// x - n * pi/2 with |result| <= pi/4, and a word whose low two bits are those of n. Angles beyond 2^27 are taken as 0.
+/// x - n * pi/2 with |result| <= pi/4, and a word whose low two bits are those of n. Angles beyond 2^27 are
+/// taken as 0.
 #[inline(always)]
 fn reduce(x: f32) -> (f64, u64) {
     // pi/2 in three parts; the first two have 26 bits, so that their products with n are exact.
@@ -148,8 +149,8 @@ pub fn atan(x: f32) -> f32 {
     canonical((atan_quotient(a, 1.0) as f32).copysign(x))
 }
 
-/// The angle of the vector (x, y), in [-pi, pi]. Where GLSL leaves it undefined it is that of IEEE 754: `atan2(+-0, +0)` is +-0,
-/// `atan2(+-0, -0)` is +-pi, infinities give multiples of pi/4.
+/// The angle of the vector (x, y), in [-pi, pi]. Where GLSL leaves it undefined it is that of IEEE 754:
+/// `atan2(+-0, +0)` is +-0, `atan2(+-0, -0)` is +-pi, infinities give multiples of pi/4.
 #[inline(always)]
 pub fn atan2(y: f32, x: f32) -> f32 {
     let bound = |v: f32| -> f64 {

@@ -3,7 +3,8 @@
 use crate::math::convert::f32_to_i32;
 use crate::math::single::floor;
 
-/// *Cube Map Face Selection* and *Cube Map Coordinate Transformation*: the face that a direction hits, and where, in [0, 1].
+/// *Cube Map Face Selection* and *Cube Map Coordinate Transformation*: the face that a direction hits, and
+/// where, in [0, 1].
 pub(super) fn select_face(r: [f32; 3]) -> (u32, [f32; 2]) {
     let [x, y, z] = r;
     let a = r.map(f32::abs);
@@ -31,8 +32,8 @@ pub(super) fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     }
 }
 
-/// The face and texel that adjoin texel (x, y), one step beyond the edge of `face`: the direction of its middle, were the face larger,
-/// hits that texel.
+/// The face and texel that adjoin texel (x, y), one step beyond the edge of `face`: the direction of its
+/// middle, were the face larger, hits that texel.
 pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, u32, u32) {
     let along = |c: i32| ((2 * c as i64 + 1) as f32) / size as f32 - 1.0;
     let (face, place) = select_face(direction(face, along(x), along(y)));

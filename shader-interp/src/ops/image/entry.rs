@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 /// Most result words: a texel of 64-bit components.
 const RESULTS: usize = 8;
 
-/// Runs the operation of `entry` on the registers of a strand. Returns whether any lane may have changed memory.
+/// Runs the operation of `entry` on the registers of a strand. Returns whether any lane may have changed
+/// memory.
 ///
 /// # Errors
 /// Traps of the memory system, and [`Trap::NotImplemented`] for formats without such an operation.

@@ -94,8 +94,8 @@ impl Sampling<'_> {
         Position { coordinates, layer }
     }
 
-    /// *(s,t,r,q,a) to (u,v,w,a) Transformation* and *(u,v,w,a) to (i,j,k,l,n) Transformation* at a level of each lane. `offset` has the
-    /// integer offsets of the instruction, one register for each axis, or none.
+    /// *(s,t,r,q,a) to (u,v,w,a) Transformation* and *(u,v,w,a) to (i,j,k,l,n) Transformation* at a level of
+    /// each lane. `offset` has the integer offsets of the instruction, one register for each axis, or none.
     pub fn footprint(
         &self,
         position: &Position,
@@ -179,7 +179,8 @@ impl Sampling<'_> {
         Steps(steps)
     }
 
-    /// Byte offsets of texel `tap` of a footprint (bit `k`: the upper one along axis `k`), and [`YES`] in lanes where it is not the border.
+    /// Byte offsets of texel `tap` of a footprint (bit `k`: the upper one along axis `k`), and [`YES`] in
+    /// lanes where it is not the border.
     pub fn place(&self, footprint: &Footprint, steps: &Steps, tap: usize) -> (Lanes, Lanes) {
         let mut offset = footprint.start;
         let mut exists = Lanes([YES; LANES]);
@@ -193,7 +194,8 @@ impl Sampling<'_> {
         (offset, exists)
     }
 
-    /// *Cube Map Edge Handling*: a texel beyond a corner of the cube does not exist; it is the average of the other three.
+    /// *Cube Map Edge Handling*: a texel beyond a corner of the cube does not exist; it is the average of the
+    /// other three.
     pub fn spread_corners(&self, footprint: &Footprint, weights: &mut [[f64; LANES]; 8]) {
         for lane in 0..LANES {
             let size = footprint.size[0].0[lane];
@@ -231,8 +233,8 @@ fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
     [0, 1].map(|k| footprint.base[k].0[lane].wrapping_add((tap >> k) as u32 & 1))
 }
 
-/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: its byte offset, and [`YES`] if it is not the border.
-/// `mode` is a VkSamplerAddressMode.
+/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: its byte offset, and
+/// [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
 fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes, pitch: &Lanes) -> (Lanes, Lanes) {
     let mut offset = Lanes::ZERO;
     let mut inside = Lanes([YES; LANES]);

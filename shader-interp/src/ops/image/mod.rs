@@ -1,8 +1,9 @@
 //! Image instructions: reads, writes, atomics, fetches, sampling and queries, for a subgroup at a time.
 //!
-//! An instruction is one or more accesses to the memory system, each of them for all lanes at once: lanes whose texels lie side by side give
-//! side-by-side offsets. Out-of-bounds texels read as zero, with (0, 0, 1) for the components that the format lacks (*Robust Image Access
-//! 2*), and are not written; a modelled memory system hears of such accesses. Conversions between texels and components are those of
+//! An instruction is one or more accesses to the memory system, each of them for all lanes at once: lanes
+//! whose texels lie side by side give side-by-side offsets. Out-of-bounds texels read as zero, with (0, 0, 1)
+//! for the components that the format lacks (*Robust Image Access 2*), and are not written; a modelled memory
+//! system hears of such accesses. Conversions between texels and components are those of
 //! [`crate::math::format`].
 // A lane is one index into several arrays at once.
 #![allow(clippy::needless_range_loop)]
@@ -94,19 +95,22 @@ impl ImageInstruction {
         )
     }
 
-    /// It synchronises or may be seen by other invocations in the making: a scheduling point of modelled execution.
+    /// It synchronises or may be seen by other invocations in the making: a scheduling point of modelled
+    /// execution.
     pub fn is_atomic(&self) -> bool {
         matches!(self.operation, Operation::Atomic(_) | Operation::AtomicLoad | Operation::AtomicStore)
     }
 
     /// Runs the instruction for the lanes of `mask`.
     ///
-    /// `element` and `sampler_element` are the array elements of the bindings, if the operand has them. `arguments` holds one register for
-    /// each 32-bit word of the operation's arguments in order, 64-bit values as low and high word; `out` likewise for the results.
-    /// Inactive lanes of `out` receive any value.
+    /// `element` and `sampler_element` are the array elements of the bindings, if the operand has them.
+    /// `arguments` holds one register for each 32-bit word of the operation's arguments in order, 64-bit
+    /// values as low and high word; `out` likewise for the results. Inactive lanes of `out` receive any
+    /// value.
     ///
     /// # Errors
-    /// Traps of the memory system; [`Trap::NotImplemented`] for a format that Pellucid has no such operation on.
+    /// Traps of the memory system; [`Trap::NotImplemented`] for a format that Pellucid has no such operation
+    /// on.
     #[allow(clippy::too_many_arguments)]
     pub fn execute<M: MemorySystem>(
         &self,
@@ -429,7 +433,8 @@ impl ImageInstruction {
         Ok(())
     }
 
-    /// Width, height, depth as far as the dimensionality has them, then layers (cubes of an arrayed cube image).
+    /// Width, height, depth as far as the dimensionality has them, then layers (cubes of an arrayed cube
+    /// image).
     fn query_size(&self, texels: &Texels<'_>, lod: Option<&Lanes>, out: &mut [Lanes]) {
         let axes = match self.image.dim {
             ImageDim::D1 | ImageDim::Buffer => 1,

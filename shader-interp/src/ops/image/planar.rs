@@ -1,4 +1,5 @@
-//! The common case of storage images in one step: two dimensions, one 32-bit component a texel, one sample, flat memory.
+//! The common case of storage images in one step: two dimensions, one 32-bit component a texel, one sample,
+//! flat memory.
 
 use super::address::to_mask;
 use super::{ImageInstruction, Operation, clear_outside};
@@ -30,7 +31,8 @@ fn view<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<(&'a ImageVi
     (view.samples <= 1 && view.swizzle == [3, 4, 5, 6]).then_some((view, one))
 }
 
-/// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it is not of the case.
+/// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it
+/// is not of the case.
 #[inline(always)]
 pub(super) fn execute<M: MemorySystem>(
     entry: &ImageEntry,

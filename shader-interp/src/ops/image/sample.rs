@@ -1,9 +1,9 @@
-//! Sampling (*Sampling Operations*, in the order of the chapter): level selection, border replacement, depth comparison, filtering,
-//! gathering.
+//! Sampling (*Sampling Operations*, in the order of the chapter): level selection, border replacement, depth
+//! comparison, filtering, gathering.
 //!
-//! Each texel that has a weight is an access of its own, made for all lanes together; a lane whose weight is zero does not touch the texel.
-//! Fractions keep the precision of single-precision coordinates, and sums are made in double precision, so that equal texels give
-//! themselves whatever their weights.
+//! Each texel that has a weight is an access of its own, made for all lanes together; a lane whose weight is
+//! zero does not touch the texel. Fractions keep the precision of single-precision coordinates, and sums are
+//! made in double precision, so that equal texels give themselves whatever their weights.
 
 use super::address::Texels;
 use super::footprint::{Floats, Footprint, Position, Sampling, YES};
@@ -101,8 +101,8 @@ impl Sums {
 }
 
 impl Sampling<'_> {
-    /// *LOD Operation* and *Image Level(s) Selection* for one lane: the level or the finer of two, the share of the level below it, and
-    /// whether filtering inside a level is linear.
+    /// *LOD Operation* and *Image Level(s) Selection* for one lane: the level or the finer of two, the share
+    /// of the level below it, and whether filtering inside a level is linear.
     fn level(&self, lod: f32) -> (u32, f32, bool) {
         let sampler = self.sampler;
         let last_level = (self.texels.levels() - 1) as f32;
@@ -229,8 +229,8 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    /// One texel for each of the lanes that are `wanted`: loaded, or the border color; compared with the reference value if there is one.
-    /// `None` if no lane wants any.
+    /// One texel for each of the lanes that are `wanted`: loaded, or the border color; compared with the
+    /// reference value if there is one. `None` if no lane wants any.
     fn texel<M: MemorySystem>(
         &self,
         memory: &mut M,

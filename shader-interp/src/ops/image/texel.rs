@@ -1,5 +1,5 @@
-//! Texels of all lanes to components and back: [`FormatInfo::component`] and [`FormatInfo::encode_words`] with the choice of the
-//! conversion outside the loop over lanes.
+//! Texels of all lanes to components and back: [`FormatInfo::component`] and [`FormatInfo::encode_words`]
+//! with the choice of the conversion outside the loop over lanes.
 
 use crate::math::format::{self, FormatInfo, Numeric};
 use crate::math::{half, pack, single};

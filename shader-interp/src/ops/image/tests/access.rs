@@ -45,7 +45,8 @@ const SHAPES: &[(ImageDim, bool, [u32; 3], u32, u32)] = &[
     (ImageDim::Buffer, false, [32, 1, 1], 1, 1),
 ];
 
-/// Coordinates of texel `n` of a shape, in the order of storage image instructions, and its place among all texels.
+/// Coordinates of texel `n` of a shape, in the order of storage image instructions, and its place among all
+/// texels.
 fn coordinates(shape: &(ImageDim, bool, [u32; 3], u32, u32), n: u32) -> Vec<u32> {
     let &(dim, arrayed, extent, layers, samples) = shape;
     let axes = match dim {

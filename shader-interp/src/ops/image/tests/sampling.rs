@@ -178,7 +178,8 @@ fn directions_select_faces_of_a_cube() {
 
 #[test]
 fn cube_edges_have_no_seam() {
-    // Texels whose value is the direction of their middle, linearly: a seamless lookup is close to it everywhere.
+    // Texels whose value is the direction of their middle, linearly: a seamless lookup is close to it
+    // everywhere.
     let size = 8u32;
     let mut texels = Vec::new();
     let value = |r: [f32; 3]| {
