@@ -1,7 +1,8 @@
 //! The instruction set: one table, from which the opcodes, their operand shapes, the printer, the verifier
 //! and the dispatch loop come.
 //!
-//! Adding an operation on lanes is one row here and one line in [`super::select`].
+//! Which of them compute an operation, its row in [`crate::ir`]'s table says; constants fold by the same
+//! expressions.
 //!
 //! - `near` rows run inside the dispatch loop, `far` rows out of line (they are long; a call costs little
 //!   beside them).
@@ -13,6 +14,8 @@
 //!
 //! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values
 //! narrower than 32 bits are kept zero-extended by the code generator.
+
+use crate::math::{convert, double, half, integer, pack, single};
 
 /// Calls `$then!` with the table.
 macro_rules! instruction_table {
@@ -368,6 +371,34 @@ macro_rules! instruction_table {
 }
 pub(crate) use instruction_table;
 
+/// A type of lane operands, for one lane.
+trait Bits {
+    fn from_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($type:ident: $from:expr, $to:expr;)*) => {
+        $(impl Bits for $type {
+            fn from_bits(bits: u64) -> $type {
+                $from(bits)
+            }
+
+            fn bits(self) -> u64 {
+                $to(self)
+            }
+        })*
+    };
+}
+bits! {
+    u32: |bits| bits as u32, u64::from;
+    i32: |bits| bits as u32 as i32, |value| u64::from(value as u32);
+    f32: |bits| f32::from_bits(bits as u32), |value| u64::from(f32::to_bits(value));
+    u64: |bits| bits, |value| value;
+    i64: |bits| bits as i64, |value| value as u64;
+    f64: f64::from_bits, f64::to_bits;
+}
+
 /// What an operand field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -501,6 +532,32 @@ macro_rules! define {
                     })*
                     $(Opcode::$far_test => shape!(M; $($ut)*),)*
                     $(Opcode::$special => [kind!($d), kind!($a), kind!($b), kind!($c), kind!($e), kind!($i)],)*
+                }
+            }
+
+            /// What an instruction on lanes computes on one lane: the bits of its result, a test's as 0 or 1.
+            pub(crate) fn evaluate(self, operands: &[u64]) -> Option<u64> {
+                let mut operands = operands.iter();
+                match self {
+                    $(Opcode::$near => {
+                        $(let $nx = <$nt as Bits>::from_bits(*operands.next()?);)*
+                        let result: $nr = $nb;
+                        Some(result.bits())
+                    })*
+                    $(Opcode::$far => {
+                        $(let $fx = <$ft as Bits>::from_bits(*operands.next()?);)*
+                        let result: $fr = $fb;
+                        Some(result.bits())
+                    })*
+                    $(Opcode::$test => {
+                        $(let $tx = <$tt as Bits>::from_bits(*operands.next()?);)*
+                        Some(u64::from($tb))
+                    })*
+                    $(Opcode::$far_test => {
+                        $(let $ux = <$ut as Bits>::from_bits(*operands.next()?);)*
+                        Some(u64::from($ub))
+                    })*
+                    _ => None,
                 }
             }
 

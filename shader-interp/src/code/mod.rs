@@ -25,13 +25,12 @@ mod control;
 pub mod isa;
 mod lower;
 mod plan;
-mod select;
+pub(crate) mod select;
 mod simplify;
 mod uniform;
 pub mod verify;
 
 pub use isa::{Inst, Kind, Opcode};
-pub(crate) use simplify::operands;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;

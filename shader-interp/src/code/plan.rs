@@ -2,7 +2,6 @@
 //! rounds exactly as the two it stands for.
 
 use super::isa::Opcode;
-use super::simplify::operands;
 use super::uniform::{Facts, LoopId};
 use crate::ir::{Alu, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
 use rustc_hash::FxHashMap;
@@ -87,7 +86,7 @@ impl<'a> Planner<'a> {
                     for result in &op.results {
                         self.definitions[result.0 as usize] = Some(op);
                     }
-                    for value in operands(&op.kind).iter().chain(&op.arguments) {
+                    for value in op.kind.values().iter().chain(&op.arguments) {
                         self.total[value.0 as usize] += 1;
                     }
                     self.items.push(Item::Op(op, self.current_loop));
@@ -165,7 +164,7 @@ impl<'a> Planner<'a> {
             }
             _ => None,
         };
-        let mut operands = operands(&op.kind);
+        let mut operands = op.kind.values();
         if let Some(offset) = offset {
             if let Some(k) = operands.iter().position(|v| *v == offset) {
                 operands.remove(k);

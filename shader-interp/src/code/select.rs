@@ -2,233 +2,134 @@
 
 use super::isa::Opcode;
 use super::lower::{Lowerer, Name, Result, not_implemented, words};
-use crate::ir::{Alu, Conversion, Op, OpKind, Scalar};
-use smallvec::SmallVec;
+use crate::error::CompileError;
+use crate::ir::{Alu, Conversion, Gives, Mark, Op, OpKind, Operands, Scalar, alu_table};
+use smallvec::{SmallVec, smallvec};
+
+macro_rules! define {
+    ($($(#[$doc:meta])* $name:ident $takes:ident $operands:literal -> $($result:ident)+ [$($mark:ident)*]
+        ($($code:ident)*) ($($code_64:ident)*) $(op $op:ident)? $(swapped $swapped:ident)? $(glsl $glsl:ident)?;
+    )*) => {
+        /// The instructions that compute each operation on 32 and on 64 bits.
+        static CODES: &[[&[Opcode]; 2]] = &[$([&[$(Opcode::$code),*], &[$(Opcode::$code_64),*]],)*];
+    };
+}
+alu_table!(define);
 
 /// The test for a comparison of 32-bit values.
 pub(super) fn test(alu: Alu, scalar: Scalar) -> Option<Opcode> {
-    if !matches!(scalar, Scalar::I32 | Scalar::F32) {
-        return None;
+    let compares = matches!(scalar, Scalar::I32 | Scalar::F32)
+        && alu.row().takes != Operands::Logical
+        && alu.row().results == [Gives::Bool];
+    compares.then(|| CODES[alu as usize][0].first().copied()).flatten()
+}
+
+/// What instructions are selected for: to be emitted, or to compute constants at once.
+pub(crate) trait Select {
+    /// An operand or a result.
+    type Value: Copy;
+
+    /// The result of an instruction: this many vector registers, or a mask (0).
+    fn compute(&mut self, opcode: Opcode, run: u16, operands: &[Self::Value]) -> Result<Self::Value>;
+
+    /// An instruction for each word of operands of 64 bits.
+    fn by_words(&mut self, opcode: Opcode, operands: &[Self::Value]) -> Result<Self::Value>;
+
+    /// A constant word.
+    fn constant(&mut self, word: u32) -> Self::Value;
+}
+
+/// Computes an operation whose first operand has type `from`: any but Bool and F16. `wanted` says which
+/// results are used; the others may be left out.
+pub(crate) fn select<S: Select>(
+    to: &mut S,
+    alu: Alu,
+    from: Scalar,
+    operands: &[S::Value],
+    wanted: impl Fn(usize) -> bool,
+) -> Result<SmallVec<[Option<S::Value>; 4]>> {
+    if matches!(from, Scalar::I8 | Scalar::I16) {
+        return narrow(to, alu, from, operands, wanted);
     }
-    Some(match alu {
-        Alu::IEqual => Opcode::IEqual,
-        Alu::INotEqual => Opcode::INotEqual,
-        Alu::ULess => Opcode::ULess,
-        Alu::ULessEqual => Opcode::ULessEqual,
-        Alu::SLess => Opcode::SLess,
-        Alu::SLessEqual => Opcode::SLessEqual,
-        Alu::FOrdEqual => Opcode::FOrdEqual,
-        Alu::FOrdNotEqual => Opcode::FOrdNotEqual,
-        Alu::FOrdLess => Opcode::FOrdLess,
-        Alu::FOrdLessEqual => Opcode::FOrdLessEqual,
-        Alu::FUnordEqual => Opcode::FUnordEqual,
-        Alu::FUnordNotEqual => Opcode::FUnordNotEqual,
-        Alu::FUnordLess => Opcode::FUnordLess,
-        Alu::FUnordLessEqual => Opcode::FUnordLessEqual,
-        Alu::IsNan => Opcode::IsNan,
-        Alu::IsInf => Opcode::IsInf,
-        _ => return None,
-    })
+    let row = alu.row();
+    let width = usize::from(words(from) == 2);
+    let codes = CODES[alu as usize][width];
+    let run = |k: usize| match row.results[k] {
+        Gives::Same => words(from),
+        Gives::Bool => 0,
+        Gives::Word | Gives::Single | Gives::Chosen => 1,
+    };
+    if width == 1 && alu.has(Mark::Bitwise) {
+        return Ok(smallvec![Some(to.by_words(CODES[alu as usize][0][0], operands)?)]);
+    }
+    let mut results = SmallVec::new();
+    match *codes {
+        [] => return not_implemented(format!("{alu:?} on {} bits", 8 * from.bytes())),
+        [first, second] if alu.has(Mark::Chained) => {
+            let (last, before) = operands.split_last().ok_or_else(malformed)?;
+            let chained = to.compute(first, run(0), before)?;
+            results.push(Some(to.compute(second, run(0), &[chained, *last])?));
+        }
+        [code] if alu.has(Mark::Numbered) => {
+            for k in 0..row.results.len() {
+                let number = to.constant(k as u32);
+                results.push(Some(to.compute(code, run(k), &[operands[0], number])?));
+            }
+        }
+        _ => {
+            for (k, code) in codes.iter().enumerate() {
+                let result = wanted(k).then(|| to.compute(*code, run(k), operands)).transpose()?;
+                results.push(result);
+            }
+        }
+    }
+    Ok(results)
 }
 
-fn test_64(alu: Alu) -> Option<Opcode> {
-    Some(match alu {
-        Alu::IEqual => Opcode::IEqual64,
-        Alu::INotEqual => Opcode::INotEqual64,
-        Alu::ULess => Opcode::ULess64,
-        Alu::ULessEqual => Opcode::ULessEqual64,
-        Alu::SLess => Opcode::SLess64,
-        Alu::SLessEqual => Opcode::SLessEqual64,
-        Alu::FOrdEqual => Opcode::FOrdEqual64,
-        Alu::FOrdNotEqual => Opcode::FOrdNotEqual64,
-        Alu::FOrdLess => Opcode::FOrdLess64,
-        Alu::FOrdLessEqual => Opcode::FOrdLessEqual64,
-        Alu::FUnordEqual => Opcode::FUnordEqual64,
-        Alu::FUnordNotEqual => Opcode::FUnordNotEqual64,
-        Alu::FUnordLess => Opcode::FUnordLess64,
-        Alu::FUnordLessEqual => Opcode::FUnordLessEqual64,
-        Alu::IsNan => Opcode::IsNan64,
-        Alu::IsInf => Opcode::IsInf64,
-        _ => return None,
-    })
+/// 8 and 16 bits: sign-extended if need be, computed on 32 bits, cut off.
+fn narrow<S: Select>(
+    to: &mut S,
+    alu: Alu,
+    from: Scalar,
+    operands: &[S::Value],
+    wanted: impl Fn(usize) -> bool,
+) -> Result<SmallVec<[Option<S::Value>; 4]>> {
+    let width = from.bytes() * 8;
+    let limit = to.constant((1 << width) - 1);
+    let mut a: SmallVec<[S::Value; 4]> = SmallVec::from_slice(operands);
+    if alu.has(Mark::Signed) {
+        let extend = if from == Scalar::I8 { Opcode::SignExtend8 } else { Opcode::SignExtend16 };
+        let values = if alu.has(Mark::Shifts) { 1 } else { a.len() };
+        for value in a.iter_mut().take(values) {
+            *value = to.compute(extend, 1, &[*value])?;
+        }
+    }
+    if alu.has(Mark::Shifts) {
+        let amount_limit = to.constant(width - 1);
+        a[1] = to.compute(Opcode::And, 1, &[a[1], amount_limit])?;
+    }
+    let mut results = if alu.has(Mark::High) {
+        let whole = to.compute(CODES[alu as usize][0][0], 1, &a)?;
+        let shift = to.constant(width);
+        let high = to.compute(Opcode::ShiftRightLogical, 1, &[whole, shift])?;
+        smallvec![Some(whole), Some(high)]
+    } else {
+        select(to, alu, Scalar::I32, &a, wanted)?
+    };
+    if let (true, Some(top)) = (alu.has(Mark::FromTop), &mut results[0]) {
+        let shift = to.constant(32 - width);
+        *top = to.compute(Opcode::ShiftRightLogical, 1, &[*top, shift])?;
+    }
+    for (result, gives) in results.iter_mut().zip(alu.row().results) {
+        if let (Some(value), Gives::Same) = (result, gives) {
+            *value = to.compute(Opcode::And, 1, &[*value, limit])?;
+        }
+    }
+    Ok(results)
 }
 
-/// Operations on 32 bits with one result.
-fn direct(alu: Alu) -> Option<Opcode> {
-    Some(match alu {
-        Alu::IAdd => Opcode::IAdd,
-        Alu::ISub => Opcode::ISub,
-        Alu::IMul => Opcode::IMul,
-        Alu::SNegate => Opcode::SNegate,
-        Alu::UDiv => Opcode::UDiv,
-        Alu::SDiv => Opcode::SDiv,
-        Alu::UMod => Opcode::UMod,
-        Alu::SRem => Opcode::SRem,
-        Alu::SMod => Opcode::SMod,
-        Alu::And => Opcode::And,
-        Alu::Or => Opcode::Or,
-        Alu::Xor => Opcode::Xor,
-        Alu::Not => Opcode::Not,
-        Alu::ShiftLeft => Opcode::ShiftLeft,
-        Alu::ShiftRightLogical => Opcode::ShiftRightLogical,
-        Alu::ShiftRightArithmetic => Opcode::ShiftRightArithmetic,
-        Alu::BitReverse => Opcode::BitReverse,
-        Alu::BitCount => Opcode::BitCount,
-        Alu::BitFieldInsert => Opcode::BitFieldInsert,
-        Alu::BitFieldSExtract => Opcode::BitFieldSExtract,
-        Alu::BitFieldUExtract => Opcode::BitFieldUExtract,
-        Alu::FindILsb => Opcode::FindILsb,
-        Alu::FindSMsb => Opcode::FindSMsb,
-        Alu::FindUMsb => Opcode::FindUMsb,
-        Alu::SAbs => Opcode::SAbs,
-        Alu::SSign => Opcode::SSign,
-        Alu::SMin => Opcode::SMin,
-        Alu::UMin => Opcode::UMin,
-        Alu::SMax => Opcode::SMax,
-        Alu::UMax => Opcode::UMax,
-        Alu::FAdd => Opcode::FAdd,
-        Alu::FSub => Opcode::FSub,
-        Alu::FMul => Opcode::FMul,
-        Alu::FDiv => Opcode::FDiv,
-        Alu::FRem => Opcode::FRem,
-        Alu::FMod => Opcode::FMod,
-        Alu::FNegate => Opcode::FNegate,
-        Alu::Fma => Opcode::FMulAdd,
-        Alu::FAbs => Opcode::FAbs,
-        Alu::FSign => Opcode::FSign,
-        Alu::Floor => Opcode::Floor,
-        Alu::Ceil => Opcode::Ceil,
-        Alu::Trunc => Opcode::Trunc,
-        Alu::Round => Opcode::Round,
-        Alu::RoundEven => Opcode::RoundEven,
-        Alu::Fract => Opcode::Fract,
-        Alu::FMin => Opcode::FMin,
-        Alu::FMax => Opcode::FMax,
-        Alu::FClamp => Opcode::FClamp,
-        Alu::NMin => Opcode::NMin,
-        Alu::NMax => Opcode::NMax,
-        Alu::NClamp => Opcode::NClamp,
-        Alu::FMix => Opcode::FMix,
-        Alu::Step => Opcode::Step,
-        Alu::SmoothStep => Opcode::SmoothStep,
-        Alu::Sqrt => Opcode::Sqrt,
-        Alu::InverseSqrt => Opcode::InverseSqrt,
-        Alu::Exp => Opcode::Exp,
-        Alu::Exp2 => Opcode::Exp2,
-        Alu::Log => Opcode::Log,
-        Alu::Log2 => Opcode::Log2,
-        Alu::Pow => Opcode::Pow,
-        Alu::Sin => Opcode::Sin,
-        Alu::Cos => Opcode::Cos,
-        Alu::Tan => Opcode::Tan,
-        Alu::Asin => Opcode::Asin,
-        Alu::Acos => Opcode::Acos,
-        Alu::Atan => Opcode::Atan,
-        Alu::Atan2 => Opcode::Atan2,
-        Alu::Sinh => Opcode::Sinh,
-        Alu::Cosh => Opcode::Cosh,
-        Alu::Tanh => Opcode::Tanh,
-        Alu::Asinh => Opcode::Asinh,
-        Alu::Acosh => Opcode::Acosh,
-        Alu::Atanh => Opcode::Atanh,
-        Alu::Ldexp => Opcode::Ldexp,
-        Alu::QuantizeToF16 => Opcode::QuantizeToF16,
-        Alu::PackHalf2x16 => Opcode::PackHalf2x16,
-        Alu::PackSnorm4x8 => Opcode::PackSnorm4x8,
-        Alu::PackUnorm4x8 => Opcode::PackUnorm4x8,
-        Alu::PackSnorm2x16 => Opcode::PackSnorm2x16,
-        Alu::PackUnorm2x16 => Opcode::PackUnorm2x16,
-        Alu::SDot4x8 => Opcode::SDot4x8,
-        Alu::UDot4x8 => Opcode::UDot4x8,
-        Alu::SUDot4x8 => Opcode::SUDot4x8,
-        Alu::SDotAccSat4x8 => Opcode::SDotAccSat4x8,
-        Alu::UDotAccSat4x8 => Opcode::UDotAccSat4x8,
-        Alu::SUDotAccSat4x8 => Opcode::SUDotAccSat4x8,
-        _ => return None,
-    })
-}
-
-fn direct_64(alu: Alu) -> Option<Opcode> {
-    Some(match alu {
-        Alu::IAdd => Opcode::IAdd64,
-        Alu::ISub => Opcode::ISub64,
-        Alu::IMul => Opcode::IMul64,
-        Alu::SNegate => Opcode::SNegate64,
-        Alu::UDiv => Opcode::UDiv64,
-        Alu::SDiv => Opcode::SDiv64,
-        Alu::UMod => Opcode::UMod64,
-        Alu::SRem => Opcode::SRem64,
-        Alu::SMod => Opcode::SMod64,
-        Alu::ShiftLeft => Opcode::ShiftLeft64,
-        Alu::ShiftRightLogical => Opcode::ShiftRightLogical64,
-        Alu::ShiftRightArithmetic => Opcode::ShiftRightArithmetic64,
-        Alu::BitReverse => Opcode::BitReverse64,
-        Alu::BitCount => Opcode::BitCount64,
-        Alu::BitFieldInsert => Opcode::BitFieldInsert64,
-        Alu::BitFieldSExtract => Opcode::BitFieldSExtract64,
-        Alu::BitFieldUExtract => Opcode::BitFieldUExtract64,
-        Alu::FindILsb => Opcode::FindILsb64,
-        Alu::FindSMsb => Opcode::FindSMsb64,
-        Alu::FindUMsb => Opcode::FindUMsb64,
-        Alu::SAbs => Opcode::SAbs64,
-        Alu::SSign => Opcode::SSign64,
-        Alu::SMin => Opcode::SMin64,
-        Alu::UMin => Opcode::UMin64,
-        Alu::SMax => Opcode::SMax64,
-        Alu::UMax => Opcode::UMax64,
-        Alu::FAdd => Opcode::FAdd64,
-        Alu::FSub => Opcode::FSub64,
-        Alu::FMul => Opcode::FMul64,
-        Alu::FDiv => Opcode::FDiv64,
-        Alu::FRem => Opcode::FRem64,
-        Alu::FMod => Opcode::FMod64,
-        Alu::FNegate => Opcode::FNegate64,
-        Alu::Fma => Opcode::FMulAdd64,
-        Alu::FAbs => Opcode::FAbs64,
-        Alu::FSign => Opcode::FSign64,
-        Alu::Floor => Opcode::Floor64,
-        Alu::Ceil => Opcode::Ceil64,
-        Alu::Trunc => Opcode::Trunc64,
-        Alu::Round => Opcode::Round64,
-        Alu::RoundEven => Opcode::RoundEven64,
-        Alu::Fract => Opcode::Fract64,
-        Alu::FMin => Opcode::FMin64,
-        Alu::FMax => Opcode::FMax64,
-        Alu::FClamp => Opcode::FClamp64,
-        Alu::NMin => Opcode::NMin64,
-        Alu::NMax => Opcode::NMax64,
-        Alu::NClamp => Opcode::NClamp64,
-        Alu::FMix => Opcode::FMix64,
-        Alu::Step => Opcode::Step64,
-        Alu::SmoothStep => Opcode::SmoothStep64,
-        Alu::Sqrt => Opcode::Sqrt64,
-        Alu::InverseSqrt => Opcode::InverseSqrt64,
-        Alu::Ldexp => Opcode::Ldexp64,
-        _ => return None,
-    })
-}
-
-/// The arguments are signed integers.
-fn signed(alu: Alu) -> bool {
-    matches!(
-        alu,
-        Alu::SDiv
-            | Alu::SRem
-            | Alu::SMod
-            | Alu::SMulExtended
-            | Alu::ShiftRightArithmetic
-            | Alu::FindSMsb
-            | Alu::SAbs
-            | Alu::SSign
-            | Alu::SMin
-            | Alu::SMax
-            | Alu::SLess
-            | Alu::SLessEqual
-    )
-}
-
-fn is_float(scalar: Scalar) -> bool {
-    matches!(scalar, Scalar::F16 | Scalar::F32 | Scalar::F64)
+fn malformed() -> CompileError {
+    CompileError::Invalid("an operation has too few operands".into())
 }
 
 fn width_index(scalar: Scalar) -> usize {
@@ -240,6 +141,27 @@ fn width_index(scalar: Scalar) -> usize {
 }
 
 type Names = SmallVec<[Name; 4]>;
+
+impl Select for Lowerer<'_> {
+    type Value = Name;
+
+    fn compute(&mut self, opcode: Opcode, run: u16, operands: &[Name]) -> Result<Name> {
+        Lowerer::compute(self, opcode, run, operands)
+    }
+
+    fn by_words(&mut self, opcode: Opcode, operands: &[Name]) -> Result<Name> {
+        let pair = self.fresh(2);
+        for k in 0..2 {
+            let words: Names = operands.iter().map(|name| name.part(k)).collect();
+            self.emit(opcode, pair.part(k), &words)?;
+        }
+        Ok(pair)
+    }
+
+    fn constant(&mut self, word: u32) -> Name {
+        Lowerer::constant(self, word)
+    }
+}
 
 impl Lowerer<'_> {
     /// An operation without side effects.
@@ -257,7 +179,7 @@ impl Lowerer<'_> {
             OpKind::Convert(conversion) => {
                 let from = self.scalar(op.arguments[0]);
                 let name = self.conversion(*conversion, from, to, a[0])?;
-                let name = if is_float(to) && *conversion == Conversion::FConvert {
+                let name = if to.is_float() && *conversion == Conversion::FConvert {
                     self.flushed(to, name)?
                 } else {
                     name
@@ -293,175 +215,40 @@ impl Lowerer<'_> {
 
     fn alu(&mut self, op: &Op, alu: Alu, from: Scalar, to: Scalar, a: &mut Names) -> Result<()> {
         let result = op.results[0];
-        if let Some(opcode) = mask_operation(alu, to) {
-            let name = self.compute(opcode, 0, a)?;
-            return self.define(result, name);
-        }
         if alu == Alu::Select {
-            let opcode = if words(to) == 2 { Opcode::Select64 } else { Opcode::Select };
+            let opcode = match words(to) {
+                0 => Opcode::MaskSelect,
+                1 => Opcode::Select,
+                _ => Opcode::Select64,
+            };
             let name = self.compute(opcode, words(to), a)?;
             return self.define(result, name);
         }
-        let flushes = is_float(from)
+        let flushes = from.is_float()
             && self.shader.float_controls.denorm_flush_to_zero[width_index(from)]
-            && !matches!(alu, Alu::IsNan | Alu::IsInf);
+            && !alu.has(Mark::Raw);
         if flushes {
             for (name, value) in a.iter_mut().zip(&op.arguments) {
-                if is_float(self.shader.values[value.0 as usize]) {
+                if self.scalar(*value).is_float() {
                     *name = self.flushed(from, *name)?;
                 }
             }
         }
         match from {
-            Scalar::I32 | Scalar::F32 => self.alu_32(op, alu, to, a),
-            Scalar::I64 | Scalar::F64 => self.alu_64(op, alu, to, a),
-            Scalar::I8 | Scalar::I16 => self.alu_narrow(op, alu, from, a),
-            Scalar::F16 => self.alu_half(op, alu, a),
-            Scalar::Bool => not_implemented(format!("{alu:?} on booleans")),
-        }
-    }
-
-    fn alu_32(&mut self, op: &Op, alu: Alu, to: Scalar, a: &Names) -> Result<()> {
-        if let Some(opcode) = test(alu, Scalar::I32) {
-            let name = self.compute(opcode, 0, a)?;
-            return self.define(op.results[0], name);
-        }
-        if let Some(opcode) = direct(alu) {
-            let name = self.compute(opcode, 1, a)?;
-            let name = if is_float(to) { self.flushed(to, name)? } else { name };
-            return self.define(op.results[0], name);
-        }
-        let parts = match alu {
-            Alu::IAddCarry => [Opcode::IAdd, Opcode::AddCarry],
-            Alu::ISubBorrow => [Opcode::ISub, Opcode::SubBorrow],
-            Alu::UMulExtended => [Opcode::IMul, Opcode::UMulHigh],
-            Alu::SMulExtended => [Opcode::IMul, Opcode::SMulHigh],
-            Alu::Frexp => [Opcode::FrexpSignificand, Opcode::FrexpExponent],
-            Alu::Modf => [Opcode::ModfFraction, Opcode::ModfWhole],
-            Alu::UnpackHalf2x16 => [Opcode::UnpackHalfLow, Opcode::UnpackHalfHigh],
-            Alu::SClamp => return self.clamp(op, Opcode::SMax, Opcode::SMin, a),
-            Alu::UClamp => return self.clamp(op, Opcode::UMax, Opcode::UMin, a),
-            Alu::UnpackSnorm4x8 => return self.unpack(op, Opcode::UnpackSnorm8, a[0]),
-            Alu::UnpackUnorm4x8 => return self.unpack(op, Opcode::UnpackUnorm8, a[0]),
-            Alu::UnpackSnorm2x16 => return self.unpack(op, Opcode::UnpackSnorm16, a[0]),
-            Alu::UnpackUnorm2x16 => return self.unpack(op, Opcode::UnpackUnorm16, a[0]),
-            _ => return not_implemented(format!("{alu:?} on 32 bits")),
-        };
-        self.each(op, &parts, a)
-    }
-
-    fn each(&mut self, op: &Op, parts: &[Opcode], a: &Names) -> Result<()> {
-        for (opcode, result) in parts.iter().zip(&op.results) {
-            if self.plan.uses[result.0 as usize] > 0 {
-                let name = self.compute(*opcode, words(self.scalar(*result)), a)?;
-                self.define(*result, name)?;
+            Scalar::F16 => return self.alu_half(op, alu, a),
+            Scalar::Bool if alu.row().takes != Operands::Logical => {
+                return not_implemented(format!("{alu:?} on booleans"));
             }
+            _ => {}
         }
-        Ok(())
-    }
-
-    fn unpack(&mut self, op: &Op, opcode: Opcode, word: Name) -> Result<()> {
-        for (k, result) in op.results.iter().enumerate() {
-            let k = self.constant(k as u32);
-            let name = self.compute(opcode, 1, &[word, k])?;
-            self.define(*result, name)?;
-        }
-        Ok(())
-    }
-
-    fn clamp(&mut self, op: &Op, max: Opcode, min: Opcode, a: &Names) -> Result<()> {
-        let run = words(self.scalar(op.results[0]));
-        let low = self.compute(max, run, &[a[0], a[1]])?;
-        let name = self.compute(min, run, &[low, a[2]])?;
-        self.define(op.results[0], name)
-    }
-
-    fn alu_64(&mut self, op: &Op, alu: Alu, to: Scalar, a: &Names) -> Result<()> {
-        if let Some(opcode) = test_64(alu) {
-            let name = self.compute(opcode, 0, a)?;
-            return self.define(op.results[0], name);
-        }
-        if let Some(opcode) = direct_64(alu) {
-            let name = self.compute(opcode, words(to), a)?;
-            let name = if is_float(to) { self.flushed(to, name)? } else { name };
-            return self.define(op.results[0], name);
-        }
-        let parts = match alu {
-            Alu::And | Alu::Or | Alu::Xor | Alu::Not => {
-                let opcode = direct(alu).unwrap_or(Opcode::Not);
-                let pair = self.fresh(2);
-                for k in 0..2 {
-                    let parts: Names = a.iter().map(|name| name.part(k)).collect();
-                    self.emit(opcode, pair.part(k), &parts)?;
-                }
-                return self.define(op.results[0], pair);
-            }
-            Alu::IAddCarry => [Opcode::IAdd64, Opcode::AddCarry64],
-            Alu::ISubBorrow => [Opcode::ISub64, Opcode::SubBorrow64],
-            Alu::UMulExtended => [Opcode::IMul64, Opcode::UMulHigh64],
-            Alu::SMulExtended => [Opcode::IMul64, Opcode::SMulHigh64],
-            Alu::Frexp => [Opcode::FrexpSignificand64, Opcode::FrexpExponent64],
-            Alu::Modf => [Opcode::ModfFraction64, Opcode::ModfWhole64],
-            Alu::SClamp => return self.clamp(op, Opcode::SMax64, Opcode::SMin64, a),
-            Alu::UClamp => return self.clamp(op, Opcode::UMax64, Opcode::UMin64, a),
-            _ => return not_implemented(format!("{alu:?} on 64 bits")),
-        };
-        self.each(op, &parts, a)
-    }
-
-    /// 8 and 16 bits: sign-extended if need be, computed on 32 bits, cut off.
-    fn alu_narrow(&mut self, op: &Op, alu: Alu, from: Scalar, a: &mut Names) -> Result<()> {
-        let width = from.bytes() * 8;
-        let limit = self.constant((1 << width) - 1);
-        if signed(alu) || alu == Alu::SClamp {
-            let count = if alu == Alu::ShiftRightArithmetic { 1 } else { a.len() };
-            for name in a.iter_mut().take(count) {
-                *name = self.conversion(Conversion::SConvert, from, Scalar::I32, *name)?;
-            }
-        }
-        if matches!(alu, Alu::ShiftLeft | Alu::ShiftRightLogical | Alu::ShiftRightArithmetic) {
-            let amount_limit = self.constant(width - 1);
-            a[1] = self.compute(Opcode::And, 1, &[a[1], amount_limit])?;
-        }
-        if let Some(opcode) = test(alu, Scalar::I32) {
-            let name = self.compute(opcode, 0, a)?;
-            return self.define(op.results[0], name);
-        }
-        let shift = self.constant(width);
-        let mut results: SmallVec<[Name; 2]> = SmallVec::new();
-        match alu {
-            Alu::IAddCarry | Alu::UMulExtended | Alu::SMulExtended => {
-                let opcode = if alu == Alu::IAddCarry { Opcode::IAdd } else { Opcode::IMul };
-                let whole = self.compute(opcode, 1, a)?;
-                results.push(whole);
-                results.push(self.compute(Opcode::ShiftRightLogical, 1, &[whole, shift])?);
-            }
-            Alu::ISubBorrow => {
-                results.push(self.compute(Opcode::ISub, 1, a)?);
-                results.push(self.compute(Opcode::SubBorrow, 1, a)?);
-            }
-            Alu::BitReverse => {
-                let up = self.constant(32 - width);
-                let whole = self.compute(Opcode::BitReverse, 1, a)?;
-                results.push(self.compute(Opcode::ShiftRightLogical, 1, &[whole, up])?);
-            }
-            Alu::SClamp | Alu::UClamp => {
-                let (max, min) = if alu == Alu::SClamp {
-                    (Opcode::SMax, Opcode::SMin)
-                } else {
-                    (Opcode::UMax, Opcode::UMin)
-                };
-                let low = self.compute(max, 1, &[a[0], a[1]])?;
-                results.push(self.compute(min, 1, &[low, a[2]])?);
-            }
-            _ => match direct(alu) {
-                Some(opcode) => results.push(self.compute(opcode, 1, a)?),
-                None => return not_implemented(format!("{alu:?} on {width} bits")),
-            },
-        }
-        for (result, name) in op.results.iter().zip(results) {
-            let narrow = self.scalar(*result).bytes() < 4;
-            let name = if narrow { self.compute(Opcode::And, 1, &[name, limit])? } else { name };
+        let plan = self.plan;
+        let wanted = |k: usize| op.results.len() == 1 || plan.uses[op.results[k].0 as usize] > 0;
+        let names = select(self, alu, from, a, wanted)?;
+        for (result, name) in op.results.iter().zip(names) {
+            let Some(name) = name else { continue };
+            let to = self.scalar(*result);
+            let flushes = to.is_float() && op.results.len() == 1;
+            let name = if flushes { self.flushed(to, name)? } else { name };
             self.define(*result, name)?;
         }
         Ok(())
@@ -484,20 +271,9 @@ impl Lowerer<'_> {
                 *name = self.compute(Opcode::F16ToF32, 1, &[*name])?;
             }
         }
-        if let Some(opcode) = test(alu, Scalar::F32) {
-            let name = self.compute(opcode, 0, a)?;
-            return self.define(op.results[0], name);
-        }
-        let parts: SmallVec<[Opcode; 2]> = match alu {
-            Alu::Frexp => SmallVec::from_slice(&[Opcode::FrexpSignificand, Opcode::FrexpExponent]),
-            Alu::Modf => SmallVec::from_slice(&[Opcode::ModfFraction, Opcode::ModfWhole]),
-            _ => match direct(alu) {
-                Some(opcode) => SmallVec::from_slice(&[opcode]),
-                None => return not_implemented(format!("{alu:?} on 16-bit floats")),
-            },
-        };
-        for (opcode, result) in parts.iter().zip(&op.results) {
-            let mut name = self.compute(*opcode, 1, a)?;
+        let names = select(self, alu, Scalar::F32, a, |_| true)?;
+        for (result, name) in op.results.iter().zip(names) {
+            let Some(mut name) = name else { continue };
             if self.scalar(*result) == Scalar::F16 {
                 name = self.compute(Opcode::F32ToF16, 1, &[name])?;
                 name = self.flushed(Scalar::F16, name)?;
@@ -590,16 +366,4 @@ impl Lowerer<'_> {
             _ => not_implemented(format!("{conversion:?} from {from:?} to {to:?}")),
         }
     }
-}
-
-fn mask_operation(alu: Alu, to: Scalar) -> Option<Opcode> {
-    Some(match alu {
-        Alu::LogicalAnd => Opcode::MaskAnd,
-        Alu::LogicalOr => Opcode::MaskOr,
-        Alu::LogicalNot => Opcode::MaskNot,
-        Alu::LogicalEqual => Opcode::MaskEqual,
-        Alu::LogicalNotEqual => Opcode::MaskXor,
-        Alu::Select if to == Scalar::Bool => Opcode::MaskSelect,
-        _ => return None,
-    })
 }

@@ -3,7 +3,8 @@
 //! are neither merged nor moved nor removed: in the modelled mode each is an event of its own. Reads of push
 //! constants are no events.
 
-use crate::ir::{Alu, Conversion, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
+use crate::ir::{Alu, Label, Mark, Node, Op, OpKind, Region, Scalar, Shader, Value};
+use crate::pass::numbering::{Key, Numbering};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -17,26 +18,13 @@ pub(super) fn simplify(shader: &mut Shader) {
         depth_of: vec![0; count],
         constants: FxHashMap::default(),
         constant_of: FxHashMap::default(),
-        table: FxHashMap::default(),
-        undo: Vec::new(),
+        numbering: Numbering::default(),
         hoisted: Vec::new(),
         loop_regions: Vec::new(),
     };
     let mut body = merger.region(body);
     prune(&mut body);
     shader.body = sweep(body, count);
-}
-
-/// What a pure operation computes: two operations with equal keys have equal results.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Constant(u64, Scalar),
-    Alu(Alu, Scalar, SmallVec<[Value; 4]>),
-    Convert(Conversion, Scalar, Value),
-    Pack(Scalar, SmallVec<[Value; 4]>),
-    Unpack(Value),
-    Push(Option<Value>, u32, u8, usize, Scalar),
-    BufferSize(u32, Option<Value>),
 }
 
 struct Merger<'a> {
@@ -46,12 +34,10 @@ struct Merger<'a> {
     depth_of: Vec<u32>,
     constants: FxHashMap<Value, u64>,
     constant_of: FxHashMap<(u64, Scalar), Value>,
-    table: FxHashMap<Key, SmallVec<[Value; 2]>>,
-    /// Keys to forget at the end of each open region.
-    undo: Vec<Vec<Key>>,
+    numbering: Numbering,
     /// Operations to put before the loop, for each open loop.
     hoisted: Vec<Vec<Node>>,
-    /// For each open loop, the index in `undo` of the region that holds it.
+    /// For each open loop, the region that holds it.
     loop_regions: Vec<usize>,
 }
 
@@ -61,14 +47,12 @@ impl Merger<'_> {
     }
 
     fn region(&mut self, region: Region) -> Region {
-        self.undo.push(Vec::new());
+        self.numbering.open();
         let mut out = Region::with_capacity(region.len());
         for node in region {
             self.node(node, &mut out);
         }
-        for key in self.undo.pop().unwrap_or_default() {
-            self.table.remove(&key);
-        }
+        self.numbering.close();
         out
     }
 
@@ -98,7 +82,7 @@ impl Merger<'_> {
             }
             Node::Loop { label, parameters, mut initial, body } => {
                 initial.iter_mut().for_each(|v| self.resolve(v));
-                self.loop_regions.push(self.undo.len() - 1);
+                self.loop_regions.push(self.numbering.innermost());
                 self.hoisted.push(Vec::new());
                 for parameter in &parameters {
                     self.depth_of[parameter.0 as usize] = self.depth();
@@ -133,45 +117,40 @@ impl Merger<'_> {
 
     fn op(&mut self, mut op: Op, out: &mut Region) {
         op.arguments.iter_mut().for_each(|v| self.resolve(v));
-        visit_operands(&mut op.kind, &mut |v| self.resolve(v));
+        op.kind.for_each_value_mut(|v| self.resolve(v));
         if let OpKind::Constant(bits) = op.kind {
             let scalar = self.types[op.results[0].0 as usize];
             self.constants.insert(op.results[0], bits);
             self.constant_of.entry((bits, scalar)).or_insert(op.results[0]);
         }
         self.reduce(&mut op);
-        let Some(key) = self.key(&op) else {
+        let first = op.results.first().map(|result| self.types[result.0 as usize]);
+        let Some(key) = first.and_then(|first| Key::of(&op.kind, first, &op.arguments)) else {
             for result in &op.results {
                 self.depth_of[result.0 as usize] = self.depth();
             }
             out.push(Node::Op(op));
             return;
         };
-        if let Some(known) = self.table.get(&key) {
+        if let Some(known) = self.numbering.get(&key) {
             for (result, known) in op.results.iter().zip(known.clone()) {
                 self.replaced[result.0 as usize] = known;
             }
             return;
         }
         let mut depth = 0;
-        for value in operands(&op.kind).iter().chain(&op.arguments) {
+        for value in op.kind.values().iter().chain(&op.arguments) {
             depth = depth.max(self.depth_of[value.0 as usize]);
         }
         let depth = depth.min(self.depth());
         for result in &op.results {
             self.depth_of[result.0 as usize] = depth;
         }
-        self.table.insert(key.clone(), op.results.iter().copied().collect());
-        if depth < self.depth() {
-            let region = self.loop_regions[depth as usize];
-            self.undo[region].push(key);
-            self.hoisted[depth as usize].push(Node::Op(op));
-        } else {
-            if let Some(keys) = self.undo.last_mut() {
-                keys.push(key);
-            }
-            out.push(Node::Op(op));
-        }
+        let hoisted = depth < self.depth();
+        let region = if hoisted { self.loop_regions[depth as usize] } else { self.numbering.innermost() };
+        self.numbering.insert(key, op.results.clone(), region);
+        let out = if hoisted { &mut self.hoisted[depth as usize] } else { out };
+        out.push(Node::Op(op));
     }
 
     /// Cheaper forms, and one order for the arguments of commutative operations.
@@ -188,19 +167,7 @@ impl Merger<'_> {
             }
             return;
         }
-        if matches!(
-            alu,
-            Alu::IAdd
-                | Alu::IMul
-                | Alu::And
-                | Alu::Or
-                | Alu::Xor
-                | Alu::FAdd
-                | Alu::FMul
-                | Alu::IEqual
-                | Alu::INotEqual
-        ) && op.arguments[0] > op.arguments[1]
-        {
+        if alu.has(Mark::Commutes) && op.arguments[0] > op.arguments[1] {
             op.arguments.swap(0, 1);
         }
         if *alu == Alu::IMul && self.types[op.results[0].0 as usize] == Scalar::I32 {
@@ -220,61 +187,6 @@ impl Merger<'_> {
             }
         }
     }
-
-    fn key(&self, op: &Op) -> Option<Key> {
-        let scalar = self.types[op.results.first()?.0 as usize];
-        Some(match &op.kind {
-            OpKind::Constant(bits) => Key::Constant(*bits, scalar),
-            OpKind::Alu(alu) => Key::Alu(*alu, scalar, op.arguments.clone()),
-            OpKind::Convert(conversion) => Key::Convert(*conversion, scalar, op.arguments[0]),
-            OpKind::Pack64 => Key::Pack(scalar, op.arguments.clone()),
-            OpKind::Unpack64 => Key::Unpack(op.arguments[0]),
-            OpKind::Load { place: Place::PushConstant { offset, immediate }, access } => {
-                Key::Push(*offset, *immediate, access.size, op.results.len(), scalar)
-            }
-            OpKind::BufferSize { binding, element } => Key::BufferSize(*binding, *element),
-            _ => return None,
-        })
-    }
-}
-
-/// Calls `f` for the values inside the operation's kind (offsets, addresses, descriptor elements).
-fn visit_operands(kind: &mut OpKind, f: &mut dyn FnMut(&mut Value)) {
-    let mut some = |value: &mut Option<Value>| {
-        if let Some(value) = value {
-            f(value);
-        }
-    };
-    match kind {
-        OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
-            match place {
-                Place::Buffer { element, offset, .. } => {
-                    some(element);
-                    some(offset);
-                }
-                Place::Physical { address, .. } => f(address),
-                Place::Workgroup { offset, .. }
-                | Place::Private { offset, .. }
-                | Place::PushConstant { offset, .. } => some(offset),
-            }
-        }
-        OpKind::BufferSize { element, .. } => some(element),
-        kind => {
-            if let Some(image) = kind.image_mut() {
-                some(&mut image.element);
-                if let Some((_, element)) = &mut image.sampler {
-                    some(element);
-                }
-            }
-        }
-    }
-}
-
-/// The values inside the operation's kind.
-pub(crate) fn operands(kind: &OpKind) -> SmallVec<[Value; 4]> {
-    let mut found = SmallVec::new();
-    visit_operands(&mut kind.clone(), &mut |value| found.push(*value));
-    found
 }
 
 /// A block that only chooses between values that are cheap to compute: both are computed, without a branch.
@@ -282,7 +194,12 @@ fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, R
     let cheap = |nodes: &[Node]| {
         nodes.len() <= CHEAP
             && nodes.iter().all(|node| {
-                matches!(node, Node::Op(op) if droppable(&op.kind) && !matches!(op.kind, OpKind::Load { .. }) && !is_long(&op.kind))
+                let Node::Op(Op { kind, .. }) = node else { return false };
+                match kind {
+                    OpKind::Alu(alu) => alu.has(Mark::Cheap),
+                    OpKind::Load { .. } => false,
+                    kind => kind.is_droppable(),
+                }
             })
     };
     let leaves = |region: &Region| matches!(region.split_last(), Some((Node::Leave { label: to, .. }, before)) if *to == label && cheap(before));
@@ -358,69 +275,6 @@ fn choices(region: Region) -> Region {
 /// Operations that a choice computes at most on either side rather than branch.
 const CHEAP: usize = 6;
 
-/// An operation that takes much longer than a branch.
-fn is_long(kind: &OpKind) -> bool {
-    match kind {
-        OpKind::Alu(alu) => !matches!(
-            alu,
-            Alu::IAdd
-                | Alu::ISub
-                | Alu::IMul
-                | Alu::SNegate
-                | Alu::And
-                | Alu::Or
-                | Alu::Xor
-                | Alu::Not
-                | Alu::ShiftLeft
-                | Alu::ShiftRightLogical
-                | Alu::ShiftRightArithmetic
-                | Alu::SMin
-                | Alu::UMin
-                | Alu::SMax
-                | Alu::UMax
-                | Alu::IEqual
-                | Alu::INotEqual
-                | Alu::ULess
-                | Alu::ULessEqual
-                | Alu::SLess
-                | Alu::SLessEqual
-                | Alu::FAdd
-                | Alu::FSub
-                | Alu::FMul
-                | Alu::FNegate
-                | Alu::FAbs
-                | Alu::FOrdEqual
-                | Alu::FOrdLess
-                | Alu::FOrdLessEqual
-                | Alu::FUnordNotEqual
-                | Alu::LogicalAnd
-                | Alu::LogicalOr
-                | Alu::LogicalNot
-                | Alu::LogicalEqual
-                | Alu::LogicalNotEqual
-                | Alu::Select
-        ),
-        OpKind::Convert(_) => false,
-        _ => false,
-    }
-}
-
-/// True if the operation can be dropped when its results are not used.
-fn droppable(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Constant(_)
-            | OpKind::Undef
-            | OpKind::BuiltIn(_)
-            | OpKind::Alu(_)
-            | OpKind::Convert(_)
-            | OpKind::Pack64
-            | OpKind::Unpack64
-            | OpKind::BufferSize { .. }
-            | OpKind::Load { place: Place::PushConstant { .. } | Place::Private { .. }, .. }
-    )
-}
-
 /// Who needs whom.
 struct Uses {
     /// For each value, the values that its definition needs.
@@ -442,8 +296,8 @@ impl Uses {
             match node {
                 Node::Op(op) => {
                     let mut inputs: SmallVec<[Value; 4]> = op.arguments.clone();
-                    inputs.extend(operands(&op.kind));
-                    if droppable(&op.kind) {
+                    op.kind.for_each_value(|value| inputs.push(value));
+                    if op.kind.is_droppable() {
                         for result in &op.results {
                             self.needs[result.0 as usize].extend(inputs.iter().copied());
                         }
@@ -511,7 +365,7 @@ fn drop_dead(region: &mut Region, live: &[bool], carried: &FxHashMap<Label, Vec<
         });
     };
     region.retain_mut(|node| match node {
-        Node::Op(op) => !droppable(&op.kind) || op.results.iter().any(alive),
+        Node::Op(op) => !op.kind.is_droppable() || op.results.iter().any(alive),
         Node::If { then, otherwise, .. } => {
             drop_dead(then, live, carried);
             drop_dead(otherwise, live, carried);

@@ -10,8 +10,7 @@
 //! uniform. The walk visits the arms of a divergent `If` in the order in which [`super::lower`] emits them:
 //! see [`arm_order`].
 
-use super::simplify::operands;
-use crate::ir::{BuiltIn, DescriptorKind, GroupKind, Label, Node, Op, OpKind, Place, Region, Shader, Value};
+use crate::ir::{DescriptorKind, Label, Node, Op, OpKind, Place, Region, Shader, Uniform, Value};
 use rustc_hash::FxHashMap;
 
 /// A loop of the shader in the order of their heads; 0 stands for "outside all loops".
@@ -428,55 +427,25 @@ impl Walker<'_> {
     /// True if the operation's results are equal in all lanes; marks its operands as used.
     fn op(&mut self, op: &Op) -> bool {
         let mut uniform = true;
-        for value in op.arguments.iter().chain(&operands(&op.kind)) {
+        for value in op.arguments.iter().chain(&op.kind.values()) {
             uniform &= self.used(*value);
         }
-        match &op.kind {
-            OpKind::Constant(_) | OpKind::Undef => true,
-            OpKind::BuiltIn(builtin) => matches!(
-                builtin,
-                BuiltIn::NumWorkgroups(_)
-                    | BuiltIn::WorkgroupId(_)
-                    | BuiltIn::SubgroupSize
-                    | BuiltIn::NumSubgroups
-                    | BuiltIn::SubgroupId
-                    | BuiltIn::DeviceIndex
-            ),
-            OpKind::Alu(_)
-            | OpKind::Convert(_)
-            | OpKind::Pack64
-            | OpKind::Unpack64
-            | OpKind::BufferSize { .. } => uniform,
-            OpKind::Load { place, access } => match place {
-                Place::PushConstant { .. } => uniform,
-                Place::Private { .. } => false,
-                Place::Buffer { binding, .. }
-                    if self.shader.bindings[*binding as usize].kind == DescriptorKind::UniformBuffer =>
-                {
-                    uniform
-                }
-                // One read for all lanes is one of the executions that flat memory allows.
-                _ => uniform && !self.modelled && access.atomic.is_none() && !access.volatile,
-            },
-            OpKind::VoteAll
-            | OpKind::VoteAny
-            | OpKind::VoteAllEqual
-            | OpKind::Ballot
-            | OpKind::BroadcastFirst
-            | OpKind::Broadcast
-            | OpKind::BallotFindLsb
-            | OpKind::BallotFindMsb
-            | OpKind::BallotBitCount(GroupKind::Reduce)
-            | OpKind::Group(_, GroupKind::Reduce) => match op.kind {
-                OpKind::BallotFindLsb | OpKind::BallotFindMsb | OpKind::BallotBitCount(_) => uniform,
-                _ => true,
-            },
-            OpKind::BallotBitExtract => uniform,
-            OpKind::ReadClock(_) => true,
-            OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => {
-                uniform
-            }
-            _ => false,
+        match op.kind.properties().subgroup {
+            Uniform::Always => true,
+            Uniform::WithOperands => uniform && !self.modelled_read(&op.kind),
+            Uniform::Varying => false,
         }
+    }
+
+    /// Each invocation's read of memory that may change is an event of its own.
+    fn modelled_read(&self, kind: &OpKind) -> bool {
+        let OpKind::Load { place, .. } = kind else { return false };
+        let constant = match place {
+            Place::Buffer { binding, .. } => {
+                self.shader.bindings[*binding as usize].kind == DescriptorKind::UniformBuffer
+            }
+            place => matches!(place, Place::PushConstant { .. }),
+        };
+        self.modelled && !constant
     }
 }

@@ -14,12 +14,15 @@
 //! atomics and barriers are never merged, moved or removed: in the modelled mode each is an event of its own.
 //! Pure operations may be removed or moved.
 
+mod alu;
 mod module;
 mod op;
 mod origin;
 pub mod print;
 mod shape;
 
+pub use alu::*;
+pub(crate) use alu::alu_table;
 pub use module::*;
 pub use op::*;
 pub use origin::*;

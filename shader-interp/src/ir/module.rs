@@ -40,6 +40,11 @@ impl Scalar {
             Scalar::I64 | Scalar::F64 => 8,
         }
     }
+
+    /// True for floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
+    }
 }
 
 /// Nodes in execution order.

@@ -1,5 +1,6 @@
 //! Straight-line operations.
 
+use super::alu::Alu;
 use super::module::{Scalar, Value};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
@@ -125,158 +126,6 @@ pub enum GroupFold {
     LogicalAnd,
     LogicalOr,
     LogicalXor,
-}
-
-/// Arithmetic and logic on values of one scalar type (the type of the first argument; results as noted). All
-/// wrap; shifts by the width or more give what the shader may observe as undefined (here: the amount modulo
-/// the width); division by zero gives 0 for integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Alu {
-    // integers, any width
-    IAdd,
-    ISub,
-    IMul,
-    SNegate,
-    UDiv,
-    SDiv,
-    UMod,
-    SRem,
-    SMod,
-    /// Two results: low word, carry.
-    IAddCarry,
-    /// Two results: low word, borrow.
-    ISubBorrow,
-    /// Two results: low, high.
-    UMulExtended,
-    SMulExtended,
-    And,
-    Or,
-    Xor,
-    Not,
-    /// Second argument: I32 amount (front end converts).
-    ShiftLeft,
-    ShiftRightLogical,
-    ShiftRightArithmetic,
-    BitReverse,
-    /// Result I32 whatever the width.
-    BitCount,
-    /// base, insert, offset (I32), count (I32).
-    BitFieldInsert,
-    BitFieldSExtract,
-    BitFieldUExtract,
-    FindILsb,
-    FindSMsb,
-    FindUMsb,
-    SAbs,
-    SSign,
-    SMin,
-    UMin,
-    SMax,
-    UMax,
-    SClamp,
-    UClamp,
-    // comparisons of integers: result Bool
-    IEqual,
-    INotEqual,
-    ULess,
-    ULessEqual,
-    SLess,
-    SLessEqual,
-    // floats
-    FAdd,
-    FSub,
-    FMul,
-    FDiv,
-    FRem,
-    FMod,
-    FNegate,
-    /// GLSL.std.450 Fma: one rounding allowed or two; three arguments.
-    Fma,
-    FAbs,
-    FSign,
-    Floor,
-    Ceil,
-    Trunc,
-    Round,
-    RoundEven,
-    Fract,
-    FMin,
-    FMax,
-    FClamp,
-    NMin,
-    NMax,
-    NClamp,
-    FMix,
-    Step,
-    SmoothStep,
-    Sqrt,
-    InverseSqrt,
-    Exp,
-    Exp2,
-    Log,
-    Log2,
-    Pow,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Atan2,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    /// Second argument I32.
-    Ldexp,
-    /// Results: significand, exponent (I32).
-    Frexp,
-    /// Results: fraction, whole.
-    Modf,
-    /// Round to f16 and back (OpQuantizeToF16).
-    QuantizeToF16,
-    // comparisons of floats: result Bool
-    FOrdEqual,
-    FOrdNotEqual,
-    FOrdLess,
-    FOrdLessEqual,
-    FUnordEqual,
-    FUnordNotEqual,
-    FUnordLess,
-    FUnordLessEqual,
-    IsNan,
-    IsInf,
-    // booleans
-    LogicalAnd,
-    LogicalOr,
-    LogicalNot,
-    LogicalEqual,
-    LogicalNotEqual,
-    /// condition (Bool), true value, false value (any type).
-    Select,
-    // packing, on I32 words and F32 / F16 components
-    PackHalf2x16,
-    UnpackHalf2x16,
-    PackSnorm4x8,
-    PackUnorm4x8,
-    PackSnorm2x16,
-    PackUnorm2x16,
-    UnpackSnorm4x8,
-    UnpackUnorm4x8,
-    UnpackSnorm2x16,
-    UnpackUnorm2x16,
-    /// Dot products of packed 4x8 vectors (OpSDot, OpUDot, OpSUDot with PackedVectorFormat4x8Bit): two I32,
-    /// result I32.
-    SDot4x8,
-    UDot4x8,
-    SUDot4x8,
-    /// The same with saturating accumulation: third argument the accumulator.
-    SDotAccSat4x8,
-    UDotAccSat4x8,
-    SUDotAccSat4x8,
 }
 
 /// Conversions between scalar types; the source type is the argument's, the target the result's.
@@ -533,6 +382,236 @@ pub enum OpKind {
         /// Even if it was loaded along with defined components.
         whole: bool,
     },
+}
+
+/// What may be done with an operation besides executing it where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing but its results can be observed, and they depend on its operands alone: it may be dropped, be
+    /// moved, and stand for another of equal operands.
+    Pure,
+    /// It may be dropped if its results are not used.
+    Droppable,
+    /// It stays where it is.
+    Fixed,
+}
+
+/// When an operation's results are equal in all active lanes of a subgroup, or in all invocations of a
+/// workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uniform {
+    /// Always.
+    Always,
+    /// If all its operands are.
+    WithOperands,
+    /// Never for certain.
+    Varying,
+}
+
+/// What an operation does with values that nothing has written; see `pass::defined`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// Its results count as defined, whatever it is given.
+    Dropped,
+    /// Its results are undefined if an operand is: they are copies of it.
+    Copied,
+    /// The same, as the row of the arithmetic operation says it.
+    Computed(Alu),
+    /// Its result is another lane's operand.
+    Moved,
+    /// Its result is undefined if the operand is in one of the lanes that take part.
+    Reduced(GroupFold, GroupKind),
+    /// It must not be given any. `whole`: not even as an argument that was loaded along with defined ones.
+    Checked {
+        /// See there.
+        whole: bool,
+    },
+}
+
+/// What holds of an operation, for passes and analyses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether it may be moved or dropped.
+    pub effect: Effect,
+    /// Uniformity for a subgroup, when memory is flat.
+    pub subgroup: Uniform,
+    /// Uniformity for a workgroup. Loads of memory that invocations share count as uniform: see
+    /// `outline::uniform`.
+    pub workgroup: Uniform,
+    /// What it does with undefined values.
+    pub undefined: Undefined,
+}
+
+impl BuiltIn {
+    /// Its uniformity for a subgroup and for a workgroup.
+    fn uniform(self) -> (Uniform, Uniform) {
+        use Uniform::{Always, Varying};
+        match self {
+            BuiltIn::NumWorkgroups(_)
+            | BuiltIn::WorkgroupId(_)
+            | BuiltIn::SubgroupSize
+            | BuiltIn::NumSubgroups
+            | BuiltIn::DeviceIndex => (Always, Always),
+            BuiltIn::SubgroupId => (Always, Varying),
+            BuiltIn::LocalInvocationId(_)
+            | BuiltIn::GlobalInvocationId(_)
+            | BuiltIn::LocalInvocationIndex
+            | BuiltIn::SubgroupLocalInvocationId
+            | BuiltIn::SubgroupEqMask(_)
+            | BuiltIn::SubgroupGeMask(_)
+            | BuiltIn::SubgroupGtMask(_)
+            | BuiltIn::SubgroupLeMask(_)
+            | BuiltIn::SubgroupLtMask(_) => (Varying, Varying),
+        }
+    }
+}
+
+impl OpKind {
+    /// What holds of the operation: the one table of it. That of arithmetic goes on in [`Alu::row`].
+    pub fn properties(&self) -> Properties {
+        use Effect::{Droppable, Fixed, Pure};
+        use Undefined::{Checked, Computed, Copied, Dropped, Moved, Reduced};
+        use Uniform::{Always, Varying, WithOperands};
+        let used = Checked { whole: false };
+        let used_whole = Checked { whole: true };
+        let (effect, subgroup, workgroup, undefined) = match *self {
+            OpKind::Constant(_) => (Pure, Always, Always, Dropped),
+            OpKind::Undef => (Droppable, Always, Always, Dropped),
+            OpKind::BuiltIn(built_in) => {
+                let (subgroup, workgroup) = built_in.uniform();
+                (Droppable, subgroup, workgroup, Dropped)
+            }
+            OpKind::Alu(alu) => (Pure, WithOperands, WithOperands, Computed(alu)),
+            OpKind::Convert(_) | OpKind::Pack64 | OpKind::Unpack64 => {
+                (Pure, WithOperands, WithOperands, Copied)
+            }
+            OpKind::Load { place: Place::PushConstant { .. }, .. } => {
+                (Pure, WithOperands, WithOperands, used)
+            }
+            OpKind::Load { place: Place::Private { .. }, .. } => (Droppable, Varying, Varying, used),
+            // One read for all lanes is one of the executions that flat memory allows.
+            OpKind::Load { access, .. } if access.atomic.is_none() && !access.volatile => {
+                (Fixed, WithOperands, WithOperands, used)
+            }
+            OpKind::Load { .. } => (Fixed, Varying, WithOperands, used),
+            OpKind::Store { .. } => (Fixed, Varying, Varying, used),
+            OpKind::Atomic { .. } => (Fixed, Varying, Varying, used_whole),
+            OpKind::BufferSize { .. } => (Pure, WithOperands, WithOperands, used_whole),
+            OpKind::MemoryBarrier { .. } | OpKind::ControlBarrier { .. } => (Fixed, Varying, Varying, Dropped),
+            OpKind::Elect => (Fixed, Varying, Varying, Dropped),
+            OpKind::VoteAll | OpKind::VoteAny | OpKind::VoteAllEqual | OpKind::Ballot => {
+                (Fixed, Always, Varying, Dropped)
+            }
+            OpKind::InverseBallot => (Fixed, Varying, Varying, Dropped),
+            OpKind::BallotBitExtract
+            | OpKind::BallotBitCount(GroupKind::Reduce)
+            | OpKind::BallotFindLsb
+            | OpKind::BallotFindMsb => (Fixed, WithOperands, Varying, Dropped),
+            OpKind::BallotBitCount(_) => (Fixed, Varying, Varying, Dropped),
+            OpKind::Broadcast | OpKind::BroadcastFirst => (Fixed, Always, Varying, Moved),
+            OpKind::Shuffle
+            | OpKind::ShuffleXor
+            | OpKind::ShuffleUp
+            | OpKind::ShuffleDown
+            | OpKind::Rotate(_)
+            | OpKind::QuadBroadcast
+            | OpKind::QuadSwap(_) => (Fixed, Varying, Varying, Moved),
+            OpKind::Group(fold, kind @ GroupKind::Reduce) => (Fixed, Always, Varying, Reduced(fold, kind)),
+            OpKind::Group(fold, kind) => (Fixed, Varying, Varying, Reduced(fold, kind)),
+            OpKind::ImageRead { .. } | OpKind::ImageFetch { .. } | OpKind::ImageSample { .. } => {
+                (Fixed, Varying, WithOperands, used)
+            }
+            OpKind::ImageWrite { .. }
+            | OpKind::ImageAtomic { .. }
+            | OpKind::ImageAtomicLoad { .. }
+            | OpKind::ImageAtomicStore { .. } => (Fixed, Varying, Varying, used),
+            OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => {
+                (Fixed, WithOperands, WithOperands, Dropped)
+            }
+            OpKind::ReadClock(_) => (Fixed, Always, Varying, Dropped),
+            OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
+                (Fixed, Varying, Varying, Dropped)
+            }
+        };
+        Properties { effect, subgroup, workgroup, undefined }
+    }
+
+    /// True if it can be dropped when its results are not used.
+    pub fn is_droppable(&self) -> bool {
+        self.properties().effect != Effect::Fixed
+    }
+}
+
+/// Calls `$f` for the values that an operation's kind names beside its arguments, until it fails.
+macro_rules! visit_values {
+    ($kind:expr, $image:ident, $iter:ident, $f:expr) => {
+        match $kind {
+            OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
+                match place {
+                    Place::Buffer { element, offset, .. } => {
+                        element.$iter().chain(offset.$iter()).try_for_each($f)
+                    }
+                    Place::Physical { address, .. } => $f(address),
+                    Place::Workgroup { offset, .. }
+                    | Place::Private { offset, .. }
+                    | Place::PushConstant { offset, .. } => offset.$iter().try_for_each($f),
+                }
+            }
+            OpKind::BufferSize { element, .. } => element.$iter().try_for_each($f),
+            kind => match kind.$image() {
+                Some(ImageOperand { element, sampler, .. }) => {
+                    let sampler = sampler.$iter().flat_map(|(_, element)| element.$iter());
+                    element.$iter().chain(sampler).try_for_each($f)
+                }
+                None => Ok(()),
+            },
+        }
+    };
+}
+
+impl OpKind {
+    /// Calls `f` for the values that the kind names beside the operation's arguments: offsets, addresses,
+    /// elements of descriptors.
+    pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
+        let mut f = |value: &Value| -> Result<(), std::convert::Infallible> {
+            f(*value);
+            Ok(())
+        };
+        let Ok(()) = visit_values!(self, image, iter, &mut f);
+    }
+
+    /// The same, to change them; stops at an error.
+    pub fn try_for_each_value_mut<E>(
+        &mut self,
+        mut f: impl FnMut(&mut Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        visit_values!(self, image_mut, iter_mut, &mut f)
+    }
+
+    /// The same, of which none fails.
+    pub fn for_each_value_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        let Ok(()) = self.try_for_each_value_mut(|value| {
+            f(value);
+            Ok::<(), std::convert::Infallible>(())
+        });
+    }
+
+    /// The values that the kind names beside the operation's arguments.
+    pub fn values(&self) -> SmallVec<[Value; 4]> {
+        let mut values = SmallVec::new();
+        self.for_each_value(|value| values.push(value));
+        values
+    }
+
+    /// Where a memory operation goes.
+    pub fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
+                Some(place)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The operand of an image operation.

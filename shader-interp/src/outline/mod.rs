@@ -11,7 +11,6 @@ mod decisions;
 mod uniform;
 mod update;
 
-use crate::code::operands;
 use crate::ir::{Label, Node, Op, OpKind, Place, Region as Nodes, Shader, SourceLanguage, Value};
 use decisions::Decisions;
 use pellucid_memory::access::{AtomicOp, Site};
@@ -370,7 +369,7 @@ impl Writer<'_> {
             OpKind::ControlBarrier { execution, .. } => self.outline.barriers.push((spot, *execution)),
             OpKind::Load { place, access } | OpKind::Store { place, access } => {
                 self.outline.places.insert(op.site, *place);
-                if operands(&op.kind).iter().all(|value| self.uniform.value(*value)) {
+                if op.kind.values().iter().all(|value| self.uniform.value(*value)) {
                     self.outline.one_address.insert(op.site);
                 }
                 if access.components == 1 && access.size >= 4 {

@@ -6,8 +6,7 @@
 //! behind a branch on such a value relies on it. This errs to the side of too many places for barriers; a
 //! barrier that is really in non-uniform control flow is a finding of its own.
 
-use crate::code::operands;
-use crate::ir::{BuiltIn, Label, Node, Op, OpKind, Place, Region, Shader, Value};
+use crate::ir::{self, Label, Node, Op, Region, Shader, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is known, and the state of a walk.
@@ -191,33 +190,7 @@ impl Uniform {
     }
 
     fn uniform_op(&self, op: &Op) -> bool {
-        if !operands(&op.kind).iter().chain(&op.arguments).all(|value| self.value(*value)) {
-            return false;
-        }
-        match &op.kind {
-            OpKind::BuiltIn(built_in) => matches!(
-                built_in,
-                BuiltIn::NumWorkgroups(_)
-                    | BuiltIn::WorkgroupId(_)
-                    | BuiltIn::SubgroupSize
-                    | BuiltIn::NumSubgroups
-                    | BuiltIn::DeviceIndex
-            ),
-            OpKind::Load { place, .. } => !matches!(place, Place::Private { .. }),
-            OpKind::Constant(_)
-            | OpKind::Undef
-            | OpKind::Alu(_)
-            | OpKind::Convert(_)
-            | OpKind::Pack64
-            | OpKind::Unpack64
-            | OpKind::BufferSize { .. }
-            | OpKind::ImageRead { .. }
-            | OpKind::ImageFetch { .. }
-            | OpKind::ImageSample { .. }
-            | OpKind::ImageQuerySize { .. }
-            | OpKind::ImageQueryLevels(_)
-            | OpKind::ImageQuerySamples(_) => true,
-            _ => false,
-        }
+        let all = op.kind.values().iter().chain(&op.arguments).all(|value| self.value(*value));
+        all && op.kind.properties().workgroup != ir::Uniform::Varying
     }
 }

@@ -2,8 +2,9 @@
 //! an earlier one of a surrounding region, as they are written.
 
 use super::fold;
+use super::numbering::{Key, Numbering, Results};
 use crate::CompileError;
-use crate::ir::{Alu, BuiltIn, Conversion, Label, Node, Op, OpKind, Region, Scalar, Value};
+use crate::ir::{Alu, BuiltIn, Conversion, Gives, Label, Node, Op, OpKind, Region, Scalar, Value};
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -26,27 +27,9 @@ pub(crate) struct Builder {
     undefined: FxHashMap<Scalar, Value>,
     built_ins: FxHashMap<BuiltIn, Value>,
     region: Region,
-    stack: Vec<(Region, usize)>,
+    stack: Vec<Region>,
     labels: u32,
-    /// Pure operations that are in scope.
-    known: FxHashMap<Key, [Value; 2]>,
-    scope: Vec<Key>,
-}
-
-/// A pure operation, its first result's type and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    kind: Pure,
-    result: Scalar,
-    arguments: SmallVec<[Value; 4]>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Pure {
-    Alu(Alu),
-    Convert(Conversion),
-    Pack,
-    Unpack,
+    numbering: Numbering,
 }
 
 impl Builder {
@@ -74,36 +57,34 @@ impl Builder {
 
     /// Starts a nested region.
     pub fn open(&mut self) {
-        self.stack.push((std::mem::take(&mut self.region), self.scope.len()));
+        self.numbering.open();
+        self.stack.push(std::mem::take(&mut self.region));
     }
 
     /// Ends the nested region and gives it.
     pub fn close(&mut self) -> Region {
-        let (outer, scope) = self.stack.pop().unwrap_or_default();
-        for key in self.scope.drain(scope..) {
-            self.known.remove(&key);
-        }
+        self.numbering.close();
+        let outer = self.stack.pop().unwrap_or_default();
         std::mem::replace(&mut self.region, outer)
     }
 
     /// The outermost region, which starts again empty.
     pub fn take(&mut self) -> Region {
-        self.known.clear();
-        self.scope.clear();
+        self.numbering.clear();
         std::mem::take(&mut self.region)
     }
 
     /// A pure operation: an earlier one in scope, or a new one.
-    fn pure(&mut self, kind: Pure, op: OpKind, results: &[Scalar], arguments: &[Value]) -> [Value; 2] {
-        let key = Key { kind, result: results[0], arguments: SmallVec::from_slice(arguments) };
-        if let Some(&values) = self.known.get(&key) {
-            return values;
+    fn pure(&mut self, kind: OpKind, results: &[Scalar], arguments: &[Value]) -> Results {
+        let key = Key::of(&kind, results[0], arguments);
+        if let Some(known) = key.as_ref().and_then(|key| self.numbering.get(key)) {
+            return known.clone();
         }
-        let defined = self.op(op, results, arguments, Site(0));
-        let values = [defined[0], *defined.get(1).unwrap_or(&defined[0])];
-        self.known.insert(key.clone(), values);
-        self.scope.push(key);
-        values
+        let defined: Results = self.op(kind, results, arguments, Site(0)).into_iter().collect();
+        if let Some(key) = key {
+            self.numbering.insert(key, defined.clone(), self.numbering.innermost());
+        }
+        defined
     }
 
     /// I64 or F64 from two I32.
@@ -111,7 +92,7 @@ impl Builder {
         if let (Some(low), Some(high)) = (self.constant_bits(words[0]), self.constant_bits(words[1])) {
             return self.constant(to, low | high << 32);
         }
-        self.pure(Pure::Pack, OpKind::Pack64, &[to], &words)[0]
+        self.pure(OpKind::Pack64, &[to], &words)[0]
     }
 
     /// Two I32 from I64 or F64.
@@ -119,7 +100,8 @@ impl Builder {
         if let Some(bits) = self.constant_bits(value) {
             return [self.constant(Scalar::I32, bits), self.constant(Scalar::I32, bits >> 32)];
         }
-        self.pure(Pure::Unpack, OpKind::Unpack64, &[Scalar::I32, Scalar::I32], &[value])
+        let words = self.pure(OpKind::Unpack64, &[Scalar::I32, Scalar::I32], &[value]);
+        [words[0], words[1]]
     }
 
     /// Appends a node.
@@ -216,24 +198,36 @@ impl Builder {
         if let Some(value) = self.identity(op, arguments) {
             return value;
         }
-        self.pure(Pure::Alu(op), OpKind::Alu(op), &[result], arguments)[0]
+        self.pure(OpKind::Alu(op), &[result], arguments)[0]
     }
 
-    /// Arithmetic with two results.
-    pub fn alu2(&mut self, op: Alu, results: [Scalar; 2], arguments: &[Value]) -> [Value; 2] {
-        if let Some(bits) = self.folded(op, arguments)
-            && bits.len() == 2
-        {
-            return [self.constant(results[0], bits[0]), self.constant(results[1], bits[1])];
+    /// Arithmetic with results of the types that its row says.
+    pub fn alu_all(&mut self, op: Alu, arguments: &[Value]) -> Results {
+        let row = op.row();
+        let types: SmallVec<[Scalar; 4]> = row
+            .results
+            .iter()
+            .map(|gives| match gives {
+                Gives::Same => self.scalar(arguments[0]),
+                Gives::Chosen => self.scalar(arguments[arguments.len() - 1]),
+                Gives::Bool => Scalar::Bool,
+                Gives::Word => Scalar::I32,
+                Gives::Single => Scalar::F32,
+            })
+            .collect();
+        if let &[result] = types.as_slice() {
+            return smallvec![self.alu(op, result, arguments)];
         }
-        self.pure(Pure::Alu(op), OpKind::Alu(op), &results, arguments)
+        if let Some(bits) = self.folded(op, arguments) {
+            return types.iter().zip(bits).map(|(&scalar, bits)| self.constant(scalar, bits)).collect();
+        }
+        self.pure(OpKind::Alu(op), &types, arguments)
     }
 
     fn folded(&self, op: Alu, arguments: &[Value]) -> Option<fold::Bits> {
         let bits: Option<SmallVec<[u64; 4]>> =
             arguments.iter().map(|&value| self.constant_bits(value)).collect();
-        let of = if op == Alu::Select { 1 } else { 0 };
-        fold::alu(op, self.scalar(*arguments.get(of)?), &bits?, self.fold_floats)
+        fold::alu(op, self.scalar(*arguments.first()?), &bits?, self.fold_floats)
     }
 
     /// Operations that give one of their arguments.
@@ -264,7 +258,7 @@ impl Builder {
         if let Some(bits) = self.constant_bits(value).and_then(|bits| fold::convert(op, from, result, bits)) {
             return self.constant(result, bits);
         }
-        self.pure(Pure::Convert(op), OpKind::Convert(op), &[result], &[value])[0]
+        self.pure(OpKind::Convert(op), &[result], &[value])[0]
     }
 
     /// `Select` between values of one type.

@@ -2,7 +2,7 @@
 //! and every use is checked to come after its definition in textual order, which execution relies on.
 
 use crate::CompileError;
-use crate::ir::{ImageOperand, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
+use crate::ir::{Label, Node, Op, Region, Scalar, Shader, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -32,54 +32,6 @@ struct Analysis {
     roots: Vec<Value>,
     /// What a phi is another name for.
     same: Vec<Value>,
-}
-
-/// True if nothing but the results of the operation can be observed.
-fn is_pure(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Constant(_)
-            | OpKind::Undef
-            | OpKind::BuiltIn(_)
-            | OpKind::Alu(_)
-            | OpKind::Convert(_)
-            | OpKind::Pack64
-            | OpKind::Unpack64
-            | OpKind::BufferSize { .. }
-            | OpKind::Load { place: Place::Private { .. } | Place::PushConstant { .. }, .. }
-    )
-}
-
-fn place_values(place: &Place, mut use_value: impl FnMut(Value)) {
-    match *place {
-        Place::Buffer { element, offset, .. } => element.into_iter().chain(offset).for_each(use_value),
-        Place::Physical { address, .. } => use_value(address),
-        Place::Workgroup { offset, .. }
-        | Place::Private { offset, .. }
-        | Place::PushConstant { offset, .. } => {
-            offset.into_iter().for_each(use_value);
-        }
-    }
-}
-
-fn image_values(image: &ImageOperand, use_value: impl FnMut(Value)) {
-    let sampler = image.sampler.and_then(|(_, element)| element);
-    image.element.into_iter().chain(sampler).for_each(use_value);
-}
-
-/// Values that the kind names beside the arguments.
-fn kind_values(kind: &OpKind, use_value: impl FnMut(Value)) {
-    match kind {
-        OpKind::Load { place, .. } | OpKind::Store { place, .. } | OpKind::Atomic { place, .. } => {
-            place_values(place, use_value);
-        }
-        OpKind::BufferSize { element, .. } => element.iter().copied().for_each(use_value),
-        _ => {
-            if let Some(image) = kind.image() {
-                image_values(image, use_value);
-            }
-        }
-    }
 }
 
 /// Runs the pass. `known` values are other names of constants.
@@ -142,9 +94,9 @@ impl Analysis {
     }
 
     fn op(&mut self, op: &Op) {
-        if is_pure(&op.kind) {
+        if op.kind.is_droppable() {
             let mut used: SmallVec<[Value; 4]> = op.arguments.clone();
-            kind_values(&op.kind, |value| used.push(value));
+            op.kind.for_each_value(|value| used.push(value));
             for result in &op.results {
                 self.definition[result.0 as usize] = Definition::Pure(self.pure.len() as u32);
             }
@@ -152,7 +104,7 @@ impl Analysis {
         } else {
             self.roots.extend_from_slice(&op.arguments);
             let roots = &mut self.roots;
-            kind_values(&op.kind, |value| roots.push(value));
+            op.kind.for_each_value(|value| roots.push(value));
         }
     }
 
@@ -256,10 +208,6 @@ impl Sweep<'_> {
         values.iter().map(|&value| self.get(value)).collect()
     }
 
-    fn option(&self, value: Option<Value>) -> Result<Option<Value>, CompileError> {
-        value.map(|value| self.get(value)).transpose()
-    }
-
     fn region(&mut self, region: Region) -> Result<Region, CompileError> {
         let mut out = Vec::with_capacity(region.len());
         for node in region {
@@ -329,76 +277,16 @@ impl Sweep<'_> {
             .collect()
     }
 
-    fn op(&mut self, op: Op) -> Result<Option<Op>, CompileError> {
-        if is_pure(&op.kind) && !op.results.iter().any(|value| self.live[value.0 as usize]) {
+    fn op(&mut self, mut op: Op) -> Result<Option<Op>, CompileError> {
+        if op.kind.is_droppable() && !op.results.iter().any(|value| self.live[value.0 as usize]) {
             return Ok(None);
         }
         let arguments = self.list::<4>(&op.arguments)?;
-        let kind = self.kind(op.kind)?;
+        op.kind.try_for_each_value_mut(|value| {
+            *value = self.get(*value)?;
+            Ok(())
+        })?;
         let results = op.results.iter().map(|&value| self.define(value)).collect::<Result<_, _>>()?;
-        Ok(Some(Op { kind, results, arguments, site: op.site }))
-    }
-
-    fn place(&self, place: Place) -> Result<Place, CompileError> {
-        Ok(match place {
-            Place::Buffer { binding, element, offset, immediate } => Place::Buffer {
-                binding,
-                element: self.option(element)?,
-                offset: self.option(offset)?,
-                immediate,
-            },
-            Place::Physical { address, immediate } => {
-                Place::Physical { address: self.get(address)?, immediate }
-            }
-            Place::Workgroup { object, offset, immediate } => {
-                Place::Workgroup { object, offset: self.option(offset)?, immediate }
-            }
-            Place::Private { object, offset, immediate } => {
-                Place::Private { object, offset: self.option(offset)?, immediate }
-            }
-            Place::PushConstant { offset, immediate } => {
-                Place::PushConstant { offset: self.option(offset)?, immediate }
-            }
-        })
-    }
-
-    fn image(&self, image: ImageOperand) -> Result<ImageOperand, CompileError> {
-        let sampler = match image.sampler {
-            Some((binding, element)) => Some((binding, self.option(element)?)),
-            None => None,
-        };
-        Ok(ImageOperand { element: self.option(image.element)?, sampler, ..image })
-    }
-
-    fn kind(&self, kind: OpKind) -> Result<OpKind, CompileError> {
-        Ok(match kind {
-            OpKind::Load { place, access } => OpKind::Load { place: self.place(place)?, access },
-            OpKind::Store { place, access } => OpKind::Store { place: self.place(place)?, access },
-            OpKind::Atomic { op, place, access } => OpKind::Atomic { op, place: self.place(place)?, access },
-            OpKind::BufferSize { binding, element } => {
-                OpKind::BufferSize { binding, element: self.option(element)? }
-            }
-            OpKind::ImageRead { image, access } => OpKind::ImageRead { image: self.image(image)?, access },
-            OpKind::ImageWrite { image, access } => OpKind::ImageWrite { image: self.image(image)?, access },
-            OpKind::ImageAtomic { op, image, access } => {
-                OpKind::ImageAtomic { op, image: self.image(image)?, access }
-            }
-            OpKind::ImageAtomicLoad { image, access } => {
-                OpKind::ImageAtomicLoad { image: self.image(image)?, access }
-            }
-            OpKind::ImageAtomicStore { image, access } => {
-                OpKind::ImageAtomicStore { image: self.image(image)?, access }
-            }
-            OpKind::ImageFetch { image, access } => OpKind::ImageFetch { image: self.image(image)?, access },
-            OpKind::ImageSample { image, access } => {
-                OpKind::ImageSample { image: self.image(image)?, access }
-            }
-            OpKind::ImageQuerySize { image, lod } => {
-                OpKind::ImageQuerySize { image: self.image(image)?, lod }
-            }
-            OpKind::ImageQueryLevels(image) => OpKind::ImageQueryLevels(self.image(image)?),
-            OpKind::ImageQuerySamples(image) => OpKind::ImageQuerySamples(self.image(image)?),
-            other => other,
-        })
+        Ok(Some(Op { results, arguments, ..op }))
     }
 }

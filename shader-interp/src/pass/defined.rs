@@ -19,8 +19,8 @@ use super::builder::Builder;
 use super::complete;
 use crate::interface::PUSH_UNSET;
 use crate::ir::{
-    Alu, GroupFold, GroupKind, Label, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region,
-    Scalar, Shader, Value, Values,
+    Alu, GroupFold, GroupKind, Label, Mark, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region,
+    Scalar, Shader, Undefined, Value, Values,
 };
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
@@ -98,15 +98,6 @@ struct Walk<'a> {
     /// Of values that may be undefined.
     shadows: FxHashMap<Value, Value>,
     origins: Origins,
-}
-
-/// Operations that put components side by side as they are.
-fn packs(alu: Alu) -> bool {
-    use Alu::*;
-    matches!(
-        alu,
-        Or | Xor | ShiftLeft | PackHalf2x16 | PackSnorm4x8 | PackUnorm4x8 | PackSnorm2x16 | PackUnorm2x16
-    )
 }
 
 impl Walk<'_> {
@@ -230,76 +221,43 @@ impl Walk<'_> {
         values.iter().for_each(|&value| self.check(value, whole, site));
     }
 
-    fn check_place(&mut self, place: &Place, site: Site) {
-        let values = match *place {
-            Place::Buffer { element, offset, .. } => [element, offset],
-            Place::Physical { address, .. } => [Some(address), None],
-            Place::Workgroup { offset, .. }
-            | Place::Private { offset, .. }
-            | Place::PushConstant { offset, .. } => [offset, None],
-        };
-        values.into_iter().flatten().for_each(|value| self.check(value, true, site));
+    /// The values that an operation's kind names: addresses, elements.
+    fn check_kind(&mut self, kind: &OpKind, site: Site) {
+        kind.for_each_value(|value| self.check(value, true, site));
     }
 
     fn op(&mut self, op: Op) {
-        use OpKind::*;
-        match &op.kind {
-            Alu(alu) => {
-                if let Some(shadow) = self.alu(*alu, &op.arguments) {
-                    op.results.iter().for_each(|&result| self.set(result, shadow));
-                }
-            }
-            Convert(_) | Pack64 | Unpack64 => {
-                if let Some(shadow) = self.any(&op.arguments) {
-                    op.results.iter().for_each(|&result| self.set(result, shadow));
-                }
-            }
-            Broadcast | BroadcastFirst | Shuffle | ShuffleXor | ShuffleUp | ShuffleDown | Rotate(_)
-            | QuadBroadcast | QuadSwap(_) => {
-                if let Some(shadow) = self.moved(&op) {
-                    op.results.iter().for_each(|&result| self.set(result, shadow));
-                }
-            }
-            Group(fold, kind) => {
-                if let Some(shadow) = self.folded(*fold, *kind, &op.arguments) {
-                    op.results.iter().for_each(|&result| self.set(result, shadow));
-                }
-            }
-            Store { place: place @ Place::Private { object, offset, immediate }, access } => {
-                self.check_place(place, op.site);
-                if let Some(Followed { shadow, delta, .. }) = self.objects[*object as usize] {
-                    for (k, &value) in op.arguments.iter().enumerate() {
-                        let immediate = immediate.wrapping_add(k as u32 * u32::from(access.size));
-                        let immediate = immediate.wrapping_add(delta);
-                        let place = Place::Private { object: shadow, offset: *offset, immediate };
-                        self.store_shadow(place, value, access.size);
+        let shadow = match op.kind.properties().undefined {
+            Undefined::Dropped => None,
+            Undefined::Computed(alu) => self.alu(alu, &op.arguments),
+            Undefined::Copied => self.any(&op.arguments),
+            Undefined::Moved => self.moved(&op),
+            Undefined::Reduced(fold, kind) => self.folded(fold, kind, &op.arguments),
+            Undefined::Checked { whole } => {
+                self.check_kind(&op.kind, op.site);
+                match &op.kind {
+                    OpKind::Store { place: Place::Private { object, offset, immediate }, access } => {
+                        self.store_shadows(&op.arguments, (*object, *offset, *immediate), access.size);
                     }
+                    _ => self.check_all(&op.arguments, whole, op.site),
                 }
+                None
             }
-            Load { place, .. } | Store { place, .. } => {
-                self.check_place(place, op.site);
-                self.check_all(&op.arguments, false, op.site);
-            }
-            Atomic { place, .. } => {
-                self.check_place(place, op.site);
-                self.check_all(&op.arguments, true, op.site);
-            }
-            BufferSize { element, .. } => self.check_all(element.as_slice(), true, op.site),
-            ImageRead { image, .. }
-            | ImageWrite { image, .. }
-            | ImageAtomic { image, .. }
-            | ImageAtomicLoad { image, .. }
-            | ImageAtomicStore { image, .. }
-            | ImageFetch { image, .. }
-            | ImageSample { image, .. } => {
-                let sampler = image.sampler.and_then(|(_, element)| element);
-                self.check_all(image.element.as_slice(), true, op.site);
-                self.check_all(sampler.as_slice(), true, op.site);
-                self.check_all(&op.arguments, false, op.site);
-            }
-            _ => {}
+        };
+        if let Some(shadow) = shadow {
+            op.results.iter().for_each(|&result| self.set(result, shadow));
         }
         self.b.push(Node::Op(op));
+    }
+
+    /// A store to a private object.
+    fn store_shadows(&mut self, values: &[Value], to: (u32, Option<Value>, u32), size: u8) {
+        let (object, offset, immediate) = to;
+        let Some(Followed { shadow, delta, .. }) = self.objects[object as usize] else { return };
+        for (k, &value) in values.iter().enumerate() {
+            let immediate = immediate.wrapping_add(k as u32 * u32::from(size)).wrapping_add(delta);
+            self.store_shadow(Place::Private { object: shadow, offset, immediate }, value, size);
+        }
     }
 
     /// The shadow of a value that comes from another lane: that lane's, or that of which lane it is.
@@ -352,10 +310,12 @@ impl Walk<'_> {
 
     /// The shadow of the results.
     fn alu(&mut self, alu: Alu, arguments: &[Value]) -> Option<Value> {
+        if alu.has(Mark::Masks) {
+            return None;
+        }
         let all = self.any(arguments)?;
         let zero = self.b.int(0);
         match (alu, arguments) {
-            (Alu::And | Alu::BitFieldInsert, _) => None,
             (Alu::Select, &[condition, yes, no]) => {
                 let (yes, no) = (self.shadow(yes), self.shadow(no));
                 let chosen = self.b.select(condition, yes, no);
@@ -375,7 +335,7 @@ impl Walk<'_> {
                 let neither = self.b.select(y_defined, by_y, of_x);
                 Some(self.b.select(x_defined, by_x, neither))
             }
-            (alu, _) if packs(alu) => Some(all),
+            (alu, _) if alu.has(Mark::Packs) => Some(all),
             // It is more than a copy.
             _ => {
                 let whole = self.b.int(!PARTLY);
@@ -408,7 +368,7 @@ impl Walk<'_> {
         for node in group {
             let Node::Op(op) = node else { continue };
             let OpKind::Load { place, access } = op.kind else { continue };
-            self.check_place(&place, site);
+            self.check_kind(&op.kind, site);
             let results = op.results.clone();
             self.b.push(Node::Op(op));
             let Some(here) = self.named(&place, access.size, results.len() as u32, site) else { continue };

@@ -6,6 +6,7 @@
 //! - [`promote`] decides which private objects become values, and where they change;
 //! - [`rewrite`] walks the tree once: values for promoted objects, folding, common subexpressions, constant
 //!   branches, trivial blocks;
+//! - [`numbering`] has one operation stand for equal ones, in both passes and in code generation;
 //! - [`dead`] removes block results and loop parameters that carry one value or none, and pure operations
 //!   that nobody uses, numbers values in the order of their definitions and checks that each is defined
 //!   before it is used.
@@ -16,6 +17,7 @@ mod constants;
 mod dead;
 pub(crate) mod defined;
 pub(crate) mod fold;
+pub(crate) mod numbering;
 mod promote;
 mod rewrite;
 

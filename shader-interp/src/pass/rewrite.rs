@@ -6,7 +6,7 @@ use super::builder::Builder;
 use super::promote::Plan;
 use crate::CompileError;
 use crate::ir::{
-    Alu, Conversion, ImageOperand, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value, Values,
+    Alu, Conversion, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value, Values,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -283,16 +283,10 @@ impl Rewriter<'_> {
         let arguments: SmallVec<[Value; 4]> = op.arguments.iter().map(|&value| self.get(value)).collect();
         let result = |b: &Builder, k: usize| b.scalar(op.results[k]);
         match op.kind {
-            OpKind::Alu(alu) if op.results.len() == 1 => {
-                let scalar = result(&self.b, 0);
-                let value = self.b.alu(alu, scalar, &arguments);
-                self.rename(op.results[0], value);
-            }
-            OpKind::Alu(alu) if op.results.len() == 2 && arguments.len() <= 2 && has_two(alu) => {
-                let scalars = [result(&self.b, 0), result(&self.b, 1)];
-                let values = self.b.alu2(alu, scalars, &arguments);
-                self.rename(op.results[0], values[0]);
-                self.rename(op.results[1], values[1]);
+            OpKind::Alu(alu) => {
+                for (&result, value) in op.results.iter().zip(self.b.alu_all(alu, &arguments)) {
+                    self.renamed[result.0 as usize] = value;
+                }
             }
             OpKind::Convert(conversion) => {
                 let scalar = result(&self.b, 0);
@@ -386,101 +380,43 @@ impl Rewriter<'_> {
         self.b.op(OpKind::Store { place, access }, &[], &words, site);
     }
 
-    fn place(&self, place: Place) -> Place {
-        let get = |value: Option<Value>| value.map(|value| self.get(value));
-        match place {
-            Place::Buffer { binding, element, offset, immediate } => {
-                Place::Buffer { binding, element: get(element), offset: get(offset), immediate }
-            }
-            Place::Physical { address, immediate } => {
-                Place::Physical { address: self.get(address), immediate }
-            }
-            Place::Workgroup { object, offset, immediate } => {
-                Place::Workgroup { object, offset: get(offset), immediate }
-            }
-            Place::Private { object, offset, immediate } => {
-                let (moved, at) = self.plan.moved[object as usize];
-                let before = self.plan.objects[object as usize].offset;
-                let immediate = immediate.wrapping_sub(before).wrapping_add(at);
-                Place::Private { object: moved, offset: get(offset), immediate }
-            }
-            Place::PushConstant { offset, immediate } => {
-                Place::PushConstant { offset: get(offset), immediate }
-            }
+    /// The place of an object that stays in memory, on renamed values.
+    fn place(&self, mut place: Place) -> Place {
+        if let Place::Private { object, offset, immediate } = &mut place {
+            let before = self.plan.objects[*object as usize].offset;
+            let (moved, at) = self.plan.moved[*object as usize];
+            *object = moved;
+            *offset = offset.map(|value| self.get(value));
+            *immediate = immediate.wrapping_sub(before).wrapping_add(at);
         }
-        .folded(&self.b)
+        place.folded(&self.b)
     }
 
     /// The same operation on renamed values.
-    fn kind(&self, kind: OpKind) -> OpKind {
-        let image = |image: ImageOperand| self.image(image);
-        match kind {
-            OpKind::Load { place, access } => OpKind::Load { place: self.place(place), access },
-            OpKind::Store { place, access } => OpKind::Store { place: self.place(place), access },
-            OpKind::Atomic { op, place, access } => OpKind::Atomic { op, place: self.place(place), access },
-            OpKind::BufferSize { binding, element } => {
-                OpKind::BufferSize { binding, element: element.map(|value| self.get(value)) }
-            }
-            OpKind::ImageRead { image: i, access } => OpKind::ImageRead { image: image(i), access },
-            OpKind::ImageWrite { image: i, access } => OpKind::ImageWrite { image: image(i), access },
-            OpKind::ImageAtomic { op, image: i, access } => {
-                OpKind::ImageAtomic { op, image: image(i), access }
-            }
-            OpKind::ImageAtomicLoad { image: i, access } => {
-                OpKind::ImageAtomicLoad { image: image(i), access }
-            }
-            OpKind::ImageAtomicStore { image: i, access } => {
-                OpKind::ImageAtomicStore { image: image(i), access }
-            }
-            OpKind::ImageFetch { image: i, access } => OpKind::ImageFetch { image: image(i), access },
-            OpKind::ImageSample { image: i, access } => OpKind::ImageSample { image: image(i), access },
-            OpKind::ImageQuerySize { image: i, lod } => OpKind::ImageQuerySize { image: image(i), lod },
-            OpKind::ImageQueryLevels(i) => OpKind::ImageQueryLevels(image(i)),
-            OpKind::ImageQuerySamples(i) => OpKind::ImageQuerySamples(image(i)),
-            other => other,
+    fn kind(&self, mut kind: OpKind) -> OpKind {
+        kind.for_each_value_mut(|value| *value = self.get(*value));
+        if let Some(place) = kind.place_mut() {
+            *place = place.folded(&self.b);
         }
+        kind
     }
-
-    fn image(&self, image: ImageOperand) -> ImageOperand {
-        ImageOperand {
-            element: image.element.map(|value| self.get(value)),
-            sampler: image.sampler.map(|(binding, element)| (binding, element.map(|value| self.get(value)))),
-            ..image
-        }
-    }
-}
-
-fn has_two(alu: Alu) -> bool {
-    use Alu::*;
-    matches!(alu, IAddCarry | ISubBorrow | UMulExtended | SMulExtended | Frexp | Modf)
 }
 
 impl Place {
     /// Constant offsets, known only after promotion, go into the immediate.
-    fn folded(self, b: &Builder) -> Place {
-        let fold =
-            |offset: Option<Value>, immediate: u32| match offset.and_then(|value| b.constant_bits(value)) {
-                Some(bits) => (None, immediate.wrapping_add(bits as u32)),
-                None => (offset, immediate),
-            };
-        match self {
-            Place::Buffer { binding, element, offset, immediate } => {
-                let (offset, immediate) = fold(offset, immediate);
-                Place::Buffer { binding, element, offset, immediate }
+    fn folded(mut self, b: &Builder) -> Place {
+        match &mut self {
+            Place::Buffer { offset, immediate, .. }
+            | Place::Workgroup { offset, immediate, .. }
+            | Place::Private { offset, immediate, .. }
+            | Place::PushConstant { offset, immediate } => {
+                if let Some(bits) = offset.and_then(|value| b.constant_bits(value)) {
+                    *offset = None;
+                    *immediate = immediate.wrapping_add(bits as u32);
+                }
             }
-            Place::Workgroup { object, offset, immediate } => {
-                let (offset, immediate) = fold(offset, immediate);
-                Place::Workgroup { object, offset, immediate }
-            }
-            Place::Private { object, offset, immediate } => {
-                let (offset, immediate) = fold(offset, immediate);
-                Place::Private { object, offset, immediate }
-            }
-            Place::PushConstant { offset, immediate } => {
-                let (offset, immediate) = fold(offset, immediate);
-                Place::PushConstant { offset, immediate }
-            }
-            physical @ Place::Physical { .. } => physical,
+            Place::Physical { .. } => {}
         }
+        self
     }
 }

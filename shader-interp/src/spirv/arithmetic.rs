@@ -4,111 +4,90 @@ use super::lowerer::{Flat, Lowerer};
 use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, Scalar, Value};
+use crate::ir::{Alu, Conversion, Gives, Mark, Scalar, Value, alu_table};
+use smallvec::SmallVec;
 use spirv::Op;
 
-/// How a component-wise opcode maps: its operation, and whether the operands are swapped.
-fn simple(op: Op) -> Option<(Alu, usize, bool)> {
-    use Op::*;
-    Some(match op {
-        SNegate => (Alu::SNegate, 1, false),
-        FNegate => (Alu::FNegate, 1, false),
-        IAdd => (Alu::IAdd, 2, false),
-        FAdd => (Alu::FAdd, 2, false),
-        ISub => (Alu::ISub, 2, false),
-        FSub => (Alu::FSub, 2, false),
-        IMul => (Alu::IMul, 2, false),
-        FMul => (Alu::FMul, 2, false),
-        UDiv => (Alu::UDiv, 2, false),
-        SDiv => (Alu::SDiv, 2, false),
-        FDiv => (Alu::FDiv, 2, false),
-        UMod => (Alu::UMod, 2, false),
-        SRem => (Alu::SRem, 2, false),
-        SMod => (Alu::SMod, 2, false),
-        FRem => (Alu::FRem, 2, false),
-        FMod => (Alu::FMod, 2, false),
-        BitwiseOr => (Alu::Or, 2, false),
-        BitwiseXor => (Alu::Xor, 2, false),
-        BitwiseAnd => (Alu::And, 2, false),
-        Not => (Alu::Not, 1, false),
-        BitReverse => (Alu::BitReverse, 1, false),
-        IsNan => (Alu::IsNan, 1, false),
-        IsInf => (Alu::IsInf, 1, false),
-        LogicalEqual => (Alu::LogicalEqual, 2, false),
-        LogicalNotEqual => (Alu::LogicalNotEqual, 2, false),
-        LogicalOr => (Alu::LogicalOr, 2, false),
-        LogicalAnd => (Alu::LogicalAnd, 2, false),
-        LogicalNot => (Alu::LogicalNot, 1, false),
-        IEqual => (Alu::IEqual, 2, false),
-        INotEqual => (Alu::INotEqual, 2, false),
-        ULessThan => (Alu::ULess, 2, false),
-        SLessThan => (Alu::SLess, 2, false),
-        ULessThanEqual => (Alu::ULessEqual, 2, false),
-        SLessThanEqual => (Alu::SLessEqual, 2, false),
-        UGreaterThan => (Alu::ULess, 2, true),
-        SGreaterThan => (Alu::SLess, 2, true),
-        UGreaterThanEqual => (Alu::ULessEqual, 2, true),
-        SGreaterThanEqual => (Alu::SLessEqual, 2, true),
-        FOrdEqual => (Alu::FOrdEqual, 2, false),
-        FUnordEqual => (Alu::FUnordEqual, 2, false),
-        FOrdNotEqual => (Alu::FOrdNotEqual, 2, false),
-        FUnordNotEqual => (Alu::FUnordNotEqual, 2, false),
-        FOrdLessThan => (Alu::FOrdLess, 2, false),
-        FUnordLessThan => (Alu::FUnordLess, 2, false),
-        FOrdLessThanEqual => (Alu::FOrdLessEqual, 2, false),
-        FUnordLessThanEqual => (Alu::FUnordLessEqual, 2, false),
-        FOrdGreaterThan => (Alu::FOrdLess, 2, true),
-        FUnordGreaterThan => (Alu::FUnordLess, 2, true),
-        FOrdGreaterThanEqual => (Alu::FOrdLessEqual, 2, true),
-        FUnordGreaterThanEqual => (Alu::FUnordLessEqual, 2, true),
-        _ => return None,
-    })
-}
-
-/// The scalar types that an operation takes.
-fn takes(op: Alu, scalar: Scalar) -> bool {
-    use Alu::*;
-    let float = matches!(scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
-    match op {
-        LogicalAnd | LogicalOr | LogicalNot | LogicalEqual | LogicalNotEqual => scalar == Scalar::Bool,
-        FAdd | FSub | FMul | FDiv | FRem | FMod | FNegate | IsNan | IsInf | FOrdEqual | FOrdNotEqual
-        | FOrdLess | FOrdLessEqual | FUnordEqual | FUnordNotEqual | FUnordLess | FUnordLessEqual => float,
-        _ => !float && scalar != Scalar::Bool,
-    }
-}
-
-impl Lowerer<'_> {
-    /// Component-wise instructions with a row in the table; false if the opcode has none.
-    pub fn op_simple(&mut self, i: &Instruction<'_>) -> Result<bool, CompileError> {
-        let Some((alu, arity, swapped)) = simple(i.op) else { return Ok(false) };
-        let result = self.types.scalar(i.id(1)?)?;
-        let a = self.operand(i, 3)?;
-        let mut out = Flat::new();
-        if arity == 1 {
-            for &x in &a {
-                self.check_takes(i, alu, &[x])?;
-                out.push(self.b.alu(alu, result, &[x]));
-            }
-        } else {
-            let b = self.operand(i, 4)?;
-            if a.len() != b.len() {
-                return Err(i.invalid("has operands of different sizes"));
-            }
-            for (&x, &y) in a.iter().zip(&b) {
-                let arguments = if swapped { [y, x] } else { [x, y] };
-                self.check_takes(i, alu, &arguments)?;
-                if matches!(alu, Alu::UDiv | Alu::SDiv | Alu::UMod | Alu::SRem | Alu::SMod) {
-                    self.note_division(i, y);
-                }
-                out.push(self.b.alu(alu, result, &arguments));
+macro_rules! define {
+    ($($(#[$doc:meta])* $name:ident $takes:ident $operands:literal -> $($result:ident)+ [$($mark:ident)*]
+        ($($code:ident)*) ($($code_64:ident)*) $(op $op:ident)? $(swapped $swapped:ident)? $(glsl $glsl:ident)?;
+    )*) => {
+        /// The operation that an instruction is, component by component, and whether its operands are
+        /// swapped.
+        fn by_component(op: Op) -> Option<(Alu, bool)> {
+            match op {
+                $($(Op::$op => Some((Alu::$name, false)),)?)*
+                $($(Op::$swapped => Some((Alu::$name, true)),)?)*
+                _ => None,
             }
         }
-        self.set(i, &out)?;
+    };
+}
+alu_table!(define);
+
+impl Lowerer<'_> {
+    /// Instructions that a row of the table names; false if none does.
+    pub fn op_by_component(&mut self, i: &Instruction<'_>) -> Result<bool, CompileError> {
+        let Some((alu, swapped)) = by_component(i.op) else { return Ok(false) };
+        self.by_component(i, alu, 3, swapped)?;
         Ok(true)
     }
 
+    /// An operation on each component of the operands from word `first` on.
+    pub fn by_component(
+        &mut self,
+        i: &Instruction<'_>,
+        alu: Alu,
+        first: usize,
+        swapped: bool,
+    ) -> Result<(), CompileError> {
+        let row = alu.row();
+        let mut operands: [Flat; 4] = Default::default();
+        if alu.has(Mark::Vector) {
+            let vector = self.operand(i, first)?;
+            if vector.len() != row.operands {
+                return Err(i.invalid("has operands of types that it does not take"));
+            }
+            for (operand, &component) in operands.iter_mut().zip(&vector) {
+                operand.push(component);
+            }
+        } else {
+            for (k, operand) in operands.iter_mut().take(row.operands).enumerate() {
+                *operand = self.operand(i, first + k)?;
+            }
+        }
+        if swapped {
+            operands.swap(0, 1);
+        }
+        let operands = &operands[..row.operands];
+        let components = operands[0].len();
+        if operands.iter().any(|operand| operand.len() != components) {
+            return Err(i.invalid("has operands of different sizes"));
+        }
+        let converted = match row.results {
+            [Gives::Word] => Some(self.types.scalar(i.id(1)?)?),
+            _ => None,
+        };
+        let mut results: [Flat; 4] = Default::default();
+        for k in 0..components {
+            let arguments: SmallVec<[Value; 4]> = operands.iter().map(|operand| operand[k]).collect();
+            self.check_takes(i, alu, &arguments)?;
+            if alu.has(Mark::Divides) {
+                self.note_division(i, arguments[1]);
+            }
+            for (k, mut value) in self.b.alu_all(alu, &arguments).into_iter().enumerate() {
+                if let Some(to) = converted.filter(|to| !to.is_float() && *to != Scalar::Bool) {
+                    value = self.b.convert(Conversion::SConvert, to, value);
+                }
+                results[k].push(value);
+            }
+        }
+        self.set(i, &results.concat())
+    }
+
     fn check_takes(&self, i: &Instruction<'_>, alu: Alu, arguments: &[Value]) -> Result<(), CompileError> {
-        if arguments.first().is_some_and(|&x| takes(alu, self.b.scalar(x))) && self.same_types(arguments) {
+        let takes = alu.row().takes;
+        if arguments.first().is_some_and(|&x| takes.take(self.b.scalar(x))) && self.same_types(arguments) {
             return Ok(());
         }
         Err(i.invalid("has operands of types that it does not take"))
@@ -124,24 +103,6 @@ impl Lowerer<'_> {
             BitFieldInsert => self.bit_field(i, Alu::BitFieldInsert, 2)?,
             BitFieldSExtract => self.bit_field(i, Alu::BitFieldSExtract, 1)?,
             BitFieldUExtract => self.bit_field(i, Alu::BitFieldUExtract, 1)?,
-            BitCount => {
-                let first = self.operand(i, 3)?;
-                self.check_takes(i, Alu::BitCount, &first)?;
-                let result = self.types.scalar(i.id(1)?)?;
-                let out: Flat = self
-                    .operand(i, 3)?
-                    .iter()
-                    .map(|&x| {
-                        let count = self.b.alu(Alu::BitCount, Scalar::I32, &[x]);
-                        self.b.convert(Conversion::UConvert, result, count)
-                    })
-                    .collect();
-                self.set(i, &out)?;
-            }
-            IAddCarry => self.extended(i, Alu::IAddCarry)?,
-            ISubBorrow => self.extended(i, Alu::ISubBorrow)?,
-            UMulExtended => self.extended(i, Alu::UMulExtended)?,
-            SMulExtended => self.extended(i, Alu::SMulExtended)?,
             Any | All => {
                 let alu = if i.op == Any { Alu::LogicalOr } else { Alu::LogicalAnd };
                 let parts = self.operand(i, 3)?;
@@ -242,24 +203,6 @@ impl Lowerer<'_> {
             out.push(self.b.alu(alu, scalar, &arguments));
         }
         self.set(i, &out)
-    }
-
-    /// Operations with a structure of two results.
-    fn extended(&mut self, i: &Instruction<'_>, alu: Alu) -> Result<(), CompileError> {
-        let (a, b) = (self.operand(i, 3)?, self.operand(i, 4)?);
-        if a.len() != b.len() {
-            return Err(i.invalid("has operands of different sizes"));
-        }
-        let (mut low, mut high) = (Flat::new(), Flat::new());
-        for (&x, &y) in a.iter().zip(&b) {
-            self.check_takes(i, alu, &[x, y])?;
-            let scalar = self.b.scalar(x);
-            let [l, h] = self.b.alu2(alu, [scalar, scalar], &[x, y]);
-            low.push(l);
-            high.push(h);
-        }
-        low.extend(high);
-        self.set(i, &low)
     }
 
     /// OpSelect: one condition for all components or one for each.

@@ -18,13 +18,6 @@ impl Lowerer<'_> {
             Op::UConvert => Conversion::UConvert,
             Op::SConvert => Conversion::SConvert,
             Op::FConvert => self.float_conversion(i)?,
-            Op::QuantizeToF16 => {
-                let values = self.operand(i, 3)?;
-                let out: Flat =
-                    values.iter().map(|&x| self.b.alu(Alu::QuantizeToF16, Scalar::F32, &[x])).collect();
-                self.set(i, &out)?;
-                return Ok(true);
-            }
             Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => {
                 self.reinterpret(i)?;
                 return Ok(true);
@@ -36,7 +29,7 @@ impl Lowerer<'_> {
         let mut out = Flat::new();
         for &x in &values {
             let from = self.b.scalar(x);
-            let float = |scalar| matches!(scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
+            let float = Scalar::is_float;
             let fits = match conversion {
                 Conversion::FToU | Conversion::FToS => float(from) && !float(result),
                 Conversion::SToF | Conversion::UToF => !float(from) && float(result),

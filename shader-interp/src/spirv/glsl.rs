@@ -3,75 +3,23 @@
 use super::lowerer::{Flat, Lowerer};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, OpKind, Scalar, Value};
-use pellucid_memory::access::Site;
+use crate::ir::{Alu, Conversion, Scalar, Value, alu_table};
 use spirv::GLOp;
 
-/// Component-wise instructions.
-fn simple(op: GLOp) -> Option<(Alu, usize)> {
-    use GLOp::*;
-    Some(match op {
-        Round => (Alu::Round, 1),
-        RoundEven => (Alu::RoundEven, 1),
-        Trunc => (Alu::Trunc, 1),
-        FAbs => (Alu::FAbs, 1),
-        SAbs => (Alu::SAbs, 1),
-        FSign => (Alu::FSign, 1),
-        SSign => (Alu::SSign, 1),
-        Floor => (Alu::Floor, 1),
-        Ceil => (Alu::Ceil, 1),
-        Fract => (Alu::Fract, 1),
-        Sin => (Alu::Sin, 1),
-        Cos => (Alu::Cos, 1),
-        Tan => (Alu::Tan, 1),
-        Asin => (Alu::Asin, 1),
-        Acos => (Alu::Acos, 1),
-        Atan => (Alu::Atan, 1),
-        Sinh => (Alu::Sinh, 1),
-        Cosh => (Alu::Cosh, 1),
-        Tanh => (Alu::Tanh, 1),
-        Asinh => (Alu::Asinh, 1),
-        Acosh => (Alu::Acosh, 1),
-        Atanh => (Alu::Atanh, 1),
-        Atan2 => (Alu::Atan2, 2),
-        Pow => (Alu::Pow, 2),
-        Exp => (Alu::Exp, 1),
-        Log => (Alu::Log, 1),
-        Exp2 => (Alu::Exp2, 1),
-        Log2 => (Alu::Log2, 1),
-        Sqrt => (Alu::Sqrt, 1),
-        InverseSqrt => (Alu::InverseSqrt, 1),
-        FMin => (Alu::FMin, 2),
-        UMin => (Alu::UMin, 2),
-        SMin => (Alu::SMin, 2),
-        FMax => (Alu::FMax, 2),
-        UMax => (Alu::UMax, 2),
-        SMax => (Alu::SMax, 2),
-        FClamp => (Alu::FClamp, 3),
-        UClamp => (Alu::UClamp, 3),
-        SClamp => (Alu::SClamp, 3),
-        FMix => (Alu::FMix, 3),
-        Step => (Alu::Step, 2),
-        SmoothStep => (Alu::SmoothStep, 3),
-        Fma => (Alu::Fma, 3),
-        FindILsb => (Alu::FindILsb, 1),
-        FindSMsb => (Alu::FindSMsb, 1),
-        FindUMsb => (Alu::FindUMsb, 1),
-        NMin => (Alu::NMin, 2),
-        NMax => (Alu::NMax, 2),
-        NClamp => (Alu::NClamp, 3),
-        _ => return None,
-    })
+macro_rules! define {
+    ($($(#[$doc:meta])* $name:ident $takes:ident $operands:literal -> $($result:ident)+ [$($mark:ident)*]
+        ($($code:ident)*) ($($code_64:ident)*) $(op $op:ident)? $(swapped $swapped:ident)? $(glsl $glsl:ident)?;
+    )*) => {
+        /// The operation that an instruction is, component by component.
+        fn by_component(op: GLOp) -> Option<Alu> {
+            match op {
+                $($(GLOp::$glsl => Some(Alu::$name),)?)*
+                _ => None,
+            }
+        }
+    };
 }
-
-fn takes_integers(op: Alu) -> bool {
-    use Alu::*;
-    matches!(op, SAbs | SSign | UMin | SMin | UMax | SMax | UClamp | SClamp | FindILsb | FindSMsb | FindUMsb)
-}
-
-fn is_float(scalar: Scalar) -> bool {
-    matches!(scalar, Scalar::F16 | Scalar::F32 | Scalar::F64)
-}
+alu_table!(define);
 
 impl Lowerer<'_> {
     /// OpExtInst of GLSL.std.450.
@@ -79,8 +27,8 @@ impl Lowerer<'_> {
         let number = i.word(4)?;
         let op = GLOp::from_u32(number)
             .ok_or_else(|| CompileError::NotImplemented(format!("GLSL.std.450 instruction {number}")))?;
-        if let Some((alu, arity)) = simple(op) {
-            return self.glsl_simple(i, alu, arity);
+        if let Some(alu) = by_component(op) {
+            return self.by_component(i, alu, 5, false);
         }
         use GLOp::*;
         match op {
@@ -181,16 +129,6 @@ impl Lowerer<'_> {
                 let out = self.inverse(&m, n);
                 self.set(i, &out)
             }
-            PackHalf2x16 => self.packing(i, Alu::PackHalf2x16, 2, 1),
-            PackSnorm2x16 => self.packing(i, Alu::PackSnorm2x16, 2, 1),
-            PackUnorm2x16 => self.packing(i, Alu::PackUnorm2x16, 2, 1),
-            PackSnorm4x8 => self.packing(i, Alu::PackSnorm4x8, 4, 1),
-            PackUnorm4x8 => self.packing(i, Alu::PackUnorm4x8, 4, 1),
-            UnpackHalf2x16 => self.packing(i, Alu::UnpackHalf2x16, 1, 2),
-            UnpackSnorm2x16 => self.packing(i, Alu::UnpackSnorm2x16, 1, 2),
-            UnpackUnorm2x16 => self.packing(i, Alu::UnpackUnorm2x16, 1, 2),
-            UnpackSnorm4x8 => self.packing(i, Alu::UnpackSnorm4x8, 1, 4),
-            UnpackUnorm4x8 => self.packing(i, Alu::UnpackUnorm4x8, 1, 4),
             PackDouble2x32 | UnpackDouble2x32 => {
                 let to = if op == PackDouble2x32 { Scalar::F64 } else { Scalar::I32 };
                 let values = self.operand(i, 5)?;
@@ -201,37 +139,11 @@ impl Lowerer<'_> {
         }
     }
 
-    fn glsl_simple(&mut self, i: &Instruction<'_>, alu: Alu, arity: usize) -> Result<(), CompileError> {
-        let result = self.types.scalar(i.id(1)?)?;
-        let mut operands: [Flat; 3] = Default::default();
-        for (k, operand) in operands.iter_mut().take(arity).enumerate() {
-            *operand = self.operand(i, 5 + k)?;
-        }
-        let n = operands[0].len();
-        if operands[..arity].iter().any(|operand| operand.len() != n) {
-            return Err(i.invalid("has operands of different sizes"));
-        }
-        let mut out = Flat::new();
-        for k in 0..n {
-            let arguments: Vec<Value> = operands[..arity].iter().map(|operand| operand[k]).collect();
-            let scalar = self.b.scalar(arguments[0]);
-            if takes_integers(alu) == is_float(scalar)
-                || scalar == Scalar::Bool
-                || !self.same_types(&arguments)
-            {
-                return Err(i.invalid("has operands of types that it does not take"));
-            }
-            let value = self.b.alu(alu, scalar, &arguments);
-            out.push(self.b.convert(Conversion::Bitcast, result, value));
-        }
-        self.set(i, &out)
-    }
-
     /// Operand `index`, which must be floats.
     fn floats(&mut self, i: &Instruction<'_>, index: usize) -> Result<Flat, CompileError> {
         let values = self.operand(i, index)?;
         let first = values.first().map(|&value| self.b.scalar(value));
-        if !first.is_some_and(is_float) || !self.same_types(&values) {
+        if !first.is_some_and(Scalar::is_float) || !self.same_types(&values) {
             return Err(i.invalid("has operands of types that it does not take"));
         }
         Ok(values)
@@ -294,11 +206,9 @@ impl Lowerer<'_> {
         let a = self.floats(i, 5)?;
         let (mut first, mut second) = (Flat::new(), Flat::new());
         for &x in &a {
-            let scalar = self.b.scalar(x);
-            let other = if alu == Alu::Frexp { Scalar::I32 } else { scalar };
-            let [one, two] = self.b.alu2(alu, [scalar, other], &[x]);
-            first.push(one);
-            second.push(two);
+            let parts = self.b.alu_all(alu, &[x]);
+            first.push(parts[0]);
+            second.push(parts[1]);
         }
         if structure {
             if alu == Alu::Frexp {
@@ -328,17 +238,6 @@ impl Lowerer<'_> {
         let [low, high] = [-0x1_0000i64, 0x1_0000].map(|bound| self.b.constant(wide, bound as u64));
         let e = self.b.alu(Alu::SClamp, wide, &[e, low, high]);
         self.b.convert(Conversion::SConvert, Scalar::I32, e)
-    }
-
-    fn packing(&mut self, i: &Instruction<'_>, alu: Alu, from: usize, to: usize) -> Result<(), CompileError> {
-        let values = self.operand(i, 5)?;
-        let scalar = if from == 1 { Scalar::I32 } else { Scalar::F32 };
-        if values.len() != from || values.iter().any(|&x| self.b.scalar(x) != scalar) {
-            return Err(i.invalid("has operands of types that it does not take"));
-        }
-        let result = if to == 1 { Scalar::I32 } else { Scalar::F32 };
-        let out = self.b.op(OpKind::Alu(alu), &vec![result; to], &values, Site(0));
-        self.set(i, &out)
     }
 
     /// Determinant of an n x n matrix by its first column.
