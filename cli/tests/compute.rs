@@ -252,3 +252,33 @@ fn exponents_of_64_bits_and_constants_of_f16() {
     let expected = format!("0:1\n     0: 24 0.1875 inf 0 {third} {third} {third} {third}\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }
+
+#[test]
+fn integer_functions_of_intel() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
+    let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+        .current_dir(folder)
+        .args(["exec", "integer_functions.spvasm", "--groups", "1", "--buffer", "0:0=u32x2=4294934528,98305"])
+        .args(["--buffer", "0:1=u32x14", "--dump", "0:1"])
+        .output()
+        .expect("pellucid starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    // x = 0xffff8000, y = 0x00018001.
+    let expected = [
+        "15",
+        "15",
+        "131073",
+        "4294836223",
+        "4294901760",
+        "4294967295",
+        "32768",
+        "2147516416",
+        "32769",
+        "2147516417",
+        "4294836223",
+        "0",
+        "1073709056",
+        "3221258240",
+    ];
+    assert_eq!(values(&output), expected);
+}

@@ -265,6 +265,7 @@ const EXTENSIONS: &[Row] = rows! {
         workgroup_memory_explicit_layout8_bit_access: |_| vk::TRUE,
         workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
     }
+    PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
 };
 

@@ -100,6 +100,16 @@ macro_rules! instruction_table {
                 FindUMsb(x: u32) -> u32 { integer::find_u_msb(x) }
                 FindSMsb(x: u32) -> u32 { integer::find_s_msb::<32>(x) }
                 SSign(x: u32) -> u32 { integer::s_sign::<32>(x) }
+                SDistance(x: i32, y: i32) -> u32 { x.abs_diff(y) }
+                UDistance(x: u32, y: u32) -> u32 { x.abs_diff(y) }
+                SAddSat(x: i32, y: i32) -> i32 { x.saturating_add(y) }
+                UAddSat(x: u32, y: u32) -> u32 { x.saturating_add(y) }
+                SSubSat(x: i32, y: i32) -> i32 { x.saturating_sub(y) }
+                USubSat(x: u32, y: u32) -> u32 { x.saturating_sub(y) }
+                SAverage(x: i32, y: i32) -> i32 { integer::s_average(x, y) }
+                UAverage(x: u32, y: u32) -> u32 { integer::u_average(x, y) }
+                SAverageRounded(x: i32, y: i32) -> i32 { integer::s_average_rounded(x, y) }
+                UAverageRounded(x: u32, y: u32) -> u32 { integer::u_average_rounded(x, y) }
                 SDot4x8(x: u32, y: u32) -> u32 { integer::s_dot_4x8(x, y) }
                 UDot4x8(x: u32, y: u32) -> u32 { integer::u_dot_4x8(x, y) }
                 SUDot4x8(x: u32, y: u32) -> u32 { integer::su_dot_4x8(x, y) }
@@ -210,6 +220,16 @@ macro_rules! instruction_table {
                 FindSMsb64(x: u64) -> u32 { integer::find_s_msb_64(x) }
                 SAbs64(x: u64) -> u64 { integer::s_abs_64(x) }
                 SSign64(x: u64) -> u64 { integer::s_sign_64(x) }
+                SDistance64(x: i64, y: i64) -> u64 { x.abs_diff(y) }
+                UDistance64(x: u64, y: u64) -> u64 { x.abs_diff(y) }
+                SAddSat64(x: i64, y: i64) -> i64 { x.saturating_add(y) }
+                UAddSat64(x: u64, y: u64) -> u64 { x.saturating_add(y) }
+                SSubSat64(x: i64, y: i64) -> i64 { x.saturating_sub(y) }
+                USubSat64(x: u64, y: u64) -> u64 { x.saturating_sub(y) }
+                SAverage64(x: i64, y: i64) -> i64 { integer::s_average_64(x, y) }
+                UAverage64(x: u64, y: u64) -> u64 { integer::u_average_64(x, y) }
+                SAverageRounded64(x: i64, y: i64) -> i64 { integer::s_average_rounded_64(x, y) }
+                UAverageRounded64(x: u64, y: u64) -> u64 { integer::u_average_rounded_64(x, y) }
                 SMin64(x: i64, y: i64) -> i64 { if y < x { y } else { x } }
                 SMax64(x: i64, y: i64) -> i64 { if y > x { y } else { x } }
                 UMin64(x: u64, y: u64) -> u64 { if y < x { y } else { x } }

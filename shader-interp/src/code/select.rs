@@ -16,6 +16,12 @@ macro_rules! define {
 }
 alu_table!(define);
 
+/// The instructions that compute an operation on 32 and on 64 bits.
+#[cfg(test)]
+pub(crate) fn instructions(alu: Alu) -> [&'static [Opcode]; 2] {
+    CODES[alu as usize]
+}
+
 /// The test for a comparison of 32-bit values.
 pub(super) fn test(alu: Alu, scalar: Scalar) -> Option<Opcode> {
     let compares = matches!(scalar, Scalar::I32 | Scalar::F32)
@@ -108,6 +114,12 @@ fn narrow<S: Select>(
         let amount_limit = to.constant(width - 1);
         a[1] = to.compute(Opcode::And, 1, &[a[1], amount_limit])?;
     }
+    let top = to.constant(32 - width);
+    if alu.has(Mark::AtTop) {
+        for value in &mut a {
+            *value = to.compute(Opcode::ShiftLeft, 1, &[*value, top])?;
+        }
+    }
     let mut results = if alu.has(Mark::High) {
         let whole = to.compute(CODES[alu as usize][0][0], 1, &a)?;
         let shift = to.constant(width);
@@ -116,9 +128,10 @@ fn narrow<S: Select>(
     } else {
         select(to, alu, Scalar::I32, &a, wanted)?
     };
-    if let (true, Some(top)) = (alu.has(Mark::FromTop), &mut results[0]) {
-        let shift = to.constant(32 - width);
-        *top = to.compute(Opcode::ShiftRightLogical, 1, &[*top, shift])?;
+    if (alu.has(Mark::FromTop) || alu.has(Mark::AtTop))
+        && let Some(result) = &mut results[0]
+    {
+        *result = to.compute(Opcode::ShiftRightLogical, 1, &[*result, top])?;
     }
     for (result, gives) in results.iter_mut().zip(alu.row().results) {
         if let (Some(value), Gives::Same) = (result, gives) {

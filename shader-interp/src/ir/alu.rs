@@ -64,6 +64,21 @@ macro_rules! alu_table {
             FindUMsb Integer 1 -> Word [] (FindUMsb) (FindUMsb64) glsl FindUMsb;
             SAbs Integer 1 -> Same [Signed] (SAbs) (SAbs64) glsl SAbs;
             SSign Integer 1 -> Same [Signed] (SSign) (SSign64) glsl SSign;
+            /// |x - y|, unsigned.
+            SDistance Integer 2 -> Same [Signed] (SDistance) (SDistance64) op AbsISubINTEL;
+            UDistance Integer 2 -> Same [] (UDistance) (UDistance64) op AbsUSubINTEL;
+            SAddSat Integer 2 -> Same [AtTop] (SAddSat) (SAddSat64) op IAddSatINTEL;
+            UAddSat Integer 2 -> Same [AtTop] (UAddSat) (UAddSat64) op UAddSatINTEL;
+            SSubSat Integer 2 -> Same [AtTop] (SSubSat) (SSubSat64) op ISubSatINTEL;
+            USubSat Integer 2 -> Same [AtTop] (USubSat) (USubSat64) op USubSatINTEL;
+            SAverage Integer 2 -> Same [Signed] (SAverage) (SAverage64) op IAverageINTEL;
+            UAverage Integer 2 -> Same [] (UAverage) (UAverage64) op UAverageINTEL;
+            /// Halves are rounded up.
+            SAverageRounded Integer 2 -> Same [Signed] (SAverageRounded) (SAverageRounded64)
+                op IAverageRoundedINTEL;
+            /// Halves are rounded up.
+            UAverageRounded Integer 2 -> Same [] (UAverageRounded) (UAverageRounded64)
+                op UAverageRoundedINTEL;
             SMin Integer 2 -> Same [Signed Cheap] (SMin) (SMin64) glsl SMin;
             UMin Integer 2 -> Same [Cheap] (UMin) (UMin64) glsl UMin;
             SMax Integer 2 -> Same [Signed Cheap] (SMax) (SMax64) glsl SMax;
@@ -264,6 +279,8 @@ pub enum Mark {
     Bitwise,
     /// On 8 and 16 bits the result stands in the high bits.
     FromTop,
+    /// On 8 and 16 bits it is computed on the high bits: it saturates there.
+    AtTop,
     /// On 8 and 16 bits the second result stands above the first.
     High,
     /// The second instruction takes the result of the first one and the last operand.
@@ -294,6 +311,11 @@ macro_rules! define {
         #[allow(missing_docs)]
         pub enum Alu {
             $($(#[$doc])* $name,)*
+        }
+
+        impl Alu {
+            /// All operations, in the table's order.
+            pub const ALL: &[Alu] = &[$(Alu::$name,)*];
         }
 
         static ROWS: &[Row] = &[$(Row {

@@ -15,14 +15,16 @@
 //! Pure operations may be removed or moved.
 
 mod alu;
+#[cfg(test)]
+mod alu_tests;
 mod module;
 mod op;
 mod origin;
 pub mod print;
 mod shape;
 
-pub use alu::*;
 pub(crate) use alu::alu_table;
+pub use alu::*;
 pub use module::*;
 pub use op::*;
 pub use origin::*;

@@ -226,7 +226,7 @@ pub enum SourceLanguage {
 }
 
 /// A whole entry point, specialized and inlined, ready for code generation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shader {
     /// Entry point name.
     pub name: String,

@@ -497,7 +497,9 @@ impl OpKind {
             OpKind::Store { .. } => (Fixed, Varying, Varying, used),
             OpKind::Atomic { .. } => (Fixed, Varying, Varying, used_whole),
             OpKind::BufferSize { .. } => (Pure, WithOperands, WithOperands, used_whole),
-            OpKind::MemoryBarrier { .. } | OpKind::ControlBarrier { .. } => (Fixed, Varying, Varying, Dropped),
+            OpKind::MemoryBarrier { .. } | OpKind::ControlBarrier { .. } => {
+                (Fixed, Varying, Varying, Dropped)
+            }
             OpKind::Elect => (Fixed, Varying, Varying, Dropped),
             OpKind::VoteAll | OpKind::VoteAny | OpKind::VoteAllEqual | OpKind::Ballot => {
                 (Fixed, Always, Varying, Dropped)

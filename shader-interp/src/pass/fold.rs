@@ -68,11 +68,16 @@ pub(crate) fn alu(op: Alu, scalar: Scalar, a: &[u64], floats: bool) -> Option<Bi
         Scalar::F16 => None,
         Scalar::F32 | Scalar::F64 => {
             let float = |bits: u64| {
-                if scalar == Scalar::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
+                if scalar == Scalar::F32 {
+                    f64::from(f32::from_bits(bits as u32))
+                } else {
+                    f64::from_bits(bits)
+                }
             };
             let certain = floats && op.has(Mark::Exact) && a.iter().all(|&bits| plain(float(bits), scalar));
             let results = certain.then(|| compute(op, scalar, a)).flatten()?;
-            let exact = op.row().results == [Gives::Bool] || results.iter().all(|&bits| plain(float(bits), scalar));
+            let exact =
+                op.row().results == [Gives::Bool] || results.iter().all(|&bits| plain(float(bits), scalar));
             exact.then_some(results)
         }
         _ => compute(op, scalar, a),

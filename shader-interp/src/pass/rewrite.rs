@@ -5,9 +5,7 @@
 use super::builder::Builder;
 use super::promote::Plan;
 use crate::CompileError;
-use crate::ir::{
-    Alu, Conversion, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value, Values,
-};
+use crate::ir::{Alu, Conversion, Label, Node, Op, OpKind, Place, Region, Scalar, Shader, Value, Values};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

@@ -161,6 +161,9 @@ impl Lowerer<'_> {
                 let value = self.dot(&a, &b);
                 self.set(i, &[value])?;
             }
+            UCountLeadingZerosINTEL | UCountTrailingZerosINTEL => self.count_zeros(i)?,
+            IMul32x16INTEL => self.multiply_by_half(i, Conversion::SConvert)?,
+            UMul32x16INTEL => self.multiply_by_half(i, Conversion::UConvert)?,
             SDot | UDot | SUDot | SDotAccSat | UDotAccSat | SUDotAccSat => self.integer_dot(i)?,
             _ => return Ok(false),
         }
@@ -180,6 +183,46 @@ impl Lowerer<'_> {
             let amount = self.int_value(amount);
             let scalar = self.b.scalar(x);
             out.push(self.b.alu(alu, scalar, &[x, amount]));
+        }
+        self.set(i, &out)
+    }
+
+    /// Zeros before the first one from either end; the width if there is none.
+    fn count_zeros(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let leading = i.op == Op::UCountLeadingZerosINTEL;
+        let alu = if leading { Alu::FindUMsb } else { Alu::FindILsb };
+        let mut out = Flat::new();
+        for x in self.operand(i, 3)? {
+            self.check_takes(i, alu, &[x])?;
+            let scalar = self.b.scalar(x);
+            let width = scalar.bytes() * 8;
+            // Its number; -1 if there is none.
+            let one = self.b.alu(alu, Scalar::I32, &[x]);
+            let count = if leading {
+                let last = self.b.int(width - 1);
+                self.b.alu(Alu::ISub, Scalar::I32, &[last, one])
+            } else {
+                let width = self.b.int(width);
+                self.b.alu(Alu::UMin, Scalar::I32, &[one, width])
+            };
+            out.push(self.b.convert(Conversion::UConvert, scalar, count));
+        }
+        self.set(i, &out)
+    }
+
+    /// 32 bits by the low 16 bits of the second operand, extended by `extend`.
+    fn multiply_by_half(&mut self, i: &Instruction<'_>, extend: Conversion) -> Result<(), CompileError> {
+        let (a, b) = (self.operand(i, 3)?, self.operand(i, 4)?);
+        if a.len() != b.len() {
+            return Err(i.invalid("has operands of different sizes"));
+        }
+        let mut out = Flat::new();
+        for (&x, &y) in a.iter().zip(&b) {
+            self.check_takes(i, Alu::IMul, &[x, y])?;
+            let scalar = self.b.scalar(x);
+            let half = self.b.convert(Conversion::UConvert, Scalar::I16, y);
+            let half = self.b.convert(extend, scalar, half);
+            out.push(self.b.alu(Alu::IMul, scalar, &[x, half]));
         }
         self.set(i, &out)
     }

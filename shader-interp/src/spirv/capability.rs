@@ -40,7 +40,7 @@ pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
         | PhysicalStorageBufferAddresses | DeviceGroup | AtomicFloat16AddEXT | AtomicFloat32AddEXT
         | AtomicFloat64AddEXT | AtomicFloat16MinMaxEXT | AtomicFloat32MinMaxEXT | AtomicFloat64MinMaxEXT
         | ExpectAssumeKHR | DotProductInputAll | DotProductInput4x8Bit | DotProductInput4x8BitPacked
-        | DotProduct | BitInstructions | DemoteToHelperInvocation
+        | DotProduct | BitInstructions | IntegerFunctions2INTEL | DemoteToHelperInvocation
         // Of other stages:
         | DerivativeControl | InterpolationFunction | SampleRateShading | InputAttachment | DrawParameters
         | MultiView => Ok(()),
@@ -86,6 +86,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_GOOGLE_decorate_string",
         "SPV_GOOGLE_hlsl_functionality1",
         "SPV_GOOGLE_user_type",
+        "SPV_INTEL_shader_integer_functions2",
     ];
     if KNOWN.contains(&name) {
         Ok(())

@@ -161,7 +161,10 @@ impl Lowerer<'_> {
     /// Instructions without side effects, which OpSpecConstantOp may hold too; false if the opcode is none of
     /// them.
     pub fn pure(&mut self, i: &Instruction<'_>) -> Result<bool, CompileError> {
-        Ok(self.op_by_component(i)? || self.op_composite(i)? || self.op_arithmetic(i)? || self.op_convert(i)?)
+        Ok(self.op_by_component(i)?
+            || self.op_composite(i)?
+            || self.op_arithmetic(i)?
+            || self.op_convert(i)?)
     }
 
     fn extended_instruction(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {

@@ -84,22 +84,10 @@ pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Sh
         values,
         body,
         bindings: (0..buffers).map(binding).collect(),
-        workgroup: Vec::new(),
-        workgroup_bytes: 0,
-        private: Vec::new(),
-        private_bytes: 0,
-        variables: Vec::new(),
-        shared: Vec::new(),
-        blocks: Vec::new(),
-        push_variable: None,
-        origins: Origins::default(),
-        push_constant_bytes: 0,
         local_size: [local, 1, 1],
         vulkan_memory_model: true,
         sites: vec![SiteInfo::default()],
-        files: Vec::new(),
-        language: SourceLanguage::Unknown,
-        float_controls: FloatControls::default(),
+        ..Shader::default()
     }
 }
 
