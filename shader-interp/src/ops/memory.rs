@@ -228,8 +228,11 @@ pub(crate) fn atomic<M: MemorySystem>(
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
             waterfall(context, binding, &element, mask, &mut |view, here| {
+                let mut part = [Lanes::ZERO; 2];
                 let to = Pointers::View { view, offset: &offset, immediate };
-                memory.read_modify_write(site, op, to, here, access, value, comparator, results)
+                memory.read_modify_write(site, op, to, here, access, value, comparator, &mut part[..count])?;
+                merge(results, &part, here);
+                Ok(())
             })?;
         }
         Space::Push | Space::Private { .. } => {

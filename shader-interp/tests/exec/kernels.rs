@@ -2,11 +2,13 @@
 //! the sources beside them.
 
 use crate::support::{options, resources, run};
+use pellucid_memory::access::Reference;
 use pellucid_memory::plain::PlainMemory;
-use pellucid_memory::system::Trap;
+use pellucid_memory::system::{MemoryView, Trap};
 use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::{modelled, plain};
-use pellucid_shader_interp::interface::Grid;
+use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{Program, compile};
 
 fn program(bytes: &[u8], subgroup_size: u32) -> Program {
@@ -144,4 +146,50 @@ fn the_scheduler_does_not_change_a_race_free_result() {
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
         assert_eq!(buffers[0], expected, "seed {seed}");
     }
+}
+
+#[test]
+fn accesses_through_a_descriptor_index_that_differs_between_lanes_go_lane_by_lane() {
+    // Counters k: count, owner, wide, wide_owner, stored[32 + k].
+    let counters = |k: u32| {
+        let mut words = vec![100 * k, 1000 + k, 7 * k, k, 5, k << 8];
+        words.extend((0..32 + k).map(|j| 5000 * (k + 1) + j));
+        words
+    };
+    let mut expected: Vec<Vec<u32>> = (0..3).map(counters).collect();
+    let mut results = vec![0u32; 32 * 8];
+    for i in 16..32u32 {
+        let k = i % 3;
+        let words = &mut expected[k as usize];
+        let o = &mut results[8 * i as usize..][..8];
+        o[..6].copy_from_slice(&words[..6]);
+        words[0] += i;
+        words[1] = if words[1] == 1000 + k { i } else { words[1] };
+        (words[2], words[3]) = (words[2] + 1, words[3] + i);
+        if words[4..6] == [5, k << 8] {
+            (words[4], words[5]) = (i, 0);
+        }
+        words[6 + i as usize] = i * i;
+        o[6] = words[6 + (i / 3 - k) as usize];
+        o[7] = 32 + k;
+    }
+
+    let program = program(shader!("descriptor_array"), 32);
+    let mut buffers: Vec<Vec<u32>> = [vec![0; 32 * 8]].into_iter().chain((0..3).map(counters)).collect();
+    let view = |words: &mut Vec<u32>, k: u32| {
+        Descriptor::Buffer(MemoryView {
+            host: words.as_mut_ptr().cast(),
+            address: 0x1000 * u64::from(k),
+            size: 4 * words.len() as u64,
+            reference: Reference(k),
+        })
+    };
+    let views: Vec<Descriptor> = buffers.iter_mut().zip(0..).map(|(words, k)| view(words, k)).collect();
+    let of = |binding: &Binding| if binding.count == 1 { views[..1].to_vec() } else { views[1..].to_vec() };
+    let bindings = program.shader.bindings.iter().map(of).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let grid = Grid { base: [0; 3], groups: [1; 3] };
+    plain::dispatch(&program, &grid, &resources, &plain::PlainOptions::default()).expect("a dispatch");
+    assert_eq!(buffers[0], results);
+    assert_eq!(buffers[1..], expected[..]);
 }
