@@ -109,12 +109,12 @@ impl Lowerer<'_> {
 
     fn block(&mut self, label: Label, results: &[Value], body: &Region) -> Result<()> {
         let facts = self.facts.blocks[&label];
-        let end = self.label();
+        let (end, join) = (self.label(), self.label());
         let park = if facts.partial { Some(self.take_park()?) } else { None };
         let names: SmallVec<[Name; 4]> = results.iter().map(|v| self.fresh_for(self.scalar(*v))).collect();
         self.blocks.insert(label, BlockState { end, park, park_uses: 0, results: names.clone() });
         if let Some(park) = park {
-            self.pending.push(end);
+            self.pending.push(join);
             self.open_blocks.push((park, end));
         }
         self.region(body)?;
@@ -131,8 +131,13 @@ impl Lowerer<'_> {
         self.place(end);
         if let Some(park) = park {
             if parked > 0 {
+                self.out.labels[join as usize] = self.here();
                 let next = self.next_join();
                 self.emit_with(Opcode::Join, Name::Park(park), &[], next)?;
+            } else {
+                // All lanes run on to the end, or none: those look for a join further out.
+                let outer = self.pending.last().copied().unwrap_or(0);
+                self.out.no_joins.push((join, outer));
             }
             self.parks_in_use -= 1;
         }

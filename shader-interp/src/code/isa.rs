@@ -599,6 +599,17 @@ macro_rules! define {
                 }
             }
 
+            /// It goes to its target when no lane runs on.
+            pub fn empties(self) -> bool {
+                use Opcode::{EndLanes, Join, Park, Split, SplitNot};
+                matches!(self, Split | SplitNot | Park | Join | EndLanes $(| Opcode::$split)*)
+            }
+
+            /// It may be reached while no lane runs: it takes lanes back, or passes on to what does.
+            pub fn awaits_lanes(self) -> bool {
+                matches!(self, Opcode::Join | Opcode::RepeatJoin | Opcode::Jump | Opcode::Done)
+            }
+
             /// The forms of a test that are fused with `Split` and `JumpUnless`.
             pub fn fused(self) -> Option<(Opcode, Opcode)> {
                 match self {

@@ -84,6 +84,8 @@ pub(super) struct Lowered {
     /// First and last line of each loop.
     pub loops: Vec<(u32, u32)>,
     pub labels: Vec<u32>,
+    /// Labels of joins that turned out not to be needed, and of those around them, inner ones first.
+    pub no_joins: Vec<(u32, u32)>,
     pub pins: Vec<Pin>,
     pub parks: u16,
     pub memory: Vec<MemoryEntry>,
@@ -166,6 +168,7 @@ pub(super) fn lower(
             stretches: Vec::new(),
             loops: vec![(0, 0); facts.loops.len()],
             labels: Vec::new(),
+            no_joins: Vec::new(),
             pins: Vec::new(),
             parks: 0,
             memory: Vec::new(),
@@ -204,6 +207,9 @@ pub(super) fn lower(
     lowerer.region(&shader.body)?;
     lowerer.place(end);
     lowerer.emit(Opcode::Done, Name::None, &[])?;
+    for (label, outer) in lowerer.out.no_joins.drain(..).rev() {
+        lowerer.out.labels[label as usize] = lowerer.out.labels[outer as usize];
+    }
     Ok(lowerer.out)
 }
 

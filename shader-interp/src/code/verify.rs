@@ -1,6 +1,7 @@
-//! The verifier: after it, registers, tables and jump targets may be used unchecked.
+//! The verifier: after it, registers, tables and jump targets may be used unchecked, and nothing but joins and
+//! jumps runs while no lane does.
 
-use super::isa::{Kind, Opcode};
+use super::isa::{Inst, Kind, Opcode};
 use super::{ElementIndex, Program, Space};
 use crate::error::CompileError;
 
@@ -42,6 +43,17 @@ pub fn verify(program: &Program) -> Result<(), CompileError> {
     if program.code.last().is_none_or(|inst| inst.op != Opcode::Done) {
         return fail(program.code.len(), "no end");
     }
+    for (k, inst) in program.code.iter().enumerate() {
+        let on = inst.op == Opcode::RepeatJoin && !finds_join(&program.code, k + 1);
+        if on || inst.op.empties() && !finds_join(&program.code, inst.imm as usize) {
+            return fail(k, "no lanes go on to no join");
+        }
+    }
+    for (edge, join) in &program.back_edges {
+        if !finds_join(&program.code, *join as usize) {
+            return fail(*edge as usize, "parked lanes go on to no join");
+        }
+    }
     for entry in &program.memory {
         let words = if entry.access.size == 8 { 2 } else { 1 };
         let run = u32::from(entry.access.components) * words;
@@ -81,6 +93,17 @@ pub fn verify(program: &Program) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+/// Whether an empty mask that comes to instruction `k` finds a join or the end.
+fn finds_join(code: &[Inst], mut k: usize) -> bool {
+    for _ in 0..code.len() {
+        match code.get(k) {
+            Some(inst) if inst.op == Opcode::Jump => k = inst.imm as usize,
+            inst => return inst.is_some_and(|inst| inst.op.awaits_lanes()),
+        }
+    }
+    false
 }
 
 /// The first field is read, not written.

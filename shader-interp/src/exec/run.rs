@@ -273,6 +273,7 @@ macro_rules! define_run {
                 let here = pc;
                 // SAFETY: the verifier checked that code ends in `Done` and that all targets are inside.
                 let inst: &Inst = unsafe { &*code.add(pc as usize) };
+                debug_assert!(mask != 0 || inst.op.awaits_lanes(), "no lane runs {inst} at {pc}");
                 pc += 1;
                 match inst.op {
                     $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*

@@ -230,7 +230,16 @@ pub(crate) fn atomic<M: MemorySystem>(
             waterfall(context, binding, &element, mask, &mut |view, here| {
                 let mut part = [Lanes::ZERO; 2];
                 let to = Pointers::View { view, offset: &offset, immediate };
-                memory.read_modify_write(site, op, to, here, access, value, comparator, &mut part[..count])?;
+                memory.read_modify_write(
+                    site,
+                    op,
+                    to,
+                    here,
+                    access,
+                    value,
+                    comparator,
+                    &mut part[..count],
+                )?;
                 merge(results, &part, here);
                 Ok(())
             })?;

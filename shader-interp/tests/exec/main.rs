@@ -3,4 +3,5 @@
 mod kernels;
 mod random;
 mod reference;
+mod structured;
 mod support;

@@ -458,22 +458,32 @@ fn queries_answer_sizes() {
 fn atomics_of_lanes_with_different_descriptors_keep_their_results() {
     for (format, texel) in [("R32_UINT", Scalar::I32), ("R64_UINT", Scalar::I64)] {
         let format = info(format);
-        let (size, words) = (if texel == Scalar::I64 { 8 } else { 4 }, if texel == Scalar::I64 { 2 } else { 1 });
+        let (size, words) =
+            (if texel == Scalar::I64 { 8 } else { 4 }, if texel == Scalar::I64 { 2 } else { 1 });
         let mut memory = Bytes::<false>::new(3 * size);
         for k in 0..3 {
             memory.set_word(k * size, size as u8, 100 * k as u64);
         }
         let view = |k: usize| MemoryView { address: (k * size) as u64, size: size as u64, ..memory.view() };
         let element_of = |k: usize| Descriptor::TexelBuffer(view(k), format.format, 1);
-        let resources = Resources { bindings: vec![(0..3).map(element_of).collect()], ..Resources::default() };
+        let resources =
+            Resources { bindings: vec![(0..3).map(element_of).collect()], ..Resources::default() };
         let image = ImageOperand { element: Some(Value(0)), ..operand(ImageDim::Buffer, false, texel) };
         let add = instruction(OpKind::ImageAtomic { op: AtomicOp::IAdd, image, access: ACCESS }, 1);
         let element = lanes(|lane| lane as u32 % 3);
         let one = [Lanes([1; LANES]), Lanes::ZERO];
         let arguments: Vec<&Lanes> = [&Lanes::ZERO].into_iter().chain(&one[..words]).collect();
         let mut out = [Lanes::ZERO; 2];
-        add.execute(&mut memory, &resources, 0xffff_fff0, Some(&element), None, &arguments, &mut out[..words])
-            .expect("nothing traps");
+        add.execute(
+            &mut memory,
+            &resources,
+            0xffff_fff0,
+            Some(&element),
+            None,
+            &arguments,
+            &mut out[..words],
+        )
+        .expect("nothing traps");
         for lane in 4..32u32 {
             let before = (4..lane).filter(|other| other % 3 == lane % 3).count() as u32;
             assert_eq!(out[0].0[lane as usize], 100 * (lane % 3) + before, "lane {lane}");
