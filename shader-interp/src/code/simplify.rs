@@ -5,7 +5,7 @@
 
 use crate::ir::{Alu, Label, Mark, Node, Op, OpKind, Region, Scalar, Shader, Value};
 use crate::pass::numbering::{Key, Numbering};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Rewrites `shader.body` to an equivalent one.
@@ -23,7 +23,7 @@ pub(super) fn simplify(shader: &mut Shader) {
         loop_regions: Vec::new(),
     };
     let mut body = merger.region(body);
-    prune(&mut body);
+    prune(&mut body, &mut FxHashSet::default());
     shader.body = sweep(body, count);
 }
 
@@ -232,23 +232,26 @@ fn choose(label: Label, results: &[Value], mut body: Region) -> Result<Region, R
     Ok(body)
 }
 
-/// Drops what comes after the end of a region that no lane gets past.
-fn prune(region: &mut Region) {
-    if let Some(last) =
-        region.iter().position(|node| !super::uniform::reaches_end(std::slice::from_ref(node)))
-    {
-        region.truncate(last + 1);
-    }
-    for node in region {
-        match node {
-            Node::If { then, otherwise, .. } => {
-                prune(then);
-                prune(otherwise);
-            }
-            Node::Block { body, .. } | Node::Loop { body, .. } => prune(body),
-            _ => {}
+/// Drops what comes after a node that no lane gets past. Whether lanes get past the region's end; `left` are
+/// the labels of blocks that lanes leave.
+fn prune(region: &mut Region, left: &mut FxHashSet<Label>) -> bool {
+    let last = region.iter_mut().position(|node| match node {
+        Node::Op(_) => false,
+        Node::If { then, otherwise, .. } => !(prune(then, left) | prune(otherwise, left)),
+        Node::Block { label, body, .. } => !(prune(body, left) | left.contains(label)),
+        Node::Loop { body, .. } => !prune(body, left),
+        Node::Switch { cases, default, .. } => {
+            left.extend(cases.iter().map(|case| case.1).chain([*default]));
+            true
         }
-    }
+        Node::Leave { label, .. } => {
+            left.insert(*label);
+            true
+        }
+        Node::Repeat { .. } | Node::End => true,
+    });
+    region.truncate(last.map_or(region.len(), |last| last + 1));
+    last.is_none()
 }
 
 /// Makes choices of blocks, the innermost first.

@@ -1,7 +1,7 @@
 //! A program as a SPIR-V module.
 //!
-//! Binding 0 gets the results, `GLOBALS + 1` words of each invocation; binding 1 is the input; binding 2 holds
-//! a word of each invocation's own.
+//! Binding 0 gets the results, `GLOBALS + 1` words of each invocation; binding 1 is the input; binding 2
+//! holds a word of each invocation's own.
 
 use super::program::*;
 use spirv::Op;

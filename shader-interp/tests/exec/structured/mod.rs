@@ -1,7 +1,7 @@
-//! Random programs of structured control flow, as SPIR-V, against what each invocation alone computes: branches,
-//! loops with tests at either end, break, continue, switches that fall through, with and without default,
-//! early returns, calls within calls. In run mode for several subgroup sizes and in check mode, which must
-//! find nothing.
+//! Random programs of structured control flow, as SPIR-V, against what each invocation alone computes:
+//! branches, loops with tests at either end, break, continue, switches that fall through, with and without
+//! default, early returns, calls within calls. In run mode for several subgroup sizes, and in check mode,
+//! which must find nothing.
 
 mod emit;
 mod program;
