@@ -46,6 +46,16 @@ impl From<vk::Result> for Error {
 /// What bodies of entry points return.
 pub type Outcome<T> = Result<T, Error>;
 
+/// An empty list with room for `count` elements, for counts that the application chose.
+///
+/// # Errors
+/// VK_ERROR_OUT_OF_HOST_MEMORY.
+pub fn room_for<T>(count: usize) -> Outcome<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| Error::from(vk::Result::ERROR_OUT_OF_HOST_MEMORY))?;
+    Ok(list)
+}
+
 /// A C return type, and what stands for failure in it.
 pub trait Returned {
     /// The value that reports this failure.

@@ -6,31 +6,8 @@
 
 mod common;
 
-use ash::ext::debug_utils;
 use ash::vk;
-use common::Vulkan;
-use std::ffi::{CStr, c_void};
-use std::sync::Mutex;
-
-/// Ids of the messages with an id of their own, in order.
-type Ids = Mutex<Vec<String>>;
-
-unsafe extern "system" fn collect(
-    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    _kind: vk::DebugUtilsMessageTypeFlagsEXT,
-    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    user: *mut c_void,
-) -> vk::Bool32 {
-    // SAFETY: the driver hands over a complete structure; `user` is the list that outlives the messenger.
-    unsafe {
-        let data = &*data;
-        if !data.p_message_id_name.is_null() {
-            let id = CStr::from_ptr(data.p_message_id_name).to_string_lossy().into_owned();
-            (*user.cast::<Ids>()).lock().unwrap().push(id);
-        }
-    }
-    vk::FALSE
-}
+use common::{Ids, Vulkan};
 
 /// A device, two buffers, and the findings that its messenger hears.
 struct Watched {
@@ -43,15 +20,7 @@ struct Watched {
 impl Watched {
     fn new() -> Watched {
         let v = Vulkan::new();
-        let ids: &'static Ids = Box::leak(Box::default());
-        let messages = debug_utils::Instance::new(&v.entry, &v.instance);
-        let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
-            .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
-            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
-            .pfn_user_callback(Some(collect))
-            .user_data(std::ptr::from_ref(ids).cast_mut().cast());
-        // SAFETY: valid usage; the messenger ends with the process.
-        unsafe { messages.create_debug_utils_messenger(&info, None).unwrap() };
+        let ids = v.listen();
         let (buffer, memory, _) = v.buffer(64, 1);
         Watched { v, ids, buffer, memory }
     }
@@ -110,17 +79,8 @@ impl Watched {
     }
 }
 
-/// Findings are shown once for each kind of mistake in a process: the tests that expect one run in processes
-/// of their own.
 fn alone(name: &str) -> bool {
-    const MARK: &str = "LIFETIME_CHILD";
-    if std::env::var_os(MARK).is_some() {
-        return true;
-    }
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = child.args(["--exact", name, "--nocapture"]).env(MARK, "1").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stderr);
+    let Some(text) = common::alone(name, &[]) else { return true };
     assert!(text.contains("error[freed-in-use]: an object is destroyed while the device uses it"), "{text}");
     assert!(
         text.contains("missing: nothing has told the host that submission 1 on queue 0 has completed"),

@@ -2,6 +2,7 @@
 
 use crate::boundary::Error;
 use crate::caps::PUSH_CONSTANTS;
+use crate::command::batch::Reach;
 use crate::command::check;
 use crate::entry::buffer::{Buffer, address_views};
 use crate::entry::debug::deliver_report;
@@ -22,14 +23,22 @@ use pellucid_shader_interp::ir::Binding;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A bound descriptor set and its dynamic offsets.
+/// A bound descriptor set, its descriptors and its dynamic offsets.
 #[derive(Clone)]
 struct BoundSet {
     set: Arc<DescriptorSet>,
+    slots: Arc<Vec<Slot>>,
     dynamic: Vec<u32>,
 }
 
 impl BoundSet {
+    /// A binding's descriptors; an inline uniform block has none.
+    fn slots(&self, binding: &LayoutBinding) -> &[Slot] {
+        let count = self.set.layout.count(binding, self.set.variable) as usize;
+        let first = binding.first_slot as usize;
+        self.slots.get(first..first + count).unwrap_or_default()
+    }
+
     /// The dynamic offset of a binding's element; 0 if it has none.
     fn dynamic(&self, binding: &LayoutBinding, element: usize) -> u64 {
         let offset = self.dynamic.get(binding.first_dynamic as usize + element);
@@ -47,28 +56,34 @@ pub struct State {
     push_unset: Vec<u8>,
     /// Open debug labels, outermost first.
     pub labels: Vec<String>,
+    reach: Arc<Reach>,
     ready: Option<Ready>,
 }
 
-/// The resources of the last dispatch, as long as nothing changes.
+/// The resources of the last dispatch, as long as nothing changes. What they view is kept mapped by the
+/// submission, and what was made since by `addresses`.
 struct Ready {
     resources: Resources,
-    versions: Vec<u64>,
-    /// Keeps what the addresses point to mapped.
     addresses: AddressMap,
 }
 
 impl State {
-    /// Nothing bound.
-    pub fn new(labels: &[String]) -> State {
+    /// Nothing bound, in a submission that reaches `reach`.
+    pub fn new(labels: &[String], reach: Arc<Reach>) -> State {
         State {
             pipeline: None,
             sets: Vec::new(),
             push: vec![0; PUSH_CONSTANTS as usize],
             push_unset: vec![1; PUSH_CONSTANTS as usize],
             labels: labels.to_vec(),
+            reach,
             ready: None,
         }
+    }
+
+    /// Nothing bound, in a secondary command buffer.
+    pub fn of_secondary(&self) -> State {
+        State::new(&self.labels, self.reach.clone())
     }
 
     /// vkCmdBindPipeline.
@@ -88,7 +103,8 @@ impl State {
             }
             let (mine, rest) = dynamic.split_at((set.layout.dynamic_count as usize).min(dynamic.len()));
             dynamic = rest;
-            self.sets[number] = Some(BoundSet { set: set.clone(), dynamic: mine.to_vec() });
+            let slots = self.reach.slots(set);
+            self.sets[number] = Some(BoundSet { set: set.clone(), slots, dynamic: mine.to_vec() });
         }
     }
 
@@ -115,17 +131,12 @@ impl State {
         runs
     }
 
-    fn versions(&self) -> Vec<u64> {
-        self.sets.iter().map(|s| s.as_ref().map_or(0, |s| s.set.version())).collect()
-    }
-
     fn bound(&self, number: u32) -> Option<&BoundSet> {
         self.sets.get(number as usize)?.as_ref()
     }
 
     /// The descriptors of each of the program's bindings.
     fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
-        let versions = self.versions();
         let bindings = program.shader.bindings.iter().map(|wanted| {
             let index = first_of(program, wanted);
             let empty = || vec![Descriptor::Null; wanted.count.max(1) as usize];
@@ -134,7 +145,7 @@ impl State {
             if binding.is_inline() {
                 return vec![Descriptor::Buffer(bound.set.inline_view(binding, reference(index, 0)))];
             }
-            let slots = bound.set.slots(binding);
+            let slots = bound.slots(binding);
             let mut out: Vec<Descriptor> = slots
                 .iter()
                 .enumerate()
@@ -153,7 +164,7 @@ impl State {
             push_unset: self.push_unset.clone(),
             addresses: address_views(&addresses),
         };
-        Ready { resources, versions, addresses }
+        Ready { resources, addresses }
     }
 
     /// What the references of this dispatch are, for reports.
@@ -165,7 +176,7 @@ impl State {
             if binding.is_inline() || first_of(program, wanted) != index {
                 continue;
             }
-            let slots = bound.set.slots(binding);
+            let slots = bound.slots(binding);
             for (element, slot) in slots.iter().enumerate() {
                 let (kind, handle, view_type) = match slot {
                     Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle(), None),
@@ -286,10 +297,8 @@ pub fn run(
         return Err(format!("vkCmdDispatch: {}", error.message.unwrap_or_default()));
     };
     let program = pipeline.program(device, &state.push_unset)?;
-    let changed = state.ready.as_ref().is_none_or(|r| r.versions != state.versions());
-    let addresses = device.address_map();
-    let moved = state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.addresses, &addresses));
-    if changed || moved {
+    let addresses = state.reach.addresses(device);
+    if state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.addresses, &addresses)) {
         state.ready = Some(state.gather(program, addresses));
     }
     if groups.contains(&0) {

@@ -4,12 +4,12 @@
 //! pulled from under it; an error while recording poisons the command buffer, whose vkEndCommandBuffer then
 //! fails.
 
+pub mod batch;
 pub mod blit;
 pub mod buffer;
 pub mod check;
 pub mod copy;
 pub mod dispatch;
-pub mod query;
 pub mod replay;
 pub mod uses;
 
@@ -22,6 +22,7 @@ use crate::entry::image::Image;
 use crate::entry::pipeline::Pipeline;
 use crate::entry::query::QueryPool;
 use ash::vk;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One side of a dependency: stages and accesses.
@@ -131,7 +132,7 @@ pub enum Command {
     /// vkCmdResetQueryPool: first and count.
     ResetQueries(Arc<QueryPool>, u32, u32),
     /// vkCmdBeginQuery.
-    BeginQuery(Arc<QueryPool>, u32),
+    BeginQuery(Arc<QueryPool>),
     /// vkCmdEndQuery.
     EndQuery(Arc<QueryPool>, u32),
     /// vkCmdWriteTimestamp and vkCmdWriteTimestamp2.
@@ -171,11 +172,31 @@ pub struct Recorded {
     pub commands: Vec<Command>,
     /// VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT.
     pub one_time: bool,
+    /// The descriptor sets that it binds, those of its secondary command buffers included.
+    pub sets: Vec<Arc<DescriptorSet>>,
+    /// It dispatches, or a secondary command buffer does.
+    pub dispatches: bool,
 }
 
 impl Recorded {
     /// An executable list of commands.
     pub fn new(commands: Vec<Command>, one_time: bool) -> Recorded {
-        Recorded { commands, one_time }
+        let mut sets = BTreeMap::new();
+        let mut dispatches = false;
+        let mut bound = |list: &[Arc<DescriptorSet>]| {
+            sets.extend(list.iter().map(|set| (Arc::as_ptr(set), set.clone())));
+        };
+        for command in &commands {
+            match command {
+                Command::BindSets(_, list, _) => bound(list),
+                Command::Dispatch(..) | Command::DispatchIndirect(..) => dispatches = true,
+                Command::Execute(secondaries) => {
+                    secondaries.iter().for_each(|s| bound(&s.sets));
+                    dispatches |= secondaries.iter().any(|s| s.dispatches);
+                }
+                _ => {}
+            }
+        }
+        Recorded { commands, one_time, sets: sets.into_values().collect(), dispatches }
     }
 }

@@ -1,10 +1,11 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
 use super::dispatch::{self, State};
-use super::{Command, CopyQueryResults, Recorded, blit, check, copy, query};
+use super::{Command, CopyQueryResults, Recorded, blit, check, copy};
 use crate::boundary::{Error, Outcome};
 use crate::entry::buffer::Buffer;
 use crate::entry::device::Device;
+use crate::entry::query;
 use crate::queue::Queue;
 use pellucid_memory::commands::Stages;
 use std::sync::Arc;
@@ -17,14 +18,9 @@ use std::sync::atomic::Ordering;
 pub fn run(
     device: &Arc<Device>,
     queue: &Queue,
-    labels: &[String],
+    state: &mut State,
     recorded: &Recorded,
 ) -> Result<(), String> {
-    let mut state = State::new(labels);
-    replay(device, queue, &mut state, recorded)
-}
-
-fn replay(device: &Arc<Device>, queue: &Queue, state: &mut State, recorded: &Recorded) -> Result<(), String> {
     for command in &recorded.commands {
         if device.stop.load(Ordering::Relaxed) {
             return Ok(());
@@ -111,16 +107,13 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             check::barrier(device, queue, state, dependency, |hazards, at| hazards.barrier(at, dependency))?;
         }
         Command::SetEvent(event, dependency) => {
-            if let Some(hazards) = &device.hazards {
-                let id = Arc::as_ptr(event) as usize;
-                hazards.set_event(&check::standing(device, queue, state).at(), id, dependency);
-            }
-            event.told.put(device.completion.now(queue.index));
-            event.put(true);
+            let standing = || check::standing(device, queue, state);
+            let token = device.hazards.as_ref().map(|h| h.set_event(&standing().at(), dependency));
+            event.set(device.completion.now(queue.index), token);
             device.progress.notify();
         }
         Command::ResetEvent(event) => {
-            event.put(false);
+            event.reset();
             device.progress.notify();
         }
         Command::WaitEvents(events, dependency) => {
@@ -128,8 +121,8 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
                 .progress
                 .wait(None, || device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set()));
             check::barrier(device, queue, state, dependency, |hazards, at| {
-                let ids: Vec<usize> = events.iter().map(|e| Arc::as_ptr(e) as usize).collect();
-                hazards.wait_events(at, &ids, dependency)
+                let tokens: Vec<_> = events.iter().filter_map(|e| e.token()).collect();
+                hazards.wait_events(at, &tokens, dependency)
             })?;
         }
         Command::ResetQueries(pool, first, count) => {
@@ -141,14 +134,15 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         }
         Command::BeginQuery(..) => {}
         Command::EndQuery(pool, query) => {
-            pool.told.put(device.completion.now(queue.index));
-            skipped(device, "vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0)));
+            let completed = device.completion.now(queue.index);
+            skipped(device, "vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0, completed)));
             device.progress.notify();
         }
         Command::WriteTimestamp(pool, query) => {
             let now = device.epoch.elapsed().as_nanos() as u64;
-            pool.told.put(device.completion.now(queue.index));
-            skipped(device, "vkCmdWriteTimestamp", pool.queries(*query, 1).map(|q| q[0].put(now)));
+            let completed = device.completion.now(queue.index);
+            let done = pool.queries(*query, 1).map(|q| q[0].put(now, completed));
+            skipped(device, "vkCmdWriteTimestamp", done);
             device.progress.notify();
         }
         Command::CopyQueryResults(info) => {
@@ -160,8 +154,7 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         }
         Command::Execute(list) => {
             for secondary in list {
-                let mut inner = State::new(&state.labels);
-                replay(device, queue, &mut inner, secondary)?;
+                run(device, queue, &mut state.of_secondary(), secondary)?;
             }
         }
         Command::BeginLabel(label) => state.labels.push(label.clone()),
@@ -193,8 +186,9 @@ fn copy_results(device: &Device, info: &CopyQueryResults, mut touched: copy::Tou
             .wait(None, || device.stop.load(Ordering::Relaxed) || queries.iter().all(|q| q.get().is_some()));
     }
     for (index, q) in queries.iter().enumerate() {
-        for (offset, part) in query::encode(q, info.flags) {
-            let at = info.offset + index as u64 * info.stride + offset as u64;
+        for (offset, part) in query::encode(q.get(), info.flags) {
+            let at = (index as u64).saturating_mul(info.stride).saturating_add(offset as u64);
+            let at = at.saturating_add(info.offset);
             copy::update(&info.buffer, at, &part, touched.as_deref_mut())?;
         }
     }

@@ -1,17 +1,9 @@
 //! What a recorded command uses: asked when the application destroys an object.
 
+use super::batch::Reach;
 use super::{Command, Recorded};
+use crate::queue::submission::Use;
 use std::sync::Arc;
-
-/// How submitted work uses an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
-    /// The entry point that recorded the command, or that handed in the submission.
-    pub command: &'static str,
-    /// The command's place in the submission, from 1, as hazards count commands; `None` if the submission
-    /// itself uses the object.
-    pub index: Option<u32>,
-}
 
 fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
     Arc::as_ptr(part).cast::<()>() == object
@@ -57,10 +49,12 @@ impl Command {
 
     /// True if the command itself is about, or uses, the object at `object`. Secondary command buffers are
     /// not looked into.
-    fn uses(&self, object: *const ()) -> bool {
+    fn uses(&self, object: *const (), reach: &Reach) -> bool {
         match self {
             Command::BindPipeline(pipeline) => is(pipeline, object),
-            Command::BindSets(_, sets, _) => sets.iter().any(|s| is(s, object) || s.mentions(object)),
+            Command::BindSets(_, sets, _) => {
+                sets.iter().any(|s| is(s, object) || s.layout.mentions(&reach.slots(s), object))
+            }
             Command::DispatchIndirect(buffer, _)
             | Command::FillBuffer(buffer, ..)
             | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
@@ -75,7 +69,7 @@ impl Command {
             Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),
             Command::WaitEvents(events, _) => events.iter().any(|e| is(e, object)),
             Command::ResetQueries(pool, ..)
-            | Command::BeginQuery(pool, _)
+            | Command::BeginQuery(pool)
             | Command::EndQuery(pool, _)
             | Command::WriteTimestamp(pool, _) => is(pool, object),
             Command::CopyQueryResults(copy) => is(&copy.pool, object) || copy.buffer.is_or_uses(object),
@@ -92,24 +86,24 @@ impl Command {
 impl Recorded {
     /// The first use of the object at `object` in this command buffer; `counted` commands precede it in the
     /// submission, and are counted on. What is bound is used by the next dispatch.
-    pub fn use_of(&self, object: *const (), counted: &mut u32) -> Option<Use> {
+    pub fn use_of(&self, object: *const (), reach: &Reach, counted: &mut u32) -> Option<Use> {
         let mut bound: Option<&'static str> = None;
         for command in &self.commands {
             let name = command.counted();
             *counted += u32::from(name.is_some());
             let dispatch = matches!(command, Command::Dispatch(..) | Command::DispatchIndirect(..));
             match name {
-                Some(name) if command.uses(object) || (dispatch && bound.is_some()) => {
+                Some(name) if command.uses(object, reach) || (dispatch && bound.is_some()) => {
                     return Some(Use { command: name, index: Some(*counted) });
                 }
-                None if command.uses(object) => match command {
+                None if command.uses(object, reach) => match command {
                     Command::BindPipeline(_) | Command::BindSets(..) => bound = Some(command.uncounted()),
                     _ => return Some(Use { command: command.uncounted(), index: None }),
                 },
                 _ => {}
             }
             if let Command::Execute(secondaries) = command
-                && let Some(found) = secondaries.iter().find_map(|s| s.use_of(object, counted))
+                && let Some(found) = secondaries.iter().find_map(|s| s.use_of(object, reach, counted))
             {
                 return Some(found);
             }

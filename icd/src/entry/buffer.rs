@@ -107,21 +107,24 @@ impl Buffer {
 /// Where physical storage buffer pointers may point: the union of all live buffers with addresses.
 pub fn address_map(device: &Device) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
     let addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+    let buffers = addresses.values().filter_map(std::sync::Weak::upgrade);
+    let views = buffers.filter_map(|buffer| {
+        let (memory, _) = buffer.memory().ok()?;
+        Some((buffer.view(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE), memory.clone()))
+    });
+    join(views.collect())
+}
+
+/// The union of views, sorted by address.
+pub fn join(mut views: Vec<(MemoryView, Arc<DeviceMemory>)>) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
+    views.sort_by_key(|(view, _)| view.address);
     let mut map: Vec<(MemoryView, Arc<DeviceMemory>)> = Vec::new();
-    for buffer in addresses.values().filter_map(std::sync::Weak::upgrade) {
-        let Ok((memory, _)) = buffer.memory() else { continue };
-        let view = buffer.view(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE);
+    for (view, memory) in views {
         match map.last_mut() {
-            // Buffers that overlap share an allocation.
-            Some((last, _))
-                if view.address <= last.address + last.size && view.address >= last.address && {
-                    let offset = view.address - last.address;
-                    last.host.wrapping_add(offset as usize) == view.host
-                } =>
-            {
+            Some((last, of)) if Arc::ptr_eq(of, &memory) && view.address <= last.address + last.size => {
                 last.size = last.size.max(view.address + view.size - last.address);
             }
-            _ => map.push((view, memory.clone())),
+            _ => map.push((view, memory)),
         }
     }
     map

@@ -226,7 +226,7 @@ entries! {
         push(buffer, |r, _| {
             let pool = handle::get::<QueryPool>(pool)?;
             pool.queries(query, 1)?;
-            r.add(Command::BeginQuery(pool, query));
+            r.add(Command::BeginQuery(pool));
             Ok(())
         })
     }

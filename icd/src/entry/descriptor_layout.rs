@@ -24,8 +24,8 @@ pub struct Binding {
     pub inline_offset: u32,
     /// Its dynamic offsets start here among the set's.
     pub first_dynamic: u32,
-    /// The last binding, whose count is chosen at allocation.
-    pub variable: bool,
+    /// VkDescriptorBindingFlags.
+    pub flags: vk::DescriptorBindingFlags,
     /// Immutable samplers, one for each element, or none.
     pub immutable: Vec<Arc<Sampler>>,
 }
@@ -34,6 +34,27 @@ impl Binding {
     /// Descriptor slots that it takes, with this count.
     pub fn slots(&self, count: u32) -> u32 {
         if self.is_inline() { 1 } else { count }
+    }
+
+    /// The last binding, whose count is chosen at allocation.
+    fn is_variable(&self) -> bool {
+        self.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)
+    }
+
+    /// Its descriptors may be updated before the submissions that bind them have completed.
+    pub fn may_change_while_pending(&self) -> bool {
+        self.flags.intersects(
+            vk::DescriptorBindingFlags::UPDATE_AFTER_BIND
+                | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING,
+        )
+    }
+
+    /// Its descriptors need not be valid as long as no shader uses them.
+    pub fn may_be_unused(&self) -> bool {
+        self.flags.intersects(
+            vk::DescriptorBindingFlags::PARTIALLY_BOUND
+                | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING,
+        )
     }
 
     /// VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK.
@@ -84,9 +105,6 @@ impl DescriptorSetLayout {
             } else {
                 Vec::new()
             };
-            let variable = flags
-                .get(index)
-                .is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT));
             let binding = Binding {
                 number: row.binding,
                 kind: row.descriptor_type,
@@ -94,7 +112,7 @@ impl DescriptorSetLayout {
                 first_slot: slot,
                 inline_offset: layout.inline_bytes,
                 first_dynamic: layout.dynamic_count,
-                variable,
+                flags: flags.get(index).copied().unwrap_or_default(),
                 immutable,
             };
             slot += binding.slots(binding.count);
@@ -117,7 +135,7 @@ impl DescriptorSetLayout {
     /// A binding's count in a set that was allocated with this variable count.
     pub fn count(&self, binding: &Binding, variable: Option<u32>) -> u32 {
         match variable {
-            Some(count) if binding.variable => count.min(binding.count),
+            Some(count) if binding.is_variable() => count.min(binding.count),
             _ => binding.count,
         }
     }

@@ -93,9 +93,7 @@ impl DescriptorPool {
         state.room.take(&needs)?;
         match DescriptorSet::new(device, layout, variable) {
             Ok(set) => {
-                let set = Arc::new(set);
-                let handle = handle::insert(set.clone());
-                set.set_handle(vk::Handle::as_raw(handle));
+                let handle = handle::insert(Arc::new(set));
                 state.live.insert(vk::Handle::as_raw(handle));
                 Ok(handle)
             }

@@ -4,6 +4,7 @@ use crate::boundary::{Error, Outcome, entries};
 use crate::entry::buffer::Buffer;
 use crate::entry::buffer_view::BufferView;
 use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout, no_binding};
+use crate::entry::destroy::ended;
 use crate::entry::device::Device;
 use crate::entry::image_view::ImageView;
 use crate::entry::kind;
@@ -15,8 +16,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::device::Allocation;
 use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::interface;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 /// One descriptor.
 #[derive(Clone, Default)]
@@ -36,16 +36,45 @@ pub enum Slot {
     ImageSampler(Arc<ImageView>, Arc<Sampler>),
 }
 
+impl Slot {
+    /// True if it is, or uses, the object at `object`.
+    fn mentions(&self, object: *const ()) -> bool {
+        fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
+            Arc::as_ptr(part).cast::<()>() == object
+        }
+        let image = |view: &Arc<ImageView>| is(view, object) || view.image.is_or_uses(object);
+        match self {
+            Slot::Empty => false,
+            Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
+            Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
+            Slot::Image(view) => image(view),
+            Slot::Sampler(sampler) => is(sampler, object),
+            Slot::ImageSampler(view, sampler) => image(view) || is(sampler, object),
+        }
+    }
+}
+
+impl DescriptorSetLayout {
+    /// True if one of a set's descriptors is, or uses, the object at `object`. Of bindings whose descriptors
+    /// need not be valid as long as no shader uses them, nothing is said.
+    pub fn mentions(&self, slots: &[Slot], object: *const ()) -> bool {
+        let valid = self.bindings.iter().filter(|b| !b.may_be_unused());
+        valid.filter(|b| !b.is_inline()).any(|binding| {
+            let first = (binding.first_slot as usize).min(slots.len());
+            slots[first..].iter().take(binding.count as usize).any(|slot| slot.mentions(object))
+        })
+    }
+}
+
 /// A descriptor set.
 pub struct DescriptorSet {
     /// Its layout.
     pub layout: Arc<DescriptorSetLayout>,
     /// The count of its variable binding.
     pub variable: Option<u32>,
-    slots: RwLock<Vec<Slot>>,
+    /// A submission keeps the list as it was then: an update while it is pending makes another one.
+    slots: RwLock<Arc<Vec<Slot>>>,
     inline: Option<Allocation>,
-    version: AtomicU64,
-    handle: AtomicU64,
 }
 
 object!(DescriptorSet, vk::DescriptorSet, kind::DESCRIPTOR_SET);
@@ -77,14 +106,7 @@ impl DescriptorSet {
                     .map_err(|_| Error::from(vk::Result::ERROR_OUT_OF_HOST_MEMORY))?,
             ),
         };
-        Ok(DescriptorSet {
-            layout,
-            variable,
-            slots: RwLock::new(slots),
-            inline,
-            version: AtomicU64::new(0),
-            handle: AtomicU64::new(0),
-        })
+        Ok(DescriptorSet { layout, variable, slots: RwLock::new(Arc::new(slots)), inline })
     }
 
     /// A copy of another set's descriptors in a new set of the same layout (push descriptors).
@@ -93,33 +115,17 @@ impl DescriptorSet {
     /// No memory for inline uniform blocks.
     pub fn duplicate(&self, device: &Device) -> Outcome<DescriptorSet> {
         let copy = DescriptorSet::new(device, self.layout.clone(), self.variable)?;
-        *copy.write_slots() = self.read_slots().clone();
+        *copy.write_slots() = self.slots();
         Ok(copy)
     }
 
-    /// Sets its handle, for messages.
-    pub fn set_handle(&self, handle: u64) {
-        self.handle.store(handle, Ordering::Relaxed);
+    /// Its descriptors, as they are now.
+    pub fn slots(&self) -> Arc<Vec<Slot>> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes at every update.
-    pub fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
-    }
-
-    fn read_slots(&self) -> RwLockReadGuard<'_, Vec<Slot>> {
-        self.slots.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write_slots(&self) -> RwLockWriteGuard<'_, Vec<Slot>> {
+    fn write_slots(&self) -> RwLockWriteGuard<'_, Arc<Vec<Slot>>> {
         self.slots.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A binding's descriptor slots, as they are now; an inline uniform block has none.
-    pub fn slots(&self, binding: &Binding) -> Vec<Slot> {
-        let count = self.layout.count(binding, self.variable) as usize;
-        let first = binding.first_slot as usize;
-        self.read_slots().get(first..first + count).unwrap_or_default().to_vec()
     }
 
     /// The bytes of an inline uniform block.
@@ -136,22 +142,6 @@ impl DescriptorSet {
         }
     }
 
-    /// True if a descriptor is, or uses, the object at `object`.
-    pub fn mentions(&self, object: *const ()) -> bool {
-        fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
-            Arc::as_ptr(part).cast::<()>() == object
-        }
-        let image = |view: &Arc<ImageView>| is(view, object) || view.image.is_or_uses(object);
-        self.read_slots().iter().any(|slot| match slot {
-            Slot::Empty => false,
-            Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
-            Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
-            Slot::Image(view) => image(view),
-            Slot::Sampler(sampler) => is(sampler, object),
-            Slot::ImageSampler(view, sampler) => image(view) || is(sampler, object),
-        })
-    }
-
     /// Writes consecutive descriptors, from `element` of binding `number` on; past the binding's end the next
     /// binding goes on.
     ///
@@ -164,16 +154,14 @@ impl DescriptorSet {
             self.apply_immutable(first + index, slot);
         }
         let mut slots = self.write_slots();
-        let Some(target) = slots.get_mut(first..first + descriptors.len()) else {
+        if slots.get(first..first + descriptors.len()).is_none() {
             return Err(Error::usage(format!(
                 "descriptors past the end of the set, from binding {number} on"
             )));
-        };
-        for (to, from) in target.iter_mut().zip(descriptors) {
+        }
+        for (to, from) in Arc::make_mut(&mut slots)[first..].iter_mut().zip(descriptors) {
             *to = from;
         }
-        drop(slots);
-        self.version.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
@@ -204,7 +192,6 @@ impl DescriptorSet {
         if !written {
             return Err(Error::usage(format!("binding {number} is no inline uniform block of that size")));
         }
-        self.version.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
@@ -219,8 +206,7 @@ impl DescriptorSet {
             return self.write_inline(copy.dst_binding, copy.dst_array_element, &bytes);
         }
         let first = (source.first_slot + copy.src_array_element) as usize;
-        let slots =
-            from.read_slots().get(first..first + copy.descriptor_count as usize).map(<[Slot]>::to_vec);
+        let slots = from.slots().get(first..first + copy.descriptor_count as usize).map(<[Slot]>::to_vec);
         let slots = slots.ok_or_else(|| Error::usage("a copy past the end of the source set"))?;
         self.write(copy.dst_binding, copy.dst_array_element, slots)
     }
@@ -324,6 +310,24 @@ pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::De
     }
 }
 
+/// Reports the update of a binding whose descriptors a submission uses that the host has not seen complete.
+/// The submission goes on with the descriptors that it was submitted with.
+pub fn changed(
+    device: &Device,
+    handle: vk::DescriptorSet,
+    set: &Arc<DescriptorSet>,
+    binding: u32,
+    call: &'static str,
+) {
+    if set.layout.binding(binding).is_some_and(|b| !b.may_change_while_pending()) {
+        let named = ("VkDescriptorSet", vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(handle));
+        // The table holds it, and the caller.
+        if Arc::strong_count(set) > 2 {
+            ended(device, call, named, set);
+        }
+    }
+}
+
 entries! {
     /// vkUpdateDescriptorSets.
     fn update_descriptor_sets(
@@ -333,12 +337,15 @@ entries! {
         copy_count: u32,
         copies: *const vk::CopyDescriptorSet<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         for write in ffi::slice(writes, write_count) {
-            apply(&*handle::get::<DescriptorSet>(write.dst_set)?, write)?;
+            let set = handle::get::<DescriptorSet>(write.dst_set)?;
+            changed(&device, write.dst_set, &set, write.dst_binding, "vkUpdateDescriptorSets");
+            apply(&set, write)?;
         }
         for copy in ffi::slice(copies, copy_count) {
             let to = handle::get::<DescriptorSet>(copy.dst_set)?;
+            changed(&device, copy.dst_set, &to, copy.dst_binding, "vkUpdateDescriptorSets");
             to.copy_from(&*handle::get::<DescriptorSet>(copy.src_set)?, copy)?;
         }
         Ok(())

@@ -95,8 +95,13 @@ entries! {
         template: vk::DescriptorUpdateTemplate,
         data: *const c_void,
     ) {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let template = handle::get::<DescriptorUpdateTemplate>(template)?;
-        template.apply(&*handle::get::<DescriptorSet>(set)?, data)
+        let object = handle::get::<DescriptorSet>(set)?;
+        for entry in &template.entries {
+            let call = "vkUpdateDescriptorSetWithTemplate";
+            descriptor_set::changed(&device, set, &object, entry.dst_binding, call);
+        }
+        template.apply(&object, data)
     }
 }

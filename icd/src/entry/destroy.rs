@@ -5,6 +5,8 @@ use crate::boundary::Outcome;
 use crate::entry::debug::deliver_report;
 use crate::entry::device::Device;
 use crate::handle::{self, Object};
+use crate::queue::Submission;
+use crate::queue::submission::Use;
 use crate::report::{FreedReport, Object as Named};
 use ash::vk::{self, Handle as _};
 use pellucid_memory::access::Reference;
@@ -39,7 +41,28 @@ pub fn ended<T>(
     if Arc::strong_count(object) == 1 || device.is_lost() {
         return;
     }
-    let Some((used, submission)) = device.completion.use_of(Arc::as_ptr(object).cast()) else { return };
+    if let Some((used, submission)) = device.completion.use_of(Arc::as_ptr(object).cast()) {
+        report(device, call, (type_name, kind, raw), used, &submission);
+    }
+}
+
+/// Reports the end of a device whose submissions the host has not seen complete.
+pub fn device_ended(device: &Device, raw: u64) {
+    if let Some(submission) = device.completion.unseen()
+        && !device.is_lost()
+    {
+        let used = Use { command: "vkQueueSubmit", index: None };
+        report(device, "vkDestroyDevice", ("VkDevice", vk::ObjectType::DEVICE, raw), used, &submission);
+    }
+}
+
+fn report(
+    device: &Device,
+    call: &'static str,
+    (type_name, kind, raw): (&str, vk::ObjectType, u64),
+    used: Use,
+    submission: &Submission,
+) {
     let queue = match submission.queue.as_ref().map(|q| (q.name(device), q.index)) {
         Some((name, _)) if !name.is_empty() => format!("queue \"{name}\""),
         Some((_, index)) => format!("queue {index}"),

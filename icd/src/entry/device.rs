@@ -2,12 +2,14 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{Caps, QUEUE_COUNT, extensions, features, memory};
+use crate::entry::destroy::device_ended;
 use crate::entry::instance::Instance;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::handle::{self, dispatchable_object};
 use crate::queue::checked::CheckState;
 use crate::queue::completion::Completion;
 use crate::queue::hazards::Hazards;
+use crate::queue::told::Told;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, message};
 use ash::vk;
@@ -50,7 +52,7 @@ pub struct Device {
     /// The modelled memory and what belongs to it, in check mode.
     pub checked: Option<Mutex<CheckState>>,
     /// Hazards between commands; there in check mode.
-    pub hazards: Option<Hazards>,
+    pub hazards: Option<Arc<Hazards>>,
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
@@ -85,6 +87,14 @@ impl Device {
     /// VK_ERROR_DEVICE_LOST once the device is lost.
     pub fn alive(&self) -> Outcome<()> {
         if self.is_lost() { Err(vk::Result::ERROR_DEVICE_LOST.into()) } else { Ok(()) }
+    }
+
+    /// The host saw a signal.
+    pub fn host_saw(&self, told: &Told) {
+        self.completion.host_saw(told.completed);
+        if let (Some(hazards), Some(payload)) = (&self.hazards, &told.payload) {
+            hazards.host_saw(payload);
+        }
     }
 
     /// Host threads for shaders; `None` if one thread is all.
@@ -220,7 +230,7 @@ entries! {
         let device = Arc::new(Device {
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
-            hazards: instance.config.mode.modelled().then(Hazards::default),
+            hazards: instance.config.mode.modelled().then(Arc::default),
             completion: Completion::default(),
             unwritten: Mutex::default(),
             instance,
@@ -254,7 +264,9 @@ entries! {
 
     /// vkDestroyDevice: work that has not ended is stopped, and the device's threads are joined.
     fn destroy_device(device: vk::Device, _allocator: *const vk::AllocationCallbacks<'_>) {
+        let raw = vk::Handle::as_raw(device);
         let Some(device) = handle::take_dispatchable::<Device>(device)? else { return Ok(()) };
+        device_ended(&device, raw);
         device.stop.store(true, Ordering::SeqCst);
         for worker in device.workers() {
             worker.join(&device);

@@ -6,30 +6,49 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
-use crate::queue::completion::Told;
+use crate::queue::told::Completed;
 use ash::vk;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use pellucid_memory::commands::EventToken;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An event.
 #[derive(Default)]
-pub struct Event {
-    set: AtomicBool,
+pub struct Event(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    set: bool,
     /// What it tells a host that sees it set.
-    pub told: Told,
+    completed: Completed,
+    /// In check mode: what it carries to the commands that wait for it, if a command set it.
+    token: Option<Arc<EventToken>>,
 }
 
 object!(Event, vk::Event, kind::EVENT);
 
 impl Event {
-    /// Sets or resets it. The caller notifies the device's progress.
-    pub fn put(&self, set: bool) {
-        self.set.store(set, Ordering::SeqCst);
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets it. The caller notifies the device's progress.
+    pub fn set(&self, completed: Completed, token: Option<EventToken>) {
+        *self.state() = State { set: true, completed, token: token.map(Arc::new) };
+    }
+
+    /// Resets it. The caller notifies the device's progress.
+    pub fn reset(&self) {
+        *self.state() = State::default();
     }
 
     /// True if set.
     pub fn is_set(&self) -> bool {
-        self.set.load(Ordering::SeqCst)
+        self.state().set
+    }
+
+    /// What it carries to the commands that wait for it.
+    pub fn token(&self) -> Option<Arc<EventToken>> {
+        self.state().token.clone()
     }
 }
 
@@ -56,16 +75,19 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let event = handle::get::<Event>(event)?;
         device.alive()?;
-        if event.is_set() {
-            device.completion.host_saw(event.told.get());
+        let state = event.state();
+        let (set, completed) = (state.set, state.completed);
+        drop(state);
+        if set {
+            device.completion.host_saw(completed);
         }
-        Ok(if event.is_set() { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
+        Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
     }
 
     /// vkSetEvent.
     fn set_event(device: vk::Device, event: vk::Event) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        handle::get::<Event>(event)?.put(true);
+        handle::get::<Event>(event)?.set(device.completion.host(), None);
         device.progress.notify();
         Ok(())
     }
@@ -73,7 +95,7 @@ entries! {
     /// vkResetEvent.
     fn reset_event(device: vk::Device, event: vk::Event) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        handle::get::<Event>(event)?.put(false);
+        handle::get::<Event>(event)?.reset();
         device.progress.notify();
         Ok(())
     }

@@ -6,42 +6,28 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
-use crate::queue::completion::Told;
 use crate::queue::progress::deadline;
+use crate::queue::told::Told;
 use ash::vk;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A fence.
-pub struct Fence {
-    signaled: AtomicBool,
-    /// What it tells whoever sees it signaled.
-    pub told: Told,
-}
+/// A fence: what it tells whoever sees it signaled, if it is.
+pub struct Fence(Mutex<Option<Told>>);
 
 object!(Fence, vk::Fence, kind::FENCE);
 
 impl Fence {
+    fn state(&self) -> MutexGuard<'_, Option<Told>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Signals it. The caller notifies the device's progress.
-    pub fn signal(&self) {
-        self.signaled.store(true, Ordering::SeqCst);
+    pub fn signal(&self, told: Told) {
+        *self.state() = Some(told);
     }
 
-    /// True if signaled.
-    pub fn is_signaled(&self) -> bool {
-        self.signaled.load(Ordering::SeqCst)
-    }
-}
-
-/// What signaled fences tell the host.
-fn saw(device: &Device, fences: &[Arc<Fence>]) {
-    for fence in fences.iter().filter(|f| f.is_signaled()) {
-        device.completion.host_saw(fence.told.get());
-    }
-    if let Some(hazards) = &device.hazards {
-        for fence in fences.iter().filter(|f| f.is_signaled()) {
-            hazards.host_saw_fence(Arc::as_ptr(fence) as usize);
-        }
+    fn is_signaled(&self) -> bool {
+        self.state().is_some()
     }
 }
 
@@ -55,7 +41,7 @@ entries! {
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         let signaled = ffi::read(info)?.flags.contains(vk::FenceCreateFlags::SIGNALED);
-        ffi::write(out, handle::insert(Arc::new(Fence { signaled: AtomicBool::new(signaled), told: Told::default() })))
+        ffi::write(out, handle::insert(Arc::new(Fence(Mutex::new(signaled.then(Told::default))))))
     }
 
     /// vkDestroyFence.
@@ -68,7 +54,7 @@ entries! {
     fn reset_fences(device: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         for fence in ffi::slice(fences, count) {
-            handle::get::<Fence>(*fence)?.signaled.store(false, Ordering::SeqCst);
+            *handle::get::<Fence>(*fence)?.state() = None;
         }
         Ok(())
     }
@@ -78,8 +64,9 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
-        saw(&device, std::slice::from_ref(&fence));
-        Ok(if fence.is_signaled() { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
+        let Some(told) = fence.state().clone() else { return Ok(vk::Result::NOT_READY) };
+        device.host_saw(&told);
+        Ok(vk::Result::SUCCESS)
     }
 
     /// vkWaitForFences.
@@ -95,21 +82,23 @@ entries! {
             .iter()
             .map(|f| handle::get::<Fence>(*f))
             .collect::<Result<Vec<_>, _>>()?;
-        let reached = || {
-            if all == vk::TRUE {
-                fences.iter().all(|f| f.is_signaled())
-            } else {
-                fences.iter().any(|f| f.is_signaled())
-            }
-        };
         if let ([fence], u64::MAX) = (fences.as_slice(), timeout)
             && !fence.is_signaled()
         {
             device.workers().iter().for_each(|worker| worker.help(&device, fence));
         }
-        device.progress.wait(deadline(timeout), || device.is_lost() || reached());
+        // What the wait saw last is what the application is told, and no more.
+        let mut seen: Vec<Option<Told>> = Vec::new();
+        let reached = device.progress.wait(deadline(timeout), || {
+            seen = fences.iter().map(|f| f.state().clone()).collect();
+            let mut each = seen.iter().map(Option::is_some);
+            device.is_lost() || if all == vk::TRUE { each.all(|s| s) } else { each.any(|s| s) }
+        });
         device.alive()?;
-        saw(&device, &fences);
-        Ok(if reached() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+        if !reached {
+            return Ok(vk::Result::TIMEOUT);
+        }
+        seen.iter().flatten().for_each(|told| device.host_saw(told));
+        Ok(vk::Result::SUCCESS)
     }
 }

@@ -8,6 +8,7 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::hazards::Hazards;
 use ash::vk;
 use pellucid_memory::device::Allocation;
 use pellucid_memory::heap::HeapError;
@@ -24,6 +25,8 @@ pub struct DeviceMemory {
     bytes: Allocation,
     mapped: Mutex<Option<(u64, u64)>>,
     freed: AtomicBool,
+    /// Forgets the accesses when the bytes end: their addresses may become another allocation's.
+    hazards: Option<Arc<Hazards>>,
 }
 
 object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
@@ -57,6 +60,7 @@ impl DeviceMemory {
             bytes,
             mapped: Mutex::default(),
             freed: AtomicBool::new(false),
+            hazards: device.hazards.clone(),
         })
     }
 
@@ -83,6 +87,9 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         USAGE[self.heap].fetch_sub(self.bytes.size(), Ordering::Relaxed);
+        if let Some(hazards) = &self.hazards {
+            hazards.forget(self.bytes.address(), self.bytes.size());
+        }
     }
 }
 
@@ -111,7 +118,7 @@ entries! {
         let memory = DeviceMemory::allocate(&device, info.allocation_size, info.memory_type_index as usize)?;
         device.allocations.fetch_add(1, Ordering::Relaxed);
         if let Some(hazards) = &device.hazards {
-            // The address range may have been another allocation's.
+            // The addresses may have been an inline uniform block's.
             hazards.forget(memory.bytes().address(), memory.bytes().size());
             // What the host can map it may write unseen: that counts as written from the start.
             if !memory.host_visible {

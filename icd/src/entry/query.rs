@@ -1,48 +1,71 @@
 //! VkQueryPool: timestamps, and occlusion queries (which count nothing, because nothing is drawn).
 
-use crate::boundary::{Error, Outcome, entries};
-use crate::command::query;
+use crate::boundary::{Error, Outcome, entries, room_for};
 use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
-use crate::queue::completion::Told;
+use crate::queue::told::Completed;
 use ash::vk;
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One query.
-#[derive(Default)]
-pub struct Query {
-    available: AtomicBool,
-    value: AtomicU64,
+/// The result of a query.
+#[derive(Clone, Copy)]
+pub struct QueryResult {
+    /// Nanoseconds, or samples.
+    pub value: u64,
+    /// What it tells a host that sees it.
+    pub completed: Completed,
 }
 
+/// One query: its result, if it is available.
+#[derive(Default)]
+pub struct Query(Mutex<Option<QueryResult>>);
+
 impl Query {
+    fn state(&self) -> MutexGuard<'_, Option<QueryResult>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes a result available.
-    pub fn put(&self, value: u64) {
-        self.value.store(value, Ordering::Relaxed);
-        self.available.store(true, Ordering::Release);
+    pub fn put(&self, value: u64, completed: Completed) {
+        *self.state() = Some(QueryResult { value, completed });
     }
 
     /// The result, if available.
-    pub fn get(&self) -> Option<u64> {
-        self.available.load(Ordering::Acquire).then(|| self.value.load(Ordering::Relaxed))
+    pub fn get(&self) -> Option<QueryResult> {
+        *self.state()
     }
 
     /// Makes it unavailable.
     pub fn reset(&self) {
-        self.available.store(false, Ordering::Release);
+        *self.state() = None;
     }
+}
+
+/// What VkQueryResultFlags make of a query's result: byte offsets and bytes to be written there. An
+/// unavailable result is not written, except the availability word.
+pub fn encode(result: Option<QueryResult>, flags: vk::QueryResultFlags) -> Vec<(usize, Vec<u8>)> {
+    let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+    let word =
+        |value: u64| if wide { value.to_le_bytes().to_vec() } else { (value as u32).to_le_bytes().to_vec() };
+    let mut out = Vec::new();
+    match result {
+        Some(result) => out.push((0, word(result.value))),
+        None if flags.contains(vk::QueryResultFlags::PARTIAL) => out.push((0, word(0))),
+        None => {}
+    }
+    if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+        out.push((if wide { 8 } else { 4 }, word(u64::from(result.is_some()))));
+    }
+    out
 }
 
 /// A query pool.
 pub struct QueryPool {
     queries: Vec<Query>,
-    /// What it tells a host that sees a result.
-    pub told: Told,
 }
 
 object!(QueryPool, vk::QueryPool, kind::QUERY_POOL);
@@ -77,8 +100,9 @@ entries! {
         if !matches!(info.query_type, vk::QueryType::TIMESTAMP | vk::QueryType::OCCLUSION) {
             return Err(Error::not_implemented(&format!("queries of type {:?}", info.query_type)));
         }
-        let queries = (0..info.query_count).map(|_| Query::default()).collect();
-        ffi::write(out, handle::insert(Arc::new(QueryPool { queries, told: Told::default() })))
+        let mut queries = room_for(info.query_count as usize)?;
+        queries.resize_with(info.query_count as usize, Query::default);
+        ffi::write(out, handle::insert(Arc::new(QueryPool { queries })))
     }
 
     /// vkDestroyQueryPool.
@@ -112,27 +136,51 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let pool = handle::get::<QueryPool>(pool)?;
         let queries = pool.queries(first, count)?;
-        if flags.contains(vk::QueryResultFlags::WAIT) {
-            device.progress.wait(None, || device.is_lost() || queries.iter().all(|q| q.get().is_some()));
-        }
+        // What is read here once is what the application is told, and no more.
+        let mut results: Vec<Option<QueryResult>> = Vec::new();
+        let mut read = || {
+            results = queries.iter().map(Query::get).collect();
+            results.iter().all(Option::is_some)
+        };
+        let complete = if flags.contains(vk::QueryResultFlags::WAIT) {
+            device.progress.wait(None, || device.is_lost() || read())
+        } else {
+            read()
+        };
         device.alive()?;
         let out = ffi::slice_mut(data.cast::<u8>(), size);
-        let mut complete = true;
-        for (index, query) in queries.iter().enumerate() {
-            let bytes = query::encode(query, flags);
-            complete &= query.get().is_some();
-            let start = index * stride as usize;
-            for (offset, part) in bytes {
-                let at = start + offset;
-                let Some(target) = out.get_mut(at..at + part.len()) else {
+        let stride = usize::try_from(stride).unwrap_or(usize::MAX);
+        for (index, result) in results.iter().enumerate() {
+            let start = index.saturating_mul(stride);
+            for (offset, part) in encode(*result, flags) {
+                let at = start.saturating_add(offset);
+                let Some(target) = out.get_mut(at..at.saturating_add(part.len())) else {
                     return Err(Error::usage("the results do not fit into dataSize"));
                 };
                 target.copy_from_slice(&part);
             }
         }
-        if complete {
-            device.completion.host_saw(pool.told.get());
+        // Without an availability word an application that gets NOT_READY cannot tell which results are there.
+        if complete || flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+            results.iter().flatten().for_each(|r| device.completion.host_saw(r.completed));
         }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unavailable_results_leave_the_value_alone() {
+        let query = Query::default();
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        assert_eq!(encode(query.get(), flags), vec![(8, vec![0; 8])]);
+        query.put(5, Completed::default());
+        assert_eq!(
+            encode(query.get(), flags),
+            vec![(0, 5u64.to_le_bytes().to_vec()), (8, 1u64.to_le_bytes().to_vec())]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Submission to VkQueue.
 
 use crate::boundary::{Error, Outcome, entries};
+use crate::command::batch::Batch;
 use crate::command::{CommandBuffer, Recorded};
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
@@ -106,9 +107,10 @@ entries! {
                         signal_values,
                         &[],
                     )?,
-                    commands: recorded(
-                        ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),
-                    )?,
+                    work: Batch::of(
+                        &device,
+                        recorded(ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
+                    ),
                     ..Default::default()
                 })
             })
@@ -134,7 +136,7 @@ entries! {
                         info.p_signal_semaphore_infos,
                         info.signal_semaphore_info_count,
                     ))?,
-                    commands: recorded(buffers.iter().map(|b| b.command_buffer))?,
+                    work: Batch::of(&device, recorded(buffers.iter().map(|b| b.command_buffer))?),
                     ..Default::default()
                 })
             })

@@ -13,7 +13,7 @@ use pellucid_memory::commands::{
     Accesses, Dependency as Told, EventToken, Footprint, Hazard, Operand, OperationId, Payload, QueueId,
     Range, Stages, Tracker,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A command, as a hazard names it.
@@ -49,8 +49,6 @@ pub struct Found {
 
 /// How many commands are remembered by name.
 const REMEMBERED: u64 = 1 << 14;
-/// How many signals of one timeline semaphore are remembered.
-const SIGNALS: usize = 64;
 
 #[derive(Default)]
 struct State {
@@ -58,9 +56,6 @@ struct State {
     names: BTreeMap<u64, Arc<CommandName>>,
     next: u64,
     places: BTreeMap<u32, (u64, u32)>,
-    fences: HashMap<usize, Payload>,
-    semaphores: HashMap<usize, BTreeMap<u64, Payload>>,
-    events: HashMap<usize, EventToken>,
 }
 
 /// The tracker of a device.
@@ -95,63 +90,25 @@ impl Hazards {
         *place = (place.0 + 1, 0);
     }
 
-    /// A submission waited for a semaphore at `value` (0 for a binary one).
-    pub fn wait_semaphore(&self, queue: u32, semaphore: usize, value: u64, stages: vk::PipelineStageFlags2) {
-        let mut state = self.state();
-        let payload = state
-            .semaphores
-            .get(&semaphore)
-            .and_then(|signals| signals.range(value..).next().or_else(|| signals.iter().next_back()))
-            .map(|(_, payload)| payload.clone())
-            .unwrap_or_default();
-        state.tracker.wait_semaphore(QueueId(queue), &payload, destination(stages));
+    /// A submission waited for a semaphore, whose signal carried `payload`.
+    pub fn wait_semaphore(&self, queue: u32, payload: &Payload, stages: vk::PipelineStageFlags2) {
+        self.state().tracker.wait_semaphore(QueueId(queue), payload, destination(stages));
     }
 
-    /// A submission signals a semaphore. `None` is vkQueueSubmit's first scope: everything.
-    pub fn signal_semaphore(
-        &self,
-        queue: u32,
-        semaphore: usize,
-        value: u64,
-        stages: Option<vk::PipelineStageFlags2>,
-    ) {
-        let mut state = self.state();
-        let payload = state.tracker.signal_semaphore(QueueId(queue), stages.map(source));
-        state.keep(semaphore, value, payload);
+    /// A submission signals a semaphore: what the signal carries. `None` is vkQueueSubmit's first scope:
+    /// everything.
+    pub fn signal_semaphore(&self, queue: u32, stages: Option<vk::PipelineStageFlags2>) -> Payload {
+        self.state().tracker.signal_semaphore(QueueId(queue), stages.map(source))
     }
 
-    /// vkSignalSemaphore.
-    pub fn host_signal(&self, semaphore: usize, value: u64) {
-        let mut state = self.state();
-        let payload = state.tracker.host_knowledge();
-        state.keep(semaphore, value, payload);
+    /// A submission signals a fence: what the signal carries.
+    pub fn signal_fence(&self, queue: u32) -> Payload {
+        self.state().tracker.signal_fence(QueueId(queue))
     }
 
-    /// The host saw a semaphore at `value`.
-    pub fn host_saw_semaphore(&self, semaphore: usize, value: u64) {
-        let mut state = self.state();
-        let state = &mut *state;
-        if let Some(signals) = state.semaphores.get(&semaphore) {
-            for (_, payload) in signals.range(..=value) {
-                state.tracker.host_wait(payload);
-            }
-        }
-    }
-
-    /// A submission signals a fence.
-    pub fn signal_fence(&self, queue: u32, fence: usize) {
-        let mut state = self.state();
-        let payload = state.tracker.signal_fence(QueueId(queue));
-        state.fences.insert(fence, payload);
-    }
-
-    /// The host saw a fence signaled.
-    pub fn host_saw_fence(&self, fence: usize) {
-        let mut state = self.state();
-        let state = &mut *state;
-        if let Some(payload) = state.fences.get(&fence) {
-            state.tracker.host_wait(payload);
-        }
+    /// The host saw a signal that carries `payload`.
+    pub fn host_saw(&self, payload: &Payload) {
+        self.state().tracker.host_wait(payload);
     }
 
     /// The host saw a queue idle.
@@ -161,7 +118,7 @@ impl Hazards {
         state.tracker.host_wait(&payload);
     }
 
-    /// Memory was allocated or freed: nothing that follows conflicts with what came before.
+    /// Memory ended: nothing that follows conflicts with what came before.
     pub fn forget(&self, address: u64, size: u64) {
         self.state().tracker.forget(Range::new(address, size));
     }
@@ -180,22 +137,25 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// vkCmdSetEvent and vkCmdSetEvent2.
-    pub fn set_event(&self, at: &At<'_>, event: usize, dependency: &Dependency) {
+    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to those who wait for it.
+    pub fn set_event(&self, at: &At<'_>, dependency: &Dependency) -> EventToken {
         let mut state = self.state();
         state.name(at, "vkCmdSetEvent", None);
         let stages = dependencies(dependency).iter().fold(Stages::empty(), |all, d| all | d.source);
-        let token = state.tracker.set_event(QueueId(at.queue), stages);
-        state.events.insert(event, token);
+        state.tracker.set_event(QueueId(at.queue), stages)
     }
 
     /// vkCmdWaitEvents and vkCmdWaitEvents2: the hazards of its layout transitions.
-    pub fn wait_events(&self, at: &At<'_>, events: &[usize], dependency: &Dependency) -> Vec<Found> {
+    pub fn wait_events(
+        &self,
+        at: &At<'_>,
+        tokens: &[Arc<EventToken>],
+        dependency: &Dependency,
+    ) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
         let list = state.told(tag, dependency);
-        let state = &mut *state;
-        let tokens: Vec<&EventToken> = events.iter().filter_map(|e| state.events.get(e)).collect();
+        let tokens: Vec<&EventToken> = tokens.iter().map(|token| &**token).collect();
         let mut hazards = Vec::new();
         for d in list {
             hazards.extend(state.tracker.wait_events(QueueId(at.queue), &tokens, &d, tag));
@@ -228,14 +188,6 @@ impl Hazards {
 }
 
 impl State {
-    fn keep(&mut self, semaphore: usize, value: u64, payload: Payload) {
-        let signals = self.semaphores.entry(semaphore).or_default();
-        signals.insert(value, payload);
-        if signals.len() > SIGNALS {
-            signals.pop_first();
-        }
-    }
-
     fn name(&mut self, at: &At<'_>, command: &'static str, dispatch: Option<Arc<Named>>) -> u64 {
         let place = self.places.entry(at.queue).or_default();
         place.1 += 1;
@@ -273,8 +225,8 @@ impl State {
             _ => None,
         };
         Found {
-            first: name(self.tracker.tag(hazard.first)),
-            second: name(self.tracker.tag(hazard.second)),
+            first: self.tracker.tag(hazard.first).and_then(name),
+            second: self.tracker.tag(hazard.second).and_then(name),
             barrier,
             hazard,
         }

@@ -13,6 +13,7 @@ pub mod hazards;
 pub mod masks;
 pub mod progress;
 pub mod submission;
+pub mod told;
 pub mod worker;
 
 pub use progress::Progress;

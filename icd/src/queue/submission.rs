@@ -1,10 +1,8 @@
 //! One submission: what it waits for, what runs, what it signals.
 
 use super::Queue;
+use super::told::Told;
 use crate::boundary::contain;
-use crate::command::Recorded;
-use crate::command::replay;
-use crate::command::uses::Use;
 use crate::entry::device::Device;
 use crate::entry::fence::Fence;
 use crate::entry::semaphore::Semaphore;
@@ -12,9 +10,27 @@ use ash::vk;
 use pellucid_memory::commands::Payload;
 use std::sync::Arc;
 
-/// An object's identity, as long as it lives.
-fn address<T>(object: &Arc<T>) -> usize {
-    Arc::as_ptr(object) as usize
+/// How submitted work uses an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The entry point that recorded the command, or that handed in the submission.
+    pub command: &'static str,
+    /// The command's place in the submission, from 1, as hazards count commands; `None` if the submission
+    /// itself uses the object.
+    pub index: Option<u32>,
+}
+
+/// What a submission does between its waits and its signals. It holds everything that it uses, until it is
+/// dropped.
+pub trait Work: Send + Sync {
+    /// Runs it to its end, or until the device is lost. `labels` are the debug labels of the queue.
+    ///
+    /// # Errors
+    /// The text of what loses the device.
+    fn run(&self, device: &Arc<Device>, queue: &Queue, labels: &[String]) -> Result<(), String>;
+
+    /// How it uses the object at `object`, if it does.
+    fn use_of(&self, object: *const ()) -> Option<Use>;
 }
 
 /// A semaphore operation: the semaphore and, for a timeline, the value.
@@ -37,8 +53,8 @@ pub struct Submission {
     pub serial: u64,
     /// Semaphores to wait for.
     pub waits: Vec<SemaphoreOperation>,
-    /// Command buffers, in order.
-    pub commands: Vec<Arc<Recorded>>,
+    /// What runs, if anything does.
+    pub work: Option<Box<dyn Work>>,
     /// Semaphores to signal.
     pub signals: Vec<SemaphoreOperation>,
     /// The fence to signal.
@@ -58,13 +74,7 @@ impl Submission {
         if semaphores.chain(fence).any(|used| used == object) {
             return Some(Use { command: "vkQueueSubmit", index: None });
         }
-        let mut counted = 0;
-        self.commands.iter().find_map(|recorded| {
-            if Arc::as_ptr(recorded).cast::<()>() == object {
-                return Some(Use { command: "vkQueueSubmit", index: None });
-            }
-            recorded.use_of(object, &mut counted)
-        })
+        self.work.as_ref().and_then(|work| work.use_of(object))
     }
 
     /// True if it does not have to wait.
@@ -74,56 +84,48 @@ impl Submission {
 
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
     pub fn run(&self, device: &Arc<Device>) {
-        let index = self.queue.as_ref().map(|q| q.index);
-        let hazards = device.hazards.as_ref().zip(index);
-        if let Some(queue) = index {
-            device.completion.begin(queue, self.serial, &self.waits);
+        let Some(queue) = &self.queue else { return };
+        self.begin(device, queue.index);
+        if let Some(work) = &self.work
+            && !device.is_lost()
+        {
+            match contain(|| work.run(device, queue, &self.labels)) {
+                Ok(Ok(())) => {}
+                Ok(Err(text)) => device.lose(&text),
+                Err(text) => device.lose(&format!("internal error: {text}")),
+            }
         }
-        if let (Some((hazards, queue)), Some(host)) = (hazards, &self.host) {
+        self.end(device, queue.index);
+        queue.retire(self.serial);
+        device.progress.notify();
+    }
+
+    fn begin(&self, device: &Device, queue: u32) {
+        if let (Some(hazards), Some(host)) = (&device.hazards, &self.host) {
             hazards.submit(queue, host);
         }
+        let mut known = Told::default();
         for wait in &self.waits {
-            wait.semaphore.consume();
-            if let Some((hazards, queue)) = hazards {
+            let (completed, payload) = wait.semaphore.waited(wait.value);
+            known.completed.join(completed);
+            if let Some(hazards) = &device.hazards {
                 let stages = wait.stages.unwrap_or(vk::PipelineStageFlags2::ALL_COMMANDS);
-                hazards.wait_semaphore(
-                    queue,
-                    address(&wait.semaphore),
-                    wait.semaphore.counted(wait.value),
-                    stages,
-                );
+                hazards.wait_semaphore(queue, &payload.unwrap_or_default(), stages);
             }
         }
-        if let Some(queue) = &self.queue {
-            for recorded in &self.commands {
-                if !device.is_lost() {
-                    match contain(|| replay::run(device, queue, &self.labels, recorded)) {
-                        Ok(Ok(())) => {}
-                        Ok(Err(text)) => device.lose(&text),
-                        Err(text) => device.lose(&format!("internal error: {text}")),
-                    }
-                }
-            }
-        }
-        let told = index.map(|queue| device.completion.end(queue, self.serial)).unwrap_or_default();
+        device.completion.begin(queue, self.serial, known.completed);
+    }
+
+    fn end(&self, device: &Device, queue: u32) {
+        let completed = device.completion.end(queue, self.serial);
+        let hazards = device.hazards.as_ref();
         for signal in &self.signals {
-            if let Some((hazards, queue)) = hazards {
-                let value = signal.semaphore.counted(signal.value);
-                hazards.signal_semaphore(queue, address(&signal.semaphore), value, signal.stages);
-            }
-            signal.semaphore.tell(signal.value, told);
-            signal.semaphore.signal(signal.value);
+            let payload = hazards.map(|h| Arc::new(h.signal_semaphore(queue, signal.stages)));
+            signal.semaphore.signal(signal.value, Told { completed, payload });
         }
         if let Some(fence) = &self.fence {
-            if let Some((hazards, queue)) = hazards {
-                hazards.signal_fence(queue, address(fence));
-            }
-            fence.told.put(told);
-            fence.signal();
+            let payload = hazards.map(|h| Arc::new(h.signal_fence(queue)));
+            fence.signal(Told { completed, payload });
         }
-        if let Some(queue) = &self.queue {
-            queue.retire(self.serial);
-        }
-        device.progress.notify();
     }
 }

@@ -8,7 +8,7 @@ use annotate_snippets::{Element, Level, Renderer};
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
-/// An object that was destroyed, freed or reset while a submission uses it that the host has not seen
+/// An object that was destroyed, freed, reset or changed while a submission uses it that the host has not seen
 /// complete.
 #[derive(Clone, Debug)]
 pub struct FreedReport {
@@ -37,9 +37,13 @@ impl FreedReport {
         }
     }
 
-    /// Whether the object stays, empty.
-    fn resets(&self) -> bool {
-        ["vkBeginCommandBuffer", "vkResetCommandBuffer", "vkResetCommandPool"].contains(&self.call)
+    /// What the call does to the object.
+    fn does(&self) -> &'static str {
+        match self.call {
+            "vkBeginCommandBuffer" | "vkResetCommandBuffer" | "vkResetCommandPool" => "resets",
+            "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" => "changes",
+            _ => "ends",
+        }
     }
 
     fn position(&self) -> String {
@@ -56,7 +60,7 @@ impl FreedReport {
             format!(
                 "{} {} {}, which {} ({}) uses",
                 self.call,
-                if self.resets() { "resets" } else { "ends" },
+                self.does(),
                 self.object(),
                 self.command,
                 self.position()

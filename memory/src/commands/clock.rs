@@ -104,6 +104,11 @@ impl Ranged {
         self.parts.retain(|_, clock| !everywhere.covers(clock));
     }
 
+    /// Drops exceptions for nothing but bytes of `range`, which nobody will ask for.
+    pub fn forget(&mut self, range: Range) {
+        self.parts.retain(|&(start, end), _| start < range.start || end > range.end);
+    }
+
     /// The parts of `range` where fewer than `at_least` operations of `stream` are included.
     pub fn missing(&self, stream: Stream, at_least: u64, range: Range) -> Vec<Range> {
         if self.everywhere.get(stream) >= at_least {
@@ -135,5 +140,10 @@ impl Knowledge {
         self.executed.join(&other.executed);
         self.available.join(&other.available, None);
         self.visible.join(&other.visible, None);
+    }
+    /// Drops what is known of bytes of `range` alone.
+    pub fn forget(&mut self, range: Range) {
+        self.available.forget(range);
+        self.visible.forget(range);
     }
 }

@@ -10,8 +10,7 @@
 //! [`Tracker`] takes the commands of all queues in an order in which they may execute, with the byte ranges
 //! that each operation really accessed, and answers with one [`Hazard`] for each pair that is not
 //! location-ordered, together with the fewest bits whose addition to one barrier would order it. It never
-//! takes a pair as ordered that the appendix does not order; orders that only shader-level synchronization
-//! between operations makes are left to the caller ([`Tracker::synchronizes`]).
+//! takes a pair as ordered that the appendix does not order.
 //!
 //! Image layout transitions and queue family ownership transfers are operations of no stage, inside the
 //! dependency that performs them: after what it makes available, before what it makes visible

@@ -6,7 +6,7 @@ use super::explain::{self, Hazard};
 use super::shadow::{Operand, Range, Record, Shadow};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A queue of the device, counted from 0 in creation order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,6 +19,13 @@ pub struct OperationId(pub u64);
 /// What a semaphore or fence signal carries to whoever waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Payload(Knowledge);
+
+impl Payload {
+    /// Carries what `other` does as well.
+    pub fn join(&mut self, other: &Payload) {
+        self.0.join(&other.0);
+    }
+}
 
 /// What a set event carries to its waits.
 #[derive(Clone, Debug)]
@@ -45,6 +52,9 @@ pub(super) struct PastBarrier {
 
 /// How many barriers of a queue explanations look back at.
 const REMEMBERED_BARRIERS: usize = 256;
+
+/// How many operations of a device [`Tracker::tag`] looks back at.
+const REMEMBERED_OPERATIONS: usize = 1 << 14;
 
 /// A dependency between its availability and its visibility operation.
 #[derive(Clone, Debug)]
@@ -89,10 +99,12 @@ pub(super) struct Operation {
 #[derive(Default)]
 pub struct Tracker {
     pub(super) queues: BTreeMap<QueueId, Queue>,
-    operations: Vec<Operation>,
+    /// The latest operations.
+    operations: VecDeque<Operation>,
+    /// Operations that are older than those.
+    forgotten: u64,
     shadow: Shadow,
     host: Knowledge,
-    synchronized: BTreeSet<(OperationId, OperationId)>,
     /// Ask for visibility between two writes as well (stricter than the appendix).
     pub strict_write_after_write: bool,
 }
@@ -165,6 +177,14 @@ impl Queue {
                 }
             }
         }
+    }
+
+    /// Drops what is known of these bytes alone.
+    fn forget(&mut self, range: Range) {
+        let stages = self.inherit.values_mut().chain(self.ends.values_mut());
+        stages.chain([&mut self.always, &mut self.everything]).for_each(|known| known.forget(range));
+        self.visible.values_mut().for_each(|visible| visible.forget(range));
+        self.barriers.iter_mut().for_each(|barrier| barrier.frozen.forget(range));
     }
 
     /// The dependency's knowledge reaches the stages of its second scope.
@@ -330,26 +350,28 @@ impl Tracker {
         let number = *count;
         let start = state.start(stage).cloned().unwrap_or_default();
         state.ends.entry(stage).or_default().join(&start);
-        let id = OperationId(self.operations.len() as u64);
-        self.operations.push(Operation { queue, stage, number, tag, after });
+        let id = OperationId(self.forgotten + self.operations.len() as u64);
+        self.operations.push_back(Operation { queue, stage, number, tag, after });
+        if self.operations.len() > REMEMBERED_OPERATIONS {
+            self.operations.pop_front();
+            self.forgotten += 1;
+        }
         id
     }
 
-    /// Shader-level synchronization made `first` happen before `second` in part: the caller judges their
-    /// pairs itself.
-    pub fn synchronizes(&mut self, first: OperationId, second: OperationId) {
-        self.synchronized.insert((first, second));
+    fn operation(&self, id: OperationId) -> Option<&Operation> {
+        self.operations.get(usize::try_from(id.0.checked_sub(self.forgotten)?).ok()?)
     }
 
-    /// The caller's name for the command of an operation.
-    pub fn tag(&self, operation: OperationId) -> u64 {
-        self.operations[operation.0 as usize].tag
+    /// The caller's name for the command of an operation; `None` if that is too long ago.
+    pub fn tag(&self, operation: OperationId) -> Option<u64> {
+        self.operation(operation).map(|o| o.tag)
     }
 
-    /// An access of `operation` to `range`: the hazards with earlier accesses, in address order, one for each
-    /// pair of records.
+    /// An access of `operation`, which has just begun, to `range`: the hazards with earlier accesses, in
+    /// address order, one for each pair of records.
     pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
-        let op = self.operations[operation.0 as usize].clone();
+        let Some(op) = self.operation(operation).cloned() else { return Vec::new() };
         let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };
         let mut hazards: Vec<Hazard> = Vec::new();
         let mut conflicts: Vec<(Range, Record)> = Vec::new();
@@ -377,6 +399,8 @@ impl Tracker {
     /// Memory was freed or given a new content that no earlier access conflicts with.
     pub fn forget(&mut self, range: Range) {
         self.shadow.forget(range);
+        self.host.forget(range);
+        self.queues.values_mut().for_each(|queue| queue.forget(range));
     }
 
     pub(super) fn queue(&self, id: QueueId) -> Option<&Queue> {
@@ -388,8 +412,7 @@ impl Tracker {
             // Its writes are available where it has executed.
             return self.unavailable(earlier, later, range).is_empty();
         }
-        let after = self.operations[later.operation.0 as usize].after;
-        after == Some(earlier.operation)
+        self.operation(later.operation).and_then(|o| o.after) == Some(earlier.operation)
             || self.start(later).is_some_and(|k| {
                 let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: Accesses::empty() };
                 k.executed.get(stream) >= earlier.number
@@ -425,9 +448,7 @@ impl Tracker {
     /// The bytes of `range` on which the two accesses are not location-ordered.
     fn unordered(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
         let (w, y) = (&earlier.operand, &later.operand);
-        if earlier.operation == later.operation
-            || self.synchronized.contains(&(earlier.operation, later.operation))
-        {
+        if earlier.operation == later.operation {
             return Vec::new();
         }
         let transitions = [earlier.stage, later.stage] == [Stages::TRANSITION; 2];

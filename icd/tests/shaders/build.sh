@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Compiles the shaders of these tests again.
+set -euo pipefail
+cd "$(dirname "$0")"
+for shader in *.comp; do
+    glslangValidator -g --target-env vulkan1.2 -o "${shader%.comp}.spv" "$shader"
+done
