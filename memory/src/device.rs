@@ -1,79 +1,38 @@
 //! Device memory: allocations, their device view and their host view.
 //!
 //! An allocation is a range of a heap's memory file mapped twice: the **device view**, through which shaders
-//! and commands work, and the **host view**, which the application gets from vkMapMemory. Of coherent memory
-//! both show the same bytes at once. Of non-coherent memory the host view is a copy: [`Allocation::flush`]
-//! and [`Allocation::invalidate`] alone move bytes, in units of [`ATOM`], so that a missing call shows every
-//! time. A flush moves only atoms that the host wrote since the last flush or invalidate; an invalidate
-//! leaves atoms that the host wrote and did not flush undefined (here: the device's bytes). Mapping does not
-//! invalidate; unmapping does not flush.
+//! and commands work, and the **host view**, which the application gets from vkMapMemory. Where nobody checks
+//! the host, both show the same bytes at once, whatever the memory type promises: a flush or an invalidate has
+//! nothing to do. Where the host is checked, [`crate::host`] says what the two show.
 //!
 //! Both views live as long as the allocation; whoever uses it holds a reference to it.
 
-use crate::heap::{Heap, HeapError};
-use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::heap::{Heap, HeapError, data_ranges};
+use crate::host::{Flushed, Invalidated, Mapping, PAGE, Spans, View};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `nonCoherentAtomSize`, in bytes.
 pub const ATOM: u64 = 64;
 
-/// One mapping; unmapped when dropped.
-#[derive(Debug)]
-struct Mapping {
-    start: NonNull<u8>,
-    length: usize,
-}
-
-// SAFETY: a mapping is process-wide memory; how its bytes are accessed is the contract of the functions
-// below.
-unsafe impl Send for Mapping {}
-// SAFETY: as for Send.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    /// Maps `size` bytes of a file from `offset`, or anonymous memory.
-    fn new(size: u64, file: Option<(libc::c_int, u64)>) -> Result<Mapping, HeapError> {
-        let length =
-            usize::try_from(size.next_multiple_of(4096)).map_err(|_| HeapError::system("map memory"))?;
-        let (flags, fd, offset) = match file {
-            Some((fd, offset)) => (libc::MAP_SHARED, fd, offset),
-            None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
-        };
-        // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags | libc::MAP_NORESERVE,
-                fd,
-                offset as libc::off_t,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(HeapError::system("map memory"));
-        }
-        match NonNull::new(start.cast()) {
-            Some(start) => Ok(Mapping { start, length }),
-            None => Err(HeapError::system("map memory")),
-        }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing borrows from it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
-    }
-}
-
 /// The host's side of an allocation, made when it is first mapped.
 #[derive(Debug)]
 enum HostView {
-    /// The same pages as the device view.
-    Coherent(Mapping),
-    /// The host's own copy, and its bytes at the last flush or invalidate.
-    Copy { host: Mapping, synced: Mapping },
+    /// The same pages as the device view; nobody looks at what the host does to them.
+    Flat(Mapping),
+    /// The host is watched.
+    Checked(View),
+}
+
+/// How the host sees an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostMemory {
+    /// Its mapping is the device view's pages, whatever the memory type promises.
+    Flat,
+    /// The same, and its writes are looked for.
+    Coherent,
+    /// It has bytes of its own, which flush and invalidate move.
+    NonCoherent,
 }
 
 /// One allocation of device memory.
@@ -82,21 +41,28 @@ pub struct Allocation {
     heap: Arc<Heap>,
     offset: u64,
     size: u64,
-    coherent: bool,
+    kind: HostMemory,
     device: Mapping,
-    host: Mutex<Option<HostView>>,
+    host: Mutex<Host>,
+}
+
+#[derive(Debug, Default)]
+struct Host {
+    view: Option<HostView>,
+    /// Of non-coherent memory: bytes that the device wrote and the host has not invalidated.
+    unseen: Spans,
 }
 
 impl Allocation {
-    /// Allocates `size` bytes, zeroed. `coherent` says what host views will be.
+    /// Allocates `size` bytes, zeroed.
     ///
     /// # Errors
     /// The heap is full, or the operating system refuses.
-    pub fn new(heap: &Arc<Heap>, size: u64, coherent: bool) -> Result<Allocation, HeapError> {
+    pub fn new(heap: &Arc<Heap>, size: u64, kind: HostMemory) -> Result<Allocation, HeapError> {
         let offset = heap.take(size)?;
         match Mapping::new(size, Some((heap.descriptor(), offset))) {
             Ok(device) => {
-                Ok(Allocation { heap: heap.clone(), offset, size, coherent, device, host: Mutex::new(None) })
+                Ok(Allocation { heap: heap.clone(), offset, size, kind, device, host: Mutex::default() })
             }
             Err(error) => {
                 heap.give(offset, size);
@@ -124,7 +90,23 @@ impl Allocation {
     /// past the end.
     pub fn device_pointer(&self, offset: u64) -> Option<*mut u8> {
         // SAFETY: the offset is inside the mapping.
-        (offset <= self.size).then(|| unsafe { self.device.start.as_ptr().add(offset as usize) })
+        (offset <= self.size).then(|| unsafe { self.device.start().add(offset as usize) })
+    }
+
+    fn host(&self) -> MutexGuard<'_, Host> {
+        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `with` makes of the host's view, if there is one that is checked.
+    fn checked_view<T>(&self, with: impl FnOnce(&mut View, &mut Spans) -> T) -> Option<T> {
+        match &mut *self.host() {
+            Host { view: Some(HostView::Checked(view)), unseen } => Some(with(view, unseen)),
+            _ => None,
+        }
+    }
+
+    fn non_coherent_view<T>(&self, with: impl FnOnce(&mut View, &mut Spans) -> T) -> Option<T> {
+        if self.kind == HostMemory::NonCoherent { self.checked_view(with) } else { None }
     }
 
     /// The host view, made at the first call and the same ever after.
@@ -132,66 +114,95 @@ impl Allocation {
     /// # Errors
     /// The operating system refuses.
     pub fn map(&self) -> Result<*mut u8, HeapError> {
-        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
-        let view = match &mut *host {
-            Some(view) => view,
-            empty => empty.insert(if self.coherent {
-                HostView::Coherent(Mapping::new(self.size, Some((self.heap.descriptor(), self.offset)))?)
-            } else {
-                HostView::Copy {
-                    host: Mapping::new(self.size, None)?,
-                    synced: Mapping::new(self.size, None)?,
+        let mut host = self.host();
+        if host.view.is_none() {
+            let file = match self.kind {
+                HostMemory::NonCoherent => (self.heap.host_copies()?, self.offset),
+                HostMemory::Flat | HostMemory::Coherent => (self.heap.descriptor(), self.offset),
+            };
+            host.view = Some(match self.kind {
+                HostMemory::Flat => HostView::Flat(Mapping::new(self.size, Some(file))?),
+                kind => {
+                    let coherent = kind == HostMemory::Coherent;
+                    HostView::Checked(View::new(self.size, file, coherent, &self.device, &host.unseen)?)
                 }
-            }),
-        };
-        let (HostView::Coherent(mapping) | HostView::Copy { host: mapping, .. }) = view;
-        Ok(mapping.start.as_ptr())
+            });
+        }
+        match &host.view {
+            Some(HostView::Flat(mapping)) => Ok(mapping.start()),
+            Some(HostView::Checked(view)) => Ok(view.start()),
+            None => Err(HeapError::system("map memory")),
+        }
+    }
+
+    /// Takes note of pages that the host has written. True if there are any whose bytes only a device at rest
+    /// leaves as the host wrote them.
+    pub fn look(&self) -> bool {
+        self.checked_view(|view, _| view.look()).unwrap_or(false) && self.kind == HostMemory::Coherent
+    }
+
+    /// The bytes that the host wrote since this was last asked, as far as they changed. Of coherent memory
+    /// the device must not write any meanwhile.
+    pub fn host_writes(&self) -> Vec<Range<u64>> {
+        self.checked_view(|view, _| {
+            view.look();
+            view.writes(&self.device)
+        })
+        .unwrap_or_default()
+    }
+
+    /// A command or shader has written these bytes.
+    pub fn device_wrote(&self, range: &Range<u64>) {
+        let range = range.start..range.end.min(self.size);
+        if range.is_empty() {
+            return;
+        }
+        let mut host = self.host();
+        if self.kind == HostMemory::NonCoherent {
+            host.unseen.insert(&range);
+        }
+        if let Some(HostView::Checked(view)) = &mut host.view {
+            view.device_wrote(&self.device, &range);
+        }
+    }
+
+    /// Something that does not say what it writes has run on the device, which is at rest now.
+    pub fn device_wrote_somewhere(&self) {
+        let start = self.offset;
+        for data in data_ranges(self.heap.descriptor(), start..start + self.size) {
+            let pages = (data.start - start) / PAGE * PAGE..(data.end - start).next_multiple_of(PAGE);
+            let found = self.checked_view(|view, unseen| view.device_wrote_in(&self.device, &pages, unseen));
+            // Nobody has mapped it yet: all of it may be new to the host.
+            let found =
+                found.unwrap_or_else(|| std::iter::once(pages.start..pages.end.min(self.size)).collect());
+            found.iter().for_each(|range| self.device_wrote(range));
+        }
     }
 
     /// vkFlushMappedMemoryRanges: the host's writes in `offset .. offset + size` reach the device view.
-    pub fn flush(&self, offset: u64, size: u64) {
-        self.each_atom(offset, size, |host, synced, device| {
-            if host != synced {
-                synced.copy_from_slice(host);
-                device.copy_from_slice(host);
-            }
-        });
+    pub fn flush(&self, offset: u64, size: u64) -> Flushed {
+        let range = self.mapped_range(offset, size);
+        self.non_coherent_view(|view, unseen| {
+            view.look();
+            view.writes(&self.device);
+            view.flush(&self.device, &range, unseen)
+        })
+        .unwrap_or_default()
     }
 
     /// vkInvalidateMappedMemoryRanges: the device's writes in `offset .. offset + size` reach the host view.
-    pub fn invalidate(&self, offset: u64, size: u64) {
-        self.each_atom(offset, size, |host, synced, device| {
-            if host != device {
-                host.copy_from_slice(device);
-            }
-            if synced != host {
-                synced.copy_from_slice(host);
-            }
-        });
+    pub fn invalidate(&self, offset: u64, size: u64) -> Invalidated {
+        let range = self.mapped_range(offset, size);
+        self.non_coherent_view(|view, unseen| {
+            view.look();
+            view.writes(&self.device);
+            view.invalidate(&self.device, &range, unseen)
+        })
+        .unwrap_or_default()
     }
 
-    fn each_atom(&self, offset: u64, size: u64, mut each: impl FnMut(&mut [u8], &mut [u8], &mut [u8])) {
-        let host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(HostView::Copy { host, synced }) = &*host else { return };
-        let start = offset / ATOM * ATOM;
-        let end =
-            offset.saturating_add(size).min(self.size).next_multiple_of(ATOM).min(self.device.length as u64);
-        let mut at = start;
-        while at < end {
-            let n = ATOM as usize;
-            // SAFETY: three distinct mappings of one length, a multiple of the atom; `at` is inside. The
-            // application and the device do not write these bytes during the call (valid usage: it would be a
-            // data race of theirs).
-            let (a, b, c) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(host.start.as_ptr().add(at as usize), n),
-                    std::slice::from_raw_parts_mut(synced.start.as_ptr().add(at as usize), n),
-                    std::slice::from_raw_parts_mut(self.device.start.as_ptr().add(at as usize), n),
-                )
-            };
-            each(a, b, c);
-            at += ATOM;
-        }
+    fn mapped_range(&self, offset: u64, size: u64) -> Range<u64> {
+        offset.min(self.size)..offset.saturating_add(size).min(self.size)
     }
 
     fn checked(&self, offset: u64, length: u64) -> Option<*mut u8> {
@@ -276,7 +287,7 @@ mod tests {
 
     #[test]
     fn coherent_views_show_the_same_bytes() {
-        let a = Allocation::new(&heap(), 100, true).unwrap();
+        let a = Allocation::new(&heap(), 100, HostMemory::Flat).unwrap();
         host_bytes(&a)[7] = 42;
         let mut byte = [0];
         assert!(a.read(7, &mut byte));
@@ -286,38 +297,8 @@ mod tests {
     }
 
     #[test]
-    fn non_coherent_views_differ_until_flushed_or_invalidated() {
-        let a = Allocation::new(&heap(), 200, false).unwrap();
-        host_bytes(&a)[70] = 1;
-        let mut byte = [0];
-        a.read(70, &mut byte);
-        assert_eq!(byte, [0]);
-        a.flush(0, 64);
-        a.read(70, &mut byte);
-        assert_eq!(byte, [0], "another atom");
-        a.flush(65, 1);
-        a.read(70, &mut byte);
-        assert_eq!(byte, [1], "whole atoms");
-        a.write(70, &[2]);
-        assert_eq!(host_bytes(&a)[70], 1);
-        a.invalidate(64, 64);
-        assert_eq!(host_bytes(&a)[70], 2);
-    }
-
-    #[test]
-    fn a_flush_moves_only_what_the_host_wrote() {
-        let a = Allocation::new(&heap(), 256, false).unwrap();
-        host_bytes(&a)[0] = 1;
-        a.write(128, &[9]);
-        a.flush(0, u64::MAX);
-        let mut byte = [0];
-        a.read(128, &mut byte);
-        assert_eq!(byte, [9]);
-    }
-
-    #[test]
     fn ranges_are_checked() {
-        let a = Allocation::new(&heap(), 100, true).unwrap();
+        let a = Allocation::new(&heap(), 100, HostMemory::Flat).unwrap();
         assert!(!a.write(99, &[1, 2]));
         assert!(!a.read(u64::MAX, &mut [0]));
         assert!(!a.fill(0, 101, &[0]));
@@ -332,7 +313,7 @@ mod tests {
     fn memory_is_zero_when_it_comes_back() {
         let heap = Arc::new(Heap::new(0, 1 << 16).unwrap());
         for _ in 0..40 {
-            let a = Allocation::new(&heap, 1 << 16, true).unwrap();
+            let a = Allocation::new(&heap, 1 << 16, HostMemory::Flat).unwrap();
             let mut bytes = [1; 16];
             a.read(0, &mut bytes);
             assert_eq!(bytes, [0; 16]);

@@ -5,11 +5,13 @@
 //! file, so addresses depend on the order of allocations and on nothing else. Ranges are separated by an
 //! unused gap and not handed out again before the rest of the file has been, so that an address from a freed
 //! allocation rarely points into a live one. Pages are committed when first touched, given back when the
-//! range is freed, and zero before their first write.
+//! range is freed, and zero before their first write. Where the host is checked, a second file holds its
+//! copies of non-coherent memory, at the same offsets.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Alignment of allocations and the gap after each, in bytes.
 pub const GRANULE: u64 = 0x1_0000;
@@ -45,6 +47,7 @@ impl HeapError {
 #[derive(Debug)]
 pub struct Heap {
     file: OwnedFd,
+    host_copies: OnceLock<OwnedFd>,
     base: u64,
     size: u64,
     ranges: Mutex<Ranges>,
@@ -64,20 +67,10 @@ impl Heap {
     /// # Errors
     /// The operating system gives no memory file.
     pub fn new(base: u64, size: u64) -> Result<Heap, HeapError> {
-        // SAFETY: the name is a null-terminated string; the call has no other precondition.
-        let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), libc::MFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(HeapError::system("create a memory file"));
-        }
-        // SAFETY: the descriptor was just created and belongs to nobody else.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        let span = (size.saturating_mul(16)).next_multiple_of(GRANULE);
-        // SAFETY: plain system call on an owned descriptor.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), span as libc::off_t) } != 0 {
-            return Err(HeapError::system("size a memory file"));
-        }
+        let span = size.saturating_mul(16).next_multiple_of(GRANULE);
+        let file = memory_file(span)?;
         let ranges = Ranges { free: BTreeMap::from([(0, span)]), cursor: 0, used: 0 };
-        Ok(Heap { file, base, size, ranges: Mutex::new(ranges) })
+        Ok(Heap { file, host_copies: OnceLock::new(), base, size, ranges: Mutex::new(ranges) })
     }
 
     fn ranges(&self) -> MutexGuard<'_, Ranges> {
@@ -100,6 +93,23 @@ impl Heap {
 
     pub(crate) fn descriptor(&self) -> libc::c_int {
         self.file.as_raw_fd()
+    }
+
+    /// The file of the host's copies.
+    ///
+    /// # Errors
+    /// The operating system gives no memory file.
+    pub(crate) fn host_copies(&self) -> Result<libc::c_int, HeapError> {
+        if self.host_copies.get().is_none() {
+            // Another thread may have been first: then its file stays.
+            let _ = self.host_copies.set(memory_file(self.span())?);
+        }
+        Ok(self.host_copies.get().map_or(-1, AsRawFd::as_raw_fd))
+    }
+
+    /// Bytes of the file.
+    fn span(&self) -> u64 {
+        (self.size.saturating_mul(16)).next_multiple_of(GRANULE)
     }
 
     /// Takes a range for `size` bytes; its offset in the file.
@@ -142,14 +152,16 @@ impl Heap {
     /// Gives a range back; its bytes are zero from here on.
     pub(crate) fn give(&self, offset: u64, size: u64) {
         let span = span_of(size);
-        // SAFETY: plain system call on an owned descriptor; the range is ours until it is inserted below.
-        unsafe {
-            libc::fallocate(
-                self.descriptor(),
-                libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE,
-                offset as libc::off_t,
-                span as libc::off_t,
-            );
+        for file in std::iter::once(&self.file).chain(self.host_copies.get()) {
+            // SAFETY: plain system call on an owned descriptor; the range is ours until it is inserted below.
+            unsafe {
+                libc::fallocate(
+                    file.as_raw_fd(),
+                    libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE,
+                    offset as libc::off_t,
+                    span as libc::off_t,
+                );
+            }
         }
         let mut ranges = self.ranges();
         ranges.used -= size;
@@ -168,21 +180,43 @@ impl Heap {
 
     /// Bytes of the range that are committed.
     pub(crate) fn committed(&self, offset: u64, size: u64) -> u64 {
-        let (mut at, end, mut sum) = (offset as libc::off_t, (offset + size) as libc::off_t, 0);
-        while at < end {
-            // SAFETY: plain system calls on an owned descriptor.
-            let data = unsafe { libc::lseek(self.descriptor(), at, libc::SEEK_DATA) };
-            if data < 0 || data >= end {
-                break;
-            }
-            // SAFETY: as above.
-            let hole = unsafe { libc::lseek(self.descriptor(), data, libc::SEEK_HOLE) };
-            let stop = if hole < 0 { end } else { hole.min(end) };
-            sum += (stop - data) as u64;
-            at = stop;
-        }
-        sum
+        data_ranges(self.descriptor(), offset..offset + size).iter().map(|r| r.end - r.start).sum()
     }
+}
+
+/// A memory file of `size` bytes, sparse.
+fn memory_file(size: u64) -> Result<OwnedFd, HeapError> {
+    // SAFETY: the name is a null-terminated string; the call has no other precondition.
+    let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(HeapError::system("create a memory file"));
+    }
+    // SAFETY: the descriptor was just created and belongs to nobody else.
+    let file = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: plain system call on an owned descriptor.
+    if unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) } != 0 {
+        return Err(HeapError::system("size a memory file"));
+    }
+    Ok(file)
+}
+
+/// The parts of a memory file that hold data.
+pub(crate) fn data_ranges(file: libc::c_int, range: Range<u64>) -> Vec<Range<u64>> {
+    let seek = |at: u64, whence| {
+        // SAFETY: plain system call on an open descriptor.
+        let found = unsafe { libc::lseek(file, at as libc::off_t, whence) };
+        u64::try_from(found).unwrap_or(range.end).min(range.end)
+    };
+    let (mut at, mut found) = (range.start, Vec::new());
+    while at < range.end {
+        let data = seek(at, libc::SEEK_DATA);
+        if data >= range.end {
+            break;
+        }
+        at = seek(data, libc::SEEK_HOLE);
+        found.push(data..at);
+    }
+    found
 }
 
 fn span_of(size: u64) -> u64 {

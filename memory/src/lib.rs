@@ -22,6 +22,7 @@ pub mod explore;
 pub mod finding;
 pub mod heap;
 pub mod history;
+pub mod host;
 pub mod litmus;
 pub mod model;
 pub mod outline;

@@ -3,7 +3,7 @@
 //! Two heaps: one device-local, one not. The order of types is the one that the specification asks for: a
 //! type comes before every type whose properties are a strict superset of its own.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk::{self, MemoryPropertyFlags as P};
 
@@ -16,19 +16,31 @@ pub const BASES: [u64; 2] = [0x0001_0000_0000, 0x4001_0000_0000];
 /// Bytes in use on each heap, by all devices of all instances of the process.
 pub static USAGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
+/// Takes bytes of a heap of `size` bytes; false, and nothing taken, if too few are left.
+pub fn take(heap: usize, size: u64, bytes: u64) -> bool {
+    let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= size);
+    USAGE[heap].fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+}
+
+/// Gives bytes of a heap back.
+pub fn give(heap: usize, bytes: u64) {
+    USAGE[heap].fetch_sub(bytes, Ordering::Relaxed);
+}
+
 /// Types: properties and heap.
-pub const TYPES: [(P, u32); 5] = [
+pub const TYPES: [(P, u32); 6] = [
     (P::DEVICE_LOCAL, 0),
     (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 1),
     (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 0),
     (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_CACHED.as_raw()), 1),
     (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::LAZILY_ALLOCATED.as_raw()), 0),
+    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw() | P::HOST_CACHED.as_raw()), 1),
 ];
 
 /// `memoryTypeBits` of buffers and ordinary images.
-pub const ORDINARY: u32 = 0b0_1111;
+pub const ORDINARY: u32 = 0b10_1111;
 /// `memoryTypeBits` of images with transient attachment usage.
-pub const TRANSIENT: u32 = 0b1_1111;
+pub const TRANSIENT: u32 = 0b11_1111;
 
 /// Bytes of each heap: half of the machine's memory, in whole 64 MiB.
 pub fn heap_size() -> u64 {

@@ -105,6 +105,9 @@ fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
 
 /// The bytes that a command wrote are initialised from now on.
 fn note_writes(device: &Device, runs: &[(Range, Operand)]) {
+    if let Some(host) = &device.host {
+        host.device_wrote(runs);
+    }
     let mut unwritten = device.unwritten();
     if unwritten.is_empty() {
         return;

@@ -4,6 +4,7 @@ use crate::boundary::Error;
 use crate::caps::PUSH_CONSTANTS;
 use crate::command::batch::Reach;
 use crate::command::check;
+use crate::config::Mode;
 use crate::entry::buffer::{Buffer, address_views};
 use crate::entry::debug::deliver_report;
 use crate::entry::descriptor_layout::Binding as LayoutBinding;
@@ -336,6 +337,10 @@ pub fn run(
         };
         plain::dispatch(program, &grid, &ready.resources, &options)
     };
+    let told = program.modelled && device.instance.config.mode != Mode::Explore;
+    if let Some(host) = device.host.as_ref().filter(|_| !told) {
+        host.device_wrote_somewhere();
+    }
     outcome.or_else(|trap| trapped(device, &trap, &named()))
 }
 

@@ -84,11 +84,12 @@ impl Buffer {
 
     fn bind(self: &Arc<Self>, device: &Device, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
-        if !offset.is_multiple_of(BIND_ALIGNMENT) || offset.saturating_add(self.size) > memory.bytes().size()
+        let needs = Buffer::requirements(self.size);
+        if !offset.is_multiple_of(BIND_ALIGNMENT) || offset.saturating_add(needs.size) > memory.bytes().size()
         {
             return Err(Error::usage(format!(
-                "a buffer of {} bytes does not fit at offset {offset} of {} bytes of memory",
-                self.size,
+                "a buffer that needs {} bytes does not fit at offset {offset} of {} bytes of memory",
+                needs.size,
                 memory.bytes().size()
             )));
         }

@@ -13,7 +13,7 @@ use crate::ffi;
 use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::device::Allocation;
+use pellucid_memory::device::{Allocation, HostMemory};
 use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::interface;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
@@ -102,7 +102,7 @@ impl DescriptorSet {
         let inline = match layout.inline_bytes {
             0 => None,
             bytes => Some(
-                Allocation::new(&device.heaps[1], u64::from(bytes), true)
+                Allocation::new(&device.heaps[1], u64::from(bytes), HostMemory::Flat)
                     .map_err(|_| Error::from(vk::Result::ERROR_OUT_OF_HOST_MEMORY))?,
             ),
         };

@@ -9,6 +9,7 @@ use crate::handle::{self, dispatchable_object};
 use crate::queue::checked::CheckState;
 use crate::queue::completion::Completion;
 use crate::queue::hazards::Hazards;
+use crate::queue::host::HostMemory;
 use crate::queue::told::Told;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, message};
@@ -53,6 +54,8 @@ pub struct Device {
     pub checked: Option<Mutex<CheckState>>,
     /// Hazards between commands; there in check mode.
     pub hazards: Option<Arc<Hazards>>,
+    /// The memory that the host can map; there in check mode.
+    pub host: Option<HostMemory>,
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
@@ -231,6 +234,7 @@ entries! {
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: instance.config.mode.modelled().then(Arc::default),
+            host: instance.config.mode.modelled().then(HostMemory::default),
             completion: Completion::default(),
             unwritten: Mutex::default(),
             instance,

@@ -2,15 +2,16 @@
 
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::limits;
-use crate::caps::memory::{TYPES, USAGE};
+use crate::caps::memory::{self, TYPES};
 use crate::entry::destroy::destroy;
 use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::message;
 use crate::queue::hazards::Hazards;
 use ash::vk;
-use pellucid_memory::device::Allocation;
+use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::HeapError;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,7 @@ pub struct DeviceMemory {
     heap: usize,
     /// The host can map it.
     pub host_visible: bool,
+    coherent: bool,
     lazy: bool,
     bytes: Allocation,
     mapped: Mutex<Option<(u64, u64)>>,
@@ -46,16 +48,28 @@ impl DeviceMemory {
             return Err(Error::usage(format!("there is no memory type {memory_type}")));
         };
         let heap = *heap as usize;
-        let coherent = !flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
-            || flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
-        let bytes = Allocation::new(&device.heaps[heap], size, coherent).map_err(|error| match error {
-            HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
-            HeapError::System { .. } => Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string()),
+        let host_visible = flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let kind = match flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
+            false if host_visible && device.instance.config.mode.modelled() => HostMemory::NonCoherent,
+            _ => HostMemory::Flat,
+        };
+        // The heaps are one, whatever the number of devices.
+        if !memory::take(heap, device.caps.heap_size, size) {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
+        let bytes = Allocation::new(&device.heaps[heap], size, kind).map_err(|error| {
+            memory::give(heap, size);
+            match error {
+                HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+                HeapError::System { .. } => {
+                    Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string())
+                }
+            }
         })?;
-        USAGE[heap].fetch_add(size, Ordering::Relaxed);
         Ok(DeviceMemory {
             heap,
-            host_visible: flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE),
+            host_visible,
+            coherent: flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT),
             lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
             bytes,
             mapped: Mutex::default(),
@@ -69,7 +83,7 @@ impl DeviceMemory {
         self.freed.load(Ordering::Relaxed)
     }
 
-    fn range(&self, range: &vk::MappedMemoryRange<'_>) -> Outcome<(u64, u64)> {
+    fn range(&self, device: &Device, call: &str, range: &vk::MappedMemoryRange<'_>) -> Outcome<(u64, u64)> {
         let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         let (start, end) = mapped.ok_or_else(|| Error::usage("the memory is not mapped"))?;
         let stop = if range.size == vk::WHOLE_SIZE { end } else { range.offset.saturating_add(range.size) };
@@ -80,13 +94,23 @@ impl DeviceMemory {
                 range.offset
             )));
         }
+        // The end of the memory, and that of the mapping, need no alignment.
+        let ends = stop == self.bytes.size() || range.size == vk::WHOLE_SIZE;
+        let aligned = range.offset.is_multiple_of(ATOM) && (ends || range.size.is_multiple_of(ATOM));
+        if !self.coherent && !aligned {
+            let text = format!(
+                "{call}: range {}..{stop} is not in units of nonCoherentAtomSize, {ATOM} bytes",
+                range.offset
+            );
+            message::error(Some(&device.instance), &text);
+        }
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }
 }
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        USAGE[self.heap].fetch_sub(self.bytes.size(), Ordering::Relaxed);
+        memory::give(self.heap, self.bytes.size());
         if let Some(hazards) = &self.hazards {
             hazards.forget(self.bytes.address(), self.bytes.size());
         }
@@ -116,6 +140,7 @@ entries! {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
         let memory = DeviceMemory::allocate(&device, info.allocation_size, info.memory_type_index as usize)?;
+        let memory = Arc::new(memory);
         device.allocations.fetch_add(1, Ordering::Relaxed);
         if let Some(hazards) = &device.hazards {
             // The addresses may have been an inline uniform block's.
@@ -125,7 +150,10 @@ entries! {
                 device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
-        ffi::write(out, handle::insert(Arc::new(memory)))
+        if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible) {
+            host.allocated(&memory);
+        }
+        ffi::write(out, handle::insert(memory))
     }
 
     /// vkFreeMemory.
@@ -186,10 +214,10 @@ entries! {
         count: u32,
         ranges: *const vk::MappedMemoryRange<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(range)?;
+            let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
             memory.bytes.flush(offset, size);
         }
         Ok(())
@@ -201,10 +229,10 @@ entries! {
         count: u32,
         ranges: *const vk::MappedMemoryRange<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(range)?;
+            let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
             memory.bytes.invalidate(offset, size);
         }
         Ok(())

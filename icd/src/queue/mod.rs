@@ -10,6 +10,7 @@ pub mod completion;
 mod explored;
 mod float;
 pub mod hazards;
+pub mod host;
 pub mod masks;
 pub mod progress;
 pub mod submission;

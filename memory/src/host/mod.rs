@@ -1,0 +1,31 @@
+//! The host's side of an allocation that is checked: what the application writes to mapped memory, and when
+//! it and the device see each other's bytes.
+//!
+//! **Coherent memory.** The application's mapping and the device view show the same pages. The driver keeps
+//! what they held when it last looked; what differs in pages that the application has written
+//! ([`watch`]), the host wrote.
+//!
+//! **Non-coherent memory.** The application's mapping shows other pages than the device view.
+//! A flush moves what the host wrote, an invalidate what the device wrote, in units of
+//! [`ATOM`](crate::device::ATOM); nothing else moves a byte, so that a missing call shows every time. Bytes
+//! that the device has written and the host has not invalidated, nobody may read: they are *unseen*, and
+//! filled with bytes that are neither what the host had there nor what the device wrote. So a store to them
+//! is noticed whatever it stores, and a read of them shows.
+//!
+//! What is left to chance: a store to unseen bytes of exactly the bytes that fill them goes unnoticed if the
+//! host writes nothing else in the atom. That is one store in 2^32 for a word, but one in 254 for a single
+//! byte that the device wrote alone in its atom.
+//!
+//! An atom with unseen bytes in which the host wrote others, and which is then flushed, is a lost update on a
+//! device that writes back whole lines. The unseen bytes keep what the device wrote, and are told.
+
+mod mapping;
+mod spans;
+mod view;
+mod watch;
+
+pub(crate) use mapping::{Mapping, PAGE};
+pub(crate) use spans::Spans;
+pub(crate) use view::View;
+pub use view::{Flushed, Invalidated};
+pub use watch::refusal;

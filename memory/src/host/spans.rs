@@ -1,0 +1,80 @@
+//! Sets of bytes, as runs.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Runs of bytes, by their start, that neither overlap nor touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spans(BTreeMap<u64, u64>);
+
+impl Spans {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The runs, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Range<u64>> {
+        self.0.iter().map(|(start, end)| *start..*end)
+    }
+
+    pub fn insert(&mut self, range: &Range<u64>) {
+        let (mut start, mut end) = (range.start, range.end);
+        if start >= end {
+            return;
+        }
+        if let Some((before, last)) = self.0.range(..start).next_back().map(|(s, e)| (*s, *e))
+            && last >= start
+        {
+            (start, end) = (before, end.max(last));
+        }
+        while let Some((next, last)) = self.0.range(start..=end).next().map(|(s, e)| (*s, *e)) {
+            self.0.remove(&next);
+            end = end.max(last);
+        }
+        self.0.insert(start, end);
+    }
+
+    pub fn remove(&mut self, range: &Range<u64>) {
+        for part in self.within(range) {
+            let whole = self.0.range(..=part.start).next_back().map(|(s, e)| (*s, *e));
+            let Some((start, end)) = whole else { continue };
+            self.0.remove(&start);
+            if start < part.start {
+                self.0.insert(start, part.start);
+            }
+            if part.end < end {
+                self.0.insert(part.end, end);
+            }
+        }
+    }
+
+    /// The parts of `range` that are in the set.
+    pub fn within(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let before = self.0.range(..range.start).next_back();
+        before
+            .into_iter()
+            .chain(self.0.range(range.start..range.end.max(range.start)))
+            .map(|(start, end)| range.start.max(*start)..range.end.min(*end))
+            .filter(|part| part.start < part.end)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_join_and_part() {
+        let mut s = Spans::default();
+        for range in [10..20, 30..40, 20..25, 24..31, 50..60, 5..5] {
+            s.insert(&range);
+        }
+        assert_eq!(s.iter().collect::<Vec<_>>(), [10..40, 50..60]);
+        s.remove(&(12..13));
+        s.remove(&(35..55));
+        assert_eq!(s.iter().collect::<Vec<_>>(), [10..12, 13..35, 55..60]);
+        assert_eq!(s.within(&(11..56)), [11..12, 13..35, 55..56]);
+        assert!(s.within(&(35..55)).is_empty());
+    }
+}

@@ -1,0 +1,227 @@
+//! What the host has of one allocation. See the module's page.
+
+use super::mapping::{Mapping, PAGE};
+use super::spans::Spans;
+use super::watch::Watched;
+use crate::device::ATOM;
+use crate::heap::HeapError;
+use std::ops::Range;
+
+/// Unseen bytes in a row that a host which writes beside them leaves as they are by chance once in 2^32.
+const CERTAIN: u64 = 4;
+
+/// What a flush did, in bytes of the allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flushed {
+    /// Bytes of the host that the device has from now on.
+    pub moved: Vec<Range<u64>>,
+    /// Unseen bytes that the host did not write, in atoms in which it wrote others.
+    pub lost: Vec<Range<u64>>,
+}
+
+/// What an invalidate did, in bytes of the allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invalidated {
+    /// Bytes that the device wrote and the host sees from now on.
+    pub seen: Vec<Range<u64>>,
+    /// Bytes that the host wrote and never flushed: gone.
+    pub discarded: Vec<Range<u64>>,
+}
+
+/// The host's view of an allocation.
+#[derive(Debug)]
+pub(crate) struct View {
+    app: Watched,
+    /// The pages of the application's mapping once more; those of coherent memory are the device view's.
+    own: Option<Mapping>,
+    /// What the application's mapping held when it was last looked at.
+    known: Mapping,
+    /// Pages that the application may have written since.
+    touched: Spans,
+    unflushed: Spans,
+    fills: u64,
+}
+
+/// The finalizer of SplitMix64.
+fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Eight bytes of which none is that of `old` or of `new` in its place.
+fn neither(seed: u64, old: u64, new: u64) -> u64 {
+    let bytes = mix(seed).to_le_bytes();
+    let (old, new) = (old.to_le_bytes(), new.to_le_bytes());
+    u64::from_le_bytes(std::array::from_fn(|i| {
+        let mut byte = bytes[i];
+        while byte == old[i] || byte == new[i] || byte == 0 || byte == 0xff {
+            byte = byte.wrapping_add(0x65);
+        }
+        byte
+    }))
+}
+
+/// The atoms that hold the bytes.
+fn atoms(range: &Range<u64>) -> Range<u64> {
+    range.start / ATOM * ATOM..range.end.next_multiple_of(ATOM)
+}
+
+impl View {
+    /// A view of `size` bytes at an offset of a file: that of the device view, if the memory is coherent.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn new(
+        size: u64,
+        file: (libc::c_int, u64),
+        coherent: bool,
+        device: &Mapping,
+        unseen: &Spans,
+    ) -> Result<View, HeapError> {
+        let own = if coherent { None } else { Some(Mapping::new(size, Some(file))?) };
+        let app = Watched::new(size, file)?;
+        let known = Mapping::new(size, None)?;
+        if coherent {
+            app.holding().for_each(|range| known.copy_from(device, &range));
+        }
+        let mut view =
+            View { app, own, known, touched: Spans::default(), unflushed: Spans::default(), fills: 0 };
+        unseen.iter().for_each(|range| view.device_wrote(device, &range));
+        Ok(view)
+    }
+
+    /// The application's pointer.
+    pub fn start(&self) -> *mut u8 {
+        self.app.start()
+    }
+
+    /// Takes note of the pages that the application has written. True if there are any to be looked at.
+    pub fn look(&mut self) -> bool {
+        let touched = &mut self.touched;
+        self.app.written(|pages| touched.insert(&pages));
+        !self.touched.is_empty()
+    }
+
+    /// The bytes that the host wrote since this was last asked, as far as they changed. The device must not
+    /// write coherent memory meanwhile.
+    pub fn writes(&mut self, device: &Mapping) -> Vec<Range<u64>> {
+        let mut found = Spans::default();
+        let own = self.own.as_ref().unwrap_or(device);
+        for pages in std::mem::take(&mut self.touched).iter() {
+            for page in pages.step_by(PAGE as usize) {
+                let page = page..page + PAGE;
+                if own.same(&self.known, &page) {
+                    continue;
+                }
+                for at in page.clone().step_by(8) {
+                    let (now, before) = (own.word(at), self.known.word(at));
+                    if now == before {
+                        continue;
+                    }
+                    self.known.put_word(at, now);
+                    let (now, before) = (now.to_le_bytes(), before.to_le_bytes());
+                    for i in (0..8).filter(|i| now[*i as usize] != before[*i as usize]) {
+                        found.insert(&(at + i..at + i + 1));
+                    }
+                }
+            }
+        }
+        if self.own.is_some() {
+            found.iter().for_each(|range| self.unflushed.insert(&range));
+        }
+        found.iter().collect()
+    }
+
+    /// The device has written these bytes.
+    pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
+        let Some(own) = &self.own else { return self.known.copy_from(device, range) };
+        self.fills += 1;
+        let (mut at, end) = (range.start, range.end);
+        while at < end {
+            let base = at / 8 * 8;
+            let (old, new) = (self.known.word(base), device.word(base));
+            let fill = neither(mix(self.fills) ^ base, old, new);
+            let stop = (base + 8).min(end);
+            if stop - at == 8 {
+                own.put_word(base, fill);
+                self.known.put_word(base, fill);
+            } else {
+                for i in at..stop {
+                    let byte = fill.to_le_bytes()[(i - base) as usize];
+                    own.put(i, byte);
+                    self.known.put(i, byte);
+                }
+            }
+            at = stop;
+        }
+        self.unflushed.remove(range);
+    }
+
+    /// The bytes in these pages that the device has written without saying so: those that neither side knows
+    /// of.
+    pub fn device_wrote_in(
+        &mut self,
+        device: &Mapping,
+        pages: &Range<u64>,
+        unseen: &Spans,
+    ) -> Vec<Range<u64>> {
+        let mut found = Spans::default();
+        for page in pages.clone().step_by(PAGE as usize).map(|page| page..page + PAGE) {
+            if !device.same(&self.known, &page) {
+                for at in page.filter(|at| device.get(*at) != self.known.get(*at)) {
+                    found.insert(&(at..at + 1));
+                }
+            }
+        }
+        for known in [unseen, &self.unflushed] {
+            known.iter().for_each(|range| found.remove(&range));
+        }
+        found.iter().collect()
+    }
+
+    /// Moves what the host wrote in the atoms of `range` to the device view.
+    pub fn flush(&mut self, device: &Mapping, range: &Range<u64>, unseen: &mut Spans) -> Flushed {
+        let mut out = Flushed::default();
+        let Some(own) = &self.own else { return out };
+        let range = atoms(range);
+        let mut at = range.start;
+        while let Some(written) = self.unflushed.within(&(at..range.end)).first().cloned() {
+            let atom = atoms(&(written.start..written.start + 1));
+            let mut moved = Spans::default();
+            self.unflushed.within(&atom).iter().for_each(|part| moved.insert(part));
+            let mut left = Spans::default();
+            unseen.within(&atom).iter().for_each(|part| left.insert(part));
+            moved.iter().for_each(|part| left.remove(&part));
+            for part in left.iter() {
+                if part.end - part.start < CERTAIN {
+                    moved.insert(&part);
+                } else {
+                    out.lost.push(part);
+                }
+            }
+            for part in moved.iter() {
+                device.copy_from(own, &part);
+                unseen.remove(&part);
+                out.moved.push(part);
+            }
+            self.unflushed.remove(&atom);
+            at = atom.end;
+        }
+        out
+    }
+
+    /// Moves what the device wrote in the atoms of `range` to the application's mapping.
+    pub fn invalidate(&mut self, device: &Mapping, range: &Range<u64>, unseen: &mut Spans) -> Invalidated {
+        let Some(own) = &self.own else { return Invalidated::default() };
+        let range = atoms(range);
+        let out = Invalidated { seen: unseen.within(&range), discarded: self.unflushed.within(&range) };
+        for part in out.seen.iter().chain(&out.discarded) {
+            own.copy_from(device, part);
+            self.known.copy_from(device, part);
+        }
+        unseen.remove(&range);
+        self.unflushed.remove(&range);
+        out
+    }
+}

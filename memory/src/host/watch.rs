@@ -1,0 +1,186 @@
+//! Which pages of a mapping the application has written: kept by the kernel.
+//!
+//! userfaultfd's asynchronous write protection (Linux 6.7) lets a write to a protected page go through and
+//! drops the page's protection; the ioctl PAGEMAP_SCAN lists the pages without it and protects them again in
+//! one step. No signal, no thread and no privilege is involved, and writes that system calls make are seen as
+//! well. Where the kernel is older, or a container's profile forbids it, every page that holds data counts as
+//! written.
+
+use super::mapping::{Mapping, PAGE};
+use crate::heap::{HeapError, data_ranges};
+use std::io::Error;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+/// The two descriptors of a process that watches.
+struct Kernel {
+    faults: OwnedFd,
+    pages: OwnedFd,
+}
+
+const UFFD_API: u64 = 0xaa;
+const UFFD_USER_MODE_ONLY: libc::c_int = 1;
+/// UFFD_FEATURE_PAGEFAULT_FLAG_WP, WP_HUGETLBFS_SHMEM, WP_UNPOPULATED and WP_ASYNC.
+const FEATURES: u64 = 1 | 1 << 12 | 1 << 13 | 1 << 15;
+const UFFDIO_API: libc::Ioctl = 0xc018_aa3f_u32 as libc::Ioctl;
+const UFFDIO_REGISTER: libc::Ioctl = 0xc020_aa00_u32 as libc::Ioctl;
+const REGISTER_WRITE_PROTECT: u64 = 2;
+const PAGEMAP_SCAN: libc::Ioctl = 0xc060_6610_u32 as libc::Ioctl;
+/// PM_SCAN_WP_MATCHING and PM_SCAN_CHECK_WPASYNC: protect what is found; fail where that cannot be.
+const PROTECT: u64 = 1 | 2;
+const PAGE_IS_WRITTEN: u64 = 1 << 1;
+
+/// struct uffdio_api.
+#[repr(C)]
+struct Api {
+    api: u64,
+    features: u64,
+    ioctls: u64,
+}
+
+/// struct uffdio_register.
+#[repr(C)]
+struct Register {
+    start: u64,
+    length: u64,
+    mode: u64,
+    ioctls: u64,
+}
+
+/// struct pm_scan_arg.
+#[repr(C)]
+#[derive(Default)]
+struct Scan {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    regions: u64,
+    regions_length: u64,
+    max_pages: u64,
+    category_inverted: u64,
+    category_mask: u64,
+    category_anyof_mask: u64,
+    return_mask: u64,
+}
+
+/// struct page_region.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Region {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+impl Kernel {
+    fn open() -> Result<Kernel, Error> {
+        // SAFETY: plain system call; the result is checked.
+        let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | UFFD_USER_MODE_ONLY) };
+        if fd < 0 {
+            return Err(Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just created and belongs to nobody else.
+        let faults = unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) };
+        let mut api = Api { api: UFFD_API, features: FEATURES, ioctls: 0 };
+        // SAFETY: the ioctl takes this structure.
+        if unsafe { libc::ioctl(faults.as_raw_fd(), UFFDIO_API, &raw mut api) } != 0 {
+            return Err(Error::last_os_error());
+        }
+        let pages = std::fs::File::open("/proc/self/pagemap")?.into();
+        Ok(Kernel { faults, pages })
+    }
+
+    fn get() -> &'static Result<Kernel, Error> {
+        static KERNEL: OnceLock<Result<Kernel, Error>> = OnceLock::new();
+        KERNEL.get_or_init(Kernel::open)
+    }
+}
+
+/// Why writes are found by comparing all bytes, where they are.
+pub fn refusal() -> Option<&'static Error> {
+    Kernel::get().as_ref().err()
+}
+
+/// A mapping for the application whose written pages are known.
+#[derive(Debug)]
+pub(super) struct Watched {
+    mapping: Mapping,
+    file: (libc::c_int, u64),
+    tracked: bool,
+}
+
+impl Watched {
+    /// Maps `size` bytes of a file from `offset`. The file stays open as long as the mapping lives.
+    ///
+    /// # Errors
+    /// The operating system refuses to map.
+    pub fn new(size: u64, file: (libc::c_int, u64)) -> Result<Watched, HeapError> {
+        let mapping = Mapping::new(size, Some(file))?;
+        let tracked = Kernel::get().as_ref().is_ok_and(|kernel| {
+            let mut register = Register {
+                start: mapping.start() as u64,
+                length: mapping.length(),
+                mode: REGISTER_WRITE_PROTECT,
+                ioctls: 0,
+            };
+            // SAFETY: the ioctl takes this structure, and the range is a mapping of ours.
+            unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
+        });
+        let mut watched = Watched { mapping, file, tracked };
+        if tracked {
+            // Protects all pages: those that are not there yet count as written until then.
+            watched.written(|_| ());
+        }
+        Ok(watched)
+    }
+
+    /// The application's pointer. The driver itself does not touch bytes through it.
+    pub fn start(&self) -> *mut u8 {
+        self.mapping.start()
+    }
+
+    /// Calls `each` with the runs of pages that were written since they were last listed.
+    pub fn written(&mut self, mut each: impl FnMut(Range<u64>)) {
+        let (first, end) = (self.mapping.start() as u64, self.mapping.start() as u64 + self.mapping.length());
+        let mut from = first;
+        while self.tracked && from < end {
+            let mut regions = [Region::default(); 64];
+            let mut scan = Scan {
+                size: size_of::<Scan>() as u64,
+                flags: PROTECT,
+                start: from,
+                end,
+                regions: regions.as_mut_ptr() as u64,
+                regions_length: regions.len() as u64,
+                category_mask: PAGE_IS_WRITTEN,
+                return_mask: PAGE_IS_WRITTEN,
+                ..Scan::default()
+            };
+            let found = match Kernel::get() {
+                // SAFETY: the ioctl takes this structure, writes at most that many regions, and protects
+                // pages of a mapping that is ours and registered.
+                Ok(kernel) => unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) },
+                Err(_) => -1,
+            };
+            if found < 0 || scan.walk_end <= from {
+                self.tracked = false;
+                break;
+            }
+            regions.iter().take(found as usize).for_each(|r| each(r.start - first..r.end - first));
+            from = scan.walk_end;
+        }
+        if !self.tracked {
+            self.holding().for_each(each);
+        }
+    }
+
+    /// The runs of pages that hold data.
+    pub fn holding(&self) -> impl Iterator<Item = Range<u64>> {
+        let (file, start) = self.file;
+        let data = data_ranges(file, start..start + self.mapping.length()).into_iter();
+        data.map(move |r| (r.start - start) / PAGE * PAGE..(r.end - start).next_multiple_of(PAGE))
+    }
+}

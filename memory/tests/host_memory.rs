@@ -1,0 +1,324 @@
+//! What the host and the device see of memory that is checked: against a reference that knows every byte.
+//!
+//! The host side of the test says what it writes and reads; the reference holds what a correct program sees.
+//! Programs are random, and correct: they invalidate before they read what the device wrote, flush before the
+//! device reads what the host wrote, and write part of an atom only where they have seen the rest.
+
+#![allow(clippy::single_range_in_vec_init)]
+
+use pellucid_memory::device::{ATOM, Allocation, HostMemory};
+use pellucid_memory::heap::Heap;
+use std::ops::Range;
+use std::sync::Arc;
+
+const SIZE: u64 = 5 * 4096 + 200;
+
+fn heap() -> Arc<Heap> {
+    Arc::new(Heap::new(0x1_0000_0000, 1 << 30).unwrap())
+}
+
+/// An allocation, and its bytes as the application sees them.
+struct Mapped {
+    memory: Allocation,
+    start: *mut u8,
+}
+
+impl Mapped {
+    fn new(kind: HostMemory) -> Mapped {
+        let memory = Allocation::new(&heap(), SIZE, kind).unwrap();
+        let start = memory.map().unwrap();
+        Mapped { memory, start }
+    }
+
+    fn put(&self, at: u64, byte: u8) {
+        // SAFETY: inside the mapping; one thread.
+        unsafe { self.start.add(at as usize).write_volatile(byte) };
+    }
+
+    fn get(&self, at: u64) -> u8 {
+        // SAFETY: as for `put`.
+        unsafe { self.start.add(at as usize).read_volatile() }
+    }
+
+    fn device_writes(&self, at: u64, bytes: &[u8]) {
+        assert!(self.memory.write(at, bytes));
+        self.memory.device_wrote(&(at..at + bytes.len() as u64));
+    }
+
+    fn device(&self, at: u64) -> u8 {
+        let mut byte = [0];
+        assert!(self.memory.read(at, &mut byte));
+        byte[0]
+    }
+}
+
+#[test]
+fn a_value_that_was_there_before_is_written_again() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    for _ in 0..3 {
+        (0..4).for_each(|i| m.put(i, 0));
+        m.memory.flush(0, u64::MAX);
+        assert_eq!((0..4).map(|i| m.device(i)).collect::<Vec<_>>(), [0; 4]);
+        m.device_writes(0, &64u32.to_le_bytes());
+    }
+    m.memory.invalidate(0, 4);
+    assert_eq!(m.get(0), 64);
+}
+
+#[test]
+fn nothing_moves_without_a_call() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    m.put(70, 1);
+    assert_eq!(m.device(70), 0);
+    assert!(m.memory.flush(0, 64).moved.is_empty(), "another atom");
+    assert_eq!(m.memory.flush(65, 1).moved, [70..71], "whole atoms");
+    assert_eq!(m.device(70), 1);
+    m.device_writes(70, &[2, 2, 2, 2]);
+    assert!(![1, 2].contains(&m.get(70)), "what nobody may read is neither");
+    assert_eq!(m.memory.invalidate(64, 64).seen, [70..74]);
+    assert_eq!(m.get(70), 2);
+}
+
+#[test]
+fn a_flush_leaves_what_the_device_wrote_in_other_atoms() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    m.put(0, 1);
+    m.device_writes(128, &[9; 8]);
+    let flushed = m.memory.flush(0, u64::MAX);
+    assert!(flushed.lost.is_empty());
+    assert_eq!((m.device(0), m.device(128)), (1, 9));
+}
+
+#[test]
+fn updates_that_an_atom_loses_are_told() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    m.device_writes(32, &[9; 8]);
+    m.put(0, 1);
+    assert_eq!(m.memory.flush(0, u64::MAX).lost, [32..40]);
+}
+
+#[test]
+fn an_invalidate_discards_what_was_not_flushed() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    m.put(5, 1);
+    assert_eq!(m.memory.invalidate(0, 1).discarded, [5..6]);
+    assert_eq!(m.get(5), 0);
+}
+
+#[test]
+fn host_writes_are_found_to_the_byte() {
+    for kind in [HostMemory::Coherent, HostMemory::NonCoherent] {
+        let m = Mapped::new(kind);
+        m.put(3, 7);
+        m.put(4, 7);
+        m.put(9000, 1);
+        assert_eq!(m.memory.host_writes(), [3..5, 9000..9001]);
+        assert!(m.memory.host_writes().is_empty());
+        m.device_writes(9000, &[5, 5]);
+        m.put(9003, 1);
+        assert_eq!(m.memory.host_writes(), [9003..9004], "{kind:?}");
+    }
+}
+
+#[test]
+fn what_was_written_before_the_first_mapping_is_there() {
+    let memory = Allocation::new(&heap(), SIZE, HostMemory::Coherent).unwrap();
+    assert!(memory.write(4097, &[3]));
+    memory.device_wrote(&(4097..4098));
+    memory.map().unwrap();
+    assert!(memory.host_writes().is_empty());
+    let memory = Allocation::new(&heap(), SIZE, HostMemory::NonCoherent).unwrap();
+    assert!(memory.write(4096, &[3; 4]));
+    memory.device_wrote(&(4096..4100));
+    let m = Mapped { start: memory.map().unwrap(), memory };
+    assert_eq!(m.memory.invalidate(0, u64::MAX).seen, [4096..4100]);
+    assert_eq!(m.get(4096), 3);
+}
+
+#[test]
+fn an_invalidate_of_untouched_memory_commits_nothing() {
+    let resident = || {
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+        statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+    };
+    let heap = Arc::new(Heap::new(0, 1 << 30).unwrap());
+    let memory = Allocation::new(&heap, 512 << 20, HostMemory::NonCoherent).unwrap();
+    memory.map().unwrap();
+    let before = resident();
+    let start = std::time::Instant::now();
+    for _ in 0..10 {
+        memory.invalidate(0, u64::MAX);
+        memory.flush(0, u64::MAX);
+    }
+    assert!(start.elapsed().as_millis() < 100, "{:?}", start.elapsed());
+    assert!(resident() < before + (16 << 20));
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % below
+    }
+}
+
+/// What a correct program knows of one byte.
+#[derive(Clone, Copy, Default)]
+struct Byte {
+    host: u8,
+    device: u8,
+    /// The host wrote it and has not flushed it.
+    dirty: bool,
+    /// The device wrote it and the host has not invalidated it.
+    unseen: bool,
+}
+
+fn atoms(range: &Range<u64>) -> Range<u64> {
+    range.start / ATOM * ATOM..range.end.next_multiple_of(ATOM).min(SIZE)
+}
+
+struct Program {
+    m: Mapped,
+    bytes: Vec<Byte>,
+    random: Random,
+}
+
+impl Program {
+    fn range(&mut self) -> Range<u64> {
+        let most = [1, 4, 16, 200, 5000][self.random.next(5) as usize];
+        let start = self.random.next(SIZE);
+        start..(start + 1 + self.random.next(most)).min(SIZE)
+    }
+
+    fn all(&self, range: &Range<u64>, is: impl Fn(&Byte) -> bool) -> bool {
+        self.bytes[range.start as usize..range.end as usize].iter().all(is)
+    }
+
+    fn each(&mut self, range: &Range<u64>, mut with: impl FnMut(u64, &mut Byte, &Mapped)) {
+        for at in range.clone() {
+            with(at, &mut self.bytes[at as usize], &self.m);
+        }
+    }
+
+    fn flush(&mut self, range: &Range<u64>) {
+        let flushed = self.m.memory.flush(range.start, range.end - range.start);
+        assert!(flushed.lost.is_empty(), "{flushed:?}");
+        self.each(&atoms(range), |_, byte, _| {
+            if std::mem::take(&mut byte.dirty) {
+                *byte = Byte { device: byte.host, unseen: false, ..*byte };
+            }
+        });
+    }
+
+    fn invalidate(&mut self, range: &Range<u64>) {
+        let done = self.m.memory.invalidate(range.start, range.end - range.start);
+        assert!(done.discarded.is_empty(), "{done:?}");
+        self.each(&atoms(range), |_, byte, _| {
+            if std::mem::take(&mut byte.unseen) {
+                byte.host = byte.device;
+            }
+        });
+    }
+
+    /// Writes, after what a correct program does first.
+    fn write(&mut self, range: &Range<u64>) {
+        for edge in [range.start, range.end - 1].map(|at| atoms(&(at..at + 1))) {
+            let outside = edge.clone().filter(|at| !range.contains(at));
+            if outside.map(|at| self.bytes[at as usize]).any(|b| b.unseen) {
+                if !self.all(&edge, |b| !b.dirty) {
+                    self.flush(&edge);
+                }
+                self.invalidate(&edge);
+            }
+        }
+        let same = self.random.next(3);
+        let value = self.random.next(256) as u8;
+        for at in range.clone() {
+            let byte = self.bytes[at as usize];
+            let value = match same {
+                0 => byte.host,
+                1 => value,
+                _ => self.random.next(256) as u8,
+            };
+            self.m.put(at, value);
+            self.bytes[at as usize] = Byte { host: value, dirty: true, ..byte };
+        }
+    }
+
+    fn read(&mut self, range: &Range<u64>) {
+        if !self.all(&atoms(range), |b| !b.unseen) {
+            if !self.all(&atoms(range), |b| !b.dirty) {
+                self.flush(range);
+            }
+            self.invalidate(range);
+        }
+        self.each(range, |at, byte, m| assert_eq!(m.get(at), byte.host, "byte {at}, to the host"));
+    }
+
+    /// The device writes whole words, in atoms that the host has flushed.
+    fn device_write(&mut self, range: &Range<u64>) {
+        let range = range.start / 4 * 4..range.end.next_multiple_of(4).min(SIZE);
+        if !self.all(&atoms(&range), |b| !b.dirty) {
+            self.flush(&range);
+        }
+        let fill = self.random.next(256) as u8;
+        let bytes: Vec<u8> = match self.random.next(2) {
+            0 => vec![fill; (range.end - range.start) as usize],
+            _ => range.clone().map(|_| self.random.next(256) as u8).collect(),
+        };
+        self.m.device_writes(range.start, &bytes);
+        self.each(&range, |at, byte, _| {
+            *byte = Byte { device: bytes[(at - range.start) as usize], unseen: true, ..*byte };
+        });
+    }
+
+    fn device_read(&mut self, range: &Range<u64>) {
+        if !self.all(range, |b| !b.dirty) {
+            self.flush(range);
+        }
+        self.each(range, |at, byte, m| assert_eq!(m.device(at), byte.device, "byte {at}, to the device"));
+    }
+}
+
+/// Runs random programs that make so many calls and accesses in all.
+fn random_programs(operations: u64) {
+    let mut done = 0;
+    for seed in 1.. {
+        let random = Random(seed * 0x9e37_79b9_7f4a_7c15);
+        let m = Mapped::new(HostMemory::NonCoherent);
+        let mut program = Program { m, bytes: vec![Byte::default(); SIZE as usize], random };
+        for _ in 0..2000 {
+            let range = program.range();
+            match program.random.next(10) {
+                0..3 => program.write(&range),
+                3..5 => program.read(&range),
+                5..7 => program.device_write(&range),
+                7 => program.device_read(&range),
+                8 if program.random.next(2) == 0 => program.flush(&(0..SIZE)),
+                8 => program.flush(&range),
+                _ if program.all(&atoms(&range), |b| !b.dirty) => program.invalidate(&range),
+                _ => {}
+            }
+        }
+        program.device_read(&(0..SIZE));
+        program.read(&(0..SIZE));
+        done += 2002;
+        if done >= operations {
+            return;
+        }
+    }
+}
+
+#[test]
+fn correct_programs_see_no_wrong_byte() {
+    random_programs(20_000);
+}
+
+#[test]
+#[ignore = "a million operations: run it by name after a change to the rules"]
+fn a_million_operations_see_no_wrong_byte() {
+    random_programs(1_000_000);
+}
