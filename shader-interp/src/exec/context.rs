@@ -4,7 +4,7 @@ use crate::code::{Pin, Program};
 use crate::interface::{Descriptor, Grid, PUSH_UNSET, Resources};
 use crate::ir::BuiltIn;
 use pellucid_memory::agent::SubgroupIdentity;
-use pellucid_memory::system::{LANES, Lanes, MemoryView};
+use pellucid_memory::system::{LANES, Lanes, MemorySystem, MemoryView, Trap};
 
 /// One dispatch.
 pub(crate) struct Context<'a> {
@@ -43,6 +43,22 @@ impl<'a> Context<'a> {
         context.views =
             program.views.iter().map(|(binding, element)| context.view(*binding, *element)).collect();
         context
+    }
+
+    /// A workgroup begins.
+    pub fn begin_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
+        let shader = &self.program.shader;
+        if M::MODELLED || shader.workgroup_bytes > 0 {
+            let zeroed = shader.workgroup.iter().any(|object| object.zeroed);
+            memory.workgroup_begin(workgroup, shader.workgroup_bytes, zeroed);
+        }
+    }
+
+    /// A workgroup has ended.
+    pub fn end_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
+        if M::MODELLED || self.program.shader.workgroup_bytes > 0 {
+            memory.workgroup_end(workgroup);
+        }
     }
 
     /// The memory of a buffer descriptor; nothing if there is none.
@@ -149,6 +165,18 @@ impl<'a> Context<'a> {
             }
         }
     }
+}
+
+/// Workgroups of a dispatch.
+///
+/// # Errors
+/// More than can be numbered.
+pub(crate) fn workgroups(grid: &Grid) -> Result<u64, Trap> {
+    let total = grid.groups.iter().fold(1u64, |total, &n| total.saturating_mul(u64::from(n)));
+    if total > u64::from(u32::MAX) {
+        return Err(Trap::NotImplemented(format!("a dispatch of {total} workgroups")));
+    }
+    Ok(total)
 }
 
 /// The pinned registers that depend on the subgroup.

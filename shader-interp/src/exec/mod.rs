@@ -1,6 +1,6 @@
 //! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over
 //! any memory system under a scheduler, [`explore::explore`] over the modelled memory in every way that the
-//! memory model allows.
+//! memory model allows, [`step::Stepper`] one instruction at a time.
 //!
 //! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands
 //! before a visible operation. Lanes that a divergent spin waits for are in park registers; when a strand has
@@ -8,11 +8,12 @@
 //! in turn. Strands merge at barriers. No host stack is kept for anything that waits.
 
 pub(crate) mod context;
-mod crew;
 mod divergence;
 pub mod explore;
 mod flat;
 mod grain;
+mod host_thread;
+mod limits;
 pub mod modelled;
 pub mod plain;
 pub mod progress;
@@ -21,6 +22,7 @@ pub mod progress;
 mod run;
 mod scheduler;
 mod spin;
+pub mod step;
 mod strand;
 mod target;
 pub mod waiting;

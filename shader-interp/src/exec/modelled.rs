@@ -5,24 +5,23 @@
 //! operations). Everything is a function of the arguments: the order of units, the choice of the default
 //! scheduler and the memory system's answers depend on no host thread, address or hash order.
 
-use super::context::Context;
+use super::context::{Context, workgroups};
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
 pub use super::grain::Grain;
 use super::grain::{Stop, stop_at};
+use super::limits::Limits;
 use super::run::{Control, run};
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
-use super::strand::{Step, Strand};
+use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::target::Level;
 use super::waiting::{Operand, Reason, Waiting, loop_site, operand, site_at};
-use super::workgroup::join_of;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
-use std::sync::atomic::Ordering;
 
 /// How a modelled dispatch runs.
 #[derive(Clone, Copy, Debug)]
@@ -108,10 +107,11 @@ struct Run<'a, M: MemorySystem> {
     memory: &'a mut M,
     scheduler: &'a mut dyn Scheduler,
     options: &'a ModelledOptions<'a>,
+    limits: Limits<'a>,
     residents: Vec<Resident>,
     units: Vec<Unit>,
     slots: Vec<Slot>,
-    pool: Vec<Strand>,
+    pool: StrandPool,
     next_workgroup: u64,
     total: u64,
     window: usize,
@@ -138,20 +138,18 @@ pub fn dispatch<M: MemorySystem>(
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
     }
-    let total: u64 = grid.groups.iter().map(|n| u64::from(*n)).product();
-    if total > u64::from(u32::MAX) {
-        return Err(Trap::NotImplemented(format!("a dispatch of {total} workgroups")));
-    }
+    let total = workgroups(grid)?;
     let context = Context::new(program, grid, resources);
     let mut run = Run {
         context: &context,
         memory,
         scheduler,
         options,
+        limits: Limits { watchdog: options.watchdog, stop: options.stop, abandoned: None },
         residents: Vec::new(),
         units: Vec::new(),
         slots: Vec::new(),
-        pool: Vec::new(),
+        pool: StrandPool::default(),
         next_workgroup: 0,
         total,
         window: options.window.max(1),
@@ -269,9 +267,7 @@ impl<M: MemorySystem> Run<'_, M> {
         while self.residents.len() < self.window && self.next_workgroup < self.total {
             let workgroup = self.next_workgroup as u32;
             self.next_workgroup += 1;
-            let shader = &self.context.program.shader;
-            let zeroed = shader.workgroup.iter().any(|object| object.zeroed);
-            self.memory.workgroup_begin(workgroup, shader.workgroup_bytes, zeroed);
+            self.context.begin_workgroup(self.memory, workgroup);
             let id = self.context.workgroup_id(workgroup);
             let subgroups = (0..self.context.subgroups)
                 .map(|subgroup| {
@@ -291,12 +287,7 @@ impl<M: MemorySystem> Run<'_, M> {
 
     /// A strand of these lanes at the first instruction.
     fn start(&mut self, identity: &SubgroupIdentity, number: u32, lanes: Mask) -> Member {
-        let mut strand = self.pool.pop().unwrap_or_else(|| {
-            let mut strand = Strand::default();
-            strand.prepare(self.context);
-            strand
-        });
-        strand.start(self.context, identity);
+        let mut strand = self.pool.start(self.context, identity);
         strand.restrict(lanes);
         Member::new(strand, number)
     }
@@ -393,12 +384,7 @@ impl<M: MemorySystem> Run<'_, M> {
             Step::OutOfFuel => {
                 member.strand.fuel = FUEL;
                 *back_edges += u64::from(FUEL);
-                if self.options.watchdog.is_some_and(|most| *back_edges >= most) {
-                    return Err(Trap::Watchdog);
-                }
-                if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                    return Err(Trap::Stopped("the host asked for it".into()));
-                }
+                self.limits.check(*back_edges)?;
                 // Only loops that look at shared memory can be waiting for a parked lane.
                 let looked = member.strand.step != member.steps_at_look;
                 member.steps_at_look = member.strand.step;
@@ -409,8 +395,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 if member.looks >= PATIENCE || member.part {
                     member.looks = 0;
                     member.part = false;
-                    let join = join_of(self.context, member.strand.pc);
-                    if let Some(other) = member.strand.split(self.context, join) {
+                    if let Some(other) = member.strand.split(program) {
                         let number = 1 + members.iter().map(|member| member.number).max().unwrap_or(0);
                         members.push(Member { started: true, ..Member::new(other, number) });
                         self.watch.changed();
@@ -433,9 +418,9 @@ impl<M: MemorySystem> Run<'_, M> {
             }
             Step::Done => {
                 let member = members.remove(n);
-                self.pool.push(member.strand);
+                self.pool.put_back(member.strand);
                 if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
-                    self.memory.workgroup_end(workgroup);
+                    self.context.end_workgroup(self.memory, workgroup);
                     self.residents.remove(r);
                     Ok(Changed::All)
                 } else {
@@ -460,20 +445,10 @@ impl<M: MemorySystem> Run<'_, M> {
             self.scheduler.barrier_divergence(&found);
         }
         self.memory.barrier_complete(resident.workgroup);
-        let parks = self.context.program.parks as usize;
         let merge = self.options.grain != Grain::Invocations;
         for (identity, members, _) in &mut resident.subgroups {
-            let mut k = 1;
-            while merge && k < members.len() {
-                let pc = members[k].strand.pc;
-                match (0..k).find(|j| members[*j].strand.pc == pc) {
-                    Some(j) => {
-                        let other = members.remove(k);
-                        members[j].strand.merge(&other.strand, parks);
-                        self.watch.changed();
-                    }
-                    None => k += 1,
-                }
+            if merge && merge_at_barriers(members, self.context.program, |member| &mut member.strand) {
+                self.watch.changed();
             }
             for (k, member) in members.iter_mut().enumerate() {
                 member.at_barrier = None;

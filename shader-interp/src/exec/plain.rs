@@ -1,8 +1,8 @@
 //! Dispatches over flat memory: workgroups in chunks on host threads.
 
-use super::context::Context;
-use super::crew::{Crew, Trapped};
-use super::workgroup::Limits;
+use super::context::{Context, workgroups};
+use super::host_thread::{HostThread, Trapped};
+use super::limits::Limits;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::system::Trap;
@@ -38,29 +38,26 @@ pub fn dispatch(
     if program.modelled {
         return Err(Trap::NotImplemented("modelled code in plain mode".into()));
     }
-    let total: u64 = grid.groups.iter().map(|n| u64::from(*n)).product();
+    let total = workgroups(grid)?;
     if total == 0 {
         return Ok(());
     }
-    if total > u64::from(u32::MAX) {
-        return Err(Trap::NotImplemented(format!("a dispatch of {total} workgroups")));
-    }
     let context = Context::new(program, grid, resources);
     let abandoned = AtomicBool::new(false);
-    let limits = Limits { watchdog: options.watchdog, stop: options.stop, abandoned: &abandoned };
+    let limits = Limits { watchdog: options.watchdog, stop: options.stop, abandoned: Some(&abandoned) };
     let loops = program.back_edges.len() as u64;
     let work = total * u64::from(context.subgroups) * program.code.len() as u64 * (1 + 16 * loops.min(4));
     let Some(pool) =
         options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD)
     else {
-        let mut crew = Crew::new(&context, &limits);
+        let mut thread = HostThread::new(&context, &limits);
         let begun = (0..total).try_for_each(|workgroup| {
-            if workgroup % 256 == 255 && options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err((workgroup as u32, Trap::Stopped("the host asked for it".into())));
+            if workgroup % 256 == 255 {
+                limits.check_stop().map_err(|trap| (workgroup as u32, trap))?;
             }
-            crew.begin(workgroup as u32)
+            thread.begin(workgroup as u32)
         });
-        return begun.and_then(|()| crew.finish()).map_err(|(_, trap)| trap);
+        return begun.and_then(|()| thread.finish()).map_err(|(_, trap)| trap);
     };
     let threads = (pool.current_num_threads() as u64).min(total);
     let chunk = (total / (threads * 16)).clamp(1, 256);
@@ -74,23 +71,19 @@ pub fn dispatch(
         }
     };
     let work = || {
-        let mut crew = Crew::new(&context, &limits);
+        let mut thread = HostThread::new(&context, &limits);
         loop {
             let start = next.fetch_add(chunk, Ordering::Relaxed);
             if abandoned.load(Ordering::Relaxed) {
                 return;
             }
             if start >= total {
-                return crew.finish().unwrap_or_else(trap);
+                return thread.finish().unwrap_or_else(trap);
             }
             for workgroup in start..(start + chunk).min(total) {
-                let stopped = options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-                let result = if stopped {
-                    Err((workgroup as u32, Trap::Stopped("the host asked for it".into())))
-                } else {
-                    crew.begin(workgroup as u32)
-                };
-                if let Err(trapped) = result {
+                let workgroup = workgroup as u32;
+                let stop = limits.check_stop().map_err(|trap| (workgroup, trap));
+                if let Err(trapped) = stop.and_then(|()| thread.begin(workgroup)) {
                     return trap(trapped);
                 }
             }

@@ -180,7 +180,7 @@ macro_rules! define_run {
         special { $($special:tt)* }
     ) => {
         #[inline(always)]
-        fn interpret<M: MemorySystem, T: Target>(
+        fn interpret<M: MemorySystem, T: Target, const ONE: bool>(
             context: &Context<'_>,
             strand: &mut Strand,
             memory: &mut M,
@@ -269,7 +269,11 @@ macro_rules! define_run {
                     outlined!($work, $inst)?;
                 }};
             }
+            let mut first = true;
             loop {
+                if ONE && !std::mem::take(&mut first) {
+                    stop!(pc, Step::Yielded);
+                }
                 let here = pc;
                 // SAFETY: the verifier checked that code ends in `Done` and that all targets are inside.
                 let inst: &Inst = unsafe { &*code.add(pc as usize) };
@@ -604,7 +608,7 @@ fn run_avx2<M: MemorySystem>(
     memory: &mut M,
     control: &Control,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx2>(context, strand, memory, control)
+    interpret::<M, super::target::Avx2, false>(context, strand, memory, control)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -615,7 +619,7 @@ fn run_avx512<M: MemorySystem>(
     memory: &mut M,
     control: &Control,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx512>(context, strand, memory, control)
+    interpret::<M, super::target::Avx512, false>(context, strand, memory, control)
 }
 
 /// Runs `strand` until it ends or has to stop.
@@ -641,5 +645,21 @@ pub(crate) fn run<M: MemorySystem>(
         }
     }
     let _ = level;
-    interpret::<M, Baseline>(context, strand, memory, control)
+    interpret::<M, Baseline, false>(context, strand, memory, control)
+}
+
+/// Runs one instruction of `strand`. [`Step::Yielded`]: it has run, and the strand stands at another.
+///
+/// # Errors
+/// The trap of a memory operation.
+pub(super) fn run_one<M: MemorySystem>(
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    // Nothing stops before the instruction: neither its being visible nor the want of fuel.
+    strand.granted = true;
+    strand.fuel = u32::MAX;
+    interpret::<M, Baseline, true>(context, strand, memory, control)
 }

@@ -1,6 +1,7 @@
 //! Strands: converged sets of lanes of a subgroup, with registers of their own.
 
 use super::context::Context;
+use crate::code::Program;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Lanes, Mask};
 use std::hash::{Hash, Hasher};
@@ -18,33 +19,67 @@ pub(crate) enum Step {
     OutOfFuel,
 }
 
-/// Registers and position of a strand.
+/// Registers and position of a strand: a converged set of lanes of a subgroup.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Strand {
-    pub vectors: Vec<Lanes>,
-    pub masks: Vec<Mask>,
-    pub private: Vec<Lanes>,
-    pub pc: u32,
-    pub mask: Mask,
+pub struct Strand {
+    pub(crate) vectors: Vec<Lanes>,
+    pub(crate) masks: Vec<Mask>,
+    pub(crate) private: Vec<Lanes>,
+    pub(crate) pc: u32,
+    pub(crate) mask: Mask,
     /// Lanes of the strand, running or parked, that have not ended.
-    pub live: Mask,
+    pub(crate) live: Mask,
     /// The operation at `pc` was yielded before; it runs now.
-    pub granted: bool,
+    pub(crate) granted: bool,
     /// Visible operations so far.
-    pub step: u64,
+    pub(crate) step: u64,
     /// Read-modify-writes so far that changed memory.
-    pub changes: u64,
+    pub(crate) changes: u64,
     /// Stores so far.
-    pub stores: u64,
+    pub(crate) stores: u64,
     /// Loop back-edges before [`Step::OutOfFuel`].
-    pub fuel: u32,
+    pub(crate) fuel: u32,
     /// Counts for ReadClock.
-    pub clock: u64,
+    pub(crate) clock: u64,
+}
+
+/// What can be looked at between two instructions.
+impl Strand {
+    /// The instruction that runs next: an index into [`Program::code`].
+    pub fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// The lanes that run it.
+    pub fn mask(&self) -> Mask {
+        self.mask
+    }
+
+    /// The lanes of the strand, running or parked, that have not ended.
+    pub fn live(&self) -> Mask {
+        self.live
+    }
+
+    /// The vector registers, a word for each lane: [`Program::vectors`] of them. Lanes that do not run may
+    /// hold anything.
+    pub fn vectors(&self) -> &[Lanes] {
+        &self.vectors
+    }
+
+    /// The mask registers, a bit for each lane: [`Program::masks`] of them, the park registers first.
+    pub fn masks(&self) -> &[Mask] {
+        &self.masks
+    }
+
+    /// Private memory of the lanes, a word of each lane in a row.
+    pub fn private(&self) -> &[Lanes] {
+        &self.private
+    }
 }
 
 impl Strand {
     /// Room for the registers of `context`'s program, the pinned ones set.
-    pub fn prepare(&mut self, context: &Context<'_>) {
+    pub(super) fn prepare(&mut self, context: &Context<'_>) {
         let program = context.program;
         self.vectors.clear();
         self.vectors.resize(program.vectors as usize, Lanes::ZERO);
@@ -58,7 +93,7 @@ impl Strand {
 
     /// Starts the lanes of `identity` at the first instruction.
     #[inline]
-    pub fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
+    pub(super) fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
         context.pin_identity(identity, &mut self.vectors);
         self.private.fill(Lanes::ZERO);
         self.pc = 0;
@@ -72,16 +107,19 @@ impl Strand {
     }
 
     /// Whether lanes are parked, for the running ones to leave a loop or a branch.
-    pub fn has_parked(&self, parks: usize) -> bool {
+    pub(crate) fn has_parked(&self, parks: usize) -> bool {
         self.masks[..parks].iter().any(|park| *park != 0)
     }
 
-    /// Takes the parked lanes, which go on at `join`, as a strand of their own. `None` if no lane is parked.
-    pub fn split(&mut self, context: &Context<'_>, join: u32) -> Option<Strand> {
-        let parks = context.program.parks as usize;
+    /// Takes the parked lanes of a strand that stands at a back-edge as a strand of their own, which goes on
+    /// at the edge's join. `None` if no lane is parked.
+    pub(crate) fn split(&mut self, program: &Program) -> Option<Strand> {
+        let parks = program.parks as usize;
         if !self.has_parked(parks) {
             return None;
         }
+        let edge = program.back_edges.binary_search_by_key(&self.pc, |edge| edge.0);
+        let join = edge.map_or(program.code.len() as u32 - 1, |k| program.back_edges[k].1);
         let mut other = self.clone();
         other.mask = 0;
         other.live &= !self.mask;
@@ -92,13 +130,13 @@ impl Strand {
     }
 
     /// Of the lanes that have started only those of `lanes` are in this strand.
-    pub fn restrict(&mut self, lanes: Mask) {
+    pub(crate) fn restrict(&mut self, lanes: Mask) {
         self.mask &= lanes;
         self.live &= lanes;
     }
 
     /// A digest of everything that further execution depends on, memory excepted.
-    pub fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> u64 {
         let mut hasher = rustc_hash::FxHasher::default();
         (self.pc, self.mask, self.live, self.clock).hash(&mut hasher);
         self.masks.iter().for_each(|mask| (mask & self.live).hash(&mut hasher));
@@ -113,7 +151,7 @@ impl Strand {
     }
 
     /// Takes in a strand that stands at the same instruction.
-    pub fn merge(&mut self, other: &Strand, parks: usize) {
+    fn merge(&mut self, other: &Strand, parks: usize) {
         let theirs = other.live;
         for (mine, other) in
             self.vectors.iter_mut().zip(&other.vectors).chain(self.private.iter_mut().zip(&other.private))
@@ -129,5 +167,50 @@ impl Strand {
         }
         self.mask |= other.mask;
         self.live |= theirs;
+    }
+}
+
+/// Of a subgroup's strands, those that stand at the same barrier become one. Whether any did.
+pub(crate) fn merge_at_barriers<T>(
+    strands: &mut Vec<T>,
+    program: &Program,
+    strand: impl Fn(&mut T) -> &mut Strand,
+) -> bool {
+    let count = strands.len();
+    let mut k = 1;
+    while k < strands.len() {
+        let pc = strand(&mut strands[k]).pc;
+        match (0..k).find(|j| strand(&mut strands[*j]).pc == pc) {
+            Some(j) => {
+                let mut other = strands.remove(k);
+                strand(&mut strands[j]).merge(strand(&mut other), program.parks as usize);
+            }
+            None => k += 1,
+        }
+    }
+    strands.len() < count
+}
+
+/// Strands that have ended, whose register files are used again.
+#[derive(Debug, Default)]
+pub(crate) struct StrandPool(Vec<Strand>);
+
+impl StrandPool {
+    /// A strand of all lanes of a subgroup, at the first instruction.
+    #[inline]
+    pub fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) -> Strand {
+        let mut strand = self.0.pop().unwrap_or_else(|| {
+            let mut strand = Strand::default();
+            strand.prepare(context);
+            strand
+        });
+        strand.start(context, identity);
+        strand
+    }
+
+    /// A strand that has ended.
+    #[inline]
+    pub fn put_back(&mut self, strand: Strand) {
+        self.0.push(strand);
     }
 }

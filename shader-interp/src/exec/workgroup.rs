@@ -1,11 +1,11 @@
 //! Workgroups of the plain mode: subgroups one after another, in phases between barriers.
 
 use super::context::Context;
+use super::limits::Limits;
 use super::run::{Control, run};
-use super::strand::{Step, Strand};
+use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::target::Level;
 use pellucid_memory::system::{MemorySystem, Trap};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Back-edges between looks at the limits.
 const FUEL: u32 = 1 << 12;
@@ -18,21 +18,10 @@ const TURN: u32 = 1 << 7;
 /// The same for one that has had a turn: most that need several wait for others.
 const NEXT_TURN: u32 = 16;
 
-/// What ends a dispatch early.
-#[derive(Clone, Copy)]
-pub(crate) struct Limits<'a> {
-    /// Back-edges of one subgroup.
-    pub watchdog: Option<u64>,
-    /// The host wants it to stop.
-    pub stop: Option<&'a AtomicBool>,
-    /// Another worker has trapped.
-    pub abandoned: &'a AtomicBool,
-}
-
 /// The state of one host thread: register files are used again for every workgroup.
 pub(crate) struct Worker {
     level: Level,
-    pool: Vec<Strand>,
+    pool: StrandPool,
     live: Vec<Subgroup>,
     /// Looks left of the workgroup's turn.
     turn: u32,
@@ -58,15 +47,7 @@ enum Outcome {
 
 impl Worker {
     pub fn new() -> Worker {
-        Worker { level: Level::detect(), pool: Vec::new(), live: Vec::new(), turn: TURN }
-    }
-
-    fn file(&mut self, context: &Context<'_>) -> Strand {
-        self.pool.pop().unwrap_or_else(|| {
-            let mut strand = Strand::default();
-            strand.prepare(context);
-            strand
-        })
+        Worker { level: Level::detect(), pool: StrandPool::default(), live: Vec::new(), turn: TURN }
     }
 
     /// Runs one workgroup to its end, or for a turn; what is left of it then.
@@ -78,22 +59,14 @@ impl Worker {
         limits: &Limits<'_>,
     ) -> Result<Option<Running>, Trap> {
         self.turn = TURN;
-        let shader = &context.program.shader;
-        if shader.workgroup_bytes > 0 {
-            memory.workgroup_begin(
-                workgroup,
-                shader.workgroup_bytes,
-                shader.workgroup.iter().any(|o| o.zeroed),
-            );
-        }
+        context.begin_workgroup(memory, workgroup);
         let workgroup_id = context.workgroup_id(workgroup);
         let control = Control { alone: context.subgroups == 1, every: false };
         for subgroup in 0..context.subgroups {
-            let mut strand = self.file(context);
-            strand.start(context, &context.identity(workgroup, workgroup_id, subgroup));
+            let mut strand = self.pool.start(context, &context.identity(workgroup, workgroup_id, subgroup));
             strand.fuel = FUEL;
             match run(self.level, context, &mut strand, memory, &control)? {
-                Step::Done => self.pool.push(strand),
+                Step::Done => self.pool.put_back(strand),
                 step => {
                     let at_barrier = matches!(step, Step::AtBarrier(_));
                     let mut subgroup =
@@ -163,9 +136,7 @@ impl Worker {
                 }
             }
         }
-        if context.program.shader.workgroup_bytes > 0 {
-            memory.workgroup_end(workgroup);
-        }
+        context.end_workgroup(memory, workgroup);
         Ok(true)
     }
 
@@ -197,7 +168,7 @@ impl Worker {
             match run(self.level, context, strand, memory, &control)? {
                 Step::Done => {
                     let (strand, _) = subgroup.strands.remove(k);
-                    self.pool.push(strand);
+                    self.pool.put_back(strand);
                 }
                 Step::AtBarrier(_) => *at_barrier = true,
                 Step::Yielded => {}
@@ -205,14 +176,13 @@ impl Worker {
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
                     self.turn = self.turn.saturating_sub(1);
-                    check(limits, subgroup.back_edges)?;
-                    if subgroup.looks.is_multiple_of(PATIENCE) {
-                        let join = join_of(context, strand.pc);
-                        if let Some(other) = strand.split(context, join) {
-                            subgroup.strands.push((other, false));
-                            // Not alone any more: barriers must be waited for.
-                            return Ok(Outcome::Suspended);
-                        }
+                    limits.check(subgroup.back_edges)?;
+                    if subgroup.looks.is_multiple_of(PATIENCE)
+                        && let Some(other) = strand.split(context.program)
+                    {
+                        subgroup.strands.push((other, false));
+                        // Not alone any more: barriers must be waited for.
+                        return Ok(Outcome::Suspended);
                     }
                 }
             }
@@ -220,42 +190,7 @@ impl Worker {
         if subgroup.strands.is_empty() {
             return Ok(Outcome::Done);
         }
-        merge(&mut subgroup.strands, context.program.parks as usize);
+        merge_at_barriers(&mut subgroup.strands, context.program, |(strand, _)| strand);
         Ok(Outcome::AtBarrier)
     }
-}
-
-/// Where the parked lanes of a strand go on that stands at the back-edge `pc`.
-pub(crate) fn join_of(context: &Context<'_>, pc: u32) -> u32 {
-    let edges = &context.program.back_edges;
-    let k = edges.binary_search_by_key(&pc, |edge| edge.0);
-    k.map_or(context.program.code.len() as u32 - 1, |k| edges[k].1)
-}
-
-/// Strands that stand at the same barrier become one.
-fn merge(strands: &mut Vec<(Strand, bool)>, parks: usize) {
-    let mut k = 1;
-    while k < strands.len() {
-        let pc = strands[k].0.pc;
-        match (0..k).find(|j| strands[*j].0.pc == pc) {
-            Some(j) => {
-                let (other, _) = strands.remove(k);
-                strands[j].0.merge(&other, parks);
-            }
-            None => k += 1,
-        }
-    }
-}
-
-fn check(limits: &Limits<'_>, back_edges: u64) -> Result<(), Trap> {
-    if limits.watchdog.is_some_and(|most| back_edges >= most) {
-        return Err(Trap::Watchdog);
-    }
-    if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        return Err(Trap::Stopped("the host asked for it".into()));
-    }
-    if limits.abandoned.load(Ordering::Relaxed) {
-        return Err(Trap::Stopped("another workgroup has trapped".into()));
-    }
-    Ok(())
 }

@@ -6,6 +6,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{MemoryView, Trap};
 use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
+use pellucid_shader_interp::exec::step::{Stepped, Stepper};
 use pellucid_shader_interp::exec::{modelled, plain};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::Binding;
@@ -31,6 +32,62 @@ fn a_reduction_waits_at_barriers() {
         run(&program, &mut buffers, &[], [4, 1, 1]).expect("a dispatch");
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
         assert_eq!(buffers[0], expected);
+    }
+}
+
+/// Runs the workgroups one after the other, their subgroups an instruction each in turn.
+fn step(program: &Program, buffers: &mut [Vec<u32>], push: &[u32], groups: u32) -> u64 {
+    let resources = resources(program, buffers, push);
+    let mut memory = PlainMemory::new(&resources.addresses);
+    let grid = Grid { base: [0; 3], groups: [groups, 1, 1] };
+    let mut stepper = Stepper::new(program, &grid, &resources, &mut memory).expect("a dispatch");
+    let mut steps = 0;
+    for workgroup in 0..groups {
+        stepper.begin_workgroup(workgroup);
+        let mut strands: Vec<_> = (0..stepper.subgroups())
+            .map(|subgroup| {
+                let identity = stepper.identity(workgroup, subgroup);
+                (identity, stepper.start(&identity), Stepped::On)
+            })
+            .collect();
+        while strands.iter().any(|(.., state)| *state != Stepped::Ended) {
+            if strands.iter().all(|(.., state)| *state != Stepped::On) {
+                stepper.complete_barrier(workgroup);
+                let waiting = strands.iter_mut().filter(|(.., state)| *state != Stepped::Ended);
+                waiting.for_each(|(.., state)| *state = Stepped::On);
+            }
+            for (identity, strand, state) in strands.iter_mut().filter(|(.., state)| *state == Stepped::On) {
+                assert!((strand.pc() as usize) < program.code.len() && strand.mask() & !strand.live() == 0);
+                *state = stepper.step(identity, strand).expect("an instruction");
+                steps += 1;
+            }
+        }
+        stepper.end_workgroup(workgroup);
+    }
+    steps
+}
+
+/// A shader, its push constants, workgroups and the words of its buffers.
+type Case<'a> = (&'a [u8], &'a [u32], u32, &'a [usize]);
+
+#[test]
+fn stepping_is_running() {
+    let cases: [Case<'_>; 4] = [
+        (&shader!("reduction")[..], &[], 4, &[4, 1024]),
+        (&shader!("subgroup")[..], &[], 1, &[320]),
+        (&shader!("saxpy")[..], &[0x4000_0000, 77], 2, &[128, 128]),
+        (&shader!("mandelbrot")[..], &[16], 4, &[256]),
+    ];
+    for (shader, push, groups, sizes) in cases {
+        for size in [32, 8] {
+            let program = program(shader, size);
+            let fresh = || sizes.iter().map(|n| (0..*n as u32).collect()).collect::<Vec<Vec<u32>>>();
+            let (mut ran, mut stepped) = (fresh(), fresh());
+            run(&program, &mut ran, push, [groups, 1, 1]).expect("a dispatch");
+            let steps = step(&program, &mut stepped, push, groups);
+            assert_eq!(ran, stepped);
+            assert!(steps > program.code.len() as u64 / 2);
+        }
     }
 }
 

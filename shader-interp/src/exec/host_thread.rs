@@ -6,7 +6,8 @@
 //! there are not too many in between, gets what it waits for on any number of threads.
 
 use super::context::Context;
-use super::workgroup::{Limits, Running, Worker};
+use super::limits::Limits;
+use super::workgroup::{Running, Worker};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::Trap;
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use std::collections::VecDeque;
 const WAITING: usize = 256;
 
 /// One host thread, its registers and its workgroup memory.
-pub(crate) struct Crew<'a> {
+pub(crate) struct HostThread<'a> {
     context: &'a Context<'a>,
     limits: &'a Limits<'a>,
     worker: Worker,
@@ -29,9 +30,9 @@ pub(crate) struct Crew<'a> {
 /// The trap of a workgroup.
 pub(crate) type Trapped = (u32, Trap);
 
-impl<'a> Crew<'a> {
-    pub fn new(context: &'a Context<'a>, limits: &'a Limits<'a>) -> Crew<'a> {
-        Crew {
+impl<'a> HostThread<'a> {
+    pub fn new(context: &'a Context<'a>, limits: &'a Limits<'a>) -> HostThread<'a> {
+        HostThread {
             context,
             limits,
             worker: Worker::new(),
