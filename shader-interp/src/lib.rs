@@ -18,6 +18,7 @@ pub mod ops;
 pub mod outline;
 mod pass;
 pub mod spirv;
+mod stack;
 
 pub use code::Program;
 pub use error::CompileError;
@@ -29,5 +30,5 @@ pub use interface::CompileOptions;
 /// [`CompileError`]: the module is invalid, lacks the entry point, or needs something that Pellucid does not
 /// implement.
 pub fn compile(words: &[u32], options: &CompileOptions) -> Result<Program, CompileError> {
-    code::generate(spirv::lower(words, options)?, options)
+    stack::with_room(words, || code::generate(spirv::lower(words, options)?, options))
 }

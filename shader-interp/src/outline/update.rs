@@ -73,6 +73,8 @@ struct Finder<'a> {
 const DEPTH: u32 = 8;
 /// How many values that one value comes from are looked at.
 const MOST_VALUES: usize = 256;
+/// How many loads before a store are.
+const MOST_LOADS: usize = 256;
 
 impl<'a> Finder<'a> {
     fn region(&mut self, nodes: &'a Region) {
@@ -143,7 +145,7 @@ impl<'a> Finder<'a> {
             place,
             Some(Place::Buffer { element: None, offset: None, .. } | Place::Workgroup { offset: None, .. })
         );
-        let exchanged = self.loads.iter().filter(|(load, conditions)| {
+        let exchanged = self.loads.iter().rev().take(MOST_LOADS).filter(|(load, conditions)| {
             fixed && *conditions == self.conditions && !loads.iter().any(|known| known.site == load.site)
         });
         for (load, _) in exchanged {

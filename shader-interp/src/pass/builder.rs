@@ -5,6 +5,7 @@ use super::fold;
 use super::numbering::{Key, Numbering, Results};
 use crate::CompileError;
 use crate::ir::{Alu, BuiltIn, Conversion, Gives, Label, Node, Op, OpKind, Region, Scalar, Value};
+use crate::stack::MAX_REGIONS;
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -47,10 +48,15 @@ impl Builder {
         Label(self.labels - 1)
     }
 
-    /// Refuses shaders that grow without bound.
+    /// Refuses shaders that grow without bound, or are nested too deeply.
     pub fn check_size(&self) -> Result<(), CompileError> {
         if self.values.len() > MAX_VALUES {
             return Err(CompileError::Limit(format!("more than {MAX_VALUES} values after inlining")));
+        }
+        if self.stack.len() > MAX_REGIONS {
+            return Err(CompileError::Limit(format!(
+                "control flow nested deeper than {MAX_REGIONS} regions"
+            )));
         }
         Ok(())
     }

@@ -12,12 +12,10 @@ use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Label, Node, Scalar, Value, Values};
+use crate::stack::MAX_BLOCKS;
 use smallvec::SmallVec;
 use spirv::Op;
 use std::rc::Rc;
-
-/// Nesting that is accepted.
-const MAX_DEPTH: u32 = 400;
 
 /// One function instance being written.
 pub(crate) struct Frame {
@@ -50,8 +48,8 @@ impl Lowerer<'_> {
         mut incoming: Flat,
     ) -> Result<(), CompileError> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(CompileError::Limit(format!("constructs nested deeper than {MAX_DEPTH}")));
+        if self.depth > MAX_BLOCKS {
+            return Err(CompileError::Limit(format!("blocks nested deeper than {MAX_BLOCKS}")));
         }
         let cfg = frame.cfg.clone();
         loop {
@@ -359,6 +357,7 @@ impl Lowerer<'_> {
                 }
             }
         }
+        self.b.check_size()?;
         let find = |target: u32| {
             let at = label_of.binary_search_by_key(&target, |&(target, _)| target);
             at.map(|at| label_of[at].1)

@@ -8,6 +8,7 @@ use super::decorate::Decorations;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::Scalar;
+use crate::stack::MAX_TYPES;
 use spirv::{Decoration, StorageClass};
 use std::rc::Rc;
 
@@ -122,6 +123,8 @@ pub(crate) struct TypeInfo {
     pub size: u32,
     /// Alignment in the natural layout.
     pub align: u32,
+    /// Arrays and structures inside of each other, this one included.
+    pub depth: u32,
 }
 
 /// How the pointee of a pointer lies in memory.
@@ -170,8 +173,14 @@ impl Types {
     }
 
     fn insert(&mut self, id: u32, kind: Type, flat: u32, scalar: Option<Scalar>, size: u32, align: u32) {
+        let depth_of = |id: u32| self.get(id).map_or(0, |info| info.depth);
+        let depth = match &kind {
+            Type::Array { element, .. } => 1 + depth_of(*element),
+            Type::Struct { members } => 1 + members.iter().map(|m| depth_of(m.ty)).max().unwrap_or(0),
+            _ => 0,
+        };
         self.index[id as usize] = self.infos.len() as u32;
-        self.infos.push(TypeInfo { kind, flat, scalar, size, align });
+        self.infos.push(TypeInfo { kind, flat, scalar, size, align, depth });
     }
 
     /// The scalar type of a scalar or of a vector's or matrix's components.
@@ -289,6 +298,9 @@ impl Types {
             Op::TypeSampledImage => self.insert(id, Type::SampledImage { image: i.id(2)? }, 0, None, 0, 1),
             Op::TypeFunction => self.insert(id, Type::Function, 0, None, 0, 1),
             _ => return Err(i.refuse("")),
+        }
+        if self.get(id)?.depth > MAX_TYPES {
+            return Err(CompileError::Limit(format!("types nested deeper than {MAX_TYPES}")));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Generated code against a plain reading of the intermediate representation, one invocation at a time.
 
 mod kernels;
+mod nesting;
 mod random;
 mod reference;
 mod structured;

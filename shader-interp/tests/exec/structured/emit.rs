@@ -49,12 +49,12 @@ struct Targets {
     continues: u32,
 }
 
-fn put(code: &mut Vec<u32>, op: Op, operands: &[u32]) {
+pub fn put(code: &mut Vec<u32>, op: Op, operands: &[u32]) {
     code.push((operands.len() as u32 + 1) << 16 | op as u32);
     code.extend_from_slice(operands);
 }
 
-fn text(code: &mut Vec<u32>, op: Op, before: &[u32], name: &str, after: &[u32]) {
+pub fn text(code: &mut Vec<u32>, op: Op, before: &[u32], name: &str, after: &[u32]) {
     let mut bytes = name.as_bytes().to_vec();
     bytes.resize(name.len() / 4 * 4 + 4, 0);
     let mut operands = before.to_vec();

@@ -3,7 +3,7 @@
 //! default, early returns, calls within calls. In run mode for several subgroup sizes, and in check mode,
 //! which must find nothing.
 
-mod emit;
+pub mod emit;
 mod program;
 
 use crate::support::{options, resources, run};
