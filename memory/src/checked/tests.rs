@@ -429,3 +429,39 @@ fn device_memory_is_undefined_until_it_is_written() {
     let id = FindingId::UninitialisedRead;
     assert_eq!(sites, [(id, 1), (id, 5), (id, 6)]);
 }
+
+/// This test starts itself again with 8 GB of memory.
+#[cfg(unix)]
+#[test]
+fn a_dispatch_takes_memory_for_the_workgroups_that_run() {
+    const CHILD: &str = "PELLUCID_TEST_LIMITED";
+    if std::env::var_os(CHILD).is_none() {
+        let program = std::env::current_exe().unwrap();
+        let name = "checked::tests::a_dispatch_takes_memory_for_the_workgroups_that_run";
+        let run =
+            std::process::Command::new(program).args([name, "--exact"]).env(CHILD, "1").output().unwrap();
+        return assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
+    let most = libc::rlimit { rlim_cur: 8_000_000_000, rlim_max: 8_000_000_000 };
+    // SAFETY: a call without preconditions, with a live argument.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &most) }, 0);
+    let mut m = Machine::stale();
+    let groups = [65535, 65535, 1];
+    m.memory.begin_dispatch(DispatchInfo { groups, workgroup_size: 1, ..DispatchInfo::default() });
+    let last = 65535 * 65535 - 1;
+    m.open = vec![0, last];
+    for workgroup in [0, last] {
+        m.memory.workgroup_begin(workgroup, 0, false);
+        m.memory.enter_subgroup(&SubgroupIdentity {
+            workgroup,
+            workgroup_id: [0; 3],
+            subgroup: 0,
+            first_local_index: 0,
+            lanes: 1,
+        });
+        let view = m.view(0);
+        let to = Pointers::View { view: &view, offset: &Lanes([0; LANES]), immediate: 0 };
+        m.memory.store(Site(1), to, 1, &access(SHARED, U, true), &[Lanes([1; LANES])]).unwrap();
+    }
+    assert_eq!(m.ids(), [FindingId::RaceUnordered]);
+}

@@ -89,7 +89,7 @@ impl Agents {
             masks: SmallVec::new(),
             larger: SmallVec::new(),
             own_levels: [0; 4],
-            blocks: Blocks::new(count, per_block),
+            blocks: Blocks::new(per_block),
             start: Arc::default(),
             defers: false,
             published: 0,

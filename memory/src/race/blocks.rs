@@ -1,10 +1,12 @@
-//! Where the state of agents is kept: per workgroup one copy while all its agents are alike, else one per
-//! agent.
+//! Where the state of agents is kept: per running workgroup one copy while all its agents are alike, else one
+//! per agent. Workgroups that do not run take no memory, however many a dispatch has.
 
 use super::agents::Operation;
 use super::facts::{Facts, Pending};
 use super::horizon::Time;
 use super::topology::AgentId;
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// The state of an agent. No facts stand for those at the start.
@@ -40,82 +42,116 @@ pub(super) struct Deferred {
 
 #[derive(Clone, Debug)]
 enum Block {
-    /// The agents of this workgroup are not running.
-    Closed,
     Alike(Stored, Option<Deferred>),
     Each(Box<[Stored]>),
 }
 
-/// The state of all agents.
+/// The state of all agents that run.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     size: u32,
     blocks: Vec<Block>,
+    /// Where in `blocks` that of a running workgroup is.
+    index: FxHashMap<u32, u32>,
+    /// Unused places in `blocks`.
+    free: Vec<u32>,
+    /// The workgroup looked for last, and its place.
+    last: Cell<(u32, u32)>,
     stranger: Stored,
 }
 
+/// The place of a workgroup that does not run.
+const NOWHERE: u32 = u32::MAX;
+
 impl Blocks {
-    /// `agents` agents in closed blocks of `size`.
-    pub fn new(agents: u32, size: u32) -> Blocks {
-        let size = size.max(1);
+    /// Blocks of `size` agents, none of which runs.
+    pub fn new(size: u32) -> Blocks {
         Blocks {
-            size,
-            blocks: vec![Block::Closed; agents.div_ceil(size) as usize],
+            size: size.max(1),
+            blocks: Vec::new(),
+            index: FxHashMap::default(),
+            free: Vec::new(),
+            last: Cell::new((0, NOWHERE)),
             stranger: Stored { facts: None, pending: None, time: 1 },
         }
     }
 
     pub fn open(&mut self, block: u32) {
-        if let Some(slot) = self.blocks.get_mut(block as usize) {
-            *slot = Block::Alike(self.stranger.clone(), None);
+        let fresh = Block::Alike(self.stranger.clone(), None);
+        let next = self.free.last().copied().unwrap_or(self.blocks.len() as u32);
+        let place = *self.index.entry(block).or_insert(next);
+        if place == next && self.free.pop().is_none() {
+            self.blocks.push(fresh);
+        } else {
+            self.blocks[place as usize] = fresh;
         }
+        self.last.set((block, place));
     }
 
     pub fn close(&mut self, block: u32) {
-        if let Some(slot) = self.blocks.get_mut(block as usize) {
-            *slot = Block::Closed;
+        if let Some(place) = self.index.remove(&block) {
+            self.blocks[place as usize] = Block::Alike(self.stranger.clone(), None);
+            self.free.push(place);
         }
+        self.last.set((block, NOWHERE));
+    }
+
+    /// The place of a block; one that no block has if it does not run.
+    #[inline]
+    fn place(&self, block: u32) -> usize {
+        let (last, place) = self.last.get();
+        if last == block { place as usize } else { self.look(block) }
+    }
+
+    #[inline(never)]
+    fn look(&self, block: u32) -> usize {
+        let place = self.index.get(&block).copied().unwrap_or(NOWHERE);
+        self.last.set((block, place));
+        place as usize
     }
 
     #[inline]
     pub fn get(&self, agent: AgentId) -> &Stored {
-        match self.blocks.get((agent / self.size) as usize) {
+        match self.blocks.get(self.place(agent / self.size)) {
             Some(Block::Alike(stored, _)) => stored,
             Some(Block::Each(stored)) => &stored[(agent % self.size) as usize],
-            _ => &self.stranger,
+            None => &self.stranger,
         }
     }
 
     /// The agent's state, to be changed for it alone; nothing if it does not run.
     pub fn get_mut(&mut self, agent: AgentId) -> Option<&mut Stored> {
-        let block = self.blocks.get_mut((agent / self.size) as usize)?;
+        let place = self.place(agent / self.size);
+        let block = self.blocks.get_mut(place)?;
         if let Block::Alike(stored, deferred) = block {
             debug_assert!(deferred.is_none(), "the facts are complete");
             *block = Block::Each(vec![stored.clone(); self.size as usize].into());
         }
         match block {
             Block::Each(stored) => stored.get_mut((agent % self.size) as usize),
-            _ => None,
+            Block::Alike(..) => None,
         }
     }
 
     /// The one state of all agents of a block, if they are alike, and the barriers that its facts leave out.
     pub fn alike(&mut self, block: u32) -> Option<(&mut Stored, &mut Option<Deferred>)> {
-        match self.blocks.get_mut(block as usize)? {
+        let place = self.place(block);
+        match self.blocks.get_mut(place)? {
             Block::Alike(stored, deferred) => Some((stored, deferred)),
-            _ => None,
+            Block::Each(_) => None,
         }
     }
 
     /// Whether the facts of an agent tell of all barriers.
     #[inline]
     pub fn complete(&self, agent: AgentId) -> bool {
-        !matches!(self.blocks.get((agent / self.size) as usize), Some(Block::Alike(_, Some(_))))
+        !matches!(self.blocks.get(self.place(agent / self.size)), Some(Block::Alike(_, Some(_))))
     }
 
     /// Notices that all agents of a block have become alike.
     pub fn settle(&mut self, block: u32) {
-        if let Some(slot) = self.blocks.get_mut(block as usize)
+        let place = self.place(block);
+        if let Some(slot) = self.blocks.get_mut(place)
             && let Block::Each(stored) = slot
             && let [first, rest @ ..] = &stored[..]
             && rest.iter().all(|other| other.is(first))
@@ -138,7 +174,7 @@ impl Blocks {
     #[inline]
     pub fn times(&self, first: AgentId) -> [Time; 32] {
         let mut times = [1; 32];
-        match self.blocks.get((first / self.size) as usize) {
+        match self.blocks.get(self.place(first / self.size)) {
             Some(Block::Alike(stored, _)) => times = [stored.time; 32],
             Some(Block::Each(stored)) => {
                 let from = (first % self.size) as usize;
@@ -146,7 +182,7 @@ impl Blocks {
                     *time = stored.time;
                 }
             }
-            _ => {}
+            None => {}
         }
         times
     }

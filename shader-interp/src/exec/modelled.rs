@@ -139,6 +139,11 @@ pub fn dispatch<M: MemorySystem>(
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
     }
     let total = workgroups(grid)?;
+    let size: u32 = program.shader.local_size.iter().product();
+    if M::MODELLED && total.saturating_mul(u64::from(size)) > u64::from(u32::MAX) {
+        let gap = format!("a checked dispatch of {total} workgroups of {size} invocations");
+        return Err(Trap::NotImplemented(gap));
+    }
     let context = Context::new(program, grid, resources);
     let mut run = Run {
         context: &context,
