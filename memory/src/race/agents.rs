@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use super::facts::{Agents as AgentSet, Facts, Key, MaskFacts, Pending, Release, intersect};
+use super::heads::{Heads, TakenIn};
 use super::horizon::{Horizon, Time};
 use super::topology::{AgentId, Level, Topology};
 use crate::access::Site;
@@ -69,6 +70,7 @@ pub struct Agents {
     published: u64,
     /// Of the running workgroups that made some of them: the first one.
     since: FxHashMap<u32, u64>,
+    pub(super) taken_in: TakenIn,
 }
 
 impl Agents {
@@ -94,6 +96,7 @@ impl Agents {
             defers: false,
             published: 0,
             since: FxHashMap::default(),
+            taken_in: TakenIn::default(),
         };
         if listed {
             agents.open(0);
@@ -115,6 +118,7 @@ impl Agents {
     pub fn close(&mut self, block: u32) {
         self.blocks.close(block);
         self.since.remove(&block);
+        self.taken_in.close(block);
     }
 
     /// The number of a release that an atomic write of `agent` passes on.
@@ -227,6 +231,7 @@ impl Agents {
                 .filter(|(_, larger)| larger.contains(mask))
                 .min_by_key(|(_, larger)| larger.bits().count_ones())
                 .map(|(index, _)| index as u8);
+            self.taken_in.clear();
             self.masks.push(mask);
             self.larger.push(smallest);
         }
@@ -525,14 +530,14 @@ impl Agents {
         }
     }
 
-    /// The effect of an acquire fence on what is pending.
+    /// The effect of an acquire by `agent` on what is pending. Returns the lists that were taken in.
     pub(super) fn acquire_pending(
         &self,
         agent: AgentId,
         facts: &mut Facts,
-        pending: &Pending,
+        pending: &mut Pending,
         operation: &Operation,
-    ) {
+    ) -> Vec<Heads> {
         for (class, heads) in &pending.heads {
             if operation.semantics.classes.contains(*class) {
                 self.join_heads(agent, facts, heads, operation);
@@ -541,5 +546,6 @@ impl Agents {
         for release in &pending.barriers {
             self.join(agent, facts, release, operation);
         }
+        pending.acquired(operation)
     }
 }

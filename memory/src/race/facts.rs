@@ -3,6 +3,7 @@
 //! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so
 //! agents of one workgroup that passed the same barrier have equal facts and share one copy.
 
+use super::agents::Operation;
 use super::heads::Heads;
 use super::horizon::{Horizon, Time};
 use super::topology::{AgentId, Level};
@@ -201,12 +202,27 @@ impl Pending {
         self.fences.push(release);
     }
 
-    pub(super) fn read(&mut self, class: StorageClasses, heads: &Heads) {
+    /// Heads that an atomic read has met; `taken_in`: nobody can take in more of them than it did.
+    pub(super) fn read(&mut self, class: StorageClasses, heads: &Heads, taken_in: bool) {
+        if taken_in {
+            return self.heads.retain(|(_, known)| !heads.ends_with(known));
+        }
         if heads.is_empty() || self.heads.iter().any(|(c, known)| *c == class && known.ends_with(heads)) {
             return;
         }
         self.heads.retain(|(c, known)| !(*c == class && heads.ends_with(known)));
         self.heads.push((class, heads.clone()));
+    }
+
+    /// Forgets what nobody can take in more of than an acquire of these semantics has just done. Returns all
+    /// lists that it took in.
+    pub(super) fn acquired(&mut self, operation: &Operation) -> Vec<Heads> {
+        let classes = operation.semantics.classes;
+        let taken_in = self.heads.iter().filter(|(class, _)| classes.contains(*class));
+        let taken_in = taken_in.map(|(_, heads)| heads.clone()).collect();
+        self.heads.retain(|(class, heads)| !(classes.contains(*class) && heads.exhausted_by(operation)));
+        self.barriers.retain(|known| !classes.contains(known.classes) || operation.level < Some(known.level));
+        taken_in
     }
 
     pub(super) fn delivered(&mut self, release: &Release) {

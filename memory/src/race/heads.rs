@@ -4,15 +4,19 @@
 //! What it says to an agent is the join of its releases. Nearly all of that is the same for everyone, and is
 //! gathered once, each time from what was gathered for the predecessor. Only releases by the agent's own
 //! workgroup say more to it (availability in the workgroup's or the subgroup's instance), and these are
-//! looked for no further back than where the workgroup made its first one. Beyond the first one of any
-//! running workgroup the list is replaced by what was gathered from it.
+//! looked for no further back than where the workgroup made its first one, nor behind what the agent itself
+//! has taken in before ([`TakenIn`]). Beyond the first one of any running workgroup the list is replaced by
+//! what was gathered from it.
 
 use super::agents::{Agents as Everyone, Operation};
 #[cfg(debug_assertions)]
 use super::facts::Keyed;
 use super::facts::{Agents, Facts, Release, intersect};
-use super::topology::{AgentId, Topology};
+use super::topology::{AgentId, Level, Topology};
 use crate::access::Site;
+use crate::scope::StorageClasses;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +43,9 @@ pub(super) struct HeadNode {
     pub sequence: u64,
     /// All releases of the list have one level, of the queue family or wider, and one set of classes.
     pub uniform: bool,
+    /// The widest level and all classes of the releases of the list.
+    widest: Level,
+    classes: StorageClasses,
     /// Who made the release had taken in the rest of the list.
     pub caught_up: bool,
     /// Links in the list.
@@ -70,6 +77,8 @@ impl Heads {
                 node.uniform && node.release.level == release.level && node.release.classes == release.classes
             });
         let links = 1 + rest.0.as_ref().map_or(0, |node| node.links);
+        let widest = rest.0.as_ref().map_or(release.level, |node| node.widest.max(release.level));
+        let classes = rest.0.as_ref().map_or(release.classes, |node| node.classes | release.classes);
         if let Some(old) = rest.nodes().nth(GATHERED) {
             old.lock().take();
         }
@@ -78,6 +87,8 @@ impl Heads {
             rest,
             sequence,
             uniform,
+            widest,
+            classes,
             caught_up,
             links,
             gathered: Mutex::new(None),
@@ -87,9 +98,11 @@ impl Heads {
         }));
     }
 
-    /// Whether this link is the newest.
-    pub(super) fn is(&self, node: &Arc<HeadNode>) -> bool {
-        self.0.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, node))
+    /// Whether nobody can take in more of the list than by an acquire of these semantics.
+    pub(super) fn exhausted_by(&self, operation: &Operation) -> bool {
+        self.0.as_ref().is_none_or(|node| {
+            operation.level >= Some(node.widest) && operation.semantics.classes.contains(node.classes)
+        })
     }
 
     /// The links, newest first.
@@ -181,13 +194,68 @@ impl Drop for HeadNode {
     }
 }
 
+/// How an agent acquired: the classes and the level of the operation.
+type By = (AgentId, StorageClasses, Option<Level>);
+
+/// Which lists the agents of the running workgroups have taken in, by workgroup: the last few of each agent, by
+/// their chains and lengths. What an agent knows never shrinks, so they need not be taken in again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TakenIn(FxHashMap<u32, FxHashMap<By, Lists>>);
+
+/// Chains, and how much of each.
+type Lists = SmallVec<[(u64, u32); 1]>;
+
+/// Lists of one agent that are remembered.
+const TAKEN_IN: usize = 8;
+
+impl TakenIn {
+    /// Notes that an agent of a workgroup has taken in a list by an acquire of these semantics.
+    pub fn note(&mut self, block: u32, agent: AgentId, heads: &Heads, operation: &Operation) {
+        let Some(newest) = heads.0.as_deref() else { return };
+        let by = (agent, operation.semantics.classes, operation.level);
+        let lists = self.0.entry(block).or_default().entry(by).or_default();
+        match lists.iter_mut().find(|(chain, _)| *chain == newest.chain) {
+            Some((_, length)) => *length = newest.length.max(*length),
+            None => {
+                if lists.len() == TAKEN_IN {
+                    lists.remove(0);
+                }
+                lists.push((newest.chain, newest.length));
+            }
+        }
+    }
+
+    /// Whether an agent has taken in the list that begins with this link.
+    fn knows(&self, block: u32, by: &By, node: &HeadNode) -> bool {
+        let lists = self.0.get(&block).and_then(|agents| agents.get(by));
+        lists.is_some_and(|lists| lists.iter().any(|(c, length)| *c == node.chain && *length >= node.length))
+    }
+
+    /// The agents of a workgroup have ended.
+    pub fn close(&mut self, block: u32) {
+        self.0.remove(&block);
+    }
+
+    /// There is more to take in from everything.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 impl Everyone {
+    /// Whether `agent` has taken in the list that begins with this link by an acquire of these semantics.
+    pub(super) fn has_taken_in(&self, agent: AgentId, node: &HeadNode, operation: &Operation) -> bool {
+        let by = (agent, operation.semantics.classes, operation.level);
+        self.taken_in.knows(self.blocks.block(agent), &by, node)
+    }
+
     /// `agent` takes in the releases of a list by an acquire of these semantics.
     pub(super) fn join_heads(&self, agent: AgentId, facts: &mut Facts, heads: &Heads, operation: &Operation) {
         let Some(newest) = heads.0.as_deref() else { return };
         let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
         if !(dispatch && newest.uniform && newest.links > 1 && operation.level >= Some(2)) {
-            return heads.iter().for_each(|release| self.join(agent, facts, release, operation));
+            let news = heads.nodes().take_while(|node| !self.has_taken_in(agent, node, operation));
+            return news.for_each(|node| self.join(agent, facts, &node.release, operation));
         }
         #[cfg(debug_assertions)]
         let by_walking = {
@@ -221,6 +289,9 @@ impl Everyone {
         let Some(since) = self.published_since(agent) else { return };
         let (workgroup, subgroup) = (self.topology().range(agent, 1), self.topology().range(agent, 0));
         for node in heads.nodes().take_while(|node| node.sequence >= since) {
+            if self.has_taken_in(agent, node, operation) {
+                break;
+            }
             if intersect(&node.release.agents, &workgroup).is_empty() {
                 continue;
             }

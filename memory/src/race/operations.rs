@@ -6,7 +6,7 @@
 use super::agents::{Agents, Operation};
 use super::blocks::{Deferred, Stored};
 use super::facts::{Agents as AgentSet, Facts, Pending, Release, extend};
-use super::heads::{HeadNode, Heads};
+use super::heads::Heads;
 use super::horizon::Time;
 use super::topology::{AgentId, Level};
 use smallvec::SmallVec;
@@ -24,6 +24,8 @@ struct Group {
     was: Stored,
     state: State,
     records: Vec<Release>,
+    /// The lists of heads that they have just taken in.
+    taken_in: Vec<Heads>,
 }
 
 impl Group {
@@ -54,17 +56,21 @@ impl Agents {
                         time: stored.time,
                     },
                     records: Vec::new(),
+                    taken_in: Vec::new(),
                 }),
             }
         }
         groups
     }
 
-    fn adopt(&mut self, groups: Vec<Group>) {
+    fn adopt(&mut self, groups: Vec<Group>, operation: &Operation) {
         for group in groups {
             let State { facts, pending, time } = group.state;
             let state = Stored { facts: Some(facts), pending, time };
             for agent in group.agents {
+                for heads in &group.taken_in {
+                    self.taken_in.note(self.blocks.block(agent), agent, heads, operation);
+                }
                 if let Some(stored) = self.blocks.get_mut(agent) {
                     stored.clone_from(&state);
                 }
@@ -86,7 +92,7 @@ impl Agents {
             let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
             let time = group.state.time;
             if operation.semantics.acquire {
-                self.acquire_pending(agent, &mut facts, &pending, operation);
+                group.taken_in = self.acquire_pending(agent, &mut facts, &mut pending, operation);
             }
             if operation.semantics.make_available {
                 self.make_available(agent, &mut facts, time, operation);
@@ -110,7 +116,7 @@ impl Agents {
             let pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
             group.state = State { facts, pending, time: time + 1 };
         }
-        self.adopt(groups);
+        self.adopt(groups, operation);
     }
 
     /// One dynamic instance of a control barrier by all agents of workgroup `block`. Returns whether it could
@@ -262,7 +268,7 @@ impl Agents {
                 for release in &sent {
                     self.join(agent, facts, release, operation);
                 }
-                self.acquire_pending(agent, facts, &pending, operation);
+                group.taken_in = self.acquire_pending(agent, facts, &mut pending, operation);
             }
             for release in &sent {
                 let taken_in = semantics.acquire
@@ -293,7 +299,7 @@ impl Agents {
         }
         share_equal_facts(&mut groups);
         share_equal_pending(&mut groups);
-        self.adopt(groups);
+        self.adopt(groups, operation);
         if whole {
             self.blocks.settle(self.blocks.block(first));
         }
@@ -326,10 +332,18 @@ impl Agents {
     pub fn read_atomic(&mut self, agent: AgentId, operation: &Operation, heads: &Heads, facts: Arc<Facts>) {
         let Some(state) = self.blocks.get_mut(agent) else { return };
         state.facts = Some(facts);
-        if !heads.is_empty() {
+        if heads.is_empty() {
+            return;
+        }
+        let acquires = operation.semantics.acquire;
+        let taken_in = acquires && heads.exhausted_by(operation);
+        if !taken_in || state.pending.is_some() {
             let mut pending = state.pending.as_deref().cloned().unwrap_or_default();
-            pending.read(operation.class, heads);
-            state.pending = Some(Arc::new(pending));
+            pending.read(operation.class, heads, taken_in);
+            state.pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
+        }
+        if acquires {
+            self.taken_in.note(self.blocks.block(agent), agent, heads, operation);
         }
     }
 
@@ -373,15 +387,13 @@ impl Agents {
                 facts: self.facts(agent).clone(),
                 site: operation.site,
             };
-            // A read-modify-write that acquires has just read its one predecessor.
-            let taken_in = |node: &Arc<HeadNode>| {
-                node.uniform
-                    && node.release.classes == semantics.classes
-                    && node.release.level == level
-                    && pending.iter().flat_map(|pending| &pending.heads).any(|(_, heads)| heads.is(node))
+            let caught_up = match predecessors {
+                [Heads(Some(only))] => {
+                    let like = only.release.classes == semantics.classes && only.release.level == level;
+                    only.uniform && like && self.has_taken_in(agent, only, operation)
+                }
+                _ => false,
             };
-            let caught_up = semantics.acquire
-                && matches!(predecessors, [Heads(only)] if only.as_ref().is_some_and(taken_in));
             let sequence = self.publish(agent);
             heads.push(release, sequence, caught_up);
         }

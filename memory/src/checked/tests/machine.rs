@@ -195,6 +195,54 @@ impl Machine {
         })
     }
 
+    /// An update of the word at `byte` of device memory; returns what was there.
+    fn update(
+        &mut self,
+        at: (u32, u32),
+        op: AtomicOp,
+        access: &Access,
+        byte: u32,
+        value: u32,
+        comparator: u32,
+    ) -> u32 {
+        let (site, lane) = at;
+        self.with(lane, U, byte, 0, |memory, to, mask| {
+            let (mut out, value) = ([Lanes::ZERO], [Lanes([value; LANES])]);
+            let comparator = [Lanes([comparator; LANES])];
+            let comparator = (op == AtomicOp::CompareExchange).then_some(&comparator[..]);
+            memory.read_modify_write(Site(site), op, to, mask, access, &value, comparator, &mut out).unwrap();
+            out[0].0[(lane % 32) as usize]
+        })
+    }
+
+    /// Semantics: where it finds the comparator, and else.
+    pub(super) fn compare_exchange(
+        &mut self,
+        site: u32,
+        lane: u32,
+        byte: u32,
+        scope: Scope,
+        (equal, unequal): (Semantics, Semantics),
+        comparator: u32,
+        value: u32,
+    ) -> u32 {
+        let access = Access { unequal, ..self.atomic(U, scope, equal) };
+        self.update((site, lane), AtomicOp::CompareExchange, &access, byte, value, comparator)
+    }
+
+    pub(super) fn exchange(
+        &mut self,
+        site: u32,
+        lane: u32,
+        byte: u32,
+        scope: Scope,
+        semantics: Semantics,
+        value: u32,
+    ) -> u32 {
+        let access = self.atomic(U, scope, semantics);
+        self.update((site, lane), AtomicOp::Exchange, &access, byte, value, 0)
+    }
+
     pub(super) fn fence(&mut self, site: u32, lane: u32, scope: Scope, semantics: Semantics) {
         self.enter(lane);
         self.memory.fence(Site(site), 1 << (lane % 32), scope, &semantics);
