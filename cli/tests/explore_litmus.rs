@@ -100,6 +100,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         modelled: true,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     let program = compile(&lowered.words, &options).expect("a lowered test compiles");
     let step = STRIDE as usize / 4;

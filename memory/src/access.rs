@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A static instruction of a shader: an index into the shader's table of sites (source lines, names).
 /// Findings and replays name instructions by it; it does not depend on optimisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Site(pub u32);
 
 /// A *reference* of the model: through which variable, descriptor element or address an access reaches its

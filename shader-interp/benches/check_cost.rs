@@ -167,6 +167,7 @@ fn program(kernel: &Kernel, modelled: bool) -> Program {
         modelled,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     compile(&words, &options).expect("a shader that compiles")
 }

@@ -57,6 +57,7 @@ fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     compile(&words, &options).expect("a shader that compiles")
 }

@@ -20,6 +20,8 @@ pub struct CompileOptions {
     /// In modelled code: notice what is defined nowhere but is no error of memory, such as a division by
     /// zero.
     pub notes: bool,
+    /// Keep [`crate::code::debug::DebugInfo`] with the program. Its code is the same.
+    pub debug: bool,
 }
 
 /// How texels of a view are laid out: row-major, tightly packed by pitch.

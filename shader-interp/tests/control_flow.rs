@@ -23,6 +23,7 @@ fn run(words: &[u32]) -> Vec<i32> {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     let program = compile(words, &options).expect("a program");
     let mut memory: Vec<u64> = vec![0; 4];

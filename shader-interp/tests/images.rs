@@ -90,6 +90,7 @@ fn every_kind_of_image_operation_works_together() {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     let program = compile(&words, &options).expect("the shader compiles");
 

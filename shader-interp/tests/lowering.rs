@@ -24,6 +24,7 @@ fn options() -> CompileOptions {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     }
 }
 

@@ -91,6 +91,7 @@ fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
         modelled,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))
 }

@@ -83,6 +83,7 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
         modelled: key.modelled,
         push_unset: key.push_unset,
         notes: key.notes,
+        debug: false,
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
         Ok(outcome) => outcome.map(Arc::new),

@@ -8,7 +8,7 @@ use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Place};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{
-    FloatControls, Origins, Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
+    Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
 };
 
 const SOURCE: &str = "#version 450
@@ -36,9 +36,6 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
     };
     Shader {
         name: "main".into(),
-        values: vec![],
-        body: vec![],
-        bindings: vec![],
         workgroup: vec![WorkgroupObject {
             offset: 0,
             size: 256,
@@ -47,14 +44,6 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
             name: "partial".into(),
         }],
         workgroup_bytes: 256,
-        private: vec![],
-        private_bytes: 0,
-        variables: vec![],
-        shared: Vec::new(),
-        blocks: Vec::new(),
-        push_variable: None,
-        origins: Origins::default(),
-        push_constant_bytes: 0,
         local_size: [64, 1, 1],
         vulkan_memory_model: true,
         sites: vec![
@@ -65,7 +54,7 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         ],
         files: vec![SourceFile { name: "shaders/reduce.comp".into(), text: text.map(str::to_owned) }],
         language,
-        float_controls: FloatControls::default(),
+        ..Shader::default()
     }
 }
 

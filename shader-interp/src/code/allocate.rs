@@ -1,12 +1,14 @@
 //! Registers: a linear scan over the life intervals of [`super::lower`], and the final encoding.
 
+use super::debug::{DebugInfo, Location, Register};
 use super::isa::{Inst, Kind, Opcode};
-use super::lower::{Immediate, Line, Lowered, Name, Result};
+use super::lower::{Immediate, Line, Lowered, Name, Named, Result};
 use super::{ElementIndex, Program, Space};
 use crate::error::CompileError;
-use crate::ir::{Origins, Shader};
+use crate::ir::Shader;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// Free registers of one file.
 struct Free {
@@ -189,6 +191,18 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
         register.start = register.start.min(2 * first);
         register.end = register.end.max(2 * last + 1);
     }
+    // Where named values are, before registers are shared.
+    let lives: Vec<(u32, u32)> = lowered
+        .named
+        .iter()
+        .map(|(.., named)| match *named {
+            Named::Register(k, _) => {
+                let register = &lowered.registers[k as usize];
+                (register.start.div_ceil(2), register.end / 2)
+            }
+            Named::Constant(_) => (0, u32::MAX),
+        })
+        .collect();
     let same = coalesce(&mut lowered);
     for (k, to) in same.iter().map(|to| *to as usize).enumerate() {
         if to != k {
@@ -241,10 +255,16 @@ pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
     if vectors.count > 1 << 16 || masks.count > 1 << 16 {
         return Err(CompileError::Limit("more than 65536 registers".into()));
     }
-    encode(lowered, &place, vectors.count, masks.count)
+    encode(lowered, &place, vectors.count, masks.count, &lives)
 }
 
-fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Result<Program> {
+fn encode(
+    mut lowered: Lowered,
+    place: &[u32],
+    vectors: u32,
+    masks: u32,
+    lives: &[(u32, u32)],
+) -> Result<Program> {
     // 0 stands for nothing: register 0 is a mask.
     let resolve =
         |encoded: u32| if encoded == 0 { 0 } else { place[(encoded >> 8) as usize] + (encoded & 0xff) };
@@ -266,6 +286,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         count += u32::from(!redundant(line));
     }
     moved.push(count);
+    let mut lines = if lowered.sites.is_empty() { Vec::new() } else { moved.clone() };
     let target = |label: u32| moved[(lowered.labels[label as usize] as usize).min(moved.len() - 1)];
     let mut code = Vec::with_capacity(count as usize);
     for line in lowered.lines.iter().filter(|line| !redundant(line)) {
@@ -294,6 +315,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         back_edges.retain(|(pc, _)| keep[*pc as usize]);
         back_edges.iter_mut().for_each(|(pc, to)| (*pc, *to) = (moved[*pc as usize], moved[*to as usize]));
         ends.iter_mut().for_each(|(_, _, end)| *end = moved[*end as usize]);
+        lines.iter_mut().for_each(|pc| *pc = moved.get(*pc as usize).copied().unwrap_or(code.len() as u32));
     }
     rotate(&mut code);
     for (barrier, park, end) in ends {
@@ -302,6 +324,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
             lowered.barriers[barrier as usize].returned.push(park);
         }
     }
+    let debug = (!lines.is_empty()).then(|| Arc::new(debug_info(&lowered, place, &lines, lives)));
     for entry in &mut lowered.memory {
         entry.offset = resolve(entry.offset);
         entry.result = resolve(entry.result);
@@ -321,7 +344,7 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         }
     }
     Ok(Program {
-        shader: empty_shader(),
+        shader: Shader::default(),
         subgroup_size: 0,
         modelled: false,
         code,
@@ -337,7 +360,42 @@ fn encode(mut lowered: Lowered, place: &[u32], vectors: u32, masks: u32) -> Resu
         groups: lowered.groups,
         workgroup_barriers: lowered.workgroup_barriers,
         outline: None,
+        debug,
     })
+}
+
+/// Debug information; `lines` are the instructions that lines became, `lives` the lines before which the named
+/// values are in their registers.
+fn debug_info(lowered: &Lowered, place: &[u32], lines: &[u32], lives: &[(u32, u32)]) -> DebugInfo {
+    let pc = |line: u32| lines[(line as usize).min(lines.len() - 1)];
+    let mut info = DebugInfo::default();
+    for (line, site) in &lowered.sites {
+        // A run that became no instruction gives way to the next.
+        info.sites.pop_if(|(first, _)| *first == pc(*line));
+        info.sites.push((pc(*line), *site));
+    }
+    for ((name, scalar, named), (first, last)) in lowered.named.iter().zip(lives) {
+        let (register, pcs) = match *named {
+            Named::Constant(bits) => (Register::Constant(bits), 0..pc(u32::MAX)),
+            Named::Register(k, part) => {
+                let (at, virtual_register) =
+                    (place[k as usize] + u32::from(part), &lowered.registers[k as usize]);
+                let mask = virtual_register.run == 0;
+                // Pinned registers are never written.
+                let pinned = virtual_register.pinned.is_some();
+                let pcs = if pinned { 0..pc(u32::MAX) } else { pc(*first)..pc(*last) + 1 };
+                (if mask { Register::Mask(at) } else { Register::Vector(at) }, pcs)
+            }
+        };
+        info.locations.push(Location {
+            id: name.id,
+            component: name.component,
+            scalar: *scalar,
+            register,
+            pcs,
+        });
+    }
+    info
 }
 
 /// Jumps to jumps go to where those go.
@@ -426,29 +484,4 @@ fn compact(code: &mut Vec<Inst>, keep: &[bool]) -> Vec<u32> {
         }
     }
     moved
-}
-
-fn empty_shader() -> Shader {
-    Shader {
-        name: String::new(),
-        values: Vec::new(),
-        body: Vec::new(),
-        bindings: Vec::new(),
-        workgroup: Vec::new(),
-        workgroup_bytes: 0,
-        private: Vec::new(),
-        private_bytes: 0,
-        variables: Vec::new(),
-        shared: Vec::new(),
-        blocks: Vec::new(),
-        push_variable: None,
-        origins: Origins::default(),
-        push_constant_bytes: 0,
-        local_size: [1; 3],
-        vulkan_memory_model: false,
-        sites: Vec::new(),
-        files: Vec::new(),
-        language: Default::default(),
-        float_controls: Default::default(),
-    }
 }

@@ -44,7 +44,10 @@ impl Lowerer<'_> {
     pub fn region(&mut self, region: &Region) -> Result<()> {
         for node in region {
             match node {
-                Node::Op(op) => self.operation(op)?,
+                Node::Op(op) => {
+                    self.at_site(op.site);
+                    self.operation(op)?
+                }
                 Node::If { condition, then, otherwise } => {
                     let divergent = self.facts.ifs[self.next_if];
                     self.next_if += 1;

@@ -6,7 +6,8 @@ use super::uniform::{Facts, LoopId};
 use super::{BarrierEntry, ImageEntry, MemoryEntry, Pin};
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{GroupFold, GroupKind, Label, Scalar, Shader, Value};
+use crate::ir::{GroupFold, GroupKind, Label, Scalar, Shader, Value, ValueName};
+use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -84,6 +85,9 @@ pub(super) struct Lowered {
     /// First and last line of each loop.
     pub loops: Vec<(u32, u32)>,
     pub labels: Vec<u32>,
+    /// For debug information: the first line of each run of one site, and where named values are.
+    pub sites: Vec<(u32, Site)>,
+    pub named: Vec<(ValueName, Scalar, Named)>,
     /// Labels of joins that turned out not to be needed, and of those around them, inner ones first.
     pub no_joins: Vec<(u32, u32)>,
     pub pins: Vec<Pin>,
@@ -128,6 +132,7 @@ pub(super) struct Lowerer<'a> {
     pub facts: &'a Facts,
     pub plan: &'a Plan,
     pub modelled: bool,
+    pub debug: bool,
     pub out: Lowered,
     pub names: Vec<Name>,
     pub homes: Vec<Name>,
@@ -162,12 +167,15 @@ pub(super) fn lower(
         facts,
         plan,
         modelled: options.modelled,
+        debug: options.debug,
         out: Lowered {
             lines: Vec::new(),
             registers: Vec::new(),
             stretches: Vec::new(),
             loops: vec![(0, 0); facts.loops.len()],
             labels: Vec::new(),
+            sites: Vec::new(),
+            named: Vec::new(),
             no_joins: Vec::new(),
             pins: Vec::new(),
             parks: 0,
@@ -202,6 +210,9 @@ pub(super) fn lower(
         lowerer.out.registers[register as usize].pinned = Some(k);
         lowerer.truth[k as usize] = Name::Register(register, 0);
     }
+    if options.debug {
+        lowerer.out.sites.push((0, Site(0)));
+    }
     let end = lowerer.label();
     lowerer.pending.push(end);
     lowerer.region(&shader.body)?;
@@ -210,10 +221,39 @@ pub(super) fn lower(
     for (label, outer) in lowerer.out.no_joins.drain(..).rev() {
         lowerer.out.labels[label as usize] = lowerer.out.labels[outer as usize];
     }
+    lowerer.name_values();
     Ok(lowerer.out)
 }
 
+/// Where a named value is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Named {
+    Constant(u64),
+    Register(u32, u16),
+}
+
 impl Lowerer<'_> {
+    /// The lines that follow come from this instruction.
+    pub fn at_site(&mut self, site: Site) {
+        if self.debug && self.out.sites.last().is_none_or(|(_, last)| *last != site) {
+            self.out.sites.push((self.here(), site));
+        }
+    }
+
+    fn name_values(&mut self) {
+        for name in &self.shader.names {
+            let (k, scalar) = (name.value.0 as usize, self.scalar(name.value));
+            if let Some(bits) = self.plan.constants.get(&name.value) {
+                self.out.named.push((*name, scalar, Named::Constant(*bits)));
+            }
+            for register in [self.names[k], self.homes[k]] {
+                if let Name::Register(register, part) = register {
+                    self.out.named.push((*name, scalar, Named::Register(register, part)));
+                }
+            }
+        }
+    }
+
     pub fn scalar(&self, value: Value) -> Scalar {
         self.shader.values[value.0 as usize]
     }

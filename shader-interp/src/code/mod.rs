@@ -21,6 +21,7 @@
 mod access;
 mod allocate;
 mod control;
+pub mod debug;
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 pub mod isa;
 mod lower;
@@ -82,6 +83,8 @@ pub struct Program {
     pub workgroup_barriers: bool,
     /// For a modelled memory system: what the shader's text says about its instructions.
     pub outline: Option<Arc<ShaderOutline>>,
+    /// With [`CompileOptions::debug`]: where values and instructions are.
+    pub debug: Option<Arc<debug::DebugInfo>>,
 }
 
 /// What a pinned register holds.
@@ -169,6 +172,13 @@ pub struct BarrierEntry {
     pub returned: SmallVec<[u16; 2]>,
 }
 
+impl BarrierEntry {
+    /// A control barrier at which a strand waits for the others of its workgroup.
+    pub fn is_workgroup(&self) -> bool {
+        self.execution == Some(Scope::Workgroup)
+    }
+}
+
 /// One image operation. Registers are numbers of vector registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageEntry {
@@ -217,6 +227,7 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     let mut program = allocate::allocate(lowered)?;
     shader.body = Vec::new();
     shader.values = Vec::new();
+    shader.names = Vec::new();
     program.shader = shader;
     program.outline = outline;
     program.subgroup_size = options.subgroup_size;

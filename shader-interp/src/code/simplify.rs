@@ -23,6 +23,9 @@ pub(super) fn simplify(shader: &mut Shader) {
         loop_regions: Vec::new(),
     };
     let mut body = merger.region(body);
+    for name in &mut shader.names {
+        merger.resolve(&mut name.value);
+    }
     prune(&mut body, &mut FxHashSet::default());
     shader.body = sweep(body, count);
 }

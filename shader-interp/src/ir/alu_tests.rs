@@ -150,6 +150,7 @@ fn results(example: &Example, constant: bool) -> (Vec<u64>, bool) {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     };
     let program = code::generate(shader, &options).expect("code for the operation");
     let mut out = vec![0u64; expected.len()];

@@ -177,6 +177,17 @@ pub struct WorkgroupObject {
     pub name: String,
 }
 
+/// A scalar of the result of a SPIR-V instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueName {
+    /// The `Result <id>`.
+    pub id: u32,
+    /// Which scalar of it.
+    pub component: u32,
+    /// Its value.
+    pub value: Value,
+}
+
 /// Where a static instruction comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SiteInfo {
@@ -232,6 +243,8 @@ pub struct Shader {
     pub name: String,
     /// Types of all values.
     pub values: Vec<Scalar>,
+    /// For debug information: the values that results are made of.
+    pub names: Vec<ValueName>,
     /// What runs.
     pub body: Region,
     /// Descriptor variables.

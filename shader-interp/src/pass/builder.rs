@@ -22,6 +22,8 @@ pub(crate) struct Builder {
     pub constants: Vec<Option<u64>>,
     /// Constants, undefined values and built-in variables, at the head of the shader.
     pub prologue: Region,
+    /// The instruction that pure operations come from, for debug information.
+    pub site: Site,
     /// Fold floating-point arithmetic.
     pub fold_floats: bool,
     interned: FxHashMap<(Scalar, u64), Value>,
@@ -86,7 +88,7 @@ impl Builder {
         if let Some(known) = key.as_ref().and_then(|key| self.numbering.get(key)) {
             return known.clone();
         }
-        let defined: Results = self.op(kind, results, arguments, Site(0)).into_iter().collect();
+        let defined: Results = self.op(kind, results, arguments, self.site).into_iter().collect();
         if let Some(key) = key {
             self.numbering.insert(key, defined.clone(), self.numbering.innermost());
         }

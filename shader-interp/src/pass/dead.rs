@@ -57,6 +57,10 @@ pub(crate) fn run(shader: &mut Shader, known: &FxHashMap<Value, Value>) -> Resul
         values: Vec::new(),
     };
     shader.body = sweep.region(body)?;
+    shader.names.retain_mut(|name| {
+        let defined = sweep.get(name.value);
+        defined.map(|value| name.value = value).is_ok()
+    });
     shader.values = sweep.values;
     Ok(())
 }

@@ -24,6 +24,7 @@ mod rewrite;
 use crate::CompileError;
 use crate::ir::{Label, Shader};
 use builder::Builder;
+use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 
 /// Runs all passes on `shader`, whose body the builder wrote; `owners` are the blocks that the private
@@ -34,6 +35,7 @@ pub(crate) fn run(
     mut owners: Vec<Option<Label>>,
     check: bool,
 ) -> Result<Shader, CompileError> {
+    builder.site = Site(0);
     if check {
         defined::instrument(&mut shader, &mut builder, &mut owners);
     }

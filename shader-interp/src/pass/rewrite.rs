@@ -32,6 +32,9 @@ pub(crate) fn run(shader: &mut Shader, mut b: Builder, plan: &Plan) -> Result<()
     let current = vec![UNSET; plan.slots.len()];
     let mut rewriter = Rewriter { plan, b, renamed, current, log: Vec::new(), exits: FxHashMap::default() };
     rewriter.region(body)?;
+    for name in &mut shader.names {
+        name.value = rewriter.get(name.value);
+    }
     let mut b = rewriter.b;
     let body = b.close();
     shader.body = std::mem::take(&mut b.prologue);
@@ -278,6 +281,7 @@ impl Rewriter<'_> {
     }
 
     fn op(&mut self, op: Op) -> Result<(), CompileError> {
+        self.b.site = op.site;
         let arguments: SmallVec<[Value; 4]> = op.arguments.iter().map(|&value| self.get(value)).collect();
         let result = |b: &Builder, k: usize| b.scalar(op.results[k]);
         match op.kind {

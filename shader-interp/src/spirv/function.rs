@@ -96,6 +96,9 @@ impl Lowerer<'_> {
     /// One instruction inside a block, terminators and phis excepted.
     pub fn instruction(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         use Op::*;
+        if self.options.debug {
+            self.b.site = self.site(i, 0);
+        }
         match i.op {
             Load => self.op_load(i),
             Store => self.op_store(i),

@@ -8,7 +8,7 @@ use super::types::Types;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{Binding, FloatControls, ImageOperand, Label, Scalar, Value, WorkgroupObject};
+use crate::ir::{Binding, FloatControls, ImageOperand, Label, Scalar, Value, ValueName, WorkgroupObject};
 use crate::pass::builder::Builder;
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
@@ -83,6 +83,8 @@ pub(crate) struct Lowerer<'a> {
     pub options: &'a CompileOptions,
     pub types: Types,
     pub b: Builder,
+    /// With [`CompileOptions::debug`]: what results are made of.
+    pub names: Vec<ValueName>,
     pub defs: Vec<Def>,
     pub arena: Vec<Value>,
     pub pointers: Vec<Pointer>,
@@ -185,6 +187,10 @@ impl<'a> Lowerer<'a> {
 
     /// Makes an id stand for scalars.
     pub fn define(&mut self, id: u32, values: &[Value]) {
+        if self.options.debug {
+            let names = values.iter().zip(0..);
+            self.names.extend(names.map(|(&value, component)| ValueName { id, component, value }));
+        }
         self.defs[id as usize] = match values {
             [value] => Def::One(*value),
             _ => {

@@ -59,6 +59,7 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
     let mut lowerer = Lowerer {
         types: Types::new(bound),
         b: Builder::default(),
+        names: Vec::new(),
         defs: vec![Def::None; bound as usize],
         arena: Vec::new(),
         pointers: Vec::new(),
@@ -107,6 +108,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
         values: Vec::new(),
+        names: lowerer.names,
         body,
         bindings: lowerer.bindings,
         workgroup: lowerer.workgroup,

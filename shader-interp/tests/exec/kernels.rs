@@ -5,10 +5,12 @@ use crate::support::{options, resources, run};
 use pellucid_memory::access::Reference;
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_shader_interp::code::Opcode;
+use pellucid_shader_interp::code::debug::{Register, Resume};
 use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::step::{Stepped, Stepper};
 use pellucid_shader_interp::exec::{modelled, plain};
-use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{Program, compile};
 
@@ -89,6 +91,61 @@ fn stepping_is_running() {
             assert!(steps > program.code.len() as u64 / 2);
         }
     }
+}
+
+fn with_debug_info(bytes: &[u8]) -> Program {
+    let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
+    compile(&words, &CompileOptions { debug: true, ..options(32) }).expect("a shader that compiles")
+}
+
+#[test]
+fn debug_information_costs_no_code_and_knows_where_programs_stop() {
+    for shader in [&shader!("reduction")[..], shader!("saxpy"), shader!("mandelbrot"), shader!("subgroup")] {
+        let (plain, debug) = (program(shader, 32), with_debug_info(shader));
+        assert_eq!(plain.code, debug.code);
+        assert_eq!((plain.vectors, plain.masks, &plain.pins), (debug.vectors, debug.masks, &debug.pins));
+        assert!(plain.debug.is_none() && debug.debug.is_some());
+        let points = debug.resume_points();
+        assert_eq!(points[0], (0, Resume::Start));
+        let edges = points.iter().filter(|(_, why)| matches!(why, Resume::BackEdge { .. })).count();
+        assert_eq!(edges, debug.back_edges.len());
+        let barriers = points.iter().filter(|(_, why)| matches!(why, Resume::Barrier(_))).count();
+        assert_eq!(barriers > 0, debug.workgroup_barriers);
+    }
+}
+
+#[test]
+fn debug_information_finds_what_is_stored() {
+    let program = with_debug_info(shader!("saxpy"));
+    let debug = program.debug.as_ref().expect("debug information");
+    let y: Vec<u32> = (0..128).map(|k| (k as f32).to_bits()).collect();
+    let mut buffers = [vec![1f32.to_bits(); 128], y];
+    let resources = resources(&program, &mut buffers, &[2f32.to_bits(), 128]);
+    let mut memory = PlainMemory::new(&resources.addresses);
+    let grid = Grid { base: [0; 3], groups: [1; 3] };
+    let mut stepper = Stepper::new(&program, &grid, &resources, &mut memory).expect("a dispatch");
+    stepper.begin_workgroup(0);
+    let identity = stepper.identity(0, 0);
+    let mut strand = stepper.start(&identity);
+    let mut stores = 0;
+    loop {
+        let pc = strand.pc();
+        let text = &program.shader.sites[debug.site(pc).0 as usize].instruction;
+        if matches!(program.code[pc as usize].op, Opcode::StoreView) {
+            assert!(text.starts_with("OpStore "), "{text} stores");
+            let id: u32 = text.rsplit('%').next().and_then(|id| id.parse().ok()).expect("an id");
+            let found = debug.locations_at(pc).find(|at| at.id == id).expect("a stored value");
+            let Register::Vector(register) = found.register else { panic!("{found:?}") };
+            for (lane, word) in strand.vectors()[register as usize].0.iter().enumerate() {
+                assert_eq!(f32::from_bits(*word), 2.0 * lane as f32 + 1.0);
+            }
+            stores += 1;
+        }
+        if stepper.step(&identity, &mut strand).expect("an instruction") == Stepped::Ended {
+            break;
+        }
+    }
+    assert_eq!(stores, 1);
 }
 
 #[test]

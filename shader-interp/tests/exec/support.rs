@@ -99,6 +99,7 @@ pub fn options(subgroup_size: u32) -> CompileOptions {
         modelled: false,
         push_unset: false,
         notes: false,
+        debug: false,
     }
 }
 
