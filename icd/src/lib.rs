@@ -12,6 +12,7 @@ mod command;
 pub mod config;
 mod entry;
 mod ffi;
+mod forks;
 mod handle;
 mod loader;
 mod message;

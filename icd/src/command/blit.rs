@@ -40,6 +40,13 @@ impl<'a> Plane<'a> {
         })
     }
 
+    /// The corners of a region, which are inside the level.
+    fn corners(&self, offsets: [vk::Offset3D; 2]) -> Outcome<[[i32; 3]; 2]> {
+        let corners = offsets.map(|o| [o.x, o.y, o.z]);
+        let inside = |c: &[i32; 3]| (0..3).all(|i| u32::try_from(c[i]).is_ok_and(|c| c <= self.extent[i]));
+        if corners.iter().all(inside) { Ok(corners) } else { Err(outside()) }
+    }
+
     /// In check mode: the texels of a box are read or written. A filter reads no texel outside its box but
     /// the edge's.
     fn touch(&self, touched: &mut Touched<'_>, from: [i32; 3], to: [i32; 3], write: bool) {
@@ -113,29 +120,47 @@ pub fn blit(
 ) -> Outcome<()> {
     for region in regions {
         let (s, d) = (region.src_subresource, region.dst_subresource);
-        let layers = if s.layer_count == vk::REMAINING_ARRAY_LAYERS {
-            from.layers.saturating_sub(s.base_array_layer)
-        } else {
-            s.layer_count
-        };
-        for layer in 0..layers {
+        for layer in 0..layers(s, d, from, to)? {
             let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
             let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
             if source.format.numeric.is_integer() != target.format.numeric.is_integer() {
                 return Err(Error::usage("a blit between integers and other numbers"));
             }
-            let corner = |o: vk::Offset3D| [o.x, o.y, o.z];
-            source.touch(&mut touched, corner(region.src_offsets[0]), corner(region.src_offsets[1]), false);
-            target.touch(&mut touched, corner(region.dst_offsets[0]), corner(region.dst_offsets[1]), true);
-            blit_plane(&source, &target, region, filter == vk::Filter::LINEAR)?;
+            let (read, write) = (source.corners(region.src_offsets)?, target.corners(region.dst_offsets)?);
+            source.touch(&mut touched, read[0], read[1], false);
+            target.touch(&mut touched, write[0], write[1], true);
+            blit_plane(&source, &target, read, write, filter == vk::Filter::LINEAR)?;
         }
     }
     Ok(())
 }
 
-fn blit_plane(source: &Plane<'_>, target: &Plane<'_>, region: &vk::ImageBlit, linear: bool) -> Outcome<()> {
-    let corners = |o: [vk::Offset3D; 2]| [[o[0].x, o[0].y, o[0].z], [o[1].x, o[1].y, o[1].z]];
-    let (s, d) = (corners(region.src_offsets), corners(region.dst_offsets));
+/// The layers of a region, which are inside both images.
+fn layers(
+    s: vk::ImageSubresourceLayers,
+    d: vk::ImageSubresourceLayers,
+    from: &Image,
+    to: &Image,
+) -> Outcome<u32> {
+    let count = match s.layer_count {
+        vk::REMAINING_ARRAY_LAYERS => from.layers.saturating_sub(s.base_array_layer),
+        count => count,
+    };
+    let inside = |base: u32, image: &Image| base.checked_add(count).is_some_and(|end| end <= image.layers);
+    if inside(s.base_array_layer, from) && inside(d.base_array_layer, to) {
+        Ok(count)
+    } else {
+        Err(outside())
+    }
+}
+
+fn blit_plane(
+    source: &Plane<'_>,
+    target: &Plane<'_>,
+    s: [[i32; 3]; 2],
+    d: [[i32; 3]; 2],
+    linear: bool,
+) -> Outcome<()> {
     let scale = [0, 1, 2].map(|i| (s[1][i] - s[0][i]) as f32 / (d[1][i] - d[0][i]) as f32);
     let span = [0, 1, 2].map(|i| d[0][i].min(d[1][i])..d[0][i].max(d[1][i]));
     for z in span[2].clone() {
@@ -162,12 +187,18 @@ pub fn resolve(
 ) -> Outcome<()> {
     for region in regions {
         let (s, d, e) = (region.src_subresource, region.dst_subresource, region.extent);
-        for layer in 0..s.layer_count.min(from.layers) {
+        for layer in 0..layers(s, d, from, to)? {
             let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
             let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
-            let (width, height) = (e.width.cast_signed(), e.height.cast_signed());
-            let span = |o: vk::Offset3D| ([o.x, o.y, o.z], [o.x + width, o.y + height, o.z + 1]);
-            let ((a, b), (c, f)) = (span(region.src_offset), span(region.dst_offset));
+            let size = |extent: u32| i32::try_from(extent).map_err(|_| outside());
+            let (width, height) = (size(e.width)?, size(e.height)?);
+            let end = |o: vk::Offset3D| vk::Offset3D {
+                x: o.x.saturating_add(width),
+                y: o.y.saturating_add(height),
+                z: o.z.saturating_add(1),
+            };
+            let [a, b] = source.corners([region.src_offset, end(region.src_offset)])?;
+            let [c, f] = target.corners([region.dst_offset, end(region.dst_offset)])?;
             source.touch(&mut touched, a, b, false);
             target.touch(&mut touched, c, f, true);
             for y in 0..height {

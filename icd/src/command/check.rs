@@ -133,14 +133,15 @@ pub fn dispatch(
     device: &Device,
     queue: &Queue,
     state: &State,
-    named: Arc<Named>,
+    mut named: Named,
     touches: Touches,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
     note_writes(device, &touches.runs);
     let standing = standing(device, queue, state);
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
-    let tag = hazards.command(&standing.at(), command, Some(named));
+    named.objects = hazards.share(named.objects);
+    let tag = hazards.command(&standing.at(), command, Some(Arc::new(named)));
     let mut before: Option<OperationId> = None;
     if let Some(range) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());

@@ -28,6 +28,11 @@ fn outside() -> Error {
     Error::usage("a region is not inside its buffer or image")
 }
 
+/// Whether a range is inside a buffer.
+fn holds(buffer: &Buffer, offset: u64, size: u64) -> bool {
+    offset.checked_add(size).is_some_and(|end| end <= buffer.size)
+}
+
 fn done(inside: bool) -> Outcome<()> {
     if inside { Ok(()) } else { Err(outside()) }
 }
@@ -44,6 +49,7 @@ pub fn buffers(
 ) -> Outcome<()> {
     let ((source, s), (target, t)) = (from.memory()?, to.memory()?);
     for region in regions {
+        done(holds(from, region.src_offset, region.size) && holds(to, region.dst_offset, region.size))?;
         done(Allocation::copy(
             source.bytes(),
             s + region.src_offset,
@@ -63,6 +69,7 @@ pub fn buffers(
 /// The buffer is not bound, or the range is not inside.
 pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32, mut touched: Touched<'_>) -> Outcome<()> {
     let (memory, base) = to.memory()?;
+    done(holds(to, offset, size))?;
     written(&mut touched, memory.bytes(), base + offset, size);
     done(memory.bytes().fill(base + offset, size, &data.to_le_bytes()))
 }
@@ -73,8 +80,9 @@ pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32, mut touched: Touched
 /// The buffer is not bound, or the range is not inside.
 pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) -> Outcome<()> {
     let (memory, base) = to.memory()?;
+    done(holds(to, offset, bytes.len() as u64))?;
     written(&mut touched, memory.bytes(), base + offset, bytes.len() as u64);
-    done(offset + bytes.len() as u64 <= to.size && memory.bytes().write(base + offset, bytes))
+    done(memory.bytes().write(base + offset, bytes))
 }
 
 /// A box of texels in an image: where its rows are.
@@ -189,12 +197,16 @@ fn rows(
     let row = pick(region.buffer_row_length, e.width) * texel;
     let slice = pick(region.buffer_image_height, e.height) * row;
     let bytes = u64::from(e.width) * texel;
+    let slices = u64::from(layers) * u64::from(e.depth);
+    let last = slices.saturating_sub(1).checked_mul(slice);
+    let last = last.and_then(|last| last.checked_add(u64::from(e.height).saturating_sub(1) * row + bytes));
+    done(last.is_some_and(|size| holds(buffer, region.buffer_offset, size)))?;
     for layer in 0..u64::from(layers) {
         for z in 0..u64::from(e.depth) {
             for y in 0..u64::from(e.height) {
                 let at = region.buffer_offset + (layer * u64::from(e.depth) + z) * slice + y * row;
                 let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row;
-                done(at + bytes <= buffer.size && each(base + at, texels.memory, place, bytes))?;
+                done(each(base + at, texels.memory, place, bytes))?;
             }
         }
     }

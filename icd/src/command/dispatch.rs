@@ -260,7 +260,7 @@ pub struct Named {
     /// The queue's debug name, or what it is.
     pub queue: String,
     /// Objects.
-    pub objects: Vec<Object>,
+    pub objects: Arc<[Object]>,
     /// Push constant bytes that were set: first and last of each run.
     pub pushed: Vec<(u32, u32)>,
 }
@@ -316,13 +316,13 @@ pub fn run(
             "" => format!("queue {}", queue.index),
             name => name.to_owned(),
         },
-        objects: state.objects(device, program),
+        objects: state.objects(device, program).into(),
         pushed: state.pushed(),
     };
     let outcome = if program.modelled {
         let (outcome, runs) = checked::dispatch(device, program, &grid, &ready.resources, number, &named);
         let parameters = indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
-        check::dispatch(device, queue, state, Arc::new(named()), check::Touches { runs, parameters })?;
+        check::dispatch(device, queue, state, named(), check::Touches { runs, parameters })?;
         outcome
     } else {
         if device.checked.is_some() {

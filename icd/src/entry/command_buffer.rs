@@ -75,7 +75,13 @@ entries! {
                 return Ok(());
             }
             compute(point)?;
-            handle::get::<PipelineLayout>(layout)?;
+            let layout = handle::get::<PipelineLayout>(layout)?;
+            if first.checked_add(count).is_none_or(|end| end as usize > layout.sets.len()) {
+                return Err(Error::usage(format!(
+                    "{count} sets from number {first} on, for a pipeline layout of {} sets",
+                    layout.sets.len()
+                )));
+            }
             let sets = ffi::slice(sets, count)
                 .iter()
                 .map(|s| handle::get::<DescriptorSet>(*s))

@@ -1,6 +1,6 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::{Error, Outcome, entries, room_for};
 use crate::command::{CommandBuffer, Recorded};
 use crate::entry::destroy::ended;
 use crate::entry::device::Device;
@@ -102,6 +102,8 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let pool = handle::get::<CommandPool>(info.command_pool)?;
+        // A count that cannot succeed is refused before anything is made.
+        room_for::<(CommandBuffer, [u64; 24])>(info.command_buffer_count as usize)?;
         for slot in ffi::slice_mut(out, info.command_buffer_count) {
             let buffer = CommandBuffer::new(device.clone(), info.level);
             *slot = handle::insert_dispatchable(Arc::new(buffer));

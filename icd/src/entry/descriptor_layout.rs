@@ -115,12 +115,15 @@ impl DescriptorSetLayout {
                 flags: flags.get(index).copied().unwrap_or_default(),
                 immutable,
             };
-            slot += binding.slots(binding.count);
+            let many = || Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, "over 2^32 descriptors in a set");
+            let add = |sum: u32, more: u32| sum.checked_add(more).ok_or_else(many);
+            slot = add(slot, binding.slots(binding.count))?;
             if binding.is_dynamic() {
-                layout.dynamic_count += binding.count;
+                layout.dynamic_count = add(layout.dynamic_count, binding.count)?;
             }
             if binding.is_inline() {
-                layout.inline_bytes += binding.count.next_multiple_of(16);
+                let bytes = binding.count.checked_next_multiple_of(16).ok_or_else(many)?;
+                layout.inline_bytes = add(layout.inline_bytes, bytes)?;
             }
             layout.bindings.push(binding);
         }

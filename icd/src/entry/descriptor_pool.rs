@@ -1,6 +1,6 @@
 //! VkDescriptorPool: sets are counted against what the pool was created for.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::{Error, Outcome, entries, room_for};
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::destroy::destroy;
@@ -180,6 +180,11 @@ entries! {
         let pool = handle::get::<DescriptorPool>(info.descriptor_pool)?;
         let variable = ffi::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next)
             .map_or(&[][..], |v| ffi::slice(v.p_descriptor_counts, v.descriptor_set_count));
+        // A count that cannot succeed is refused before anything is made.
+        if info.descriptor_set_count > pool.state().room.sets {
+            return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY.into());
+        }
+        room_for::<(DescriptorSet, [u64; 24])>(info.descriptor_set_count as usize)?;
         let out = ffi::slice_mut(out, info.descriptor_set_count);
         out.fill(vk::DescriptorSet::null());
         let layouts = ffi::slice(info.p_set_layouts, info.descriptor_set_count);

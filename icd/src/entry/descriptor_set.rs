@@ -1,6 +1,6 @@
 //! VkDescriptorSet: descriptors, and how they are written and copied.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::{Error, Outcome, entries, room_for};
 use crate::entry::buffer::Buffer;
 use crate::entry::buffer_view::BufferView;
 use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout, no_binding};
@@ -89,7 +89,9 @@ impl DescriptorSet {
         layout: Arc<DescriptorSetLayout>,
         variable: Option<u32>,
     ) -> Outcome<DescriptorSet> {
-        let mut slots = vec![Slot::Empty; layout.slots(variable) as usize];
+        let count = layout.slots(variable) as usize;
+        let mut slots = room_for(count)?;
+        slots.resize(count, Slot::Empty);
         for binding in &layout.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
                 if binding.kind == vk::DescriptorType::SAMPLER

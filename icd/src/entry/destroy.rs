@@ -48,9 +48,7 @@ pub fn ended<T>(
 
 /// Reports the end of a device whose submissions the host has not seen complete.
 pub fn device_ended(device: &Device, raw: u64) {
-    if let Some(submission) = device.completion.unseen()
-        && !device.is_lost()
-    {
+    if let Some(submission) = device.completion.unseen() {
         let used = Use { command: "vkQueueSubmit", index: None };
         report(device, "vkDestroyDevice", ("VkDevice", vk::ObjectType::DEVICE, raw), used, &submission);
     }

@@ -12,7 +12,7 @@ use crate::queue::hazards::Hazards;
 use crate::queue::host::HostMemory;
 use crate::queue::told::Told;
 use crate::queue::{Progress, Queue, Worker};
-use crate::{ffi, message};
+use crate::{ffi, forks, message};
 use ash::vk;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::system::MemoryView;
@@ -64,6 +64,8 @@ pub struct Device {
     pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
     names: Mutex<BTreeMap<(i32, u64), String>>,
     lost: AtomicBool,
+    /// Forks of the process before it was created.
+    forks: u32,
     pool: OnceLock<Option<rayon::ThreadPool>>,
     workers: OnceLock<Vec<Arc<Worker>>>,
     queues: OnceLock<Vec<vk::Queue>>,
@@ -87,9 +89,19 @@ impl Device {
     }
 
     /// # Errors
-    /// VK_ERROR_DEVICE_LOST once the device is lost.
+    /// VK_ERROR_DEVICE_LOST once the device is lost, and in a process that is not the one that made it: the
+    /// threads that would do the work are not there.
     pub fn alive(&self) -> Outcome<()> {
-        if self.is_lost() { Err(vk::Result::ERROR_DEVICE_LOST.into()) } else { Ok(()) }
+        if self.forks != forks::count() {
+            if !self.lost.swap(true, Ordering::SeqCst) {
+                let text = "device lost: this process was forked from the one that created the VkDevice, and its \
+                            threads are not here; a child has to create an instance and a device of its own";
+                return Err(Error::new(vk::Result::ERROR_DEVICE_LOST, text));
+            }
+        } else if !self.is_lost() {
+            return Ok(());
+        }
+        Err(vk::Result::ERROR_DEVICE_LOST.into())
     }
 
     /// The host saw a signal.
@@ -251,6 +263,7 @@ entries! {
             private_data: Mutex::default(),
             names: Mutex::default(),
             lost: AtomicBool::new(false),
+            forks: forks::count(),
             pool: OnceLock::new(),
             workers: OnceLock::new(),
             queues: OnceLock::new(),
@@ -270,10 +283,13 @@ entries! {
     fn destroy_device(device: vk::Device, _allocator: *const vk::AllocationCallbacks<'_>) {
         let raw = vk::Handle::as_raw(device);
         let Some(device) = handle::take_dispatchable::<Device>(device)? else { return Ok(()) };
-        device_ended(&device, raw);
+        if device.alive().is_ok() {
+            device_ended(&device, raw);
+        }
         device.stop.store(true, Ordering::SeqCst);
-        for worker in device.workers() {
-            worker.join(&device);
+        // In a forked child there is no thread to wait for.
+        if device.forks == forks::count() {
+            device.workers().iter().for_each(|worker| worker.join(&device));
         }
         for queue in device.queues.get().into_iter().flatten() {
             handle::take_dispatchable::<Queue>(*queue)?;
@@ -303,10 +319,8 @@ entries! {
     /// vkDeviceWaitIdle.
     fn device_wait_idle(device: vk::Device) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        for queue in device.queues() {
-            queue.wait_idle(&device)?;
-        }
-        Ok(())
+        device.alive()?;
+        device.queues().iter().try_for_each(|queue| queue.wait_idle(&device))
     }
 
     /// vkGetDeviceGroupPeerMemoryFeatures: a group of one device has no peers.

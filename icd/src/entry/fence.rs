@@ -78,6 +78,7 @@ entries! {
         timeout: u64,
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
+        device.alive()?;
         let fences = ffi::slice(fences, count)
             .iter()
             .map(|f| handle::get::<Fence>(*f))

@@ -134,6 +134,7 @@ entries! {
         flags: vk::QueryResultFlags,
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
+        device.alive()?;
         let pool = handle::get::<QueryPool>(pool)?;
         let queries = pool.queries(first, count)?;
         // What is read here once is what the application is told, and no more.

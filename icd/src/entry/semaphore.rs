@@ -156,6 +156,7 @@ entries! {
     /// vkWaitSemaphores.
     fn wait_semaphores(device: vk::Device, info: *const vk::SemaphoreWaitInfo<'_>, timeout: u64) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
+        device.alive()?;
         let info = ffi::read(info)?;
         let values = ffi::slice(info.p_values, info.semaphore_count);
         let waits = ffi::slice(info.p_semaphores, info.semaphore_count)

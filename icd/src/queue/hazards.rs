@@ -8,12 +8,13 @@
 use super::masks::{dependencies, destination, source};
 use crate::command::dispatch::Named;
 use crate::command::{Changes, Dependency};
+use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
     Accesses, Dependency as Told, EventToken, Footprint, Hazard, Operand, OperationId, Payload, QueueId,
     Range, Stages, Tracker,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A command, as a hazard names it.
@@ -49,6 +50,8 @@ pub struct Found {
 
 /// How many commands are remembered by name.
 const REMEMBERED: u64 = 1 << 14;
+/// How many lists of objects are compared with that of a dispatch.
+const LISTS: usize = 16;
 
 #[derive(Default)]
 struct State {
@@ -56,6 +59,7 @@ struct State {
     names: BTreeMap<u64, Arc<CommandName>>,
     next: u64,
     places: BTreeMap<u32, (u64, u32)>,
+    objects: VecDeque<Arc<[Object]>>,
 }
 
 /// The tracker of a device.
@@ -121,6 +125,19 @@ impl Hazards {
     /// Memory ended: nothing that follows conflicts with what came before.
     pub fn forget(&self, address: u64, size: u64) {
         self.state().tracker.forget(Range::new(address, size));
+    }
+
+    /// The same objects as another dispatch has, if one of the last had them: programs repeat themselves.
+    pub fn share(&self, objects: Arc<[Object]>) -> Arc<[Object]> {
+        let lists = &mut self.state().objects;
+        if let Some(known) = lists.iter().find(|known| **known == objects) {
+            return known.clone();
+        }
+        lists.push_back(objects.clone());
+        if lists.len() > LISTS {
+            lists.pop_front();
+        }
+        objects
     }
 
     /// A command begins; the tag names it from now on.

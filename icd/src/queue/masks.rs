@@ -101,7 +101,8 @@ fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
         BarrierOf::Memory => None,
         BarrierOf::Buffer(buffer, offset, size) => {
             let Ok((memory, base)) = buffer.memory() else { return Some(Vec::new()) };
-            let size = if *size == vk::WHOLE_SIZE { buffer.size.saturating_sub(*offset) } else { *size };
+            let offset = (*offset).min(buffer.size);
+            let size = (*size).min(buffer.size - offset);
             Some(vec![Range::new(memory.bytes().address() + base + offset, size)])
         }
         BarrierOf::Image(image, range, ..) => Some(image_ranges(image, range)),
