@@ -150,7 +150,7 @@ pub fn dispatch<M: MemorySystem>(
         memory,
         scheduler,
         options,
-        limits: Limits { watchdog: options.watchdog, stop: options.stop, abandoned: None },
+        limits: Limits { watchdog: options.watchdog, stop: options.stop, trapped: None },
         residents: Vec::new(),
         units: Vec::new(),
         slots: Vec::new(),
@@ -389,7 +389,7 @@ impl<M: MemorySystem> Run<'_, M> {
             Step::OutOfFuel => {
                 member.strand.fuel = FUEL;
                 *back_edges += u64::from(FUEL);
-                self.limits.check(*back_edges)?;
+                self.limits.check(workgroup, *back_edges)?;
                 // Only loops that look at shared memory can be waiting for a parked lane.
                 let looked = member.strand.step != member.steps_at_look;
                 member.steps_at_look = member.strand.step;

@@ -7,7 +7,7 @@ use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::system::Trap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// How a dispatch runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +27,8 @@ const THRESHOLD: u64 = 30_000;
 /// Runs all workgroups of `grid` and returns when they have ended.
 ///
 /// # Errors
-/// The trap of the workgroup with the lowest number that trapped before the dispatch was abandoned; its
-/// writes so far are in memory.
+/// The trap of the workgroup with the lowest number that traps, on any number of threads; what was written
+/// until then is in memory.
 pub fn dispatch(
     program: &Program,
     grid: &Grid,
@@ -43,59 +43,63 @@ pub fn dispatch(
         return Ok(());
     }
     let context = Context::new(program, grid, resources);
-    let abandoned = AtomicBool::new(false);
-    let limits = Limits { watchdog: options.watchdog, stop: options.stop, abandoned: Some(&abandoned) };
+    let trapped = [AtomicU32::new(u32::MAX), AtomicU32::new(u32::MAX)];
+    let limits = Limits { watchdog: options.watchdog, stop: options.stop, trapped: Some(&trapped) };
     let loops = program.back_edges.len() as u64;
     let work = total * u64::from(context.subgroups) * program.code.len() as u64 * (1 + 16 * loops.min(4));
-    let Some(pool) =
-        options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD)
-    else {
-        let mut thread = HostThread::new(&context, &limits);
-        let begun = (0..total).try_for_each(|workgroup| {
-            if workgroup % 256 == 255 {
-                limits.check_stop().map_err(|trap| (workgroup as u32, trap))?;
-            }
-            thread.begin(workgroup as u32)
-        });
-        return begun.and_then(|()| thread.finish()).map_err(|(_, trap)| trap);
-    };
-    let threads = (pool.current_num_threads() as u64).min(total);
+    let pool = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD);
+    let threads = pool.map_or(1, |pool| (pool.current_num_threads() as u64).min(total));
     let chunk = (total / (threads * 16)).clamp(1, 256);
     let next = AtomicU64::new(0);
-    let trapped: Mutex<Option<Trapped>> = Mutex::new(None);
-    let trap = |(workgroup, trap): Trapped| {
-        abandoned.store(true, Ordering::Relaxed);
-        let mut first = trapped.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if first.as_ref().is_none_or(|(w, t)| workgroup < *w || matches!(t, Trap::Stopped(_))) {
-            *first = Some((workgroup, trap));
+    let told: Mutex<Option<Trapped>> = Mutex::new(None);
+    let tell = |(workgroup, trap): Trapped| {
+        if let Some(lowest) = trapped.get(rank(&trap)) {
+            lowest.fetch_min(workgroup, Ordering::Relaxed);
+        }
+        let mut told = told.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if told.as_ref().is_none_or(|(other, known)| (rank(&trap), workgroup) < (rank(known), *other)) {
+            *told = Some((workgroup, trap));
         }
     };
     let work = || {
         let mut thread = HostThread::new(&context, &limits);
         loop {
             let start = next.fetch_add(chunk, Ordering::Relaxed);
-            if abandoned.load(Ordering::Relaxed) {
-                return;
-            }
             if start >= total {
-                return thread.finish().unwrap_or_else(trap);
+                break;
             }
-            for workgroup in start..(start + chunk).min(total) {
-                let workgroup = workgroup as u32;
-                let stop = limits.check_stop().map_err(|trap| (workgroup, trap));
-                if let Err(trapped) = stop.and_then(|()| thread.begin(workgroup)) {
-                    return trap(trapped);
+            if let Err(stop) = limits.check_stop() {
+                tell((start as u32, stop));
+                break;
+            }
+            for workgroup in start as u32..(start + chunk).min(total) as u32 {
+                if trapped.iter().any(|lowest| lowest.load(Ordering::Relaxed) < workgroup) {
+                    break;
                 }
+                thread.begin(workgroup).unwrap_or_else(&tell);
             }
+        }
+        // Those that had their turn, each to its end or trap.
+        while let Err(trapped) = thread.finish() {
+            tell(trapped);
         }
     };
-    pool.scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|_| work());
-        }
-    });
-    match trapped.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+    match pool {
+        None => work(),
+        Some(pool) => pool.scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| work()))),
+    }
+    match told.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some((_, trap)) => Err(trap),
         None => Ok(()),
+    }
+}
+
+/// The least of several traps is told: a workgroup that waits for one that has trapped may be stopped, or run
+/// into the watchdog.
+fn rank(trap: &Trap) -> usize {
+    match trap {
+        Trap::Stopped(_) => 2,
+        Trap::Watchdog => 1,
+        _ => 0,
     }
 }

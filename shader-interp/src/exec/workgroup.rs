@@ -23,6 +23,7 @@ pub(crate) struct Worker {
     level: Level,
     pool: StrandPool,
     live: Vec<Subgroup>,
+    workgroup: u32,
     /// Looks left of the workgroup's turn.
     turn: u32,
 }
@@ -47,7 +48,8 @@ enum Outcome {
 
 impl Worker {
     pub fn new() -> Worker {
-        Worker { level: Level::detect(), pool: StrandPool::default(), live: Vec::new(), turn: TURN }
+        let (pool, live) = (StrandPool::default(), Vec::new());
+        Worker { level: Level::detect(), pool, live, workgroup: 0, turn: TURN }
     }
 
     /// Runs one workgroup to its end, or for a turn; what is left of it then.
@@ -58,7 +60,8 @@ impl Worker {
         workgroup: u32,
         limits: &Limits<'_>,
     ) -> Result<Option<Running>, Trap> {
-        self.turn = TURN;
+        (self.workgroup, self.turn) = (workgroup, TURN);
+        self.live.clear();
         context.begin_workgroup(memory, workgroup);
         let workgroup_id = context.workgroup_id(workgroup);
         let control = Control { alone: context.subgroups == 1, every: false };
@@ -96,7 +99,7 @@ impl Worker {
         running: &mut Running,
         limits: &Limits<'_>,
     ) -> Result<bool, Trap> {
-        self.turn = NEXT_TURN;
+        (self.workgroup, self.turn) = (running.workgroup, NEXT_TURN);
         std::mem::swap(&mut self.live, &mut running.live);
         let ended = self.phases(context, memory, running.workgroup, limits);
         std::mem::swap(&mut self.live, &mut running.live);
@@ -176,7 +179,7 @@ impl Worker {
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
                     self.turn = self.turn.saturating_sub(1);
-                    limits.check(subgroup.back_edges)?;
+                    limits.check(self.workgroup, subgroup.back_edges)?;
                     if subgroup.looks.is_multiple_of(PATIENCE)
                         && let Some(other) = strand.split(context.program)
                     {

@@ -109,8 +109,8 @@ impl Lowerer<'_> {
         let ty = i.id(1)?;
         let info = self.types.get(ty)?;
         if info.flat > MAX_SCALARS {
-            // Of use as an initializer of Workgroup variables only, which does not read it.
-            self.defs[i.id(2)? as usize] = Def::None;
+            // Of use for setting variables to zero.
+            self.defs[i.id(2)? as usize] = Def::Null(ty);
             return Ok(());
         }
         if info.flat == 0 {
@@ -236,8 +236,7 @@ impl Lowerer<'_> {
                 continue;
             }
             let pointer = self.pointer(i.id(2)?)?;
-            let values = self.operand(&i, 4)?;
-            self.store(&pointer, &values, MemoryOperands::default(), Site(0))?;
+            self.store_operand(&pointer, &i, 4, MemoryOperands::default(), Site(0))?;
         }
         Ok(())
     }

@@ -36,6 +36,8 @@ pub(crate) enum Def {
     Pointer(u32),
     /// A loaded image, sampler or both: index into `handles`.
     Handle(u32),
+    /// OpConstantNull of this type, which has more scalars than are taken apart.
+    Null(u32),
 }
 
 /// A loaded image and / or sampler.
@@ -138,6 +140,7 @@ impl<'a> Lowerer<'a> {
                 let what = if sampler { "sampler" } else { "image" };
                 return Err(CompileError::NotImplemented(format!("{what} %{id} as a value")));
             }
+            Def::Null(ty) => return Err(self.check_flat(ty).err().unwrap_or_else(undefined)),
             Def::None => {
                 if self.is_global_variable(id) {
                     let pointer = self.pointer(id)?;

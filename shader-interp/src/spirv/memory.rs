@@ -9,7 +9,7 @@ use super::pointer::{Base, Pointer};
 use super::types::{Layout, Leaf, Type};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, OpKind, Scalar, Value};
+use crate::ir::{Alu, Conversion, Node, OpKind, Scalar, Value, Values};
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
@@ -263,10 +263,68 @@ impl Lowerer<'_> {
     /// OpStore.
     pub fn op_store(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let pointer = self.pointer(i.id(1)?)?;
-        let values = self.operand(i, 2)?;
         let (operands, _) = self.memory_operands(i, 3)?;
         let site = self.site(i, pointer.variable);
-        self.store(&pointer, &values, operands, site)
+        self.store_operand(&pointer, i, 2, operands, site)
+    }
+
+    /// Stores operand `index` to the pointee.
+    pub fn store_operand(
+        &mut self,
+        pointer: &Pointer,
+        i: &Instruction<'_>,
+        index: usize,
+        operands: MemoryOperands,
+        site: Site,
+    ) -> Result<(), CompileError> {
+        if let (Some(Def::Null(ty)), Base::Private(_)) = (self.defs.get(i.id(index)? as usize), pointer.base)
+            && *ty == pointer.pointee
+        {
+            return self.clear(pointer, site);
+        }
+        let values = self.operand(i, index)?;
+        self.store(pointer, &values, operands, site)
+    }
+
+    /// Sets a pointee in private memory to zero in a loop.
+    fn clear(&mut self, pointer: &Pointer, site: Site) -> Result<(), CompileError> {
+        /// Bytes of a round.
+        const ROUND: u32 = 64;
+        let size = self.types.get(pointer.pointee)?.size;
+        let (zero, round, end) = (self.b.int(0), self.b.int(ROUND), self.b.int(size / ROUND * ROUND));
+        let (label, at) = (self.b.label(), self.b.fresh(Scalar::I32));
+        self.b.open();
+        let mut part = *pointer;
+        part.index(&mut self.b, at, false, 1);
+        self.store_zeros(&part, Scalar::I32, ROUND / 4, site)?;
+        let next = self.b.add(at, round);
+        let more = self.b.alu(Alu::ULess, Scalar::Bool, &[next, end]);
+        self.b.open();
+        self.b.push(Node::Repeat { label, arguments: Values::from_slice(&[next]) });
+        let then = self.b.close();
+        self.b.push(Node::If { condition: more, then, otherwise: Vec::new() });
+        let body = self.b.close();
+        let (parameters, initial) = (Values::from_slice(&[at]), Values::from_slice(&[zero]));
+        self.b.push(Node::Loop { label, parameters, initial, body });
+        let mut rest = *pointer;
+        rest.advance(&mut self.b, size / ROUND * ROUND);
+        self.store_zeros(&rest, Scalar::I32, size % ROUND / 4, site)?;
+        rest.advance(&mut self.b, size % ROUND / 4 * 4);
+        self.store_zeros(&rest, Scalar::I8, size % 4, site)
+    }
+
+    fn store_zeros(
+        &mut self,
+        pointer: &Pointer,
+        scalar: Scalar,
+        count: u32,
+        site: Site,
+    ) -> Result<(), CompileError> {
+        let Some(place) = pointer.place(0).filter(|_| count > 0) else { return Ok(()) };
+        let access = self.access(pointer, MemoryOperands::default(), scalar, count as usize, true);
+        let zeros = vec![self.b.constant(scalar, 0); count as usize];
+        self.b.op(OpKind::Store { place, access }, &[], &zeros, site);
+        Ok(())
     }
 
     /// OpCopyMemory and OpCopyMemorySized. A second group of memory operands is for the source.
@@ -335,8 +393,7 @@ impl Lowerer<'_> {
         let pointer = self.private_pointer(id, object, pointee);
         self.define_pointer(id, pointer);
         if i.len() > 4 {
-            let values = self.operand(i, 4)?;
-            self.store(&pointer, &values, MemoryOperands::default(), Site(0))?;
+            self.store_operand(&pointer, i, 4, MemoryOperands::default(), Site(0))?;
         }
         Ok(())
     }

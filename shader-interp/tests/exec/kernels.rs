@@ -307,3 +307,23 @@ fn accesses_through_a_descriptor_index_that_differs_between_lanes_go_lane_by_lan
     assert_eq!(buffers[0], results);
     assert_eq!(buffers[1..], expected[..]);
 }
+
+/// The lowest one that traps is told, however many threads there are, and not who waits for it.
+#[test]
+fn what_traps_is_told_and_not_who_stops_for_it() {
+    let program = program(shader!("traps"), 32);
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        for _ in 0..3 {
+            let mut buffers = [vec![0u32; 512]];
+            let resources = resources(&program, &mut buffers, &[]);
+            let grid = Grid { base: [0; 3], groups: [512, 1, 1] };
+            let options = plain::PlainOptions { threads: Some(&pool), ..Default::default() };
+            let trap = plain::dispatch(&program, &grid, &resources, &options).expect_err("it traps");
+            assert!(
+                matches!(trap, Trap::InvalidAddress { address, .. } if address == 0x1_0000_0000 + 16 * 37),
+                "{trap}"
+            );
+        }
+    }
+}

@@ -309,3 +309,47 @@ fn what_lies_too_deep_is_refused_by_name() {
     assert_eq!(refused(&types(600)), "limit exceeded: types nested deeper than 512");
     assert_eq!(refused(&calls(150, 0)), "limit exceeded: calls nested deeper than 100");
 }
+
+/// Variables of more scalars than a value may have, zero by their initializers and by a store.
+#[test]
+fn large_variables_are_set_to_zero() {
+    for (class, count) in [(7, 20_001), (6, 16_385)] {
+        let mut m = Module::new();
+        let length = m.constant(count);
+        let [array, pointer, word, null, outside] = std::array::from_fn(|_| m.fresh());
+        put(&mut m.types, Op::TypeArray, &[array, UINT, length]);
+        put(&mut m.types, Op::TypePointer, &[pointer, class, array]);
+        put(&mut m.types, Op::TypePointer, &[word, class, UINT]);
+        put(&mut m.types, Op::ConstantNull, &[array, null]);
+        let (seven, last) = (m.constant(7), m.constant(count - 1));
+        if class == 6 {
+            put(&mut m.types, Op::Variable, &[pointer, outside, class, null]);
+        }
+        m.begin();
+        let variable = if class == 6 { outside } else { m.result(Op::Variable, pointer, &[class, null]) };
+        for _ in 0..2 {
+            for index in [last, ZERO, seven] {
+                let at = m.result(Op::AccessChain, word, &[variable, index]);
+                let value = m.result(Op::Load, UINT, &[at]);
+                let more = m.result(Op::IAdd, UINT, &[value, seven]);
+                m.put(Op::Store, &[at, more]);
+                let value = m.result(Op::Load, UINT, &[at]);
+                m.count(value);
+            }
+            m.put(Op::Store, &[variable, null]);
+        }
+        m.end();
+        assert_eq!(counted(&m.words()), 2 * 3 * 7);
+    }
+    // Not taken apart, but valid.
+    let mut m = Module::new();
+    let length = m.constant(20_000);
+    let [array, null] = std::array::from_fn(|_| m.fresh());
+    put(&mut m.types, Op::TypeArray, &[array, UINT, length]);
+    put(&mut m.types, Op::ConstantNull, &[array, null]);
+    m.begin();
+    m.result(Op::CompositeExtract, UINT, &[null, 0]);
+    m.end();
+    let refused = compiled(&m.words(), false).expect_err("it is too large").to_string();
+    assert_eq!(refused, "limit exceeded: a value of 20000 scalars, more than 16384");
+}
