@@ -8,7 +8,9 @@ use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program, reflect};
 use anyhow::{Context as _, bail};
 use clap::Args;
+use pellucid_memory::input;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use vulkan_pellucid::report::element::Element;
 
@@ -70,7 +72,7 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 /// # Errors
 /// The file cannot be read, or is no SPIR-V.
 pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = input::bytes(path, input::MOST_BYTES).with_context(|| path.display().to_string())?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| convert([c[0], c[1], c[2], c[3]])).collect()
     };
@@ -210,11 +212,12 @@ pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
         Err(error @ HostError::Vulkan { .. }) => bail!("{}: {error}", arguments.file.display()),
         Err(error) => bail!("{error}"),
     };
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for at in &arguments.dump {
-        println!("{}:{}", at.0, at.1);
-        print!("{}", buffers::dump(types[at], &buffers[at]));
+        writeln!(out, "{}:{}", at.0, at.1)?;
+        buffers::dump(types[at], &buffers[at], &mut out)?;
     }
-    Ok(())
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::expect::{self, Checked, Expectation};
 use pellucid_memory::litmus::random::{self, Comparisons};
@@ -22,6 +23,9 @@ use pellucid_memory::model::{ChainRule, ModelOptions, ReadModifyWrite, RelationN
 
 /// Exit status for a usage error.
 const USAGE: u8 = 2;
+
+/// Most threads that decide tests, or processes that run them, at the same time.
+const MOST_WORKERS: usize = 256;
 
 /// The seed where none is given.
 const SEED: u64 = 1;
@@ -100,7 +104,8 @@ impl LitmusArgs {
     }
 
     fn workers(&self) -> usize {
-        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(cores).clamp(1, MOST_WORKERS)
     }
 }
 
@@ -175,7 +180,7 @@ fn questions(args: &LitmusArgs) -> Result<Questions, String> {
     let mut rows = Vec::new();
     if let Some(csv) = &args.expect {
         let name = csv.display().to_string();
-        let text = match std::fs::read_to_string(csv) {
+        let text = match input::text(csv) {
             Ok(text) => text,
             Err(error) => return Err(format!("{name}: {error}")),
         };

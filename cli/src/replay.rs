@@ -11,6 +11,7 @@ use crate::report::Report;
 use crate::run::{self, Job};
 use anyhow::{Context as _, bail};
 use clap::Args;
+use pellucid_memory::input;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,7 @@ impl Replay {
     /// The file is no report, there is nothing in it to replay, or a program has to be named.
     pub fn new(arguments: &ReplayArgs) -> anyhow::Result<Replay> {
         let name = arguments.file.display().to_string();
-        let text = std::fs::read_to_string(&arguments.file).with_context(|| name.clone())?;
+        let text = input::text(&arguments.file).with_context(|| name.clone())?;
         let report = Report::parse(&text).with_context(|| name.clone())?;
         let mut expected = lines(&text)?;
         if let Some(number) = arguments.finding {
@@ -173,7 +174,7 @@ impl Replay {
         let Replay { job, expected, written_by, folder, report } = self;
         let outcome = run::one(&job)?;
         eprintln!("{}", run::total(&outcome));
-        let text = std::fs::read_to_string(&report).with_context(|| report.display().to_string())?;
+        let text = input::text(&report).with_context(|| report.display().to_string())?;
         drop(folder);
         let new = lines(&text)?;
         let mut again = 0;

@@ -5,6 +5,7 @@ mod sarif;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use pellucid_memory::input;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use vulkan_pellucid::report::json::SCHEMA;
@@ -34,7 +35,7 @@ pub struct Report {
 
 impl Report {
     fn read(path: &Path) -> anyhow::Result<Report> {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = input::text(path).with_context(|| path.display().to_string())?;
         Report::parse(&text).with_context(|| path.display().to_string())
     }
 

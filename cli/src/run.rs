@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use vulkan_pellucid::report::replay::quote;
 use vulkan_pellucid::report::session::total_line;
 
@@ -202,8 +202,9 @@ impl Seeds {
 /// # Errors
 /// It cannot be started.
 pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
-    let all: Vec<u64> = seeds.clone().collect();
-    let next = AtomicUsize::new(0);
+    let count = seeds.end - seeds.start;
+    let next = AtomicU64::new(seeds.start);
+    let following = |seed: u64| seed.checked_add(1).filter(|_| seed < seeds.end);
     let results = Mutex::new(Seeds {
         waiting: BTreeMap::new(),
         next: seeds.start,
@@ -211,14 +212,17 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
         status: 0,
         error: None,
     });
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(all.len().max(1));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = workers.min(usize::try_from(count).unwrap_or(usize::MAX));
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some(seed) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = with_seed(job, *seed);
-                    if let Ok(mut results) = results.lock() {
-                        results.ended(*seed, result);
+                while let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, following) {
+                    let result = with_seed(job, seed);
+                    let Ok(mut results) = results.lock() else { break };
+                    results.ended(seed, result);
+                    if results.error.is_some() {
+                        break;
                     }
                 }
             });
@@ -228,7 +232,7 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
     if let Some(error) = results.error {
         return Err(error);
     }
-    let (failing, count) = (results.failing, all.len());
+    let failing = results.failing;
     if failing.is_empty() {
         eprintln!("pellucid: seeds {}..{}: all {count} clean", seeds.start, seeds.end);
     } else {

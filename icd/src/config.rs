@@ -409,10 +409,10 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     option(
         "threads",
-        "N",
+        "0 to 1024",
         "0",
         "host threads for shaders, 0 for one per core; no result depends on it",
-        |c, v| number(&mut c.threads, v),
+        |c, v| put(&mut c.threads, v.parse().ok().filter(|n| *n <= 1024)),
     ),
     option(
         "device-type",

@@ -7,6 +7,7 @@
 //! - the boundary between an interpreter and memory, [`system::MemorySystem`], behind which the plain (flat,
 //!   coherent) backend and the modelled one are interchangeable;
 //! - the axiomatic engine ([`model`]), the judge of everything else, and the litmus tests that run on it;
+//! - the files that users name ([`input`]);
 //! - exhaustive exploration of schedules and values ([`explore`]);
 //! - findings as typed data ([`finding`]), turned into text elsewhere.
 //!
@@ -23,6 +24,7 @@ pub mod finding;
 pub mod heap;
 pub mod history;
 pub mod host;
+pub mod input;
 pub mod litmus;
 pub mod model;
 pub mod outline;

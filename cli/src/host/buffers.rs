@@ -1,15 +1,20 @@
 //! Values on the command line: `u32x64=iota`, `f32:1.5,2`, and buffers printed by their type.
 
+use pellucid_memory::input;
+use std::io::Write;
+use std::path::Path;
 use vulkan_pellucid::report::element::Element;
 
 /// Most bytes of a buffer: what a storage buffer descriptor can hold.
 const MOST_BYTES: usize = u32::MAX as usize;
 
-/// All values of a buffer, eight a line, each line with the number of its first element.
-pub fn dump(kind: Element, bytes: &[u8]) -> String {
-    let values = kind.values(bytes);
-    let lines = values.chunks(8).enumerate().map(|(i, line)| format!("{:6}: {}\n", i * 8, line.join(" ")));
-    lines.collect()
+/// Writes all values of a buffer, eight a line, each line with the number of its first element.
+///
+/// # Errors
+/// It cannot be written.
+pub fn dump(kind: Element, bytes: &[u8], out: &mut impl Write) -> std::io::Result<()> {
+    let lines = bytes.chunks(8 * kind.size()).enumerate();
+    lines.into_iter().try_for_each(|(i, line)| writeln!(out, "{:6}: {}", i * 8, kind.values(line).join(" ")))
 }
 
 /// `TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH]`: the type and the bytes. Values that are not given are zero.
@@ -40,7 +45,10 @@ pub fn parse(text: &str) -> Result<(Element, Vec<u8>), String> {
             }
         }
         _ => match fill.strip_prefix("file:") {
-            Some(path) => contents = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?,
+            Some(path) => {
+                contents = input::bytes(Path::new(path), bytes as u64)
+                    .map_err(|error| format!("{path}: {error}"))?;
+            }
             None => {
                 for value in fill.split(',') {
                     contents.extend(kind.encode(value)?);
@@ -83,6 +91,7 @@ mod tests {
             "u8x1=256",
             "i32x1=1.5",
             "u32x1=file:/nonexistent",
+            "u32x4=file:/dev/urandom",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
@@ -91,7 +100,9 @@ mod tests {
     #[test]
     fn values_print_as_they_are_written() {
         let (kind, bytes) = parse("i16x9=-3,7").unwrap();
-        assert_eq!(dump(kind, &bytes), "     0: -3 7 0 0 0 0 0 0\n     8: 0\n");
+        let mut lines = Vec::new();
+        dump(kind, &bytes, &mut lines).unwrap();
+        assert_eq!(lines, b"     0: -3 7 0 0 0 0 0 0\n     8: 0\n");
         for (text, value) in
             [("f64x1=0.1", "0.1"), ("f16x1=0.5", "0.5"), ("i64x1=-9", "-9"), ("u8x1=0x1f", "31")]
         {

@@ -8,6 +8,7 @@ use super::{BindingKind, Contents, HostError, Program};
 use ash::{Device, Entry, Instance, vk};
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::ops::Range;
 use std::path::Path;
 
 trait Named<T> {
@@ -44,6 +45,8 @@ struct Context {
     queue: vk::Queue,
     family: u32,
     memory: vk::PhysicalDeviceMemoryProperties,
+    /// The limit maxBoundDescriptorSets.
+    most_sets: u32,
 }
 
 impl Context {
@@ -78,7 +81,9 @@ impl Context {
             let device = instance.create_device(physical, &info, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(family, 0);
             let memory = instance.get_physical_device_memory_properties(physical);
-            Ok(Context { instance, device, queue, family, memory })
+            let limits = instance.get_physical_device_properties(physical).limits;
+            let most_sets = limits.max_bound_descriptor_sets;
+            Ok(Context { instance, device, queue, family, memory, most_sets })
         }
     }
 
@@ -134,9 +139,14 @@ impl Buffer {
         }
     }
 
-    fn read(&self) -> Vec<u8> {
+    fn read(&self) -> Result<Vec<u8>, HostError> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(self.size).map_err(|_| {
+            HostError::Program(format!("there is no memory for the {} bytes of a buffer", self.size))
+        })?;
         // SAFETY: the memory is mapped for `size` bytes and the device is idle.
-        unsafe { std::slice::from_raw_parts(self.host, self.size).to_vec() }
+        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(self.host, self.size) });
+        Ok(bytes)
     }
 }
 
@@ -267,6 +277,9 @@ impl Bound {
     }
 }
 
+/// Dispatches recorded before they are submitted: a command buffer holds every one of them.
+const RECORDED: u32 = 4096;
+
 /// Records, submits and waits.
 fn dispatch(context: &Context, bound: &Bound, program: &Program) -> Result<(), HostError> {
     let device = &context.device;
@@ -276,66 +289,73 @@ fn dispatch(context: &Context, bound: &Bound, program: &Program) -> Result<(), H
         let pool = device.create_command_pool(&info, None).named("vkCreateCommandPool")?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let commands = device.allocate_command_buffers(&info).named("vkAllocateCommandBuffers")?[0];
-        device
-            .begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())
-            .named("vkBeginCommandBuffer")?;
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?;
+        let all = 0..program.repeat.max(1);
+        let mut done = Ok(());
+        for first in all.clone().step_by(RECORDED as usize) {
+            let repetitions = first..all.end.min(first.saturating_add(RECORDED));
+            done = record(device, commands, bound, program, repetitions, all.end).and_then(|()| {
+                let submit = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&commands))];
+                device.queue_submit(context.queue, &submit, fence).named("vkQueueSubmit")?;
+                device.wait_for_fences(&[fence], true, u64::MAX).named("vkWaitForFences")?;
+                device.reset_fences(&[fence]).named("vkResetFences")?;
+                let keep = vk::CommandPoolResetFlags::empty();
+                device.reset_command_pool(pool, keep).named("vkResetCommandPool")
+            });
+            if done.is_err() {
+                break;
+            }
+        }
+        device.destroy_fence(fence, None);
+        device.destroy_command_pool(pool, None);
+        done
+    }
+}
+
+/// Records some of the `all` repetitions of a program's dispatch.
+///
+/// # Safety
+/// The command buffer is in its initial state, and `bound` lives until it has been executed.
+unsafe fn record(
+    device: &Device,
+    commands: vk::CommandBuffer,
+    bound: &Bound,
+    program: &Program,
+    repetitions: Range<u32>,
+    all: u32,
+) -> Result<(), HostError> {
+    let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
+    let none = vk::DependencyFlags::empty();
+    let written = vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::SHADER_WRITE);
+    // SAFETY: what the caller promises, and the module's page.
+    unsafe {
+        let begin = vk::CommandBufferBeginInfo::default();
+        device.begin_command_buffer(commands, &begin).named("vkBeginCommandBuffer")?;
         device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, bound.pipeline);
         if !bound.sets.is_empty() {
-            device.cmd_bind_descriptor_sets(
-                commands,
-                vk::PipelineBindPoint::COMPUTE,
-                bound.layout,
-                0,
-                &bound.sets,
-                &[],
-            );
+            let point = vk::PipelineBindPoint::COMPUTE;
+            device.cmd_bind_descriptor_sets(commands, point, bound.layout, 0, &bound.sets, &[]);
         }
         for (offset, bytes) in &program.push_constants {
             let stages = vk::ShaderStageFlags::COMPUTE;
             device.cmd_push_constants(commands, bound.layout, stages, *offset, bytes);
         }
-        let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
-        for repetition in 0..program.repeat.max(1) {
+        let last = repetitions.end == all;
+        for repetition in repetitions {
             if repetition > 0 {
                 let access = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
-                let barrier = [vk::MemoryBarrier::default()
-                    .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-                    .dst_access_mask(access)];
-                device.cmd_pipeline_barrier(
-                    commands,
-                    compute,
-                    compute,
-                    vk::DependencyFlags::empty(),
-                    &barrier,
-                    &[],
-                    &[],
-                );
+                let barrier = [written.dst_access_mask(access)];
+                device.cmd_pipeline_barrier(commands, compute, compute, none, &barrier, &[], &[]);
             }
             let [x, y, z] = program.groups;
             device.cmd_dispatch(commands, x, y, z);
         }
-        let barrier = [vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-            .dst_access_mask(vk::AccessFlags::HOST_READ)];
-        let host = vk::PipelineStageFlags::HOST;
-        device.cmd_pipeline_barrier(
-            commands,
-            compute,
-            host,
-            vk::DependencyFlags::empty(),
-            &barrier,
-            &[],
-            &[],
-        );
-        device.end_command_buffer(commands).named("vkEndCommandBuffer")?;
-        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?;
-        let submit = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&commands))];
-        let submitted = device.queue_submit(context.queue, &submit, fence).named("vkQueueSubmit");
-        let waited = submitted
-            .and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX).named("vkWaitForFences"));
-        device.destroy_fence(fence, None);
-        device.destroy_command_pool(pool, None);
-        waited
+        if last {
+            let barrier = [written.dst_access_mask(vk::AccessFlags::HOST_READ)];
+            let host = vk::PipelineStageFlags::HOST;
+            device.cmd_pipeline_barrier(commands, compute, host, none, &barrier, &[], &[]);
+        }
+        device.end_command_buffer(commands).named("vkEndCommandBuffer")
     }
 }
 
@@ -350,6 +370,12 @@ pub fn run(
 ) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     let entry = load(library)?;
     let context = Context::new(&entry)?;
+    if let Some((set, binding)) = bindings.keys().find(|(set, _)| *set >= context.most_sets) {
+        return Err(HostError::Program(format!(
+            "the shader's buffer {set}:{binding} is in a set beyond the device's {} (maxBoundDescriptorSets)",
+            context.most_sets
+        )));
+    }
     let mut buffers: BTreeMap<(u32, u32), Buffer> = BTreeMap::new();
     let mut aliases: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
     for (key, contents) in &program.buffers {
@@ -372,7 +398,7 @@ pub fn run(
         bound.destroy(&context.device);
         done
     });
-    let contents = buffers.iter().map(|(key, buffer)| (*key, buffer.read())).collect();
+    let contents = buffers.iter().map(|(key, buffer)| Ok((*key, buffer.read()?))).collect();
     for buffer in buffers.values() {
         // SAFETY: see the module's page.
         unsafe {
@@ -380,5 +406,5 @@ pub fn run(
             context.device.free_memory(buffer.memory, None);
         }
     }
-    done.map(|()| contents)
+    done.and(contents)
 }

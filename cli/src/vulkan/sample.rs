@@ -9,6 +9,7 @@ use super::batch::{Batch, Race, Seen};
 use crate::child::{self, End};
 use crate::driver;
 use anyhow::Context as _;
+use pellucid_memory::input;
 use pellucid_memory::litmus::program::Program;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ impl Target {
             anyhow::ensure!(path.is_file(), "{}: no such file", path.display());
             return Ok(Target::Other(path.canonicalize()?));
         }
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = input::text(path).with_context(|| path.display().to_string())?;
         let manifest: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         let library = manifest["ICD"]["library_path"]
             .as_str()
@@ -133,11 +134,12 @@ pub fn sample(file: &Path, program: &Program, how: &Sampling) -> Result<Sample, 
         ..Sample::default()
     };
     let size = how.runs.div_ceil(4).clamp(1, BATCH);
-    let batches: Vec<(u64, u64, u64)> = (0..how.runs.div_ceil(size))
+    let mut batches = (0..how.runs.div_ceil(size))
         .map(|number| (number, number * size, size.min(how.runs - number * size)))
-        .collect();
+        .peekable();
     let mut lost = 0;
-    for wave in batches.chunks(how.threads.max(1)) {
+    while batches.peek().is_some() {
+        let wave: Vec<(u64, u64, u64)> = batches.by_ref().take(how.threads.max(1)).collect();
         let done: Vec<Result<Batch, NoSample>> = std::thread::scope(|scope| {
             let start =
                 |&(number, _, runs): &(u64, u64, u64)| scope.spawn(move || batch(file, how, number, runs));
@@ -145,7 +147,7 @@ pub fn sample(file: &Path, program: &Program, how: &Sampling) -> Result<Sample, 
             let failed = || NoSample::Failed("a thread of the command failed".to_owned());
             started.into_iter().map(|one| one.join().unwrap_or_else(|_| Err(failed()))).collect()
         });
-        for (done, &(_, first, _)) in done.into_iter().zip(wave) {
+        for (done, &(_, first, _)) in done.into_iter().zip(&wave) {
             let done = done?;
             if done.lost.is_some() {
                 lost += 1;

@@ -14,6 +14,7 @@ use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{Finding, FindingId};
+use pellucid_memory::input;
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,7 +150,7 @@ impl Session {
         let mut state = self.state();
         if let Some(path) = &self.config.suppressions {
             let file = |error| ReportError::File { option: "suppressions", path: path.clone(), error };
-            let rules = std::fs::read_to_string(path).map_err(file)?;
+            let rules = input::text(path).map_err(file)?;
             state.suppressions = Suppressions::parse(&rules)
                 .map_err(|message| ReportError::Suppressions { path: path.clone(), message })?;
         }

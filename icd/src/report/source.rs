@@ -1,8 +1,10 @@
 //! Which characters of a source line an access is: debug information of common compilers names lines, seldom
 //! columns.
 
+use pellucid_memory::input;
 use pellucid_shader_interp::ir::{Shader, SiteInfo};
 use std::ops::Range;
+use std::path::Path;
 
 /// A stretch of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub fn excerpt(shader: &Shader, site: &SiteInfo, write: bool) -> Option<Excerpt>
     let file = shader.files.get(position.file as usize)?;
     let text = match &file.text {
         Some(text) => text.clone(),
-        None => std::fs::read_to_string(&file.name).ok()?,
+        None => input::text(Path::new(&file.name)).ok()?,
     };
     let start = line_start(&text, position.line)?;
     let line = text[start..].split(['\n', '\r']).next().unwrap_or("");

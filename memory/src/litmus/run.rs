@@ -283,7 +283,8 @@ pub fn parse(file: &str, text: &str) -> Result<Test, LoadError> {
 /// Reads a test from a file.
 pub fn load(path: &std::path::Path) -> Result<Test, LoadError> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| LoadError::Read { file: file.clone(), error })?;
+    let bytes = crate::input::bytes(path, crate::input::MOST_BYTES)
+        .map_err(|error| LoadError::Read { file: file.clone(), error })?;
     match std::str::from_utf8(&bytes) {
         Ok(text) => parse(&file, text),
         Err(error) => Err(super::syntax::not_text(file, &bytes, error.valid_up_to()).into()),
