@@ -22,7 +22,10 @@ impl<T> Named<T> for Result<T, vk::Result> {
 }
 
 /// Loads a driver or a loader. The library stays loaded for the life of the process.
-fn load(path: &Path) -> Result<Entry, HostError> {
+///
+/// # Errors
+/// It cannot be loaded, or is no Vulkan library.
+pub fn load(path: &Path) -> Result<Entry, HostError> {
     let failed = |error: libloading::Error| HostError::Library(format!("{}: {error}", path.display()));
     // SAFETY: loading a Vulkan library runs its initialisers, which is what the caller asks for; both symbols
     // have the type of PFN_vkGetInstanceProcAddr, and the library is leaked, so the function pointer stays

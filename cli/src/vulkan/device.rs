@@ -3,6 +3,7 @@
 use super::layout::STRIDE;
 use super::lower::Lowered;
 use super::phases::Phase;
+use crate::host::vulkan::load;
 use anyhow::{Context, Result, anyhow, bail};
 use ash::vk;
 use std::path::Path;
@@ -14,7 +15,6 @@ pub struct Device {
     /// `minSubgroupSize` and `maxSubgroupSize`; both the one size there is where it cannot be chosen.
     pub subgroup_sizes: (u32, u32),
     sizes_can_be_chosen: bool,
-    _library: libloading::Library,
     instance: ash::Instance,
     device: ash::Device,
     queue: vk::Queue,
@@ -63,19 +63,7 @@ impl Device {
     /// # Errors
     /// The library cannot be loaded, a Vulkan call fails, or the device lacks a feature.
     pub fn open(library: &Path, chains: bool) -> Result<Device> {
-        // SAFETY: the user asked for this driver; its initialisers do nothing that depends on this process.
-        let library = unsafe { libloading::Library::new(library) }
-            .with_context(|| format!("cannot load {}", library.display()))?;
-        // SAFETY: both functions have this signature in every Vulkan driver or loader.
-        let get = unsafe {
-            library
-                .get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0")
-                .or_else(|_| library.get::<vk::PFN_vkGetInstanceProcAddr>(b"vk_icdGetInstanceProcAddr\0"))
-        }
-        .context("the library is not a Vulkan driver")?;
-        let functions = ash::StaticFn { get_instance_proc_addr: *get };
-        // SAFETY: the function pointers stay valid while the library is loaded, which `Device` sees to.
-        let entry = unsafe { ash::Entry::from_static_fn(functions) };
+        let entry = load(library)?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: the structures are valid for the call.
@@ -119,7 +107,6 @@ impl Device {
             name: seen.name,
             subgroup_sizes: seen.subgroup_sizes,
             sizes_can_be_chosen: seen.sizes_can_be_chosen,
-            _library: library,
             instance,
             device,
             queue,

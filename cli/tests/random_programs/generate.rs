@@ -2,40 +2,16 @@
 
 use super::program::{Condition, How, Index, Node, Op, Place, Program, Through, Turns, WORDS, Width};
 use pellucid_memory::access::AtomicOp;
+use pellucid_memory::litmus::random::Random;
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 
 mod noise;
 
 const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 
-/// A sequence of random numbers (SplitMix64).
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % u64::from(bound)) as u32
-    }
-
-    fn chance(&mut self, percent: u32) -> bool {
-        self.below(100) < percent
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u32) as usize]
-    }
-}
-
 /// The program of a seed.
 pub fn program(seed: u64) -> Program {
-    let mut random = Random::new(seed);
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     // Groups, invocations, subgroup size; few are wide: every barrier of theirs is many events.
     let shapes: &[(u32, u32, u32)] = match random.below(100) {
         0..6 => &[(1, 32, 32), (1, 40, 32), (2, 32, 32)],

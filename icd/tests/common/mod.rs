@@ -1,4 +1,4 @@
-//! A device on the driver's own symbols: no loader, nothing installed.
+//! A device on the driver's own symbols: no loader, nothing installed; what fails panics.
 #![allow(dead_code)]
 
 use ash::vk;
@@ -41,55 +41,25 @@ pub fn alone(name: &str, variables: &[(&str, &str)]) -> Option<String> {
     Some(text)
 }
 
-/// An instance and a device with all queues and the usual features.
-pub struct Vulkan {
-    pub entry: ash::Entry,
-    pub instance: ash::Instance,
-    pub physical: vk::PhysicalDevice,
-    pub device: ash::Device,
-    pub queues: Vec<vk::Queue>,
-    pub pool: vk::CommandPool,
-}
+/// An instance and a device with all queues and features.
+pub struct Vulkan(pellucid_test_host::Vulkan);
 
 pub fn entry() -> ash::Entry {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_pellucid::vkGetInstanceProcAddr };
     // SAFETY: the function is the driver's, which follows the specification of vkGetInstanceProcAddr.
-    unsafe { ash::Entry::from_static_fn(functions) }
+    unsafe { pellucid_test_host::linked(vulkan_pellucid::vkGetInstanceProcAddr) }
+}
+
+impl std::ops::Deref for Vulkan {
+    type Target = pellucid_test_host::Vulkan;
+
+    fn deref(&self) -> &pellucid_test_host::Vulkan {
+        &self.0
+    }
 }
 
 impl Vulkan {
     pub fn new() -> Vulkan {
-        let entry = entry();
-        // SAFETY: valid usage of Vulkan throughout: handles are live, structures are complete.
-        unsafe {
-            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-            let extensions = [c"VK_EXT_debug_utils".as_ptr()];
-            let info = vk::InstanceCreateInfo::default()
-                .application_info(&application)
-                .enabled_extension_names(&extensions);
-            let instance = entry.create_instance(&info, None).unwrap();
-            let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let priorities = [1.0; 4];
-            let queues =
-                [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
-            let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
-                .timeline_semaphore(true)
-                .buffer_device_address(true)
-                .host_query_reset(true);
-            let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-            let extensions = [c"VK_KHR_push_descriptor".as_ptr()];
-            let info = vk::DeviceCreateInfo::default()
-                .queue_create_infos(&queues)
-                .enabled_extension_names(&extensions)
-                .push_next(&mut v12)
-                .push_next(&mut v13);
-            let device = instance.create_device(physical, &info, None).unwrap();
-            let queues = (0..4).map(|i| device.get_device_queue(0, i)).collect();
-            let pool_info =
-                vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-            let pool = device.create_command_pool(&pool_info, None).unwrap();
-            Vulkan { entry, instance, physical, device, queues, pool }
-        }
+        Vulkan(pellucid_test_host::Vulkan::new(entry()).unwrap())
     }
 
     /// The ids of the findings from now on.
@@ -106,82 +76,20 @@ impl Vulkan {
         ids
     }
 
-    /// A bound buffer in memory of the given type, mapped if that is host-visible.
     pub fn buffer(&self, size: u64, memory_type: u32) -> (vk::Buffer, vk::DeviceMemory, *mut u8) {
-        // SAFETY: as in `new`.
-        unsafe {
-            let usage = vk::BufferUsageFlags::TRANSFER_SRC
-                | vk::BufferUsageFlags::TRANSFER_DST
-                | vk::BufferUsageFlags::STORAGE_BUFFER
-                | vk::BufferUsageFlags::INDIRECT_BUFFER
-                | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-            let buffer =
-                self.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None);
-            let buffer = buffer.unwrap();
-            let needs = self.device.get_buffer_memory_requirements(buffer);
-            let info =
-                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(memory_type);
-            let memory = self.device.allocate_memory(&info, None).unwrap();
-            self.device.bind_buffer_memory(buffer, memory, 0).unwrap();
-            let visible = [1, 2, 3].contains(&memory_type);
-            let mapped = if visible {
-                self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap().cast()
-            } else {
-                std::ptr::null_mut()
-            };
-            (buffer, memory, mapped)
-        }
+        self.0.buffer(size, memory_type).unwrap()
     }
 
     pub fn commands(&self, level: vk::CommandBufferLevel) -> vk::CommandBuffer {
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(self.pool)
-            .level(level)
-            .command_buffer_count(1);
-        // SAFETY: as in `new`.
-        unsafe { self.device.allocate_command_buffers(&info).unwrap()[0] }
+        self.0.commands(level).unwrap()
     }
 
-    /// Records a primary command buffer.
     pub fn record(&self, body: impl FnOnce(vk::CommandBuffer)) -> vk::CommandBuffer {
-        let buffer = self.commands(vk::CommandBufferLevel::PRIMARY);
-        // SAFETY: as in `new`.
-        unsafe {
-            self.device.begin_command_buffer(buffer, &vk::CommandBufferBeginInfo::default()).unwrap();
-            body(buffer);
-            self.device.end_command_buffer(buffer).unwrap();
-        }
-        buffer
+        self.0.record(body).unwrap()
     }
 
-    /// Submits and waits.
     pub fn run(&self, buffer: vk::CommandBuffer) {
-        let buffers = [buffer];
-        let info = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        // SAFETY: as in `new`.
-        unsafe {
-            let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
-            self.device.queue_submit(self.queues[0], &info, fence).unwrap();
-            self.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
-            self.device.destroy_fence(fence, None);
-        }
-    }
-
-    /// The words of mapped memory.
-    pub fn words(&self, mapped: *mut u8, count: usize) -> Vec<u32> {
-        // SAFETY: the memory is mapped, that long, and nothing runs.
-        unsafe { std::slice::from_raw_parts(mapped.cast::<u32>(), count).to_vec() }
-    }
-}
-
-impl Drop for Vulkan {
-    fn drop(&mut self) {
-        // SAFETY: as in `new`; tests do not mind objects that they leave behind.
-        unsafe {
-            self.device.destroy_command_pool(self.pool, None);
-            self.device.destroy_device(None);
-            self.instance.destroy_instance(None);
-        }
+        self.0.run(buffer).unwrap();
     }
 }
 
@@ -214,16 +122,7 @@ impl Spin {
                 vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts).push_constant_ranges(&push);
             let layout = v.device.create_pipeline_layout(&info, None).unwrap();
             let words = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = v.device.create_shader_module(&info, None).unwrap();
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module)
-                .name(c"main");
-            let info = [vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage)];
-            let pipeline =
-                v.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
-            v.device.destroy_shader_module(module, None);
+            let pipeline = v.pipeline(&words, c"main", layout).unwrap();
             Spin { layout, set_layout, pipeline, by_address }
         }
     }

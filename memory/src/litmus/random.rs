@@ -35,18 +35,19 @@ impl Random {
     }
 
     /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.bits() % bound.max(1)
+    pub fn below<N: TryInto<u64> + TryFrom<u64> + Default>(&mut self, bound: N) -> N {
+        let bound = bound.try_into().unwrap_or(1).max(1);
+        N::try_from(self.bits() % bound).unwrap_or_default()
     }
 
     /// True in `percent` of 100 cases.
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
+    pub fn chance(&mut self, percent: impl TryInto<u64>) -> bool {
+        self.below(100) < percent.try_into().unwrap_or(0)
     }
 
     /// One of several.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
+        from[self.below(from.len())]
     }
 }
 

@@ -7,7 +7,8 @@ mod device;
 mod record;
 mod resource;
 
-pub use device::{Device, driver};
+pub use device::driver;
+pub use pellucid_test_host::Vulkan as Device;
 
 use crate::corpus::{Case, Test, value_bytes};
 use anyhow::{Context, Result, bail};

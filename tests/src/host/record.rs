@@ -1,7 +1,7 @@
 //! Pipelines, descriptors, and the steps of a case.
 
+use super::Device;
 use super::barriers;
-use super::device::Device;
 use super::resource::{COLOUR, Object, Resources, whole};
 use crate::corpus::shaders::Shader;
 use crate::corpus::step::Dependency;

@@ -1,6 +1,6 @@
 //! Buffers and images of a case, with their initial contents.
 
-use super::device::Device;
+use super::Device;
 use crate::corpus::{Case, Contents, Resource, Shape, value_bytes};
 use anyhow::{Context, Result, bail};
 use ash::vk;
