@@ -21,10 +21,14 @@ pub struct ReportArgs {
     format: Format,
 }
 
+/// How a report is shown.
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+pub enum Format {
+    /// As the run printed it.
     Text,
+    /// For code hosts and editors.
     Sarif,
+    /// One page.
     Html,
 }
 
@@ -63,6 +67,18 @@ impl Report {
         self.lines.iter().filter(move |line| line["type"] == kind)
     }
 
+    /// The report in one of the formats.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn shown(&self, format: Format) -> anyhow::Result<String> {
+        Ok(match format {
+            Format::Text => self.text(),
+            Format::Sarif => serde_json::to_string_pretty(&sarif::render(self))? + "\n",
+            Format::Html => html::render(self),
+        })
+    }
+
     fn text(&self) -> String {
         let mut out = String::new();
         for line in &self.lines {
@@ -87,11 +103,7 @@ impl Report {
 /// The file cannot be read or is no report.
 pub fn run(arguments: &ReportArgs) -> anyhow::Result<()> {
     let report = Report::read(&arguments.file)?;
-    match arguments.format {
-        Format::Text => print!("{}", report.text()),
-        Format::Sarif => println!("{}", serde_json::to_string_pretty(&sarif::render(&report))?),
-        Format::Html => print!("{}", html::render(&report)),
-    }
+    print!("{}", report.shown(arguments.format)?);
     Ok(())
 }
 
