@@ -9,14 +9,16 @@ use pellucid::vulkan::layout::{STRIDE, Shape};
 use pellucid::vulkan::lower::{Lowered, lower};
 use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::{Bounds, Choices, Limit, Outline};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
 use pellucid_memory::litmus::program::{Program, Term};
 use pellucid_memory::litmus::{Test, random, run};
 use pellucid_memory::model::ModelOptions;
+use pellucid_memory::raw;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::explore::{Execution, ExploreOptions, Which, explore};
 use pellucid_shader_interp::exec::modelled::SeededScheduler;
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
@@ -65,24 +67,6 @@ struct Explored {
     outline: Outline,
 }
 
-fn view(words: &mut [u32], address: u64) -> MemoryView {
-    MemoryView {
-        host: words.as_mut_ptr().cast(),
-        address,
-        size: 4 * words.len() as u64,
-        reference: Reference(0),
-    }
-}
-
-fn words(view: &MemoryView) -> Vec<u32> {
-    let word = |at| raw(view, at);
-    (0..view.size / 4).map(word).collect()
-}
-
-fn raw(view: &MemoryView, word: u64) -> u32 {
-    pellucid_memory::raw::load(view, 4 * word, 4, Ordering::Relaxed).unwrap_or(0) as u32
-}
-
 fn semantics(program: &pellucid_shader_interp::Program) -> Vec<StorageClasses> {
     let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
     atomics
@@ -105,22 +89,22 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
     let program = compile(&lowered.words, &options).expect("a lowered test compiles");
     let step = STRIDE as usize / 4;
     let mut data = vec![0; test.initial.len().max(1) * step];
-    let mut results = vec![0; lowered.words_per_thread() * test.threads.len().max(1)];
+    let results = vec![0; lowered.words_per_thread() * test.threads.len().max(1)];
     for (location, value) in test.initial.iter().enumerate() {
         data[location * step] = *value as u32;
     }
-    let results = view(&mut results, 0x10_0000);
-    let data = view(&mut data, 0x20_0000);
+    let memory =
+        |words: &[u32], address| MemoryRange::of_words(words, address, Reference(0)).expect("memory");
+    let (results, data) = (memory(&results, 0x10_0000), memory(&data, 0x20_0000));
     let bindings = program.shader.bindings.iter().enumerate().map(|(index, binding)| {
         let reference = Reference((index as u32) << 16);
         let Some(resource) = lowered.resources.iter().find(|r| r.binding == binding.binding) else {
-            return vec![Descriptor::Buffer(MemoryView { reference, ..results })];
+            return vec![Descriptor::Buffer(results.through(reference))];
         };
         let offset = u64::from(resource.location) * STRIDE;
-        let host = data.host.wrapping_add(offset as usize);
-        let view = MemoryView { host, address: data.address + offset, size: 4, reference };
+        let range = MemoryRange::of(&data.view().part(offset, 4).through(reference)).expect("a part");
         // VK_FORMAT_R32_UINT.
-        vec![if resource.texel { Descriptor::TexelBuffer(view, 98, 1) } else { Descriptor::Buffer(view) }]
+        vec![if resource.texel { Descriptor::TexelBuffer(range, 98, 1) } else { Descriptor::Buffer(range) }]
     });
     let resources =
         Resources { bindings: bindings.collect(), push_constants: vec![0; 8], ..Resources::default() };
@@ -133,13 +117,16 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         ..DispatchInfo::default()
     };
     let mut found = Explored::default();
+    let word = |range: &MemoryRange, k: u64| {
+        raw::load(&range.view(), 4 * k, 4, Ordering::Relaxed).unwrap_or(0) as u32
+    };
     let value = |term: Term| {
         let word = match term {
             Term::Constant(value) => return Some(value),
             Term::Register(thread, register) => {
-                raw(&results, (thread * lowered.words_per_thread() + register) as u64)
+                word(&results, (thread * lowered.words_per_thread() + register) as u64)
             }
-            Term::Memory(location) => raw(&data, u64::from(location) * step as u64),
+            Term::Memory(location) => word(&data, u64::from(location) * step as u64),
         };
         Some(i64::from(word.cast_signed()))
     };
@@ -149,7 +136,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
                 Trap::Livelock => found.stuck = true,
                 trap => drop(found.failed.insert(trap.to_string())),
             }
-        } else if !lowered.barriers_agree(&words(&results)) {
+        } else if !lowered.barriers_agree(&results.words()) {
             found.blocked = true;
         } else if test.filter.as_ref().is_none_or(|filter| filter.evaluate(&value) == Some(true)) {
             let racing = execution.findings.iter().any(|finding| !NO_RACES.contains(&finding.id));

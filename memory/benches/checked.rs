@@ -46,16 +46,12 @@ fn subgroups<M: MemorySystem>(memory: &mut M, group: u32, mut each: impl FnMut(&
     }
 }
 
-fn view(data: &mut [u32], reference: u32) -> MemoryView {
-    MemoryView {
-        host: data.as_mut_ptr().cast(),
-        address: 0x10_0000 * u64::from(reference + 1) * 64,
-        size: 4 * data.len() as u64,
-        reference: Reference(reference),
-    }
+fn view(data: &mut [u32], reference: u32) -> MemoryView<'_> {
+    let address = 0x10_0000 * u64::from(reference + 1) * 64;
+    MemoryView::of_words(data).at(address).through(Reference(reference))
 }
 
-fn saxpy<M: MemorySystem>(memory: &mut M, x: &MemoryView, y: &MemoryView, groups: u32) {
+fn saxpy<M: MemorySystem>(memory: &mut M, x: &MemoryView<'_>, y: &MemoryView<'_>, groups: u32) {
     let access = Access::plain(StorageClasses::UNIFORM, 4, 1);
     for group in 0..groups {
         memory.workgroup_begin(group, 0, false);
@@ -77,9 +73,9 @@ fn saxpy<M: MemorySystem>(memory: &mut M, x: &MemoryView, y: &MemoryView, groups
 
 /// A tiled product's traffic: 16 x 16 tiles, each invocation loads two words, then reads 32 of workgroup
 /// memory; `tiles` times.
-fn tiles<M: MemorySystem>(memory: &mut M, x: &MemoryView, groups: u32, tiles: u32) {
+fn tiles<M: MemorySystem>(memory: &mut M, x: &MemoryView<'_>, groups: u32, tiles: u32) {
     let access = Access::plain(StorageClasses::UNIFORM, 4, 1);
-    let words = x.size as u32 / 4;
+    let words = x.size() as u32 / 4;
     for group in 0..groups {
         memory.workgroup_begin(group, 2048, false);
         for tile in 0..tiles {
@@ -116,7 +112,7 @@ fn tiles<M: MemorySystem>(memory: &mut M, x: &MemoryView, groups: u32, tiles: u3
     }
 }
 
-fn histogram<M: MemorySystem>(memory: &mut M, bins: &MemoryView, groups: u32) {
+fn histogram<M: MemorySystem>(memory: &mut M, bins: &MemoryView<'_>, groups: u32) {
     let access = Access {
         atomic: Some(Scope::Device),
         non_private: true,

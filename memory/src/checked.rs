@@ -26,6 +26,7 @@ use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
 use crate::component::{each as each_lane, get, put};
+use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
@@ -85,7 +86,7 @@ pub struct DispatchInfo {
     /// noticed when it is executed, with less precision.
     pub semantics: Vec<StorageClasses>,
     /// Live buffers with device addresses, sorted by address, not overlapping.
-    pub addresses: Vec<MemoryView>,
+    pub addresses: Arc<Vec<MemoryRange>>,
     /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond
     /// these may reach all of workgroup memory.
     pub variables: Vec<(u32, u32)>,
@@ -107,7 +108,7 @@ pub struct CheckedMemory {
     current: u32,
     first_lane: AgentId,
     workgroup_size: u32,
-    addresses: Vec<MemoryView>,
+    addresses: Arc<Vec<MemoryRange>>,
     variables: Vec<(u32, u32)>,
     last_modify: u32,
     observing: bool,
@@ -157,7 +158,7 @@ impl CheckedMemory {
             current: 0,
             first_lane: 0,
             workgroup_size: 1,
-            addresses: Vec::new(),
+            addresses: Arc::default(),
             variables: Vec::new(),
             last_modify: 0,
         }
@@ -247,20 +248,13 @@ impl CheckedMemory {
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.get_mut(&self.current) else { return mask };
-                let view = group.view(&self.variables, *reference);
+                let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
                 let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
                 lanes::serve(sweep, &self.core, &mut group.cells, &place, mask, access, does)
             }
             Pointers::Physical { .. } => mask,
         }
-    }
-
-    fn resolve(&self, address: u64, size: u64) -> Option<MemoryView> {
-        let after = self.addresses.partition_point(|view| view.address <= address);
-        let view = self.addresses[after.checked_sub(1)?];
-        let into = address - view.address;
-        (into < view.size && view.size - into >= size).then_some(view)
     }
 
     /// Calls `each` for every active lane with its agent's first byte: the view and the offset into it.
@@ -296,7 +290,7 @@ impl CheckedMemory {
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.get_mut(&self.current) else { return Ok(()) };
-                let view = group.view(&self.variables, *reference);
+                let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
                 let undefined = !group.zeroed;
                 let mut lane = Lane {
@@ -320,14 +314,14 @@ impl CheckedMemory {
                 for index in lanes {
                     let address = (u64::from(low.0[index]) | u64::from(high.0[index]) << 32)
                         .wrapping_add(u64::from(*immediate));
-                    let Some(view) = self.resolve(address, bytes) else {
+                    let Some(view) = resolve(&self.addresses, address, bytes) else {
                         return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
                     };
                     let undefined = self.core.partly_undefined(&view);
                     let mut lane = Lane {
                         core: &mut self.core,
                         cells: Cells::Device(&mut self.shadow),
-                        view: MemoryView { reference: PHYSICAL, ..view },
+                        view: view.through(PHYSICAL),
                         offset: address - view.address,
                         lane: index,
                         agent: first_lane + index as u32,
@@ -359,6 +353,14 @@ impl CheckedMemory {
         each_lane(mask, |lane| members.push(self.first_lane + lane as u32));
         members
     }
+}
+
+/// Of ranges sorted by address: the one that holds the bytes.
+fn resolve(ranges: &[MemoryRange], address: u64, size: u64) -> Option<MemoryView<'_>> {
+    let after = ranges.partition_point(|range| range.address() <= address);
+    let range = &ranges[after.checked_sub(1)?];
+    let into = address - range.address();
+    (into < range.size() && range.size() - into >= size).then(|| range.view())
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@
 //!
 //! Both views live as long as the allocation; whoever uses it holds a reference to it.
 
+use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
 use crate::host::{Flushed, Invalidated, Mapping, PAGE, Spans, View};
+use crate::raw::{self, MemoryView};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,8 +40,9 @@ pub enum HostMemory {
 /// One allocation of device memory.
 #[derive(Debug)]
 pub struct Allocation {
-    heap: Arc<Heap>,
-    offset: u64,
+    /// The heap, and where in its file; `None`: memory of no heap.
+    place: Option<(Arc<Heap>, u64)>,
+    address: u64,
     size: u64,
     kind: HostMemory,
     device: Mapping,
@@ -58,17 +61,27 @@ impl Allocation {
     ///
     /// # Errors
     /// The heap is full, or the operating system refuses.
-    pub fn new(heap: &Arc<Heap>, size: u64, kind: HostMemory) -> Result<Allocation, HeapError> {
+    pub fn new(heap: &Arc<Heap>, size: u64, kind: HostMemory) -> Result<Arc<Allocation>, HeapError> {
         let offset = heap.take(size)?;
         match Mapping::new(size, Some((heap.descriptor(), offset))) {
             Ok(device) => {
-                Ok(Allocation { heap: heap.clone(), offset, size, kind, device, host: Mutex::default() })
+                let (place, address) = (Some((heap.clone(), offset)), heap.address(offset));
+                Ok(Arc::new(Allocation { place, address, size, kind, device, host: Mutex::default() }))
             }
             Err(error) => {
                 heap.give(offset, size);
                 Err(error)
             }
         }
+    }
+
+    /// Allocates `size` bytes, zeroed, that are in no heap and that the host cannot map.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn private(address: u64, size: u64) -> Result<Arc<Allocation>, HeapError> {
+        let (device, kind, host) = (Mapping::new(size, None)?, HostMemory::Flat, Mutex::default());
+        Ok(Arc::new(Allocation { place: None, address, size, kind, device, host }))
     }
 
     /// Bytes.
@@ -78,19 +91,17 @@ impl Allocation {
 
     /// Device address of the first byte.
     pub fn address(&self) -> u64 {
-        self.heap.address(self.offset)
+        self.address
     }
 
     /// Bytes that are committed.
     pub fn committed(&self) -> u64 {
-        self.heap.committed(self.offset, self.size)
+        self.place.as_ref().map_or(self.size, |(heap, offset)| heap.committed(*offset, self.size))
     }
 
-    /// The device view at `offset`: valid for `size - offset` bytes as long as the allocation lives. `None`
-    /// past the end.
-    pub fn device_pointer(&self, offset: u64) -> Option<*mut u8> {
-        // SAFETY: the offset is inside the mapping.
-        (offset <= self.size).then(|| unsafe { self.device.start().add(offset as usize) })
+    /// The device view.
+    pub fn bytes(&self) -> MemoryView<'_> {
+        self.device.bytes().part(0, self.size).at(self.address)
     }
 
     fn host(&self) -> MutexGuard<'_, Host> {
@@ -114,11 +125,12 @@ impl Allocation {
     /// # Errors
     /// The operating system refuses.
     pub fn map(&self) -> Result<*mut u8, HeapError> {
+        let Some((heap, offset)) = &self.place else { return Err(HeapError::system("map memory")) };
         let mut host = self.host();
         if host.view.is_none() {
             let file = match self.kind {
-                HostMemory::NonCoherent => (self.heap.host_copies()?, self.offset),
-                HostMemory::Flat | HostMemory::Coherent => (self.heap.descriptor(), self.offset),
+                HostMemory::NonCoherent => (heap.host_copies()?, *offset),
+                HostMemory::Flat | HostMemory::Coherent => (heap.descriptor(), *offset),
             };
             host.view = Some(match self.kind {
                 HostMemory::Flat => HostView::Flat(Mapping::new(self.size, Some(file))?),
@@ -168,8 +180,8 @@ impl Allocation {
 
     /// Something that does not say what it writes has run on the device, which is at rest now.
     pub fn device_wrote_somewhere(&self) {
-        let start = self.offset;
-        for data in data_ranges(self.heap.descriptor(), start..start + self.size) {
+        let Some((heap, start)) = &self.place else { return };
+        for data in data_ranges(heap.descriptor(), *start..start + self.size) {
             let pages = (data.start - start) / PAGE * PAGE..(data.end - start).next_multiple_of(PAGE);
             let found = self.checked_view(|view, unseen| view.device_wrote_in(&self.device, &pages, unseen));
             // Nobody has mapped it yet: all of it may be new to the host.
@@ -205,59 +217,35 @@ impl Allocation {
         offset.min(self.size)..offset.saturating_add(size).min(self.size)
     }
 
-    fn checked(&self, offset: u64, length: u64) -> Option<*mut u8> {
-        (offset.checked_add(length)? <= self.size).then(|| self.device_pointer(offset)).flatten()
-    }
-
     /// Reads device memory; false, and nothing read, if the range is not inside the allocation.
     pub fn read(&self, offset: u64, to: &mut [u8]) -> bool {
-        let Some(from) = self.checked(offset, to.len() as u64) else { return false };
-        // SAFETY: both ranges are valid for the length; `to` is Rust memory and cannot overlap the mapping.
-        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
-        true
+        raw::read(&self.bytes(), offset, to)
     }
 
     /// Writes device memory; false, and nothing written, if the range is not inside the allocation.
     pub fn write(&self, offset: u64, from: &[u8]) -> bool {
-        let Some(to) = self.checked(offset, from.len() as u64) else { return false };
-        // SAFETY: as for `read`.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
-        true
+        raw::write(&self.bytes(), offset, from)
+    }
+
+    fn checked(&self, offset: u64, length: u64) -> Option<MemoryView<'_>> {
+        (offset.checked_add(length)? <= self.size).then(|| self.bytes().part(offset, length))
     }
 
     /// Copies between allocations, or inside one (overlap allowed); false, and nothing copied, if a range is
     /// not inside.
     pub fn copy(from: &Allocation, from_offset: u64, to: &Allocation, to_offset: u64, length: u64) -> bool {
-        let (Some(source), Some(target)) = (from.checked(from_offset, length), to.checked(to_offset, length))
-        else {
-            return false;
-        };
-        // SAFETY: both ranges are inside their mappings.
-        unsafe { std::ptr::copy(source, target, length as usize) };
-        true
+        match (from.checked(from_offset, length), to.checked(to_offset, length)) {
+            (Some(source), Some(target)) => raw::copy(&source, &target),
+            _ => false,
+        }
     }
 
-    /// Fills with a repeated pattern; false, and nothing written, if the range is not inside the allocation.
+    /// Fills with a repeated pattern; false, and nothing written, if the range is not inside the allocation
+    /// or the pattern is empty.
     pub fn fill(&self, offset: u64, length: u64, pattern: &[u8]) -> bool {
-        let Some(start) = self.checked(offset, length) else { return false };
-        if pattern.is_empty() {
-            return false;
-        }
-        // SAFETY: the range is inside the mapping, and shaders that race with it use atomic accesses.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(start, length as usize) };
-        if pattern.iter().all(|b| *b == pattern[0]) {
-            bytes.fill(pattern[0]);
-            return true;
-        }
-        let head = pattern.len().min(bytes.len());
-        bytes[..head].copy_from_slice(&pattern[..head]);
-        let mut done = head;
-        while done < bytes.len() {
-            // Doubling keeps the pattern's phase, because `done` is a multiple of its length; at 64 KiB it
-            // stops growing, to stay cached.
-            let chunk = done.min(bytes.len() - done).min((65536 / pattern.len()).max(1) * pattern.len());
-            bytes.copy_within(..chunk, done);
-            done += chunk;
+        match self.checked(offset, length) {
+            Some(range) if !pattern.is_empty() => raw::fill(&range, pattern),
+            _ => return false,
         }
         true
     }
@@ -267,7 +255,91 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         // The views are unmapped after this, by their own drop; punching the file leaves them mapped to zero
         // pages.
-        self.heap.give(self.offset, self.size);
+        if let Some((heap, offset)) = &self.place {
+            heap.give(*offset, self.size);
+        }
+    }
+}
+
+/// A part of an allocation that a descriptor or a device address reaches. Keeps the allocation alive.
+#[derive(Clone, Debug)]
+pub struct MemoryRange {
+    /// Its bytes; handed out no longer than `memory` is borrowed.
+    view: MemoryView<'static>,
+    /// `None`: a range of nothing.
+    memory: Option<Arc<Allocation>>,
+}
+
+impl MemoryRange {
+    /// Nothing: every access is out of bounds (a null descriptor).
+    pub const NULL: MemoryRange = MemoryRange { view: MemoryView::NULL, memory: None };
+
+    /// Up to `size` bytes of an allocation from `offset` on; nothing past its end.
+    pub fn new(memory: &Arc<Allocation>, offset: u64, size: u64, reference: Reference) -> MemoryRange {
+        // SAFETY: the range keeps the allocation.
+        let all: MemoryView<'static> = unsafe { memory.device.view() };
+        let view = all.part(0, memory.size).at(memory.address).part(offset, size).through(reference);
+        MemoryRange { view, memory: Some(memory.clone()) }
+    }
+
+    /// Memory of its own that holds these words.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn of_words(words: &[u32], address: u64, reference: Reference) -> Result<MemoryRange, HeapError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let memory = Allocation::private(address, bytes.len() as u64)?;
+        memory.write(0, &bytes);
+        Ok(MemoryRange::new(&memory, 0, bytes.len() as u64, reference))
+    }
+
+    /// The bytes.
+    #[inline(always)]
+    pub fn view(&self) -> MemoryView<'_> {
+        self.view.of_allocation(self.memory.as_ref())
+    }
+
+    /// Device address of the first byte; 0 if there is none.
+    #[inline(always)]
+    pub fn address(&self) -> u64 {
+        self.view.address
+    }
+
+    /// Bytes.
+    #[inline(always)]
+    pub fn size(&self) -> u64 {
+        self.view.size()
+    }
+
+    /// The bytes as 32-bit words.
+    pub fn words(&self) -> Vec<u32> {
+        let mut bytes = vec![0; self.size() as usize];
+        raw::read(&self.view, 0, &mut bytes);
+        bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }
+
+    /// The same bytes through a reference.
+    pub fn through(&self, reference: Reference) -> MemoryRange {
+        MemoryRange { view: self.view.through(reference), memory: self.memory.clone() }
+    }
+
+    /// The part of an allocation that a view shows; `None` if it is one of none.
+    pub fn of(view: &MemoryView<'_>) -> Option<MemoryRange> {
+        let memory = view.memory()?;
+        Some(MemoryRange::new(memory, view.address - memory.address, view.size(), view.reference))
+    }
+
+    /// Goes on to the end of another range of the same allocation, which begins inside of this one or right
+    /// behind it; false if it does not.
+    pub fn join(&mut self, next: &MemoryRange) -> bool {
+        let (Some(memory), Some(other)) = (&self.memory, &next.memory) else { return false };
+        let (start, end) = (self.address(), self.address() + self.size());
+        let joins = Arc::ptr_eq(memory, other) && (start..=end).contains(&next.address());
+        if joins {
+            let size = end.max(next.address() + next.size()) - start;
+            *self = MemoryRange::new(memory, start - memory.address, size, self.view.reference);
+        }
+        joins
     }
 }
 
@@ -286,6 +358,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn coherent_views_show_the_same_bytes() {
         let a = Allocation::new(&heap(), 100, HostMemory::Flat).unwrap();
         host_bytes(&a)[7] = 42;
@@ -298,7 +371,7 @@ mod tests {
 
     #[test]
     fn ranges_are_checked() {
-        let a = Allocation::new(&heap(), 100, HostMemory::Flat).unwrap();
+        let a = Allocation::private(0x1000, 100).unwrap();
         assert!(!a.write(99, &[1, 2]));
         assert!(!a.read(u64::MAX, &mut [0]));
         assert!(!a.fill(0, 101, &[0]));
@@ -310,6 +383,20 @@ mod tests {
     }
 
     #[test]
+    fn ranges_keep_what_they_show() {
+        let mut range = MemoryRange::of_words(&[1, 2, 3, 4], 0x1000, Reference(7)).unwrap();
+        let part = MemoryRange::of(&range.view().part(4, 8)).unwrap();
+        let other = MemoryRange::of_words(&[5], 0x1010, Reference(7)).unwrap();
+        assert!(!range.join(&other) && MemoryRange::of(&MemoryView::of_words(&mut [0u32])).is_none());
+        range = MemoryRange::of(&range.view().part(0, 4)).unwrap();
+        assert!(range.join(&part));
+        assert_eq!((range.address(), range.words()), (0x1000, vec![1, 2, 3]));
+        drop(range);
+        assert_eq!((part.address(), part.words(), part.view().reference), (0x1004, vec![2, 3], Reference(7)));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn memory_is_zero_when_it_comes_back() {
         let heap = Arc::new(Heap::new(0, 1 << 16).unwrap());
         for _ in 0..40 {

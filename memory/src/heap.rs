@@ -228,6 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn the_budget_holds_and_comes_back() {
         let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
         let a = heap.take(600 << 10).unwrap();
@@ -240,6 +241,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn addresses_depend_on_the_order_alone() {
         let run = || {
             let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
@@ -253,6 +255,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn all_ranges_merge_again() {
         let heap = Heap::new(0, 1 << 20).unwrap();
         let taken: Vec<u64> = (0..10).map(|i| heap.take(i * 1000 + 1).unwrap()).collect();

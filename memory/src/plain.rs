@@ -8,9 +8,10 @@
 //! Lanes are served together where they can be: full subgroups that access consecutive components (also
 //! interleaved ones, such as vec4 arrays), and lanes that all read one address.
 
-use crate::access::{Access, AtomicOp, Reference, Site};
+use crate::access::{Access, AtomicOp, Site};
 use crate::agent::SubgroupIdentity;
 use crate::component::each;
+use crate::device::MemoryRange;
 use crate::scope::{Scope, Semantics};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use std::sync::atomic::{Ordering, fence};
@@ -20,49 +21,57 @@ use lanes::{MOST, Modification, load_view, modify_own, modify_view, store_view};
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {
-    addresses: &'a [MemoryView],
+    addresses: &'a [MemoryRange],
     last: usize,
+    /// Workgroup memory, of `shared_bytes` bytes.
     shared: Vec<u64>,
-    workgroup: MemoryView,
+    shared_bytes: u64,
 }
 
 impl<'a> PlainMemory<'a> {
     /// `addresses`: live buffers with device addresses, sorted, not overlapping.
-    pub fn new(addresses: &'a [MemoryView]) -> PlainMemory<'a> {
-        PlainMemory { addresses, last: 0, shared: Vec::new(), workgroup: MemoryView::NULL }
+    pub fn new(addresses: &'a [MemoryRange]) -> PlainMemory<'a> {
+        PlainMemory { addresses, last: 0, shared: Vec::new(), shared_bytes: 0 }
     }
 
     /// The live buffer that holds the whole range.
     #[inline(always)]
-    fn resolve(&mut self, address: u64, size: u64) -> Option<MemoryView> {
-        let holds = |v: &MemoryView| {
-            address >= v.address && address - v.address < v.size && v.size - (address - v.address) >= size
+    fn resolve(&mut self, address: u64, size: u64) -> Option<MemoryView<'a>> {
+        let holds = |r: &MemoryRange| {
+            let into = address.wrapping_sub(r.address());
+            into < r.size() && r.size() - into >= size
         };
-        if let Some(view) = self.addresses.get(self.last)
-            && holds(view)
+        if let Some(range) = self.addresses.get(self.last)
+            && holds(range)
         {
-            return Some(*view);
+            return Some(range.view());
         }
-        let after = self.addresses.partition_point(|v| v.address <= address);
+        let after = self.addresses.partition_point(|range| range.address() <= address);
         let index = after.checked_sub(1)?;
-        let view = self.addresses[index];
-        holds(&view).then(|| {
+        let range = &self.addresses[index];
+        holds(range).then(|| {
             self.last = index;
-            view
+            range.view()
         })
     }
 }
 
 /// Lanes with addresses in one live buffer.
-struct Window {
-    view: MemoryView,
+struct Window<'a> {
+    view: MemoryView<'a>,
     /// Into the view.
     offset: Lanes,
     /// The lanes, of those that were asked for.
     group: Mask,
 }
 
-impl PlainMemory<'_> {
+impl<'a> PlainMemory<'a> {
+    /// Workgroup memory, which no other thread reaches.
+    #[inline(always)]
+    fn workgroup(&mut self) -> MemoryView<'_> {
+        MemoryView::of_words(&mut self.shared).part(0, self.shared_bytes)
+    }
+
     /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size`
     /// bytes.
     #[inline(always)]
@@ -72,7 +81,7 @@ impl PlainMemory<'_> {
         (low, high, immediate): (&Lanes, &Lanes, u32),
         mask: Mask,
         size: u64,
-    ) -> Result<Window, Trap> {
+    ) -> Result<Window<'a>, Trap> {
         let lane = mask.trailing_zeros() as usize % LANES;
         let address = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
         let first = address.wrapping_add(u64::from(immediate));
@@ -82,17 +91,12 @@ impl PlainMemory<'_> {
         // A window of less than 4 GiB around the first lane, so that offsets fit.
         let into = first - view.address;
         let start = into.saturating_sub(1 << 31);
-        let view = MemoryView {
-            host: view.host.wrapping_add(start as usize),
-            address: view.address + start,
-            size: (view.size - start).min(u64::from(u32::MAX)),
-            reference: view.reference,
-        };
+        let view = view.part(start, u64::from(u32::MAX));
         // Distances from the window's start, in halves of 32 bits; the first lane's access fits, so the last
         // place for one is there.
         let base = view.address.wrapping_sub(u64::from(immediate));
         let (base_low, base_high) = (base as u32, (base >> 32) as u32);
-        let last = (view.size - size) as u32;
+        let last = (view.size() - size) as u32;
         let (mut offset, mut inside) = (Lanes::ZERO, Lanes::ZERO);
         for lane in 0..LANES {
             let borrow = u32::from(low.0[lane] < base_low);
@@ -112,9 +116,9 @@ impl PlainMemory<'_> {
         &mut self,
         at: Site,
         (addresses, mask, size): ((&Lanes, &Lanes, u32), Mask, u64),
-        mut window: Window,
+        mut window: Window<'a>,
         out: &mut [Lanes],
-        serve: &mut dyn FnMut(&Window, &mut [Lanes]),
+        serve: &mut dyn FnMut(&Window<'_>, &mut [Lanes]),
     ) -> Result<(), Trap> {
         let mut left = mask;
         loop {
@@ -155,10 +159,13 @@ impl MemorySystem for PlainMemory<'_> {
         if mask == 0 {
             return Ok(());
         }
-        let window;
+        let (window, own);
         let (view, offset, immediate) = match from {
             Pointers::View { view, offset, immediate } => (view, offset, immediate),
-            Pointers::Workgroup { offset, immediate, .. } => (&self.workgroup, offset, immediate),
+            Pointers::Workgroup { offset, immediate, .. } => {
+                own = self.workgroup();
+                (&own, offset, immediate)
+            }
             Pointers::Physical { low, high, immediate } => {
                 let addresses = (low, high, immediate);
                 window = self.window(at, addresses, mask, size(access))?;
@@ -187,10 +194,13 @@ impl MemorySystem for PlainMemory<'_> {
         if mask == 0 {
             return Ok(());
         }
-        let window;
+        let (window, own);
         let (view, offset, immediate) = match to {
             Pointers::View { view, offset, immediate } => (view, offset, immediate),
-            Pointers::Workgroup { offset, immediate, .. } => (&self.workgroup, offset, immediate),
+            Pointers::Workgroup { offset, immediate, .. } => {
+                own = self.workgroup();
+                (&own, offset, immediate)
+            }
             Pointers::Physical { low, high, immediate } => {
                 let addresses = (low, high, immediate);
                 window = self.window(at, addresses, mask, size(access))?;
@@ -228,7 +238,7 @@ impl MemorySystem for PlainMemory<'_> {
                 modify_view(view, offset, immediate, mask, access, with, out);
             }
             Pointers::Workgroup { offset, immediate, .. } => {
-                modify_own(&self.workgroup, offset, immediate, mask, access, with, out);
+                modify_own(&self.workgroup(), offset, immediate, mask, access, with, out);
             }
             Pointers::Physical { low, high, immediate } => {
                 let addresses = (low, high, immediate);
@@ -263,12 +273,7 @@ impl MemorySystem for PlainMemory<'_> {
         // threads.
         self.shared.clear();
         self.shared.resize((bytes as usize).div_ceil(8), 0);
-        self.workgroup = MemoryView {
-            host: self.shared.as_mut_ptr().cast(),
-            address: 0,
-            size: u64::from(bytes),
-            reference: Reference(u32::MAX),
-        };
+        self.shared_bytes = u64::from(bytes);
     }
 
     #[inline(always)]

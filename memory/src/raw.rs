@@ -1,15 +1,124 @@
-//! Raw bytes of shared memory: the only file that dereferences the pointers of [`MemoryView`]s.
+//! Shared bytes: the only file (with [`bulk`]) that touches the bytes of device memory, of workgroup memory
+//! and of what the host maps.
 //!
-//! **Guarantee.** Every function here takes a view and an offset, checks bounds, and touches bytes only by
-//! atomic instructions (relaxed, or acquire and release for the shader's atomics) or by machine instructions
-//! that the compiler does not see through ([`copy_words_out`], [`copy_words_in`]). So shader invocations on
-//! several threads may race on the same bytes without undefined behaviour on the host: they get some bytes
-//! that were there. Whoever builds a view promises that its bytes stay mapped (see [`MemoryView`]).
+//! **Rule.** Who accesses shared bytes are shader invocations and commands on several threads, and the
+//! application itself; a program with a data race has them race here. So every access is, in terms of the
+//! language, one or more *atomic* accesses (relaxed, or acquire and release where the shader asks for it):
+//!
+//! - of a component of 1, 2, 4 or 8 bytes that is aligned: one, of its size;
+//! - of a component that is not aligned, and of ranges ([`read`], [`write()`], [`copy`], [`fill`], words of a
+//!   subgroup): one of each byte, in any order. [`bulk`] does many of these with one machine instruction.
+//!
+//! No access is a plain one, and no reference to shared bytes is a `&u8` or `&mut u8`. Races of accesses of
+//! one size are therefore defined: each load returns a value that was stored. Accesses of *different* sizes
+//! that race, such as a shader's 16-bit stores against 32-bit loads, the Rust documentation leaves out. They
+//! rest on what the compiler and the machines below it say, which is the same for all sizes: LLVM defines
+//! the value of an atomic load byte by byte, each byte being one that an atomic store put there ("Memory
+//! Model for Concurrent Operations" of its reference), never undefined; and x86-64 and AArch64 make aligned
+//! accesses single-copy atomic and do not tell sizes apart when they order them.
+//!
+//! **Guarantee.** Every function here takes a [`MemoryView`], whose bytes stay mapped as long as it lives,
+//! and checks bounds. Nothing that safe code does with a view is undefined behaviour.
 
-use crate::access::AtomicOp;
-use crate::system::MemoryView;
+use crate::access::{AtomicOp, Reference};
+use crate::device::Allocation;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+mod bulk;
+
+/// Shared bytes that accesses go to: those that shaders reach through one descriptor or one buffer address
+/// range, or a workgroup's.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryView<'a> {
+    /// Where the bytes are in this process (never shown to anyone). `host .. host + size` is mapped, readable
+    /// and writable for `'a`, and for so long all accesses keep to this file's rule.
+    host: *mut u8,
+    size: u64,
+    /// The device address of the first byte: deterministic, the identity of locations.
+    pub address: u64,
+    /// The reference that accesses through this view have.
+    pub reference: Reference,
+    memory: Option<&'a Arc<Allocation>>,
+}
+
+// SAFETY: threads may access the bytes at the same time, by the rule above.
+unsafe impl Send for MemoryView<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for MemoryView<'_> {}
+
+/// The reference of a view of nothing.
+const NO_REFERENCE: Reference = Reference(u32::MAX);
+
+impl<'a> MemoryView<'a> {
+    /// A view of nothing: every access is out of bounds (a null descriptor).
+    pub const NULL: MemoryView<'static> =
+        MemoryView { host: std::ptr::null_mut(), size: 0, address: 0, reference: NO_REFERENCE, memory: None };
+
+    /// The bytes of words that nobody else can reach for `'a`, by default at address 0.
+    pub fn of_words<T: Word>(words: &'a mut [T]) -> MemoryView<'a> {
+        let size = size_of_val(words) as u64;
+        MemoryView { host: words.as_mut_ptr().cast(), size, ..MemoryView::NULL }
+    }
+
+    /// All bytes of a mapping.
+    ///
+    /// # Safety
+    /// For `'a`, `host .. host + size` is one mapping, readable and writable, and no Rust code accesses its
+    /// bytes but through views.
+    pub(crate) unsafe fn of_mapping(host: *mut u8, size: u64) -> MemoryView<'a> {
+        MemoryView { host, size, ..MemoryView::NULL }
+    }
+
+    /// As a part of this allocation, which it is.
+    #[inline(always)]
+    pub(crate) fn of_allocation<'b>(self, memory: Option<&'b Arc<Allocation>>) -> MemoryView<'b>
+    where
+        'a: 'b,
+    {
+        MemoryView { memory, ..self }
+    }
+
+    /// The allocation that it is a part of, if it is one.
+    pub(crate) fn memory(&self) -> Option<&'a Arc<Allocation>> {
+        self.memory
+    }
+
+    /// Bytes that may be accessed.
+    #[inline(always)]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The same bytes at another address.
+    pub fn at(self, address: u64) -> MemoryView<'a> {
+        MemoryView { address, ..self }
+    }
+
+    /// The same bytes through a reference.
+    #[inline(always)]
+    pub fn through(self, reference: Reference) -> MemoryView<'a> {
+        MemoryView { reference, ..self }
+    }
+
+    /// Up to `size` bytes from `offset` on; nothing past the end.
+    #[inline(always)]
+    pub fn part(self, offset: u64, size: u64) -> MemoryView<'a> {
+        let offset = offset.min(self.size);
+        MemoryView {
+            host: self.host.wrapping_add(offset as usize),
+            size: size.min(self.size - offset),
+            address: self.address + offset,
+            ..self
+        }
+    }
+}
+
+/// Integers without invalid values.
+pub trait Word: sealed::Sealed {}
+impl Word for u32 {}
+impl Word for u64 {}
 
 /// A component in memory: an atomic integer, of whatever bits.
 pub trait Component: sealed::Sealed {
@@ -25,6 +134,8 @@ pub trait Component: sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
 }
 
 macro_rules! component {
@@ -76,16 +187,11 @@ macro_rules! component {
 }
 component!(AtomicU8, u8; AtomicU16, u16; AtomicU32, u32; AtomicU64, u64);
 
-/// The pointer to `size` bytes at `offset` if they lie within the view.
+/// The pointer to `size` bytes at `offset` if they lie within the view: valid as long as the view.
 #[inline(always)]
-fn at(view: &MemoryView, offset: u64, size: u64) -> Option<*mut u8> {
+fn at(view: &MemoryView<'_>, offset: u64, size: u64) -> Option<*mut u8> {
     let end = offset.checked_add(size)?;
-    if end <= view.size {
-        // SAFETY: `offset + size <= view.size`, and the view's bytes are one mapping.
-        Some(unsafe { view.host.add(offset as usize) })
-    } else {
-        None
-    }
+    (end <= view.size).then(|| view.host.wrapping_add(offset as usize))
 }
 
 #[inline(always)]
@@ -96,12 +202,13 @@ fn aligned(pointer: *mut u8, size: usize) -> bool {
 /// Loads one component of 1, 2, 4 or 8 bytes, little endian; `None` if it is out of bounds. `ordering` is
 /// Relaxed or Acquire. An unaligned component is read byte by byte.
 #[inline(always)]
-pub fn load(view: &MemoryView, offset: u64, size: u8, ordering: Ordering) -> Option<u64> {
+pub fn load(view: &MemoryView<'_>, offset: u64, size: u8, ordering: Ordering) -> Option<u64> {
     let p = at(view, offset, u64::from(size))?;
     if !aligned(p, usize::from(size)) {
-        return Some(load_bytes(p, size));
+        // SAFETY: in bounds.
+        return Some(unsafe { load_bytes(p, size) });
     }
-    // SAFETY: in bounds, aligned, mapped for the dispatch; concurrent accesses are atomic too.
+    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
     Some(unsafe {
         match size {
             1 => u64::from(AtomicU8::from_ptr(p).load(ordering)),
@@ -112,23 +219,26 @@ pub fn load(view: &MemoryView, offset: u64, size: u8, ordering: Ordering) -> Opt
     })
 }
 
+/// # Safety
+/// `size` bytes at `p` are in bounds of a view.
 #[cold]
-fn load_bytes(p: *mut u8, size: u8) -> u64 {
+unsafe fn load_bytes(p: *mut u8, size: u8) -> u64 {
     (0..usize::from(size)).fold(0, |value, i| {
-        // SAFETY: the caller checked that `size` bytes are in bounds.
+        // SAFETY: byte `i` is one of them.
         value | u64::from(unsafe { AtomicU8::from_ptr(p.add(i)) }.load(Ordering::Relaxed)) << (8 * i)
     })
 }
 
 /// Stores one component; false if it is out of bounds. `ordering` is Relaxed or Release.
 #[inline(always)]
-pub fn store(view: &MemoryView, offset: u64, size: u8, value: u64, ordering: Ordering) -> bool {
+pub fn store(view: &MemoryView<'_>, offset: u64, size: u8, value: u64, ordering: Ordering) -> bool {
     let Some(p) = at(view, offset, u64::from(size)) else { return false };
     if !aligned(p, usize::from(size)) {
-        store_bytes(p, size, value);
+        // SAFETY: in bounds.
+        unsafe { store_bytes(p, size, value) };
         return true;
     }
-    // SAFETY: in bounds, aligned, mapped for the dispatch; concurrent accesses are atomic too.
+    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
     unsafe {
         match size {
             1 => AtomicU8::from_ptr(p).store(value as u8, ordering),
@@ -140,10 +250,12 @@ pub fn store(view: &MemoryView, offset: u64, size: u8, value: u64, ordering: Ord
     true
 }
 
+/// # Safety
+/// `size` bytes at `p` are in bounds of a view.
 #[cold]
-fn store_bytes(p: *mut u8, size: u8, value: u64) {
+unsafe fn store_bytes(p: *mut u8, size: u8, value: u64) {
     for i in 0..usize::from(size) {
-        // SAFETY: the caller checked that `size` bytes are in bounds.
+        // SAFETY: byte `i` is one of them.
         unsafe { AtomicU8::from_ptr(p.add(i)) }.store((value >> (8 * i)) as u8, Ordering::Relaxed);
     }
 }
@@ -152,7 +264,7 @@ fn store_bytes(p: *mut u8, size: u8, value: u64) {
 /// returns the original value; `None` if it is out of bounds or unaligned.
 #[inline(always)]
 pub fn read_modify_write(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offset: u64,
     size: u8,
     op: AtomicOp,
@@ -163,7 +275,7 @@ pub fn read_modify_write(
     if !aligned(p, usize::from(size)) {
         return None;
     }
-    // SAFETY: in bounds, aligned, mapped for the dispatch; concurrent accesses are atomic too.
+    // SAFETY: in bounds, aligned, mapped as long as the view; concurrent accesses are atomic too.
     Some(unsafe {
         match size {
             1 => AtomicU8::from_ptr(p).modify(op, value, comparator),
@@ -226,11 +338,10 @@ pub fn apply(op: AtomicOp, size: u8, old: u64, value: u64, comparator: u64) -> u
 /// Copies `out.len()` 32-bit words from the view; false, and nothing copied, if they are not all in bounds.
 /// `out.len()` is a multiple of 8.
 #[inline(always)]
-pub fn copy_words_out(view: &MemoryView, offset: u64, out: &mut [u32]) -> bool {
+pub fn copy_words_out(view: &MemoryView<'_>, offset: u64, out: &mut [u32]) -> bool {
     let Some(p) = at(view, offset, 4 * out.len() as u64) else { return false };
-    // SAFETY: the source is in bounds of the view, the target is `out`, and they do not overlap: `out` is a
-    // register.
-    unsafe { copy(p, out.as_mut_ptr().cast(), out.len() / 8) };
+    // SAFETY: the source is in bounds of the view, the target is `out`, which nobody else can reach.
+    unsafe { bulk::blocks_out(p, out.as_mut_ptr().cast(), out.len() / 8) };
     true
 }
 
@@ -246,7 +357,7 @@ pub struct Spots<'a, T, const N: usize> {
 /// aligned.
 #[inline(always)]
 pub fn spots<'a, T: Component, const N: usize>(
-    view: &'a MemoryView,
+    view: &'a MemoryView<'_>,
     offsets: &'a [u32; N],
     skip: u32,
 ) -> Option<Spots<'a, T, N>> {
@@ -278,76 +389,71 @@ impl<'a, T: Component, const N: usize> Spots<'a, T, N> {
 /// Copies `words` to the view; false, and nothing copied, if they are not all in bounds. `words.len()` is a
 /// multiple of 8.
 #[inline(always)]
-pub fn copy_words_in(view: &MemoryView, offset: u64, words: &[u32]) -> bool {
+pub fn copy_words_in(view: &MemoryView<'_>, offset: u64, words: &[u32]) -> bool {
     let Some(p) = at(view, offset, 4 * words.len() as u64) else { return false };
-    // SAFETY: the target is in bounds of the view, the source is `words`, and they do not overlap: `words` is
-    // a register.
-    unsafe { copy(words.as_ptr().cast(), p, words.len() / 8) };
+    // SAFETY: the target is in bounds of the view, the source is `words`, which nobody else can write.
+    unsafe { bulk::blocks_in(words.as_ptr().cast(), p, words.len() / 8) };
     true
 }
 
-/// Copies `blocks` blocks of 32 bytes.
-///
-/// # Safety
-/// Both sides hold that many bytes and do not overlap. Other threads may access either side: the copy is made
-/// of machine instructions, not of accesses in the language's sense.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, blocks: usize) {
-    for i in 0..blocks {
-        // SAFETY: block `i` lies within both sides; SSE2 is part of x86-64.
-        unsafe {
-            std::arch::asm!(
-                "movups {a}, [{from}]",
-                "movups {b}, [{from} + 16]",
-                "movups [{to}], {a}",
-                "movups [{to} + 16], {b}",
-                a = out(xmm_reg) _,
-                b = out(xmm_reg) _,
-                from = in(reg) from.add(32 * i),
-                to = in(reg) to.add(32 * i),
-                options(nostack, preserves_flags),
-            );
-        }
+/// Reads a range; false, and nothing read, if it is not in bounds.
+pub fn read(view: &MemoryView<'_>, offset: u64, out: &mut [u8]) -> bool {
+    let Some(p) = at(view, offset, out.len() as u64) else { return false };
+    // SAFETY: the source is in bounds of the view, the target is `out`, which nobody else can reach.
+    unsafe { bulk::copy_out(p, out.as_mut_ptr(), out.len()) };
+    true
+}
+
+/// Writes a range; false, and nothing written, if it is not in bounds.
+pub fn write(view: &MemoryView<'_>, offset: u64, bytes: &[u8]) -> bool {
+    let Some(p) = at(view, offset, bytes.len() as u64) else { return false };
+    // SAFETY: the target is in bounds of the view, the source is `bytes`, which nobody else can write.
+    unsafe { bulk::copy_in(bytes.as_ptr(), p, bytes.len()) };
+    true
+}
+
+/// Copies the bytes of one view to another one of that size, which may overlap it; false, and nothing copied,
+/// if the sizes differ.
+pub fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>) -> bool {
+    if from.size != to.size {
+        return false;
+    }
+    // SAFETY: both views have that many bytes.
+    unsafe { bulk::copy(from.host, to.host, from.size as usize) };
+    true
+}
+
+/// Whether two views of one size hold the same bytes.
+pub fn same(one: &MemoryView<'_>, other: &MemoryView<'_>) -> bool {
+    const CHUNK: usize = 4096;
+    let [mut mine, mut theirs] = [[0; CHUNK]; 2];
+    (0..one.size).step_by(CHUNK).all(|at| {
+        let bytes = (one.size - at).min(CHUNK as u64) as usize;
+        let (mine, theirs) = (&mut mine[..bytes], &mut theirs[..bytes]);
+        read(one, at, mine) && read(other, at, theirs) && mine == theirs
+    })
+}
+
+/// Bytes that a pattern is repeated to, to be copied.
+const TILE: usize = 4096;
+
+/// Fills the view with a repeated pattern, which is not empty and may be cut at the end.
+pub fn fill(view: &MemoryView<'_>, pattern: &[u8]) {
+    let mut done = 0;
+    if size_of::<u64>().is_multiple_of(pattern.len()) || pattern.iter().all(|byte| *byte == pattern[0]) {
+        let word = u64::from_ne_bytes(std::array::from_fn(|i| pattern[i % pattern.len()]));
+        // SAFETY: so many words lie within the view.
+        unsafe { bulk::fill(view.host, word, (view.size / 8) as usize) };
+        done = view.size / 8 * 8;
+    }
+    // A whole number of patterns each time keeps the pattern's phase.
+    let tile = pattern.repeat((TILE / pattern.len()).max(1));
+    while done < view.size {
+        let bytes = (view.size - done).min(tile.len() as u64);
+        write(view, done, &tile[..bytes as usize]);
+        done += bytes;
     }
 }
 
-/// Copies `blocks` blocks of 32 bytes.
-///
-/// # Safety
-/// Both sides hold that many bytes and do not overlap.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, blocks: usize) {
-    for i in 0..32 * blocks {
-        // SAFETY: byte `i` lies within both sides.
-        unsafe {
-            let value = AtomicU8::from_ptr(from.cast_mut().add(i)).load(Ordering::Relaxed);
-            AtomicU8::from_ptr(to.add(i)).store(value, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Zeroes all bytes of the view.
-pub fn zero(view: &MemoryView) {
-    let words = view.size / 8;
-    for i in 0..words {
-        store(view, 8 * i, 8, 0, Ordering::Relaxed);
-    }
-    for i in 8 * words..view.size {
-        store(view, i, 1, 0, Ordering::Relaxed);
-    }
-}
-
-/// Copies bytes of the view to `out`, as many as both hold; returns how many.
-pub fn read_bytes(view: &MemoryView, offset: u64, out: &mut [u8]) -> usize {
-    let mut copied = 0;
-    for byte in out {
-        match load(view, offset + copied as u64, 1, Ordering::Relaxed) {
-            Some(value) => *byte = value as u8,
-            None => break,
-        }
-        copied += 1;
-    }
-    copied
-}
+#[cfg(test)]
+mod tests;

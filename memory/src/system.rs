@@ -8,6 +8,7 @@
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
 use crate::finding::{AccessKind, Finding, FindingId, Place, Texel};
+pub use crate::raw::MemoryView;
 use crate::scope::{Scope, Semantics};
 
 /// Lanes of a vector register: the widest subgroup.
@@ -27,35 +28,6 @@ impl Lanes {
 /// Active lanes, lane `i` at bit `i`.
 pub type Mask = u32;
 
-/// A range of device memory that shaders reach through one descriptor, or one buffer address range.
-///
-/// Whoever builds a view guarantees that `host .. host + size` stays mapped, readable and writable while a
-/// dispatch that uses it runs. All accesses to those bytes by running shaders are relaxed atomics or go
-/// through the one file that holds raw bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryView {
-    /// Where the bytes are in this process (never shown to anyone).
-    pub host: *mut u8,
-    /// The device address of the first byte: deterministic, the identity of locations.
-    pub address: u64,
-    /// Bytes that may be accessed.
-    pub size: u64,
-    /// The reference that accesses through this view have.
-    pub reference: Reference,
-}
-
-// SAFETY: the pointer is only dereferenced by the raw-byte module, under the contract above, with atomic
-// accesses.
-unsafe impl Send for MemoryView {}
-// SAFETY: as for Send.
-unsafe impl Sync for MemoryView {}
-
-impl MemoryView {
-    /// A view of nothing: every access is out of bounds (a null descriptor).
-    pub const NULL: MemoryView =
-        MemoryView { host: std::ptr::null_mut(), address: 0, size: 0, reference: Reference(u32::MAX) };
-}
-
 /// Addresses of one access, for all lanes. `immediate` is added to every lane's offset (bytes, wrapping at 32
 /// bits for offsets, at 64 bits for addresses).
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +35,7 @@ pub enum Pointers<'a> {
     /// A buffer or image descriptor (the same for all active lanes) and byte offsets into it.
     View {
         /// The descriptor's memory.
-        view: &'a MemoryView,
+        view: &'a MemoryView<'a>,
         /// Byte offsets.
         offset: &'a Lanes,
         /// Added to every offset.
@@ -132,7 +104,7 @@ pub enum Notice<'a> {
     /// An access to texels that the image does not have.
     OutsideImage {
         /// The image's memory; nothing where no image is bound.
-        view: &'a MemoryView,
+        view: &'a MemoryView<'a>,
         /// The texels.
         texels: Texels<'a>,
         /// Bytes of a texel.

@@ -19,7 +19,7 @@ fn heap() -> Arc<Heap> {
 
 /// An allocation, and its bytes as the application sees them.
 struct Mapped {
-    memory: Allocation,
+    memory: Arc<Allocation>,
     start: *mut u8,
 }
 

@@ -11,8 +11,9 @@
 
 use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::device::MemoryRange;
+use pellucid_memory::raw;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
@@ -172,27 +173,31 @@ fn program(kernel: &Kernel, modelled: bool) -> Program {
     compile(&words, &options).expect("a shader that compiles")
 }
 
-fn fill(kernel: &Kernel, buffers: &mut [Vec<u32>]) {
-    for (buffer, (_, fill)) in buffers.iter_mut().zip(&kernel.buffers) {
-        buffer.iter_mut().enumerate().for_each(|(k, word)| *word = fill.word(k));
+fn fill(kernel: &Kernel, buffers: &[MemoryRange]) {
+    for (buffer, (words, fill)) in buffers.iter().zip(&kernel.buffers) {
+        let bytes: Vec<u8> = (0..*words).flat_map(|k| fill.word(k).to_le_bytes()).collect();
+        raw::write(&buffer.view(), 0, &bytes);
     }
 }
 
-fn resources(program: &Program, kernel: &Kernel, buffers: &mut [Vec<u32>]) -> Resources {
+/// The memory of each buffer.
+fn memory(kernel: &Kernel) -> Vec<MemoryRange> {
+    let range = |(number, (words, _)): (u64, &(usize, Fill))| {
+        let address = 0x1_0000_0000 * (number + 1);
+        MemoryRange::of_words(&vec![0; *words], address, Reference(0)).expect("memory")
+    };
+    (0..).zip(&kernel.buffers).map(range).collect()
+}
+
+fn resources(program: &Program, kernel: &Kernel, buffers: &[MemoryRange]) -> Resources {
     let view = |(index, binding): (usize, &pellucid_shader_interp::ir::Binding)| {
-        let words = &mut buffers[binding.binding as usize];
-        vec![Descriptor::Buffer(MemoryView {
-            host: words.as_mut_ptr().cast(),
-            address: 0x1_0000_0000 * (u64::from(binding.binding) + 1),
-            size: 4 * words.len() as u64,
-            reference: Reference((index as u32) << 16),
-        })]
+        let reference = Reference((index as u32) << 16);
+        vec![Descriptor::Buffer(buffers[binding.binding as usize].through(reference))]
     };
     Resources {
         bindings: program.shader.bindings.iter().enumerate().map(view).collect(),
         push_constants: kernel.push.iter().flat_map(|word| word.to_le_bytes()).collect(),
-        push_unset: Vec::new(),
-        addresses: Vec::new(),
+        ..Resources::default()
     }
 }
 
@@ -209,7 +214,7 @@ fn semantics(program: &Program) -> Vec<StorageClasses> {
 }
 
 /// The least time of several runs, and that of the first.
-fn best(buffers: &mut [Vec<u32>], kernel: &Kernel, mut run: impl FnMut()) -> (Duration, Duration) {
+fn best(buffers: &[MemoryRange], kernel: &Kernel, mut run: impl FnMut()) -> (Duration, Duration) {
     let (mut least, mut spent, mut first) = (Duration::MAX, Duration::ZERO, None);
     for round in 0.. {
         fill(kernel, buffers);
@@ -235,25 +240,26 @@ struct Cost {
 }
 
 fn measure(kernel: &Kernel) -> Cost {
-    let mut buffers: Vec<Vec<u32>> = kernel.buffers.iter().map(|(words, _)| vec![0; *words]).collect();
-    let touched = 4 * buffers.iter().map(Vec::len).sum::<usize>();
+    let buffers = memory(kernel);
+    let touched = 4 * kernel.buffers.iter().map(|(words, _)| words).sum::<usize>();
     let grid = Grid { base: [0; 3], groups: kernel.groups };
 
     let code = program(kernel, false);
-    let with = resources(&code, kernel, &mut buffers);
-    let (plain, _) = best(&mut buffers, kernel, || {
+    let with = resources(&code, kernel, &buffers);
+    let (plain, _) = best(&buffers, kernel, || {
         plain::dispatch(&code, &grid, &with, &PlainOptions::default()).expect("a dispatch");
     });
-    let expected = buffers.clone();
+    let contents = || buffers.iter().map(MemoryRange::words).collect::<Vec<_>>();
+    let expected = contents();
 
     let code = program(kernel, true);
-    let with = resources(&code, kernel, &mut buffers);
+    let with = resources(&code, kernel, &buffers);
     let before = LIVE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let mut findings = 0;
     // A device keeps its shadow memory from one dispatch to the next.
     let mut memory = CheckedMemory::new(CheckOptions { stale_budget: 64, ..CheckOptions::default() });
-    let (checked, first) = best(&mut buffers, kernel, || {
+    let (checked, first) = best(&buffers, kernel, || {
         memory.begin_dispatch(DispatchInfo {
             groups: kernel.groups,
             workgroup_size: code.shader.local_size.iter().product(),
@@ -269,7 +275,7 @@ fn measure(kernel: &Kernel) -> Cost {
         findings = memory.end_dispatch().len();
     });
     let held = PEAK.load(Ordering::Relaxed) - before;
-    assert!(buffers == expected, "{}: both modes compute the same", kernel.name);
+    assert!(contents() == expected, "{}: both modes compute the same", kernel.name);
     Cost { plain, checked, first, touched, held, findings }
 }
 

@@ -7,7 +7,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::{Program, compile};
@@ -68,21 +68,16 @@ fn bench(criterion: &mut Criterion) {
         group.sample_size(10);
         for lanes in [32, 1] {
             let program = program(&kernel, lanes);
-            let mut buffers: Vec<Vec<u32>> = kernel.buffers.iter().map(|words| vec![1; *words]).collect();
             let view = |binding: &pellucid_shader_interp::ir::Binding| {
-                let words = &mut buffers[binding.binding as usize];
-                vec![Descriptor::Buffer(MemoryView {
-                    host: words.as_mut_ptr().cast(),
-                    address: 0x1000_0000 * (u64::from(binding.binding) + 1),
-                    size: 4 * words.len() as u64,
-                    reference: Reference(binding.binding),
-                })]
+                let words = vec![1; kernel.buffers[binding.binding as usize]];
+                let address = 0x1000_0000 * (u64::from(binding.binding) + 1);
+                let range = MemoryRange::of_words(&words, address, Reference(binding.binding));
+                vec![Descriptor::Buffer(range.expect("memory"))]
             };
             let resources = Resources {
                 bindings: program.shader.bindings.iter().map(view).collect(),
                 push_constants: kernel.push.iter().flat_map(|w| w.to_le_bytes()).collect(),
-                push_unset: Vec::new(),
-                addresses: Vec::new(),
+                ..Resources::default()
             };
             let grid = Grid { base: [0; 3], groups: [kernel.groups, 1, 1] };
             let invocations = u64::from(kernel.groups) * u64::from(program.shader.local_size[0]);

@@ -1,8 +1,9 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Choices at pipeline creation.
 #[derive(Clone, Debug)]
@@ -25,10 +26,10 @@ pub struct CompileOptions {
 }
 
 /// How texels of a view are laid out: row-major, tightly packed by pitch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ImageView {
     /// All bytes of the view's base level and layers.
-    pub memory: MemoryView,
+    pub memory: MemoryRange,
     /// Texels at the base level of the view.
     pub extent: [u32; 3],
     /// Layers (cube maps: faces times cubes).
@@ -84,14 +85,14 @@ pub struct Sampler {
 }
 
 /// One descriptor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Descriptor {
     /// Never written or null: every access is out of bounds.
     Null,
     /// Uniform or storage buffer (dynamic offsets already added).
-    Buffer(MemoryView),
+    Buffer(MemoryRange),
     /// Uniform or storage texel buffer: memory, VkFormat, texels.
-    TexelBuffer(MemoryView, i32, u32),
+    TexelBuffer(MemoryRange, i32, u32),
     /// Storage or sampled image.
     Image(ImageView),
     /// Sampler alone.
@@ -112,7 +113,7 @@ pub struct Resources {
     pub push_unset: Vec<u8>,
     /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may
     /// point.
-    pub addresses: Vec<MemoryView>,
+    pub addresses: Arc<Vec<MemoryRange>>,
 }
 
 /// The reference of physical storage buffer accesses: one for all addresses.

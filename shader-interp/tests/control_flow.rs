@@ -3,7 +3,7 @@
 //! invocations must leave in the buffer was computed by the same program in C.
 
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use pellucid_shader_interp::{CompileOptions, compile};
@@ -26,16 +26,13 @@ fn run(words: &[u32]) -> Vec<i32> {
         debug: false,
     };
     let program = compile(words, &options).expect("a program");
-    let mut memory: Vec<u64> = vec![0; 4];
-    for i in 0..8 {
-        memory[i / 2] |= u64::from((i as i32 * 3 - 7) as u32) << (32 * (i % 2));
-    }
-    let view =
-        MemoryView { host: memory.as_mut_ptr().cast(), address: 0x1000, size: 32, reference: Reference(0) };
-    let resources = Resources { bindings: vec![vec![Descriptor::Buffer(view)]], ..Resources::default() };
+    let words: Vec<u32> = (0..8).map(|i| (i * 3 - 7i32).cast_unsigned()).collect();
+    let memory = MemoryRange::of_words(&words, 0x1000, Reference(0)).expect("memory");
+    let bindings = vec![vec![Descriptor::Buffer(memory.clone())]];
+    let resources = Resources { bindings, ..Resources::default() };
     let grid = Grid { base: [0; 3], groups: [1; 3] };
     dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("a dispatch that ends");
-    (0..8).map(|i| (memory[i / 2] >> (32 * (i % 2))) as u32 as i32).collect()
+    memory.words().into_iter().map(u32::cast_signed).collect()
 }
 
 #[test]

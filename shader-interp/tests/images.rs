@@ -1,7 +1,7 @@
 //! A shader with image operations of every kind, run on flat memory, against what its texels must be.
 
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
 use pellucid_shader_interp::math::format::properties;
@@ -9,37 +9,18 @@ use pellucid_shader_interp::{CompileOptions, compile};
 use std::collections::BTreeMap;
 
 /// Bytes that a descriptor shows to the shader.
-struct Store(Vec<u64>);
-
-impl Store {
-    fn new(words: impl IntoIterator<Item = u32>) -> Store {
-        let words: Vec<u32> = words.into_iter().collect();
-        Store(
-            words.chunks(2).map(|pair| pair[0] as u64 | (*pair.get(1).unwrap_or(&0) as u64) << 32).collect(),
-        )
-    }
-
-    fn view(&mut self, number: u32) -> MemoryView {
-        MemoryView {
-            host: self.0.as_mut_ptr().cast(),
-            address: 0x1_0000 * (number as u64 + 1),
-            size: 8 * self.0.len() as u64,
-            reference: Reference(number),
-        }
-    }
-
-    fn words(&self) -> Vec<u32> {
-        self.0.iter().flat_map(|&pair| [pair as u32, (pair >> 32) as u32]).collect()
-    }
+fn store(words: impl IntoIterator<Item = u32>) -> MemoryRange {
+    let words: Vec<u32> = words.into_iter().collect();
+    MemoryRange::of_words(&words, 0x1_0000, Reference(0)).expect("memory")
 }
 
 /// A view of a tightly packed single-level image.
-fn image(memory: MemoryView, format: i32, extent: [u32; 3], layers: u32) -> ImageView {
+fn image(memory: &MemoryRange, format: i32, extent: [u32; 3], layers: u32) -> ImageView {
     let texel = properties(format).expect("a supported format").texel_bytes as u32;
     let row_pitch = extent[0] * texel;
     let slice_pitch = row_pitch * extent[1];
     ImageView {
-        memory,
+        memory: memory.clone(),
         extent,
         layers,
         format,
@@ -94,38 +75,38 @@ fn every_kind_of_image_operation_works_together() {
     };
     let program = compile(&words, &options).expect("the shader compiles");
 
-    let mut seen = Store::new([0; 32 * 9]);
+    let seen = store([0; 32 * 9]);
     let colors_before: Vec<u32> = (0..32).map(|i| 0x0403_0201u32.wrapping_mul(i)).collect();
-    let mut colors = Store::new(colors_before.iter().copied());
-    let mut counters = Store::new([0; 4 * 2]);
+    let colors = store(colors_before.iter().copied());
+    let counters = store([0; 4 * 2]);
     let height = |i: usize| (i * i) as f32;
-    let mut filtered = Store::new((0..32).map(|i| height(i).to_bits()));
-    let mut volume = Store::new((0..64).map(|i| (i - 20) as u32));
-    let mut plain = Store::new((0..64).map(|i| (i as f32).to_bits()));
-    let mut lines = [Store::new([0; 8]), Store::new([0; 4])];
+    let filtered = store((0..32).map(|i| height(i).to_bits()));
+    let volume = store((0..64).map(|i| (i - 20) as u32));
+    let plain = store((0..64).map(|i| (i as f32).to_bits()));
+    let lines = [store([0; 8]), store([0; 4])];
 
     // Levels of 16, 4 and 1 texels.
     let of_level = |k: usize| [10.0f32, 20.0, 30.0][usize::from(k >= 16) + usize::from(k >= 20)];
-    let mut levels = Store::new((0..21).map(|k| of_level(k).to_bits()));
+    let levels = store((0..21).map(|k| of_level(k).to_bits()));
 
     // By binding number; the program's bindings may be in another order.
-    let mut levelled = image(levels.view(8), R32_SFLOAT, [4, 4, 1], 1);
+    let mut levelled = image(&levels, R32_SFLOAT, [4, 4, 1], 1);
     levelled.levels = 3;
     levelled.level_offsets[..3].copy_from_slice(&[0, 64, 80]);
     levelled.level_row_pitch[..3].copy_from_slice(&[16, 8, 4]);
     levelled.level_slice_pitch[..3].copy_from_slice(&[64, 16, 4]);
     let descriptors: [Vec<Descriptor>; 9] = [
-        vec![Descriptor::Buffer(seen.view(0))],
-        vec![Descriptor::Image(image(colors.view(1), R8G8B8A8_UNORM, [8, 4, 1], 1))],
+        vec![Descriptor::Buffer(seen.clone())],
+        vec![Descriptor::Image(image(&colors, R8G8B8A8_UNORM, [8, 4, 1], 1))],
         // 4 x 2 texels, one layer: the second layer is out of bounds.
-        vec![Descriptor::Image(image(counters.view(2), R32_UINT, [4, 2, 1], 1))],
-        vec![Descriptor::ImageSampler(image(filtered.view(3), R32_SFLOAT, [8, 4, 1], 1), LINEAR)],
-        vec![Descriptor::Image(image(volume.view(4), R32_SINT, [4, 4, 4], 1))],
-        vec![Descriptor::Image(image(plain.view(5), R32G32_SFLOAT, [8, 4, 1], 1))],
+        vec![Descriptor::Image(image(&counters, R32_UINT, [4, 2, 1], 1))],
+        vec![Descriptor::ImageSampler(image(&filtered, R32_SFLOAT, [8, 4, 1], 1), LINEAR)],
+        vec![Descriptor::Image(image(&volume, R32_SINT, [4, 4, 4], 1))],
+        vec![Descriptor::Image(image(&plain, R32G32_SFLOAT, [8, 4, 1], 1))],
         vec![Descriptor::Sampler(NEAREST), Descriptor::Sampler(LINEAR)],
         vec![
-            Descriptor::TexelBuffer(lines[0].view(6), R16_SFLOAT, 16),
-            Descriptor::TexelBuffer(lines[1].view(7), R16_SFLOAT, 8),
+            Descriptor::TexelBuffer(lines[0].clone(), R16_SFLOAT, 16),
+            Descriptor::TexelBuffer(lines[1].clone(), R16_SFLOAT, 8),
         ],
         vec![Descriptor::ImageSampler(levelled, Sampler { max_lod: 1000.0, ..NEAREST })],
     ];

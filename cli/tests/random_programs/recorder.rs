@@ -130,7 +130,7 @@ impl Recorder {
             let (start, end, reference) = match pointers {
                 Pointers::View { view, offset, immediate } => {
                     let start = view.address as u32 + offset.0[lane].wrapping_add(*immediate);
-                    (start, (view.address + view.size) as u32, view.reference)
+                    (start, (view.address + view.size()) as u32, view.reference)
                 }
                 Pointers::Workgroup { offset, immediate, reference } => {
                     let base = WORKGROUP + self.current.workgroup * NEXT_WORKGROUP;

@@ -8,17 +8,18 @@ use super::shader::{DATA, RESULTS, TEXELS, text};
 use pellucid::assemble::assemble;
 use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::litmus::progress::ProgressModel;
 use pellucid_memory::model::ModelOptions;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::MemoryView;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources};
 use pellucid_shader_interp::{CompileOptions, Program as Code, compile};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// VK_FORMAT_R32_UINT.
 const FORMAT: i32 = 98;
@@ -31,41 +32,46 @@ pub fn words(program: &Program) -> Vec<u32> {
 
 /// Device memory: the data buffer, the texels and the results.
 struct Device {
-    data: Vec<u64>,
-    texels: Vec<u64>,
-    results: Vec<u64>,
-}
-
-fn view(memory: &mut [u64], address: u64) -> MemoryView {
-    let host = memory.as_mut_ptr().cast();
-    MemoryView { host, address, size: 8 * memory.len() as u64, reference: Reference(0) }
+    data: MemoryRange,
+    texels: MemoryRange,
+    results: MemoryRange,
 }
 
 impl Device {
     fn new(program: &Program) -> Device {
-        let of = |words: u32| vec![0; words.div_ceil(2) as usize];
-        Device { data: of(WORDS), texels: of(WORDS), results: of(program.groups * program.local) }
+        let of = |words: u32, address| {
+            let words = vec![0; words.next_multiple_of(2) as usize];
+            MemoryRange::of_words(&words, address, Reference(0)).expect("memory")
+        };
+        Device {
+            data: of(WORDS, DATA),
+            texels: of(WORDS, TEXELS),
+            results: of(program.groups * program.local, RESULTS),
+        }
     }
 
-    fn resources(&mut self, code: &Code) -> Resources {
-        let [data, texels, results] =
-            [view(&mut self.data, DATA), view(&mut self.texels, TEXELS), view(&mut self.results, RESULTS)];
+    /// What it holds.
+    fn words(&self) -> [Vec<u32>; 3] {
+        [&self.data, &self.texels, &self.results].map(MemoryRange::words)
+    }
+
+    fn resources(&self, code: &Code) -> Resources {
         let bindings = code.shader.bindings.iter().enumerate().map(|(index, binding)| {
-            let reference = Reference((index as u32) << 16);
-            let of = |view: MemoryView| MemoryView { reference, ..view };
+            let of = |range: &MemoryRange| range.through(Reference((index as u32) << 16));
             vec![match binding.binding {
-                0 => Descriptor::Buffer(of(results)),
-                5 => Descriptor::TexelBuffer(of(texels), FORMAT, WORDS),
-                6 => Descriptor::Image(image(of(texels))),
-                _ => Descriptor::Buffer(of(data)),
+                0 => Descriptor::Buffer(of(&self.results)),
+                5 => Descriptor::TexelBuffer(of(&self.texels), FORMAT, WORDS),
+                6 => Descriptor::Image(image(of(&self.texels))),
+                _ => Descriptor::Buffer(of(&self.data)),
             }]
         });
-        Resources { bindings: bindings.collect(), addresses: vec![data], ..Resources::default() }
+        let addresses = Arc::new(vec![self.data.clone()]);
+        Resources { bindings: bindings.collect(), addresses, ..Resources::default() }
     }
 }
 
 /// The texels as eight rows of eight.
-fn image(memory: MemoryView) -> ImageView {
+fn image(memory: MemoryRange) -> ImageView {
     ImageView {
         memory,
         extent: [8, WORDS / 8, 1],
@@ -123,7 +129,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
         [ValuePolicy::Stale, ValuePolicy::Seeded, ValuePolicy::Latest].into_iter().enumerate()
     {
         let options = CheckOptions { values, seed, chains, ..CheckOptions::default() };
-        let mut device = Device::new(&program);
+        let device = Device::new(&program);
         let resources = device.resources(&code);
         let mut memory = CheckedMemory::new(options);
         memory.begin_dispatch(DispatchInfo {
@@ -154,11 +160,11 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
         return Ok((counts, false));
     }
     let code = compiled(&program, &words, false);
-    let mut device = Device::new(&program);
+    let device = Device::new(&program);
     let resources = device.resources(&code);
     plain::dispatch(&code, &grid, &resources, &PlainOptions::default()).map_err(|trap| trap.to_string())?;
     for other in &finals {
-        if (&other.data, &other.texels, &other.results) != (&device.data, &device.texels, &device.results) {
+        if other.words() != device.words() {
             return Err(format!("without a race, memory differs in the end\n{program:#?}"));
         }
     }

@@ -5,7 +5,7 @@ use crate::caps::PUSH_CONSTANTS;
 use crate::command::batch::Reach;
 use crate::command::check;
 use crate::config::Mode;
-use crate::entry::buffer::{Buffer, address_views};
+use crate::entry::buffer::Buffer;
 use crate::entry::debug::deliver_report;
 use crate::entry::descriptor_layout::Binding as LayoutBinding;
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
@@ -61,11 +61,9 @@ pub struct State {
     ready: Option<Ready>,
 }
 
-/// The resources of the last dispatch, as long as nothing changes. What they view is kept mapped by the
-/// submission, and what was made since by `addresses`.
+/// The resources of the last dispatch, as long as nothing changes.
 struct Ready {
     resources: Resources,
-    addresses: AddressMap,
 }
 
 impl State {
@@ -144,7 +142,7 @@ impl State {
             let Some(bound) = self.bound(wanted.set) else { return empty() };
             let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
             if binding.is_inline() {
-                return vec![Descriptor::Buffer(bound.set.inline_view(binding, reference(index, 0)))];
+                return vec![Descriptor::Buffer(bound.set.inline_range(binding, reference(index, 0)))];
             }
             let slots = bound.slots(binding);
             let mut out: Vec<Descriptor> = slots
@@ -163,9 +161,9 @@ impl State {
             bindings: bindings.collect(),
             push_constants: self.push.clone(),
             push_unset: self.push_unset.clone(),
-            addresses: address_views(&addresses),
+            addresses,
         };
-        Ready { resources, addresses }
+        Ready { resources }
     }
 
     /// What the references of this dispatch are, for reports.
@@ -211,8 +209,8 @@ impl State {
 /// The device address of the first byte that a descriptor reaches; 0 if it reaches none.
 fn address_of(descriptor: &Descriptor) -> u64 {
     match descriptor {
-        Descriptor::Buffer(view) | Descriptor::TexelBuffer(view, ..) => view.address,
-        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => view.memory.address,
+        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => range.address(),
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => view.memory.address(),
         Descriptor::Null | Descriptor::Sampler(_) => 0,
     }
 }
@@ -299,7 +297,7 @@ pub fn run(
     };
     let program = pipeline.program(device, &state.push_unset)?;
     let addresses = state.reach.addresses(device);
-    if state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.addresses, &addresses)) {
+    if state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.resources.addresses, &addresses)) {
         state.ready = Some(state.gather(program, addresses));
     }
     if groups.contains(&0) {

@@ -3,14 +3,14 @@
 use crate::boundary::{Error, Outcome, entries};
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::entry::destroy::destroy;
-use crate::entry::device::{AddressMap, Device};
+use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
 use crate::ffi;
 use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -57,20 +57,13 @@ impl Buffer {
             || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
     }
 
-    /// A view of `range` bytes (or VK_WHOLE_SIZE) from `offset`, cut to the buffer.
-    pub fn view(&self, offset: u64, range: u64, reference: Reference) -> MemoryView {
-        let Some((memory, base)) = self.binding.get() else { return MemoryView::NULL };
-        if offset > self.size {
-            return MemoryView::NULL;
-        }
-        match memory.bytes().device_pointer(base + offset) {
-            Some(host) => MemoryView {
-                host,
-                address: memory.bytes().address() + base + offset,
-                size: range.min(self.size - offset),
-                reference,
-            },
-            None => MemoryView::NULL,
+    /// `range` bytes (or VK_WHOLE_SIZE) from `offset`, cut to the buffer.
+    pub fn range(&self, offset: u64, range: u64, reference: Reference) -> MemoryRange {
+        match self.binding.get() {
+            Some((memory, base)) if offset <= self.size => {
+                MemoryRange::new(memory.bytes(), base + offset, range.min(self.size - offset), reference)
+            }
+            _ => MemoryRange::NULL,
         }
     }
 
@@ -106,34 +99,23 @@ impl Buffer {
 }
 
 /// Where physical storage buffer pointers may point: the union of all live buffers with addresses.
-pub fn address_map(device: &Device) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
+pub fn address_map(device: &Device) -> Vec<MemoryRange> {
     let addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
     let buffers = addresses.values().filter_map(std::sync::Weak::upgrade);
-    let views = buffers.filter_map(|buffer| {
-        let (memory, _) = buffer.memory().ok()?;
-        Some((buffer.view(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE), memory.clone()))
-    });
-    join(views.collect())
+    let ranges = buffers.map(|buffer| buffer.range(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE));
+    join(ranges.filter(|range| range.size() > 0).collect())
 }
 
-/// The union of views, sorted by address.
-pub fn join(mut views: Vec<(MemoryView, Arc<DeviceMemory>)>) -> Vec<(MemoryView, Arc<DeviceMemory>)> {
-    views.sort_by_key(|(view, _)| view.address);
-    let mut map: Vec<(MemoryView, Arc<DeviceMemory>)> = Vec::new();
-    for (view, memory) in views {
-        match map.last_mut() {
-            Some((last, of)) if Arc::ptr_eq(of, &memory) && view.address <= last.address + last.size => {
-                last.size = last.size.max(view.address + view.size - last.address);
-            }
-            _ => map.push((view, memory)),
+/// The union of ranges, sorted by address.
+pub fn join(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
+    ranges.sort_by_key(MemoryRange::address);
+    let mut map: Vec<MemoryRange> = Vec::new();
+    for range in ranges {
+        if !map.last_mut().is_some_and(|last| last.join(&range)) {
+            map.push(range);
         }
     }
     map
-}
-
-/// The map as the interpreter takes it.
-pub fn address_views(map: &AddressMap) -> Vec<MemoryView> {
-    map.iter().map(|(view, _)| *view).collect()
 }
 
 fn dedicated(next: *mut std::ffi::c_void) {

@@ -13,8 +13,7 @@ use crate::ffi;
 use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::device::{Allocation, HostMemory};
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};
 use pellucid_shader_interp::interface;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -74,7 +73,7 @@ pub struct DescriptorSet {
     pub variable: Option<u32>,
     /// A submission keeps the list as it was then: an update while it is pending makes another one.
     slots: RwLock<Arc<Vec<Slot>>>,
-    inline: Option<Allocation>,
+    inline: Option<Arc<Allocation>>,
 }
 
 object!(DescriptorSet, vk::DescriptorSet, kind::DESCRIPTOR_SET);
@@ -131,17 +130,10 @@ impl DescriptorSet {
     }
 
     /// The bytes of an inline uniform block.
-    pub fn inline_view(&self, binding: &Binding, reference: Reference) -> MemoryView {
-        let Some(memory) = &self.inline else { return MemoryView::NULL };
-        match memory.device_pointer(u64::from(binding.inline_offset)) {
-            Some(host) => MemoryView {
-                host,
-                address: memory.address() + u64::from(binding.inline_offset),
-                size: u64::from(self.layout.count(binding, self.variable)),
-                reference,
-            },
-            None => MemoryView::NULL,
-        }
+    pub fn inline_range(&self, binding: &Binding, reference: Reference) -> MemoryRange {
+        let Some(memory) = &self.inline else { return MemoryRange::NULL };
+        let size = u64::from(self.layout.count(binding, self.variable));
+        MemoryRange::new(memory, u64::from(binding.inline_offset), size, reference)
     }
 
     /// Writes consecutive descriptors, from `element` of binding `number` on; past the binding's end the next
@@ -298,9 +290,9 @@ pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::De
     use interface::Descriptor as D;
     match slot {
         Slot::Empty => D::Null,
-        Slot::Buffer(buffer, offset, range) => D::Buffer(buffer.view(offset + dynamic, *range, reference)),
+        Slot::Buffer(buffer, offset, range) => D::Buffer(buffer.range(offset + dynamic, *range, reference)),
         Slot::Texels(view) => D::TexelBuffer(
-            view.buffer.view(view.offset, view.range, reference),
+            view.buffer.range(view.offset, view.range, reference),
             view.format.as_raw(),
             view.texels,
         ),

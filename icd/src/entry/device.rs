@@ -14,16 +14,16 @@ use crate::queue::told::Told;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, forks, message};
 use ash::vk;
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::heap::Heap;
-use pellucid_memory::system::MemoryView;
 use pellucid_memory::unwritten::Unwritten;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-/// Buffers with device addresses: views, and what keeps them mapped. Sorted by address, not overlapping.
-pub type AddressMap = Arc<Vec<(MemoryView, Arc<crate::entry::memory::DeviceMemory>)>>;
+/// The memory of buffers with device addresses, sorted by address, not overlapping.
+pub type AddressMap = Arc<Vec<MemoryRange>>;
 
 /// A logical device.
 pub struct Device {

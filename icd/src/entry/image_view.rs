@@ -10,7 +10,7 @@ use crate::ffi;
 use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::system::MemoryView;
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::interface;
 use std::sync::Arc;
 
@@ -47,17 +47,8 @@ impl ImageView {
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
         let origin = first.offset + layout.layer * u64::from(self.layers.start);
         let end = last.offset + last.size() + layout.layer * u64::from(self.layers.end - 1);
-        let host = memory
-            .bytes()
-            .device_pointer(base + origin)
-            .ok_or_else(|| Error::usage("image outside memory"))?;
         let mut view = interface::ImageView {
-            memory: MemoryView {
-                host,
-                address: memory.bytes().address() + base + origin,
-                size: end - origin,
-                reference,
-            },
+            memory: MemoryRange::new(memory.bytes(), base + origin, end - origin, reference),
             extent: first.extent,
             layers: self.layers.len() as u32,
             format: self.format.as_raw(),

@@ -24,7 +24,7 @@ pub struct DeviceMemory {
     pub host_visible: bool,
     coherent: bool,
     lazy: bool,
-    bytes: Allocation,
+    bytes: Arc<Allocation>,
     mapped: Mutex<Option<(u64, u64)>>,
     freed: AtomicBool,
     /// Forgets the accesses when the bytes end: their addresses may become another allocation's.
@@ -35,7 +35,7 @@ object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
 
 impl DeviceMemory {
     /// Its bytes.
-    pub fn bytes(&self) -> &Allocation {
+    pub fn bytes(&self) -> &Arc<Allocation> {
         &self.bytes
     }
 

@@ -7,17 +7,17 @@ use crate::entry::device::Device;
 use crate::report::element::Element;
 use crate::report::explored::{Explored, Occurrences, Outcome, ShownBuffer};
 use pellucid_memory::checked::CheckedMemory;
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::Bounds;
 use pellucid_memory::litmus::progress::ProgressModel;
 use pellucid_memory::raw;
-use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::explore::{Execution, ExploreOptions, Which, explore};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::DescriptorKind;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 /// Bytes of all buffers of one outcome.
 const MOST_BYTES: u64 = 1 << 16;
@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// The memory of the buffers whose contents make up an outcome.
 struct Shown {
     buffers: Vec<ShownBuffer>,
-    views: Vec<MemoryView>,
+    ranges: Vec<MemoryRange>,
 }
 
 impl Shown {
@@ -34,15 +34,15 @@ impl Shown {
             [] => Some(Element::U32),
             list => list.iter().find(|o| (o.set, o.binding) == (set, binding)).map(|o| o.element),
         };
-        let mut all: BTreeMap<(u32, u32, usize), (Element, MemoryView)> = BTreeMap::new();
+        let mut all: BTreeMap<(u32, u32, usize), (Element, MemoryRange)> = BTreeMap::new();
         for (binding, descriptors) in program.shader.bindings.iter().zip(&resources.bindings) {
             if binding.kind != DescriptorKind::StorageBuffer {
                 continue;
             }
             let Some(element) = chosen(binding.set, binding.binding) else { continue };
             for (index, descriptor) in descriptors.iter().enumerate() {
-                if let Descriptor::Buffer(view) = descriptor {
-                    all.insert((binding.set, binding.binding, index), (element, *view));
+                if let Descriptor::Buffer(range) = descriptor {
+                    all.insert((binding.set, binding.binding, index), (element, range.clone()));
                 }
             }
         }
@@ -55,7 +55,7 @@ impl Shown {
             );
             return Err(Trap::NotImplemented(gap));
         }
-        let bytes: u64 = all.values().map(|(_, view)| view.size).sum();
+        let bytes: u64 = all.values().map(|(_, range)| range.size()).sum();
         if bytes > MOST_BYTES {
             let gap = format!(
                 "explore mode: outcomes of {bytes} bytes (at most {MOST_BYTES}); choose buffers with PELLUCID_OUTCOMES or --outcomes"
@@ -72,14 +72,16 @@ impl Shown {
             element: *element,
         });
         let buffers = buffers.collect();
-        Ok(Shown { buffers, views: all.into_values().map(|(_, view)| view).collect() })
+        Ok(Shown { buffers, ranges: all.into_values().map(|(_, range)| range).collect() })
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {
-        let bytes = |view: &MemoryView| {
-            (0..view.size).map(|at| raw::load(view, at, 1, Ordering::Relaxed).unwrap_or(0) as u8).collect()
+        let bytes = |range: &MemoryRange| {
+            let mut bytes = vec![0; range.size() as usize];
+            raw::read(&range.view(), 0, &mut bytes);
+            bytes
         };
-        self.views.iter().map(bytes).collect()
+        self.ranges.iter().map(bytes).collect()
     }
 }
 

@@ -205,14 +205,14 @@ fn short(name: &'static str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pellucid_memory::system::MemoryView;
+    use pellucid_memory::device::MemoryRange;
 
     const R32_UINT: i32 = 98;
 
     /// Levels and layers one after the other, as the driver lays images out.
     fn view(extent: [u32; 3], layers: u32, levels: u32, samples: u32) -> ImageView {
         let mut view = ImageView {
-            memory: MemoryView::NULL,
+            memory: MemoryRange::NULL,
             extent,
             layers,
             format: R32_UINT,
@@ -282,7 +282,7 @@ mod tests {
         all(&view([5, 3, 1], 1, 1, 8), 2, Layers::None);
         all(&view([4, 4, 1], 12, 3, 1), 2, Layers::Cubes);
         all(&view([5, 3, 7], 1, 3, 1), 3, Layers::None);
-        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryView::NULL, R32_UINT, 7)).unwrap();
+        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
         assert_eq!(buffer.texel_at(25).unwrap().coordinates, [6]);
         assert_eq!(buffer.texel_at(28), None);
     }
@@ -332,7 +332,7 @@ mod tests {
                 "the image has 8x8 texels and 2 cubes (R32_UINT)"
             )
         );
-        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryView::NULL, R32_UINT, 7)).unwrap();
+        let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
         assert_eq!(
             told(&buffer, &texel(&[7], None, None, 0)),
             pair("texel 7", "the texel buffer has 7 texels (R32_UINT)")

@@ -317,11 +317,11 @@ impl Core {
 
     /// Whether bytes of a view were undefined when the dispatch began.
     #[inline(always)]
-    pub fn partly_undefined(&mut self, view: &MemoryView) -> bool {
+    pub fn partly_undefined(&mut self, view: &MemoryView<'_>) -> bool {
         if self.unwritten.is_empty() {
             return false;
         }
-        let key = (view.address, view.size);
+        let key = (view.address, view.size());
         if self.partly.0 != key {
             self.partly = (key, self.look_for_undefined(key));
         }

@@ -19,12 +19,12 @@ use super::core::{Core, Where, Who};
 use super::lane::{Lane, pieces};
 use super::report::Court;
 use crate::access::Access;
+use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
 use crate::race::{Cell, Facts, Heads, Kind, Later, Nothing, Order, Pair, Record, Space};
 use crate::raw;
-use crate::system::MemoryView;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,8 +32,8 @@ use std::sync::atomic::Ordering;
 /// What an exploration keeps beside the model's state.
 pub(super) struct Exploring {
     pub explorer: Box<dyn Explorer + Send>,
-    /// Device memory as it was: view, offset, bytes, value.
-    undo: Vec<(MemoryView, u64, u8, u64)>,
+    /// Device memory as it was: where, offset, bytes, value.
+    undo: Vec<(MemoryRange, u64, u8, u64)>,
 }
 
 impl CheckedMemory {
@@ -53,8 +53,8 @@ impl CheckedMemory {
     /// Device memory becomes what it was before the present execution.
     pub fn rewind(&mut self) {
         if let Some(exploring) = &mut self.core.exploring {
-            for (view, offset, size, old) in exploring.undo.drain(..).rev() {
-                raw::store(&view, offset, size, old, Ordering::Relaxed);
+            for (range, offset, size, old) in exploring.undo.drain(..).rev() {
+                raw::store(&range.view(), offset, size, old, Ordering::Relaxed);
             }
         }
     }
@@ -386,8 +386,9 @@ impl Lane<'_> {
         }
         if self.space == Space::Device
             && let Some(exploring) = &mut self.core.exploring
+            && let Some(range) = MemoryRange::of(&self.view)
         {
-            exploring.undo.push((self.view, place.offset, access.size, old));
+            exploring.undo.push((range, place.offset, access.size, old));
         }
         raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
     }

@@ -37,7 +37,7 @@ impl Cells<'_> {
 pub(super) struct Lane<'a> {
     pub core: &'a mut Core,
     pub cells: Cells<'a>,
-    pub view: MemoryView,
+    pub view: MemoryView<'a>,
     pub offset: u64,
     pub lane: usize,
     pub agent: AgentId,
@@ -116,11 +116,11 @@ impl Lane<'_> {
             undefined: self.undefined,
             space: self.space,
         };
-        if offset + size <= self.view.size {
+        if offset + size <= self.view.size() {
             return Some(place);
         }
         let who = Who { agent: self.agent, kind };
-        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place, self.view.size);
+        self.core.report.out_of_bounds(who, self.core.kinds.get(kind), &place, self.view.size());
         None
     }
 

@@ -72,7 +72,7 @@ impl Words for Vec<Cell> {
 
 /// Where the lanes access.
 pub(super) struct Place<'a> {
-    pub view: &'a MemoryView,
+    pub view: &'a MemoryView<'a>,
     pub offset: &'a Lanes,
     pub immediate: u32,
     /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had
@@ -133,10 +133,10 @@ pub(super) fn serve<C: Words>(
     let kinds = core.kinds.list();
     let components = u64::from(access.components);
     let view = place.view;
-    if !view.address.is_multiple_of(4) || view.size < 4 * components {
+    if !view.address.is_multiple_of(4) || view.size() < 4 * components {
         return mask;
     }
-    let last = view.size - 4 * components;
+    let last = view.size() - 4 * components;
     let mut todo = match &mut does {
         _ if components != 1 || access.atomic.is_some() || !sweep.alike => mask,
         Sweeping::Load(out) => sweep.load_strips(core, cells, place, mask, &mut out[0]),
@@ -214,7 +214,7 @@ impl Sweep {
         let offset = u64::from(offsets[0].wrapping_add(place.immediate));
         let bytes = 4 * STRIP as u64;
         let address = place.view.address.checked_add(offset)?;
-        (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size)
+        (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size())
             .then_some((address / 4, offset))
     }
 

@@ -1,6 +1,6 @@
 //! What an observer is told: whether stores change anything, and what was read last.
 
-use super::{CheckedMemory, PHYSICAL};
+use super::{CheckedMemory, PHYSICAL, resolve};
 use crate::access::{Access, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};
@@ -43,7 +43,7 @@ impl CheckedMemory {
         let group = match *to {
             Pointers::Workgroup { reference, .. } => {
                 let group = self.groups.get_mut(&self.current);
-                group.map_or(MemoryView::NULL, |group| group.view(&self.variables, reference))
+                group.map_or(MemoryView::NULL, |group| group.memory.view(&self.variables, reference))
             }
             _ => MemoryView::NULL,
         };
@@ -60,7 +60,7 @@ impl CheckedMemory {
                 }
                 Pointers::Physical { .. } => {
                     let address = physical(to, lane);
-                    let view = self.resolve(address, size * u64::from(access.components));
+                    let view = resolve(&self.addresses, address, size * u64::from(access.components));
                     view.map_or((MemoryView::NULL, 0), |view| (view, address - view.address))
                 }
             };

@@ -57,15 +57,10 @@ impl Run {
             semantics: kind.semantics,
             ..Access::plain(kind.class, 4, 1)
         };
-        let view = MemoryView {
-            host: self.words.as_mut_ptr().cast(),
-            address: 0x1000,
-            size: 4 * self.words.len() as u64,
-            reference: Reference(kind.reference),
-        };
+        let newest = self.words[word as usize];
+        let view = MemoryView::of_words(&mut self.words).at(0x1000).through(Reference(kind.reference));
         let offset = Lanes([4 * word; LANES]);
         let pointers = Pointers::View { view: &view, offset: &offset, immediate: 0 };
-        let newest = self.words[word as usize];
         let value = [Lanes([self.writers.len() as u32 + 1; LANES])];
         let mut out = [Lanes::ZERO];
         let memory = &mut self.memory;

@@ -218,7 +218,7 @@ impl Report {
                     AccessInfo { atomic, texel: Some(texels.of(lane)), ..access(kind, 0, bytes) };
                 (access.place.class, access.place.reference) = (StorageClasses::IMAGE, view.reference);
                 access.place.address = view.address;
-                let nothing = (view.size == 0).then_some(Fact::Bounds(StorageClasses::IMAGE, 0));
+                let nothing = (view.size() == 0).then_some(Fact::Bounds(StorageClasses::IMAGE, 0));
                 self.single(FindingId::OutOfBounds, access, nothing.into_iter().collect());
             }
             Notice::Noted(id) => self.single(id, access(AccessKind::Read, 0, 0), Vec::new()),

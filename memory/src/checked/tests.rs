@@ -400,9 +400,8 @@ fn device_memory_is_undefined_until_it_is_written() {
         let mut m = Machine::stale();
         m.memory.end_dispatch();
         let mut unwritten = Unwritten::default();
-        let address = m.view(0).address;
-        unwritten.allocate(address, 256);
-        unwritten.write(address, address + 36);
+        unwritten.allocate(0x1000, 256);
+        unwritten.write(0x1000, 0x1000 + 36);
         m.memory.begin_dispatch(DispatchInfo {
             number: 8,
             groups: [2, 1, 1],
@@ -460,7 +459,7 @@ fn a_dispatch_takes_memory_for_the_workgroups_that_run() {
             first_local_index: 0,
             lanes: 1,
         });
-        let view = m.view(0);
+        let view = MemoryView::of_words(&mut m.words).at(0x1000);
         let to = Pointers::View { view: &view, offset: &Lanes([0; LANES]), immediate: 0 };
         m.memory.store(Site(1), to, 1, &access(SHARED, U, true), &[Lanes([1; LANES])]).unwrap();
     }

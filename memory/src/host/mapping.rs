@@ -1,122 +1,109 @@
-//! Mappings of memory, and their bytes.
+//! Mappings of memory.
 //!
-//! The application may write its mapping at any moment, and several mappings show the same pages: bytes are
-//! touched here by atomic instructions, or by functions of the C library that the compiler does not see
-//! through.
+//! The application may write its mapping at any moment, and several mappings show the same pages: the bytes
+//! are touched by [`raw`] alone.
 
 use crate::heap::HeapError;
+use crate::raw::{self, MemoryView};
+use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use std::ops::Range;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::os::fd::RawFd;
+use std::sync::atomic::Ordering;
 
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
-/// One mapping; unmapped when dropped.
+/// One mapping, of whole pages; unmapped when dropped.
 #[derive(Debug)]
-pub(crate) struct Mapping {
-    start: NonNull<u8>,
-    length: u64,
-}
-
-// SAFETY: a mapping is process-wide memory; how its bytes are accessed is the contract of the functions
-// below.
-unsafe impl Send for Mapping {}
-// SAFETY: as for Send.
-unsafe impl Sync for Mapping {}
+pub(crate) struct Mapping(MmapRaw);
 
 impl Mapping {
-    /// Maps `size` bytes of a file from `offset`, or anonymous memory.
+    /// Maps `size` bytes of a file from `offset`, or private memory, zeroed.
     ///
     /// # Errors
     /// The operating system refuses.
-    pub fn new(size: u64, file: Option<(libc::c_int, u64)>) -> Result<Mapping, HeapError> {
-        let length = size.next_multiple_of(PAGE);
-        let bytes = usize::try_from(length).map_err(|_| HeapError::system("map memory"))?;
-        let (flags, fd, offset) = match file {
-            Some((fd, offset)) => (libc::MAP_SHARED, fd, offset),
-            None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
+    pub fn new(size: u64, file: Option<(RawFd, u64)>) -> Result<Mapping, HeapError> {
+        let failed = |error| HeapError::System { doing: "map memory", error };
+        let length = usize::try_from(size.next_multiple_of(PAGE)).map_err(std::io::Error::other);
+        let mut options = MmapOptions::new();
+        options.len(length.map_err(failed)?);
+        let mapped = match file {
+            Some((file, offset)) => options.offset(offset).map_raw(file),
+            None if cfg!(miri) => options.map_anon().map(MmapMut::into),
+            None => options.no_reserve_swap().map_anon().map(MmapMut::into),
         };
-        // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags | libc::MAP_NORESERVE,
-                fd,
-                offset as libc::off_t,
-            )
-        };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(mapped) if start != libc::MAP_FAILED => Ok(Mapping { start: mapped, length }),
-            _ => Err(HeapError::system("map memory")),
-        }
+        mapped.map(Mapping).map_err(failed)
     }
 
     /// The first byte.
     pub fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
+        self.0.as_mut_ptr()
     }
 
     /// Bytes: a multiple of the page.
     pub fn length(&self) -> u64 {
-        self.length
+        self.0.len() as u64
     }
 
-    /// The address of bytes that have to be inside.
-    fn at(&self, offset: u64, size: u64) -> *mut u8 {
-        assert!(offset + size <= self.length, "{offset} + {size} of {}", self.length);
-        // SAFETY: inside the mapping.
-        unsafe { self.start().add(offset as usize) }
+    /// Its bytes.
+    pub fn bytes(&self) -> MemoryView<'_> {
+        // SAFETY: the mapping is borrowed for as long.
+        unsafe { self.view() }
+    }
+
+    /// Its bytes, for any time.
+    ///
+    /// # Safety
+    /// The mapping outlives the view.
+    pub unsafe fn view<'a>(&self) -> MemoryView<'a> {
+        // SAFETY: the mapping is readable, writable and lives as long as the view, as the caller promises.
+        // No Rust code of this library accesses it but through views; what the application does through the
+        // pointer of vkMapMemory is no access of this library's.
+        unsafe { MemoryView::of_mapping(self.start(), self.length()) }
+    }
+
+    fn load(&self, offset: u64, size: u8) -> u64 {
+        let value = raw::load(&self.bytes(), offset, size, Ordering::Relaxed);
+        value.unwrap_or_else(|| panic!("{offset} + {size} of {}", self.length()))
+    }
+
+    fn store(&self, offset: u64, size: u8, value: u64) {
+        let inside = raw::store(&self.bytes(), offset, size, value, Ordering::Relaxed);
+        assert!(inside, "{offset} + {size} of {}", self.length());
     }
 
     /// A byte.
     pub fn get(&self, offset: u64) -> u8 {
-        // SAFETY: inside the mapping, which lives as long as `self`; all accesses are atomic.
-        unsafe { AtomicU8::from_ptr(self.at(offset, 1)) }.load(Ordering::Relaxed)
+        self.load(offset, 1) as u8
     }
 
     /// Stores a byte.
     pub fn put(&self, offset: u64, byte: u8) {
-        // SAFETY: as for `get`.
-        unsafe { AtomicU8::from_ptr(self.at(offset, 1)) }.store(byte, Ordering::Relaxed);
+        self.store(offset, 1, u64::from(byte));
     }
 
     /// The eight bytes from a multiple of eight, as they lie.
     pub fn word(&self, offset: u64) -> u64 {
-        assert!(offset.is_multiple_of(8));
-        // SAFETY: as for `get`; mappings begin at pages, so the address is aligned.
-        unsafe { AtomicU64::from_ptr(self.at(offset, 8).cast()) }.load(Ordering::Relaxed)
+        self.load(offset, 8)
     }
 
     /// Stores eight bytes at a multiple of eight.
     pub fn put_word(&self, offset: u64, word: u64) {
-        assert!(offset.is_multiple_of(8));
-        // SAFETY: as for `word`.
-        unsafe { AtomicU64::from_ptr(self.at(offset, 8).cast()) }.store(word, Ordering::Relaxed);
+        self.store(offset, 8, word);
+    }
+
+    fn part(&self, range: &Range<u64>) -> MemoryView<'_> {
+        assert!(range.end <= self.length(), "{range:?} of {}", self.length());
+        self.bytes().part(range.start, range.end - range.start)
     }
 
     /// Whether both mappings hold the same bytes there.
     pub fn same(&self, other: &Mapping, range: &Range<u64>) -> bool {
-        let size = range.end - range.start;
-        let (a, b) = (self.at(range.start, size), other.at(range.start, size));
-        // SAFETY: both are inside their mappings; the function only reads.
-        unsafe { libc::memcmp(a.cast(), b.cast(), size as usize) == 0 }
+        raw::same(&self.part(range), &other.part(range))
     }
 
     /// Copies bytes from the same place of another mapping of other pages.
     pub fn copy_from(&self, other: &Mapping, range: &Range<u64>) {
-        let size = range.end - range.start;
-        let (to, from) = (self.at(range.start, size), other.at(range.start, size));
-        // SAFETY: both are inside their mappings, which hold different memory.
-        unsafe { libc::memcpy(to.cast(), from.cast(), size as usize) };
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing borrows from it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length as usize) };
+        raw::copy(&other.part(range), &self.part(range));
     }
 }

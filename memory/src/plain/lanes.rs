@@ -44,10 +44,10 @@ impl Offsets {
 
     /// Where the bytes of all lanes begin, if they follow one another and are all in bounds.
     #[inline(always)]
-    fn block(&self, view: &MemoryView) -> Option<u64> {
+    fn block(&self, view: &MemoryView<'_>) -> Option<u64> {
         let start = u64::from(self.start?);
         let end = start + u64::from(self.stride) * LANES as u64;
-        (end <= view.size && end <= 1 << 32).then_some(start)
+        (end <= view.size() && end <= 1 << 32).then_some(start)
     }
 }
 
@@ -65,7 +65,7 @@ macro_rules! sized {
 
 #[inline(always)]
 pub(super) fn load_view(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
@@ -118,7 +118,7 @@ pub(super) fn load_view(
 /// Where lanes that do not all access consecutive words find theirs: each half of the subgroup may still be
 /// consecutive or equal.
 #[inline(always)]
-fn load_halves(view: &MemoryView, offsets: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
+fn load_halves(view: &MemoryView<'_>, offsets: &[u32; LANES], out: &mut [u32; LANES]) -> bool {
     const HALF: usize = LANES / 2;
     for (offsets, out) in offsets.as_chunks::<HALF>().0.iter().zip(out.as_chunks_mut::<HALF>().0) {
         let first = offsets[0];
@@ -151,7 +151,7 @@ fn load_halves(view: &MemoryView, offsets: &[u32; LANES], out: &mut [u32; LANES]
 /// Loads component `k` of the active lanes, each from its own place.
 #[inline(always)]
 fn load_component<T: Component>(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     k: usize,
     mask: Mask,
@@ -171,7 +171,7 @@ fn load_component<T: Component>(
 /// Loads a component of which some are out of bounds or not aligned.
 #[cold]
 fn load_outside(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     (k, size): (usize, usize),
     mask: Mask,
@@ -185,7 +185,7 @@ fn load_outside(
 }
 
 #[inline(always)]
-fn load_pairs(view: &MemoryView, base: u64, out: &mut [Lanes]) {
+fn load_pairs(view: &MemoryView<'_>, base: u64, out: &mut [Lanes]) {
     let mut block = [0u32; 2 * LANES];
     if raw::copy_words_out(view, base, &mut block) {
         for i in 0..LANES {
@@ -196,7 +196,7 @@ fn load_pairs(view: &MemoryView, base: u64, out: &mut [Lanes]) {
 }
 
 #[inline(never)]
-fn load_interleaved(view: &MemoryView, base: u64, n: usize, out: &mut [Lanes]) {
+fn load_interleaved(view: &MemoryView<'_>, base: u64, n: usize, out: &mut [Lanes]) {
     let mut block = [0u32; MOST * LANES];
     let block = &mut block[..n * LANES];
     if raw::copy_words_out(view, base, block) {
@@ -209,7 +209,7 @@ fn load_interleaved(view: &MemoryView, base: u64, n: usize, out: &mut [Lanes]) {
 }
 
 #[inline(always)]
-fn store_pairs(view: &MemoryView, base: u64, value: &[Lanes]) {
+fn store_pairs(view: &MemoryView<'_>, base: u64, value: &[Lanes]) {
     let mut block = [0u32; 2 * LANES];
     for i in 0..LANES {
         block[2 * i] = value[0].0[i];
@@ -219,7 +219,7 @@ fn store_pairs(view: &MemoryView, base: u64, value: &[Lanes]) {
 }
 
 #[inline(never)]
-fn store_interleaved(view: &MemoryView, base: u64, n: usize, value: &[Lanes]) {
+fn store_interleaved(view: &MemoryView<'_>, base: u64, n: usize, value: &[Lanes]) {
     let mut block = [0u32; MOST * LANES];
     let block = &mut block[..n * LANES];
     for (k, lanes) in value.iter().enumerate().take(n) {
@@ -232,7 +232,7 @@ fn store_interleaved(view: &MemoryView, base: u64, n: usize, value: &[Lanes]) {
 
 #[inline(always)]
 pub(super) fn store_view(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
@@ -267,7 +267,7 @@ pub(super) fn store_view(
 /// Stores component `k` of the active lanes, each to its own place.
 #[inline(always)]
 fn store_component<T: Component>(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     k: usize,
     mask: Mask,
@@ -291,7 +291,7 @@ fn store_component<T: Component>(
 /// Stores a component of which some are out of bounds or not aligned.
 #[cold]
 fn store_outside(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     (k, size): (usize, usize),
     mask: Mask,
@@ -320,7 +320,7 @@ impl Modification<'_> {
 
 #[inline(always)]
 pub(super) fn modify_view(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
@@ -353,7 +353,7 @@ pub(super) fn modify_view(
 
 #[inline(never)]
 fn modify_component<T: Component>(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     mask: Mask,
     with: Modification<'_>,
@@ -377,7 +377,7 @@ fn modify_component<T: Component>(
 /// Workgroup memory belongs to one thread: no locked instructions.
 #[inline(always)]
 pub(super) fn modify_own(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,
     mask: Mask,
@@ -394,7 +394,7 @@ pub(super) fn modify_own(
 
 #[inline(never)]
 fn modify_own_component<T: Component>(
-    view: &MemoryView,
+    view: &MemoryView<'_>,
     offsets: &[u32; LANES],
     mask: Mask,
     with: Modification<'_>,

@@ -1,17 +1,13 @@
 //! Lanes served together against lanes served one at a time.
 
 use super::*;
+use crate::access::Reference;
 use crate::component::get;
 use crate::raw;
 use crate::scope::StorageClasses;
 
-fn view(words: &mut [u32]) -> MemoryView {
-    MemoryView {
-        host: words.as_mut_ptr().cast(),
-        address: 0x10000,
-        size: 4 * words.len() as u64,
-        reference: Reference(0),
-    }
+fn view(words: &mut [u32]) -> MemoryView<'_> {
+    MemoryView::of_words(words).at(0x10000).through(Reference(0))
 }
 
 fn access(size: u8, components: u8) -> Access {
@@ -57,10 +53,15 @@ fn all_shapes_of_loads_agree_with_bytes() {
         |i| 12 * i,
     ];
     for shape in shapes {
-        for mask in [Mask::MAX, 1, 0x8000_0000, 0x0f0f_1234] {
+        let masks = [Mask::MAX, 0x0f0f_1234, 1, 0x8000_0000];
+        for mask in &masks[..if cfg!(miri) { 2 } else { 4 }] {
+            let mask = *mask;
             for size in [1u8, 2, 4, 8] {
                 for components in [1u8, 2, 3, 4] {
                     for immediate in [0, 4, 0x40] {
+                        if cfg!(miri) && (components == 2 || immediate == 4) {
+                            continue;
+                        }
                         let offset = offsets(shape);
                         let out = load_all(&mut data, &offset, immediate, mask, &access(size, components));
                         each(mask, |lane| {
@@ -130,12 +131,10 @@ fn additions_to_one_word_are_as_if_lane_by_lane() {
 
 #[test]
 fn addresses_reach_their_buffers_and_trap_elsewhere() {
-    let (mut a, mut b) = (vec![7u32; 8], vec![9u32; 8]);
-    let (mut va, mut vb) = (view(&mut a), view(&mut b));
-    va.address = 0x1_0000_0000;
-    vb.address = 0x2_0000_0000;
-    let views = [va, vb];
-    let mut memory = PlainMemory::new(&views);
+    let [a, b] =
+        [(7, 1), (9, 2)].map(|(word, high)| MemoryRange::of_words(&[word; 8], high << 32, Reference(0)));
+    let ranges = [a.unwrap(), b.unwrap()];
+    let mut memory = PlainMemory::new(&ranges);
     let low = offsets(|i| 4 * (i % 8));
     let high = offsets(|i| 1 + i % 2);
     let mut out = [Lanes::ZERO; 1];

@@ -12,7 +12,7 @@ pub(crate) struct Context<'a> {
     pub grid: Grid,
     pub resources: &'a Resources,
     /// Memory of [`Program::views`].
-    pub views: Vec<MemoryView>,
+    pub views: Vec<MemoryView<'a>>,
     pub invocations: u32,
     pub subgroups: u32,
     identity_pins: Vec<(usize, BuiltIn)>,
@@ -62,9 +62,9 @@ impl<'a> Context<'a> {
     }
 
     /// The memory of a buffer descriptor; nothing if there is none.
-    pub fn view(&self, binding: u32, element: u32) -> MemoryView {
+    pub fn view(&self, binding: u32, element: u32) -> MemoryView<'a> {
         match self.resources.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {
-            Some(Descriptor::Buffer(view)) => *view,
+            Some(Descriptor::Buffer(range)) => range.view(),
             _ => MemoryView::NULL,
         }
     }

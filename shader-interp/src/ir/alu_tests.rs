@@ -7,8 +7,8 @@ use crate::exec::plain::{PlainOptions, dispatch};
 use crate::interface::{CompileOptions, Descriptor, Grid, Resources};
 use crate::pass::builder::Builder;
 use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::MemoryView;
 
 /// An operation, the type of its operands, their bits, and the bits of its results.
 type Example = (Alu, Scalar, &'static [u64], &'static [u64]);
@@ -153,24 +153,17 @@ fn results(example: &Example, constant: bool) -> (Vec<u64>, bool) {
         debug: false,
     };
     let program = code::generate(shader, &options).expect("code for the operation");
-    let mut out = vec![0u64; expected.len()];
-    let view = |k: u32, host: *mut u8, size: usize| {
-        vec![Descriptor::Buffer(MemoryView {
-            host,
-            address: 0x1000 * u64::from(k + 1),
-            size: size as u64,
-            reference: Reference(k),
-        })]
+    let range = |k: u32, words: &[u32]| {
+        MemoryRange::of_words(words, 0x1000 * u64::from(k + 1), Reference(k)).expect("memory")
     };
-    let resources = Resources {
-        bindings: vec![
-            view(0, out.as_mut_ptr().cast(), 8 * expected.len()),
-            view(1, memory.as_mut_ptr().cast(), 4 * memory.len()),
-        ],
-        ..Resources::default()
-    };
+    let out = range(0, &vec![0; 2 * expected.len()]);
+    let bindings = [out.clone(), range(1, &memory)].map(|range| vec![Descriptor::Buffer(range)]).to_vec();
+    let resources = Resources { bindings, ..Resources::default() };
     let grid = Grid { base: [0; 3], groups: [1; 3] };
     dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("the shader ends");
+    let words = out.words();
+    let out =
+        words.as_chunks().0.iter().map(|[low, high]| u64::from(*low) | u64::from(*high) << 32).collect();
     (out, folded)
 }
 

@@ -36,7 +36,7 @@ fn waterfall(
     binding: u32,
     element: &Lanes,
     mut mask: Mask,
-    each: &mut dyn FnMut(&MemoryView, Mask) -> Result<(), Trap>,
+    each: &mut dyn FnMut(&MemoryView<'_>, Mask) -> Result<(), Trap>,
 ) -> Result<(), Trap> {
     while mask != 0 {
         let chosen = element.0[mask.trailing_zeros() as usize];
@@ -266,11 +266,11 @@ pub(crate) fn atomic<M: MemorySystem>(
 pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: Vectors<'_>, mask: Mask) {
     let clamp = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
     let size = match entry.space {
-        Space::View(slot) => Lanes([clamp(context.views[slot as usize].size); LANES]),
+        Space::View(slot) => Lanes([clamp(context.views[slot as usize].size()); LANES]),
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
             let mut sizes = Lanes::ZERO;
-            lanes(mask).for_each(|j| sizes.0[j] = clamp(context.view(binding, element.0[j]).size));
+            lanes(mask).for_each(|j| sizes.0[j] = clamp(context.view(binding, element.0[j]).size()));
             sizes
         }
         _ => Lanes::ZERO,

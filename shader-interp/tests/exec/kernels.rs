@@ -1,10 +1,11 @@
 //! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from
 //! the sources beside them.
 
-use crate::support::{options, resources, run};
+use crate::support::{options, resources, run, with_resources};
 use pellucid_memory::access::Reference;
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::plain::PlainMemory;
-use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_memory::system::Trap;
 use pellucid_shader_interp::code::Opcode;
 use pellucid_shader_interp::code::debug::{Register, Resume};
 use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
@@ -38,11 +39,10 @@ fn a_reduction_waits_at_barriers() {
 }
 
 /// Runs the workgroups one after the other, their subgroups an instruction each in turn.
-fn step(program: &Program, buffers: &mut [Vec<u32>], push: &[u32], groups: u32) -> u64 {
-    let resources = resources(program, buffers, push);
+fn step(program: &Program, resources: &Resources, groups: u32) -> u64 {
     let mut memory = PlainMemory::new(&resources.addresses);
     let grid = Grid { base: [0; 3], groups: [groups, 1, 1] };
-    let mut stepper = Stepper::new(program, &grid, &resources, &mut memory).expect("a dispatch");
+    let mut stepper = Stepper::new(program, &grid, resources, &mut memory).expect("a dispatch");
     let mut steps = 0;
     for workgroup in 0..groups {
         stepper.begin_workgroup(workgroup);
@@ -86,7 +86,8 @@ fn stepping_is_running() {
             let fresh = || sizes.iter().map(|n| (0..*n as u32).collect()).collect::<Vec<Vec<u32>>>();
             let (mut ran, mut stepped) = (fresh(), fresh());
             run(&program, &mut ran, push, [groups, 1, 1]).expect("a dispatch");
-            let steps = step(&program, &mut stepped, push, groups);
+            let steps =
+                with_resources(&program, &mut stepped, push, |resources| step(&program, resources, groups));
             assert_eq!(ran, stepped);
             assert!(steps > program.code.len() as u64 / 2);
         }
@@ -119,8 +120,7 @@ fn debug_information_finds_what_is_stored() {
     let program = with_debug_info(shader!("saxpy"));
     let debug = program.debug.as_ref().expect("debug information");
     let y: Vec<u32> = (0..128).map(|k| (k as f32).to_bits()).collect();
-    let mut buffers = [vec![1f32.to_bits(); 128], y];
-    let resources = resources(&program, &mut buffers, &[2f32.to_bits(), 128]);
+    let resources = resources(&program, &[vec![1f32.to_bits(); 128], y], &[2f32.to_bits(), 128]);
     let mut memory = PlainMemory::new(&resources.addresses);
     let grid = Grid { base: [0; 3], groups: [1; 3] };
     let mut stepper = Stepper::new(&program, &grid, &resources, &mut memory).expect("a dispatch");
@@ -155,10 +155,11 @@ fn threads_do_not_change_results() {
     let mut results = Vec::new();
     for threads in [None, Some(&pool)] {
         let mut buffers = [vec![0u32; 128 * 128]];
-        let resources = resources(&program, &mut buffers, &[128]);
         let grid = Grid { base: [0; 3], groups: [128 * 128 / 64, 1, 1] };
         let options = plain::PlainOptions { threads, ..Default::default() };
-        plain::dispatch(&program, &grid, &resources, &options).expect("a dispatch");
+        with_resources(&program, &mut buffers, &[128], |resources| {
+            plain::dispatch(&program, &grid, resources, &options).expect("a dispatch");
+        });
         results.push(buffers);
     }
     assert_eq!(results[0], results[1]);
@@ -189,9 +190,10 @@ fn a_partial_subgroup_and_a_bound_are_respected() {
 fn lanes_that_wait_for_each_other_get_on() {
     let program = program(shader!("spin"), 32);
     let mut buffers = [vec![0; 32], vec![0]];
-    let resources = resources(&program, &mut buffers, &[]);
     let grid = Grid { base: [0; 3], groups: [1; 3] };
-    plain::dispatch(&program, &grid, &resources, &plain::PlainOptions::default()).expect("a dispatch");
+    with_resources(&program, &mut buffers, &[], |resources| {
+        plain::dispatch(&program, &grid, resources, &plain::PlainOptions::default()).expect("a dispatch");
+    });
     assert!(buffers[0].iter().enumerate().all(|(k, o)| *o == 1 + (k as u32 & 1)));
 }
 
@@ -249,14 +251,15 @@ fn the_scheduler_does_not_change_a_race_free_result() {
     let words: Vec<u32> = (0..4096).collect();
     for seed in 0..8 {
         let mut buffers = [vec![0; 16], words.clone()];
-        let resources = resources(&program, &mut buffers, &[]);
         let grid = Grid { base: [0; 3], groups: [16, 1, 1] };
         let mut memory = PlainMemory::new(&[]);
         let mut scheduler = SeededScheduler::new(seed);
         // One workgroup at a time: this memory system has room for the shared memory of one.
         let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
-        modelled::dispatch(&program, &grid, &resources, &mut memory, &mut scheduler, &options)
-            .expect("a dispatch");
+        with_resources(&program, &mut buffers, &[], |resources| {
+            modelled::dispatch(&program, &grid, resources, &mut memory, &mut scheduler, &options)
+                .expect("a dispatch");
+        });
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
         assert_eq!(buffers[0], expected, "seed {seed}");
     }
@@ -289,21 +292,18 @@ fn accesses_through_a_descriptor_index_that_differs_between_lanes_go_lane_by_lan
     }
 
     let program = program(shader!("descriptor_array"), 32);
-    let mut buffers: Vec<Vec<u32>> = [vec![0; 32 * 8]].into_iter().chain((0..3).map(counters)).collect();
-    let view = |words: &mut Vec<u32>, k: u32| {
-        Descriptor::Buffer(MemoryView {
-            host: words.as_mut_ptr().cast(),
-            address: 0x1000 * u64::from(k),
-            size: 4 * words.len() as u64,
-            reference: Reference(k),
-        })
+    let buffers: Vec<Vec<u32>> = [vec![0; 32 * 8]].into_iter().chain((0..3).map(counters)).collect();
+    let range = |(words, k): (&Vec<u32>, u32)| {
+        MemoryRange::of_words(words, 0x1000 * u64::from(k), Reference(k)).expect("memory")
     };
-    let views: Vec<Descriptor> = buffers.iter_mut().zip(0..).map(|(words, k)| view(words, k)).collect();
+    let ranges: Vec<MemoryRange> = buffers.iter().zip(0..).map(range).collect();
+    let views: Vec<Descriptor> = ranges.iter().cloned().map(Descriptor::Buffer).collect();
     let of = |binding: &Binding| if binding.count == 1 { views[..1].to_vec() } else { views[1..].to_vec() };
     let bindings = program.shader.bindings.iter().map(of).collect();
     let resources = Resources { bindings, ..Resources::default() };
     let grid = Grid { base: [0; 3], groups: [1; 3] };
     plain::dispatch(&program, &grid, &resources, &plain::PlainOptions::default()).expect("a dispatch");
+    let buffers: Vec<Vec<u32>> = ranges.iter().map(MemoryRange::words).collect();
     assert_eq!(buffers[0], results);
     assert_eq!(buffers[1..], expected[..]);
 }
@@ -315,8 +315,8 @@ fn what_traps_is_told_and_not_who_stops_for_it() {
     for threads in [1, 2, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         for _ in 0..3 {
-            let mut buffers = [vec![0u32; 512]];
-            let resources = resources(&program, &mut buffers, &[]);
+            let buffers = [vec![0u32; 512]];
+            let resources = resources(&program, &buffers, &[]);
             let grid = Grid { base: [0; 3], groups: [512, 1, 1] };
             let options = plain::PlainOptions { threads: Some(&pool), ..Default::default() };
             let trap = plain::dispatch(&program, &grid, &resources, &options).expect_err("it traps");

@@ -2,7 +2,7 @@
 //! stack.
 
 use crate::structured::emit::{put, text};
-use crate::support::{options, resources};
+use crate::support::{options, with_resources};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{CompileOptions, Grid};
 use pellucid_shader_interp::{CompileError, Program, compile};
@@ -274,9 +274,11 @@ fn counted(words: &[u32]) -> u32 {
     compiled(words, true).expect("code for check mode");
     let program = compiled(words, false).expect("code for run mode");
     let mut buffers = [vec![0]];
-    let resources = resources(&program, &mut buffers, &[]);
     let grid = Grid { base: [0; 3], groups: [1; 3] };
-    on_small_stack(|| dispatch(&program, &grid, &resources, &PlainOptions::default())).expect("a dispatch");
+    with_resources(&program, &mut buffers, &[], |resources| {
+        on_small_stack(|| dispatch(&program, &grid, resources, &PlainOptions::default()))
+            .expect("a dispatch");
+    });
     buffers[0][0]
 }
 

@@ -1,8 +1,9 @@
 //! Shaders made by hand, and their execution.
 
 use pellucid_memory::access::{Access, Reference, Site};
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::scope::StorageClasses;
-use pellucid_memory::system::{MemoryView, Trap};
+use pellucid_memory::system::Trap;
 use pellucid_shader_interp::code::{Program, generate};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
@@ -107,27 +108,40 @@ pub fn compile(shader: Shader, subgroup_size: u32) -> Program {
     generate(shader, &options(subgroup_size)).expect("code for the shader")
 }
 
-/// Buffer `k` is what the shader calls binding `k`.
-pub fn resources(program: &Program, buffers: &mut [Vec<u32>], push_constants: &[u32]) -> Resources {
-    let view = |binding: &Binding| {
-        let words = &mut buffers[binding.binding as usize];
-        vec![Descriptor::Buffer(MemoryView {
-            host: words.as_mut_ptr().cast(),
-            address: 0x1000_0000 * (u64::from(binding.binding) + 1),
-            size: 4 * words.len() as u64,
-            reference: Reference(binding.binding),
-        })]
+/// Buffer `k` is what the shader calls binding `k`; what the shader writes stays in the resources.
+pub fn resources(program: &Program, buffers: &[Vec<u32>], push_constants: &[u32]) -> Resources {
+    let range = |binding: &Binding| {
+        let address = 0x1000_0000 * (u64::from(binding.binding) + 1);
+        let words = &buffers[binding.binding as usize];
+        let range = MemoryRange::of_words(words, address, Reference(binding.binding));
+        vec![Descriptor::Buffer(range.expect("memory"))]
     };
     Resources {
-        bindings: program.shader.bindings.iter().map(view).collect(),
+        bindings: program.shader.bindings.iter().map(range).collect(),
         push_constants: push_constants.iter().flat_map(|w| w.to_le_bytes()).collect(),
-        push_unset: Vec::new(),
-        addresses: Vec::new(),
+        ..Resources::default()
     }
 }
 
+/// The same; the buffers then hold what `act` left there.
+pub fn with_resources<T>(
+    program: &Program,
+    buffers: &mut [Vec<u32>],
+    push_constants: &[u32],
+    act: impl FnOnce(&Resources) -> T,
+) -> T {
+    let resources = resources(program, buffers, push_constants);
+    let result = act(&resources);
+    for (binding, descriptors) in program.shader.bindings.iter().zip(&resources.bindings) {
+        if let Some(Descriptor::Buffer(range)) = descriptors.first() {
+            buffers[binding.binding as usize] = range.words();
+        }
+    }
+    result
+}
+
 pub fn run(program: &Program, buffers: &mut [Vec<u32>], push: &[u32], groups: [u32; 3]) -> Result<(), Trap> {
-    let resources = resources(program, buffers, push);
     let grid = Grid { base: [0; 3], groups };
-    dispatch(program, &grid, &resources, &PlainOptions { watchdog: Some(1 << 22), ..PlainOptions::default() })
+    let options = PlainOptions { watchdog: Some(1 << 22), ..PlainOptions::default() };
+    with_resources(program, buffers, push, |resources| dispatch(program, &grid, resources, &options))
 }

@@ -85,15 +85,6 @@ impl Machine {
         });
     }
 
-    pub(super) fn view(&mut self, reference: u32) -> MemoryView {
-        MemoryView {
-            host: self.words.as_mut_ptr().cast(),
-            address: 0x1000,
-            size: 256,
-            reference: Reference(reference),
-        }
-    }
-
     pub(super) fn with<T>(
         &mut self,
         lane: u32,
@@ -103,7 +94,7 @@ impl Machine {
         act: impl FnOnce(&mut CheckedMemory, Pointers<'_>, Mask) -> T,
     ) -> T {
         self.enter(lane);
-        let view = self.view(reference);
+        let view = MemoryView::of_words(&mut self.words).at(0x1000).through(Reference(reference));
         let offset = Lanes([byte; LANES]);
         let pointers = if class == W {
             Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(reference) }

@@ -3,6 +3,7 @@
 use crate::interface::ImageView;
 use crate::ir::ImageDim;
 use crate::math::format::FormatInfo;
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::system::{self, LANES, Lanes, Mask, MemoryView};
 
 /// The texels that a descriptor reaches.
@@ -11,7 +12,7 @@ pub(super) struct Texels<'a> {
     /// Their format.
     pub info: &'static FormatInfo,
     /// All their bytes.
-    pub memory: MemoryView,
+    pub memory: MemoryView<'a>,
     /// Layers; 1 if the image is not arrayed, six for each cube.
     pub layers: u32,
     /// Where components come from: 1 zero, 2 one, 3 to 6 red to alpha.
@@ -81,11 +82,11 @@ pub(super) struct Addresses {
 
 impl<'a> Texels<'a> {
     /// A texel buffer of `count` texels.
-    pub fn of_buffer(info: &'static FormatInfo, memory: &MemoryView, count: u32) -> Texels<'a> {
-        let whole = memory.size / info.texel_bytes as u64;
+    pub fn of_buffer(info: &'static FormatInfo, memory: &'a MemoryRange, count: u32) -> Texels<'a> {
+        let whole = memory.size() / info.texel_bytes as u64;
         Texels {
             info,
-            memory: *memory,
+            memory: memory.view(),
             layers: 1,
             swizzle: [3, 4, 5, 6],
             shape: Shape { axes: 1, layer: false, sample: false },
@@ -105,7 +106,7 @@ impl<'a> Texels<'a> {
         let shape = Shape::of(dim, arrayed, multisampled);
         Texels {
             info,
-            memory: view.memory,
+            memory: view.memory.view(),
             layers: if shape.layer { view.layers } else { 1 },
             swizzle: view.swizzle,
             shape,

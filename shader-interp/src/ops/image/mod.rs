@@ -308,7 +308,7 @@ impl ImageInstruction {
     fn tell_outside<M: MemorySystem>(
         &self,
         memory: &mut M,
-        view: &MemoryView,
+        view: &MemoryView<'_>,
         shape: Shape,
         bytes: u8,
         outside: Mask,
@@ -475,7 +475,7 @@ fn descriptor<'a>(
     array.get(index).unwrap_or(&Descriptor::Null)
 }
 
-fn view<'a>(memory: &'a MemoryView, offset: &'a Lanes) -> Pointers<'a> {
+fn view<'a>(memory: &'a MemoryView<'a>, offset: &'a Lanes) -> Pointers<'a> {
     Pointers::View { view: memory, offset, immediate: 0 }
 }
 

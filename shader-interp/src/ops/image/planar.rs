@@ -101,7 +101,7 @@ fn access<M: MemorySystem>(
     memory: &mut M,
 ) -> Result<Option<Lanes>, Trap> {
     let access = Access { size: 4, components: 1, ..instruction.access };
-    let texels = Pointers::View { view: &view.memory, offset, immediate: 0 };
+    let texels = Pointers::View { view: &view.memory.view(), offset, immediate: 0 };
     let active = mask & inside;
     let value = |k: usize| std::slice::from_ref(&vectors[values[k] as usize]);
     let mut word = [Lanes::ZERO];

@@ -6,7 +6,7 @@
 pub mod emit;
 mod program;
 
-use crate::support::{options, resources, run};
+use crate::support::{options, run, with_resources};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_shader_interp::compile;
 use pellucid_shader_interp::exec::modelled::{
@@ -79,7 +79,6 @@ fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     let check = CompileOptions { modelled: true, notes: true, ..options(32) };
     let code = compile(&words, &check).map_err(|error| error.to_string())?;
     let mut buffers = buffers();
-    let resources = resources(&code, &mut buffers, &[]);
     let grid = Grid { base: [0; 3], groups: [GROUPS, 1, 1] };
     let mut memory = CheckedMemory::new(CheckOptions::default());
     memory.begin_dispatch(DispatchInfo {
@@ -90,8 +89,10 @@ fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     });
     let mut scheduler = Watching { inner: SeededScheduler::new(seed), diverged: Vec::new() };
     let options = ModelledOptions { watchdog: Some(1 << 20), ..ModelledOptions::default() };
-    modelled::dispatch(&code, &grid, &resources, &mut memory, &mut scheduler, &options)
-        .map_err(|trap| format!("check mode: {trap}"))?;
+    with_resources(&code, &mut buffers, &[], |resources| {
+        modelled::dispatch(&code, &grid, resources, &mut memory, &mut scheduler, &options)
+    })
+    .map_err(|trap| format!("check mode: {trap}"))?;
     memory.footprint();
     let findings = memory.end_dispatch();
     if !findings.is_empty() || !scheduler.diverged.is_empty() {

@@ -71,7 +71,7 @@ fn coordinates(shape: &(ImageDim, bool, [u32; 3], u32, u32), n: u32) -> Vec<u32>
 }
 
 fn descriptor(
-    memory: MemoryView,
+    memory: MemoryRange,
     info: &FormatInfo,
     shape: &(ImageDim, bool, [u32; 3], u32, u32),
 ) -> Descriptor {
@@ -89,7 +89,7 @@ fn what_is_written_is_read_in_every_shape_and_storage_format() {
         let total = extent.iter().product::<u32>() * layers * samples;
         for info in FORMATS.iter().filter(|info| info.image_features & feature::STORAGE_IMAGE != 0) {
             let mut memory = Bytes::<false>::new((total * info.texel_bytes as u32) as usize);
-            let resources = one(descriptor(memory.view(), info, shape));
+            let resources = one(descriptor(memory.range(), info, shape));
             let texel = if info.is_64_bit() { Scalar::I64 } else { Scalar::I32 };
             let image = ImageOperand { multisampled: samples > 1, ..operand(dim, arrayed, texel) };
             let count = coordinates(shape, 0).len();
@@ -147,7 +147,7 @@ fn a_texel_is_one_access_of_its_words() {
     ];
     for (name, size, components) in expected {
         let mut memory = Bytes::<false>::new(512);
-        let view = image(memory.view(), info(name), [32, 1, 1], 1, 1, 1);
+        let view = image(memory.range(), info(name), [32, 1, 1], 1, 1, 1);
         let image = operand(ImageDim::D1, false, if name == "R64_UINT" { Scalar::I64 } else { Scalar::F32 });
         let access = Access { non_private: true, visible: Some(Scope::Device), ..ACCESS };
         let read = instruction(OpKind::ImageRead { image, access }, 4);
@@ -163,7 +163,7 @@ fn out_of_bounds_reads_are_zero_and_writes_nothing() {
     let mut memory = Bytes::<false>::new(64);
     memory.bytes.fill(0x11);
     let r8 = info("R8_UINT");
-    let resources = one(Descriptor::Image(image(memory.view(), r8, [4, 4, 1], 1, 1, 1)));
+    let resources = one(Descriptor::Image(image(memory.range(), r8, [4, 4, 1], 1, 1, 1)));
     let image = operand(ImageDim::D2, false, Scalar::I32);
     // x from -8 to 23: 4 lanes are inside.
     let place = [lanes(|lane| (lane as i32 - 8) as u32), lanes(|_| 1)];
@@ -187,7 +187,7 @@ fn out_of_bounds_reads_are_zero_and_writes_nothing() {
 fn the_modelled_memory_hears_of_out_of_bounds_texels() {
     let mut memory = Bytes::<true>::new(64);
     memory.bytes.fill(0x11);
-    let resources = one(Descriptor::Image(image(memory.view(), info("R8_UINT"), [4, 4, 1], 1, 1, 1)));
+    let resources = one(Descriptor::Image(image(memory.range(), info("R8_UINT"), [4, 4, 1], 1, 1, 1)));
     let image = operand(ImageDim::D2, false, Scalar::I32);
     let place = [lanes(|lane| lane as u32), lanes(|_| 3)];
     let read = instruction(OpKind::ImageRead { image, access: ACCESS }, 4);
@@ -211,7 +211,7 @@ fn texels_that_do_not_exist_are_named_by_all_their_numbers() {
         let [(2, texel, kind)] = memory.told.as_slice() else { panic!("{:?}", memory.told) };
         (texel.clone(), *kind)
     };
-    let memory = || Bytes::<true>::new(4096).view();
+    let memory = || Bytes::<true>::new(4096).range();
     let view = |extent, layers, levels, samples| {
         Descriptor::Image(image(memory(), r32, extent, layers, levels, samples))
     };
@@ -315,8 +315,7 @@ fn lanes_may_use_different_descriptors() {
     let mut memory = Bytes::<false>::new(16);
     memory.bytes.copy_from_slice(&std::array::from_fn::<u8, 16, _>(|k| k as u8 + 100));
     let r8 = info("R8_UINT");
-    let view = |address| MemoryView { address, size: 4, ..memory.view() };
-    let element_of = |k: u64| Descriptor::TexelBuffer(view(4 * k), r8.format, 4);
+    let element_of = |k: u64| Descriptor::TexelBuffer(memory.range_at(4 * k, 4), r8.format, 4);
     let resources = Resources { bindings: vec![(0..4).map(element_of).collect()], ..Resources::default() };
     let image = ImageOperand { element: Some(Value(0)), ..operand(ImageDim::Buffer, false, Scalar::I32) };
     let read = instruction(OpKind::ImageRead { image, access: ACCESS }, 4);
@@ -338,7 +337,7 @@ fn lanes_may_use_different_descriptors() {
 fn atomics_act_on_texels() {
     for (name, texel, words) in [("R32_UINT", Scalar::I32, 1), ("R64_UINT", Scalar::I64, 2)] {
         let mut memory = Bytes::<false>::new(64);
-        let resources = one(Descriptor::Image(image(memory.view(), info(name), [2, 2, 1], 1, 1, 1)));
+        let resources = one(Descriptor::Image(image(memory.range(), info(name), [2, 2, 1], 1, 1, 1)));
         let image = operand(ImageDim::D2, false, texel);
         let place = [lanes(|lane| lane as u32 % 3), lanes(|_| 1)];
         let atomic = Access { atomic: Some(Scope::Device), non_private: true, ..ACCESS };
@@ -374,7 +373,7 @@ fn atomics_act_on_texels() {
         assert!(memory.accesses.iter().all(|(access, ..)| access.atomic == Some(Scope::Device)));
     }
     let mut memory = Bytes::<false>::new(64);
-    let resources = one(Descriptor::Image(image(memory.view(), info("R8_UINT"), [2, 2, 1], 1, 1, 1)));
+    let resources = one(Descriptor::Image(image(memory.range(), info("R8_UINT"), [2, 2, 1], 1, 1, 1)));
     let access = Access { atomic: Some(Scope::Device), ..ACCESS };
     let image = operand(ImageDim::D2, false, Scalar::I32);
     let add = instruction(OpKind::ImageAtomic { op: AtomicOp::IAdd, image, access }, 1);
@@ -391,7 +390,7 @@ fn fetches_take_levels_and_samples() {
         *byte = at as u8;
     }
     // Levels of 4x4, 2x2 and 1x1 texels: 21 bytes a layer.
-    let resources = one(Descriptor::Image(image(memory.view(), r8, [4, 4, 1], 3, 3, 1)));
+    let resources = one(Descriptor::Image(image(memory.range(), r8, [4, 4, 1], 3, 3, 1)));
     let operand = operand(ImageDim::D2, true, Scalar::I32);
     let fetch = instruction(OpKind::ImageFetch { image: operand, access: ACCESS }, 4);
     let arguments = [
@@ -405,7 +404,7 @@ fn fetches_take_levels_and_samples() {
     assert_eq!(out[3].0[..5], [1; 5]);
 
     let multisampled = ImageOperand { arrayed: false, multisampled: true, ..operand };
-    let resources = one(Descriptor::Image(image(memory.view(), r8, [2, 2, 1], 1, 1, 4)));
+    let resources = one(Descriptor::Image(image(memory.range(), r8, [2, 2, 1], 1, 1, 4)));
     let fetch = instruction(OpKind::ImageFetch { image: multisampled, access: ACCESS }, 4);
     let arguments = [lanes(|lane| lane as u32 % 2), lanes(|_| 1), lanes(|lane| lane as u32 % 5)];
     let out = run(&fetch, &mut memory, &resources, 0b11111, &arguments);
@@ -416,7 +415,7 @@ fn fetches_take_levels_and_samples() {
 fn swizzles_apply_to_what_is_read() {
     let mut memory = Bytes::<false>::new(4);
     memory.bytes.copy_from_slice(&[10, 20, 30, 40]);
-    let mut view = image(memory.view(), info("R8G8B8A8_UINT"), [1, 1, 1], 1, 1, 1);
+    let mut view = image(memory.range(), info("R8G8B8A8_UINT"), [1, 1, 1], 1, 1, 1);
     view.swizzle = [6, 1, 2, 3];
     let image = operand(ImageDim::D2, false, Scalar::I32);
     let fetch = instruction(OpKind::ImageFetch { image, access: ACCESS }, 4);
@@ -436,20 +435,20 @@ fn queries_answer_sizes() {
             let out = run(&instruction(kind, results), memory, &one(descriptor), 1, &arguments);
             out.iter().map(|register| register.0[0]).collect::<Vec<_>>()
         };
-    let view = memory.view();
-    let d2 = Descriptor::Image(image(view, r8, [13, 6, 1], 5, 3, 1));
-    assert_eq!(ask(&mut memory, d2, ImageDim::D2, true, Some(1), 3), [6, 3, 5]);
-    assert_eq!(ask(&mut memory, d2, ImageDim::D2, true, None, 3), [13, 6, 5]);
-    assert_eq!(ask(&mut memory, d2, ImageDim::D2, true, Some(2), 3), [3, 1, 5]);
-    let d3 = Descriptor::Image(image(view, r8, [4, 5, 6], 1, 1, 1));
+    let view = memory.range();
+    let d2 = Descriptor::Image(image(view.clone(), r8, [13, 6, 1], 5, 3, 1));
+    assert_eq!(ask(&mut memory, d2.clone(), ImageDim::D2, true, Some(1), 3), [6, 3, 5]);
+    assert_eq!(ask(&mut memory, d2.clone(), ImageDim::D2, true, None, 3), [13, 6, 5]);
+    assert_eq!(ask(&mut memory, d2.clone(), ImageDim::D2, true, Some(2), 3), [3, 1, 5]);
+    let d3 = Descriptor::Image(image(view.clone(), r8, [4, 5, 6], 1, 1, 1));
     assert_eq!(ask(&mut memory, d3, ImageDim::D3, false, None, 3), [4, 5, 6]);
-    let cube = Descriptor::Image(image(view, r8, [4, 4, 1], 12, 1, 1));
-    assert_eq!(ask(&mut memory, cube, ImageDim::Cube, true, None, 3), [4, 4, 2]);
-    let buffer = Descriptor::TexelBuffer(view, r8.format, 77);
+    let cube = Descriptor::Image(image(view.clone(), r8, [4, 4, 1], 12, 1, 1));
+    assert_eq!(ask(&mut memory, cube.clone(), ImageDim::Cube, true, None, 3), [4, 4, 2]);
+    let buffer = Descriptor::TexelBuffer(view.clone(), r8.format, 77);
     assert_eq!(ask(&mut memory, buffer, ImageDim::Buffer, false, None, 1), [77]);
     let levels = instruction(OpKind::ImageQueryLevels(operand(ImageDim::D2, true, Scalar::I32)), 1);
-    assert_eq!(run(&levels, &mut memory, &one(d2), 1, &[])[0].0[0], 3);
-    let many = Descriptor::Image(image(view, r8, [4, 4, 1], 1, 1, 8));
+    assert_eq!(run(&levels, &mut memory, &one(d2.clone()), 1, &[])[0].0[0], 3);
+    let many = Descriptor::Image(image(view.clone(), r8, [4, 4, 1], 1, 1, 8));
     let samples = instruction(OpKind::ImageQuerySamples(operand(ImageDim::D2, false, Scalar::I32)), 1);
     assert_eq!(run(&samples, &mut memory, &one(many), 1, &[])[0].0[0], 8);
 }
@@ -464,8 +463,8 @@ fn atomics_of_lanes_with_different_descriptors_keep_their_results() {
         for k in 0..3 {
             memory.set_word(k * size, size as u8, 100 * k as u64);
         }
-        let view = |k: usize| MemoryView { address: (k * size) as u64, size: size as u64, ..memory.view() };
-        let element_of = |k: usize| Descriptor::TexelBuffer(view(k), format.format, 1);
+        let element_of =
+            |k: usize| Descriptor::TexelBuffer(memory.range_at((k * size) as u64, size), format.format, 1);
         let resources =
             Resources { bindings: vec![(0..3).map(element_of).collect()], ..Resources::default() };
         let image = ImageOperand { element: Some(Value(0)), ..operand(ImageDim::Buffer, false, texel) };

@@ -10,6 +10,7 @@ use crate::ir::{ImageDim, ImageOperand, ImageSampling, Op, OpKind, Scalar, Value
 use crate::math::format::{self, FormatInfo};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::device::{Allocation, MemoryRange};
 use pellucid_memory::finding::{AccessKind, Texel};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Pointers, Trap};
@@ -30,8 +31,14 @@ impl<const MODELLED: bool> Bytes<MODELLED> {
         Bytes { bytes: vec![0; size], ..Bytes::default() }
     }
 
-    fn view(&self) -> MemoryView {
-        MemoryView { size: self.bytes.len() as u64, ..MemoryView::NULL }
+    /// A range of that size, whose address is what accesses go by.
+    fn range(&self) -> MemoryRange {
+        self.range_at(0, self.bytes.len())
+    }
+
+    fn range_at(&self, address: u64, size: usize) -> MemoryRange {
+        let memory = Allocation::private(address, size as u64).expect("memory");
+        MemoryRange::new(&memory, 0, size as u64, MemoryView::NULL.reference)
     }
 
     /// Where an access of each active lane goes.
@@ -42,7 +49,7 @@ impl<const MODELLED: bool> Bytes<MODELLED> {
         let mut outside = 0;
         for lane in (0..LANES).filter(|lane| (mask >> lane) & 1 == 1) {
             let at = offset.0[lane].wrapping_add(*immediate) as u64;
-            if at + length <= view.size {
+            if at + length <= view.size() {
                 places.push((lane, (view.address + at) as usize));
             } else {
                 outside |= 1 << lane;
@@ -170,7 +177,7 @@ fn info(name: &str) -> &'static FormatInfo {
 
 /// A view of a tightly packed image from the start of `memory` on: per layer, its levels one after the other.
 fn image(
-    memory: MemoryView,
+    memory: MemoryRange,
     info: &FormatInfo,
     extent: [u32; 3],
     layers: u32,

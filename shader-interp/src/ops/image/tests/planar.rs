@@ -41,7 +41,7 @@ fn the_fast_case_does_what_the_general_one_does() {
         for memory in &mut memories {
             memory.bytes.copy_from_slice(&bytes);
         }
-        let view = image(memories[0].view(), info, EXTENT, 1, 1, 1);
+        let view = image(memories[0].range(), info, EXTENT, 1, 1, 1);
         let resources = one(Descriptor::Image(view));
         let mask = match next(3) {
             0 => Mask::MAX,

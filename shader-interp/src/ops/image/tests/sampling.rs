@@ -8,7 +8,7 @@ fn float_image(extent: [u32; 3], layers: u32, levels: u32, texels: &[f32]) -> (B
     for (at, texel) in texels.iter().enumerate() {
         memory.set_word(4 * at, 4, texel.to_bits() as u64);
     }
-    let view = image(memory.view(), info("R32_SFLOAT"), extent, layers, levels, 1);
+    let view = image(memory.range(), info("R32_SFLOAT"), extent, layers, levels, 1);
     assert_eq!(view.layer_pitch * layers, texels.len() as u32 * 4);
     (memory, view)
 }
@@ -24,7 +24,7 @@ fn sample(
     let image = operand(dim, arrayed, Scalar::F32);
     let sample = instruction(OpKind::ImageSample { image, access: ACCESS }, 4);
     let arguments: Vec<Lanes> = arguments.iter().map(|argument| lanes(|_| argument.to_bits())).collect();
-    let out = run(&sample, memory, &one(Descriptor::ImageSampler(*view, sampler)), 1 << 7, &arguments);
+    let out = run(&sample, memory, &one(Descriptor::ImageSampler(view.clone(), sampler)), 1 << 7, &arguments);
     assert_eq!(f32::from_bits(out[3].0[7]), 1.0, "alpha");
     f32::from_bits(out[0].0[7])
 }
@@ -226,7 +226,7 @@ fn cube_edges_have_no_seam() {
 fn separate_samplers_and_integers() {
     let mut memory = Bytes::<false>::new(4);
     memory.bytes.copy_from_slice(&[1, 2, 3, 200]);
-    let view = image(memory.view(), info("R8_SINT"), [4, 1, 1], 1, 1, 1);
+    let view = image(memory.range(), info("R8_SINT"), [4, 1, 1], 1, 1, 1);
     let image =
         ImageOperand { sampler: Some((1, None)), signed: true, ..operand(ImageDim::D1, false, Scalar::I32) };
     let border = [7, 7, 7, 7];
@@ -252,7 +252,7 @@ fn variant(
     let sample = instruction(OpKind::ImageSample { image, access: ACCESS }, 4);
     let mut arguments: Vec<Lanes> = floats.iter().map(|argument| lanes(|_| argument.to_bits())).collect();
     arguments.extend(offsets.iter().map(|&offset| lanes(|_| offset as u32)));
-    let out = run(&sample, memory, &one(Descriptor::ImageSampler(*view, sampler)), 1 << 3, &arguments);
+    let out = run(&sample, memory, &one(Descriptor::ImageSampler(view.clone(), sampler)), 1 << 3, &arguments);
     std::array::from_fn(|k| f32::from_bits(out[k].0[3]))
 }
 

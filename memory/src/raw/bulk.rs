@@ -1,0 +1,281 @@
+//! Copies and fills of shared bytes at the machine's full speed, in terms of the rule of [`super`].
+//!
+//! On x86-64 they are machine instructions that the compiler does not see through. What one of these blocks
+//! does to shared bytes is what as many relaxed atomic loads and stores of single bytes would do, in some
+//! order: x86 tears a wide access at most between bytes, so each byte that it moves is one that was there.
+//! Elsewhere (and under Miri) they are those atomic accesses, of 8 bytes where both sides are aligned.
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub use portable::*;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub use x86_64::*;
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86_64 {
+    use std::arch::asm;
+
+    /// Bytes from which on the string instructions are faster than 32 bytes at a time.
+    const STRING: usize = 512;
+
+    /// One 32-byte block.
+    ///
+    /// # Safety
+    /// Both sides hold 32 bytes.
+    #[inline(always)]
+    unsafe fn block(from: *const u8, to: *mut u8) {
+        // SAFETY: both blocks are valid; SSE2 is part of x86-64. Both halves are loaded before one is stored.
+        unsafe {
+            asm!(
+                "movups {a}, [{from}]",
+                "movups {b}, [{from} + 16]",
+                "movups [{to}], {a}",
+                "movups [{to} + 16], {b}",
+                a = out(xmm_reg) _,
+                b = out(xmm_reg) _,
+                from = in(reg) from,
+                to = in(reg) to,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    macro_rules! single {
+        ($name:ident, $class:ident, $load:literal, $store:literal) => {
+            /// As many bytes as it says.
+            ///
+            /// # Safety
+            /// Both sides hold them.
+            #[inline(always)]
+            unsafe fn $name(from: *const u8, to: *mut u8) {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    asm!(
+                        $load,
+                        $store,
+                        x = out($class) _,
+                        from = in(reg) from,
+                        to = in(reg) to,
+                        options(nostack, preserves_flags),
+                    );
+                }
+            }
+        };
+    }
+    single!(eight, reg, "mov {x}, [{from}]", "mov [{to}], {x}");
+    single!(four, reg, "mov {x:e}, [{from}]", "mov [{to}], {x:e}");
+    single!(one, reg_byte, "mov {x}, [{from}]", "mov [{to}], {x}");
+
+    /// Copies `blocks` blocks of 32 shared bytes to a register.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    #[inline(always)]
+    pub unsafe fn blocks_out(from: *mut u8, to: *mut u8, blocks: usize) {
+        for i in 0..blocks {
+            // SAFETY: block `i` lies within both sides.
+            unsafe { block(from.add(32 * i), to.add(32 * i)) };
+        }
+    }
+
+    /// Copies `blocks` blocks of 32 bytes from a register to shared bytes.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    #[inline(always)]
+    pub unsafe fn blocks_in(from: *const u8, to: *mut u8, blocks: usize) {
+        // SAFETY: as the caller promises; nothing is written to `from`.
+        unsafe { blocks_out(from.cast_mut(), to, blocks) };
+    }
+
+    /// Copies `bytes` shared bytes; they may overlap.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes.
+    pub unsafe fn copy(from: *mut u8, to: *mut u8, bytes: usize) {
+        // The target begins inside the source: from the last byte to the first.
+        if (to as usize).wrapping_sub(from as usize) < bytes {
+            let mut left = bytes;
+            while left >= 32 {
+                left -= 32;
+                // SAFETY: the block lies within both sides.
+                unsafe { block(from.add(left), to.add(left)) };
+            }
+            for i in (0..left).rev() {
+                // SAFETY: byte `i` lies within both sides.
+                unsafe { one(from.add(i), to.add(i)) };
+            }
+        } else if bytes >= STRING {
+            // SAFETY: both sides hold `bytes` bytes; the direction flag is clear by the calling convention.
+            unsafe {
+                asm!(
+                    "rep movsb",
+                    inout("rcx") bytes => _,
+                    inout("rsi") from => _,
+                    inout("rdi") to => _,
+                    options(nostack, preserves_flags),
+                );
+            }
+        } else {
+            let whole = bytes / 32;
+            // SAFETY: the blocks lie within both sides.
+            unsafe { blocks_out(from, to, whole) };
+            let mut done = 32 * whole;
+            while bytes - done >= 8 {
+                // SAFETY: 8 bytes are left on both sides.
+                unsafe { eight(from.add(done), to.add(done)) };
+                done += 8;
+            }
+            if bytes - done >= 4 {
+                // SAFETY: 4 bytes are left on both sides.
+                unsafe { four(from.add(done), to.add(done)) };
+                done += 4;
+            }
+            while done < bytes {
+                // SAFETY: a byte is left on both sides.
+                unsafe { one(from.add(done), to.add(done)) };
+                done += 1;
+            }
+        }
+    }
+
+    /// Copies shared bytes to memory of the caller's own.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    pub unsafe fn copy_out(from: *mut u8, to: *mut u8, bytes: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { copy(from, to, bytes) };
+    }
+
+    /// Copies memory of the caller's own to shared bytes.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    pub unsafe fn copy_in(from: *const u8, to: *mut u8, bytes: usize) {
+        // SAFETY: as the caller promises; nothing is written to `from`.
+        unsafe { copy(from.cast_mut(), to, bytes) };
+    }
+
+    /// Fills `words` times 8 bytes.
+    ///
+    /// # Safety
+    /// The target holds that many bytes.
+    pub unsafe fn fill(to: *mut u8, word: u64, words: usize) {
+        // SAFETY: the target holds the words; the direction flag is clear by the calling convention.
+        unsafe {
+            asm!(
+                "rep stosq",
+                inout("rcx") words => _,
+                inout("rdi") to => _,
+                in("rax") word,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+mod portable {
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+    /// Calls `word` for every 8 bytes from the first place on where both sides are aligned, and `byte` for
+    /// the bytes around them.
+    fn each(skewed: bool, to: *mut u8, bytes: usize, byte: impl Fn(usize), word: impl Fn(usize)) {
+        let head = if skewed { bytes } else { to.align_offset(8).min(bytes) };
+        let words = (bytes - head) / 8;
+        (0..head).for_each(&byte);
+        (0..words).for_each(|i| word(head + 8 * i));
+        (head + 8 * words..bytes).for_each(&byte);
+    }
+
+    fn skewed(from: *const u8, to: *mut u8) -> bool {
+        !(from as usize ^ to as usize).is_multiple_of(8)
+    }
+
+    /// Copies `bytes` shared bytes; they may overlap.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes.
+    pub unsafe fn copy(from: *mut u8, to: *mut u8, bytes: usize) {
+        let byte = |i| {
+            // SAFETY: byte `i` lies within both sides.
+            unsafe {
+                AtomicU8::from_ptr(to.add(i)).store(AtomicU8::from_ptr(from.add(i)).load(Relaxed), Relaxed)
+            }
+        };
+        // The target begins inside the source: from the last byte to the first.
+        if (to as usize).wrapping_sub(from as usize) < bytes {
+            return (0..bytes).rev().for_each(byte);
+        }
+        each(skewed(from, to), to, bytes, byte, |i| {
+            // SAFETY: the word lies within both sides, which are aligned there.
+            unsafe {
+                let word = AtomicU64::from_ptr(from.add(i).cast()).load(Relaxed);
+                AtomicU64::from_ptr(to.add(i).cast()).store(word, Relaxed);
+            }
+        });
+    }
+
+    /// Copies shared bytes to memory of the caller's own.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    pub unsafe fn copy_out(from: *mut u8, to: *mut u8, bytes: usize) {
+        // SAFETY: byte `i` lies within both sides.
+        let byte = |i| unsafe { to.add(i).write(AtomicU8::from_ptr(from.add(i)).load(Relaxed)) };
+        each(skewed(from, to), to, bytes, byte, |i| {
+            // SAFETY: the word lies within both sides, which are aligned there.
+            unsafe { to.add(i).cast().write(AtomicU64::from_ptr(from.add(i).cast()).load(Relaxed)) }
+        });
+    }
+
+    /// Copies memory of the caller's own to shared bytes.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes and do not overlap.
+    pub unsafe fn copy_in(from: *const u8, to: *mut u8, bytes: usize) {
+        // SAFETY: byte `i` lies within both sides.
+        let byte = |i| unsafe { AtomicU8::from_ptr(to.add(i)).store(from.add(i).read(), Relaxed) };
+        each(skewed(from, to), to, bytes, byte, |i| {
+            // SAFETY: the word lies within both sides, which are aligned there.
+            unsafe { AtomicU64::from_ptr(to.add(i).cast()).store(from.add(i).cast().read(), Relaxed) }
+        });
+    }
+
+    /// Copies `blocks` blocks of 32 shared bytes to a register.
+    ///
+    /// # Safety
+    /// As for [`copy_out`].
+    #[inline(always)]
+    pub unsafe fn blocks_out(from: *mut u8, to: *mut u8, blocks: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { copy_out(from, to, 32 * blocks) };
+    }
+
+    /// Copies `blocks` blocks of 32 bytes from a register to shared bytes.
+    ///
+    /// # Safety
+    /// As for [`copy_in`].
+    #[inline(always)]
+    pub unsafe fn blocks_in(from: *const u8, to: *mut u8, blocks: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { copy_in(from, to, 32 * blocks) };
+    }
+
+    /// Fills `words` times 8 bytes.
+    ///
+    /// # Safety
+    /// The target holds that many bytes.
+    pub unsafe fn fill(to: *mut u8, word: u64, words: usize) {
+        let bytes = word.to_ne_bytes();
+        let turned = to.align_offset(8) % 8;
+        // The word as it is at the aligned places, which are `turned` bytes behind the first.
+        let aligned = u64::from_ne_bytes(std::array::from_fn(|i| bytes[(i + turned) % 8]));
+        // SAFETY: byte `i` lies within the target.
+        let byte = |i: usize| unsafe { AtomicU8::from_ptr(to.add(i)).store(bytes[i % 8], Relaxed) };
+        each(false, to, 8 * words, byte, |i| {
+            // SAFETY: the word lies within the target, which is aligned there.
+            unsafe { AtomicU64::from_ptr(to.add(i).cast()).store(aligned, Relaxed) }
+        });
+    }
+}
