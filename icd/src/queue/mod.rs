@@ -13,6 +13,8 @@ pub mod hazards;
 pub mod host;
 pub mod masks;
 pub mod progress;
+#[cfg(test)]
+mod progress_tests;
 pub mod submission;
 pub mod told;
 pub mod worker;
@@ -27,6 +29,15 @@ use crate::handle::dispatchable_object;
 use ash::vk;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+/// What [`progress`] synchronises by.
+mod sync {
+    pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub use std::sync::{Condvar, Mutex};
+
+    /// How long a waiter spins before it sleeps: a small dispatch ends sooner than a sleeping thread wakes.
+    pub const SPIN: std::time::Duration = std::time::Duration::from_micros(40);
+}
 
 /// A queue.
 pub struct Queue {

@@ -1,11 +1,11 @@
 //! Waiting for something to happen on a device, with real timeouts.
+//!
+//! `tests/threads.rs` runs this file under many interleavings of a few threads; what synchronises comes from
+//! `super::sync` for that.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use super::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering, SPIN};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
-
-/// How long a waiter spins before it sleeps: a small dispatch ends sooner than a sleeping thread wakes.
-const SPIN: Duration = Duration::from_micros(40);
 
 /// Whoever changes something that others may wait for calls [`Progress::notify`] after the change.
 #[derive(Debug, Default)]
@@ -77,32 +77,5 @@ impl Progress {
                 None => self.condition.wait(guard).unwrap_or_else(PoisonError::into_inner),
             };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicBool;
-
-    #[test]
-    fn a_timeout_is_real() {
-        let progress = Progress::default();
-        let start = Instant::now();
-        assert!(!progress.wait(deadline(2_000_000), || false));
-        assert!(start.elapsed() >= Duration::from_millis(2));
-    }
-
-    #[test]
-    fn a_sleeper_wakes() {
-        let (progress, flag) = (Progress::default(), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(5));
-                flag.store(true, Ordering::SeqCst);
-                progress.notify();
-            });
-            assert!(progress.wait(None, || flag.load(Ordering::SeqCst)));
-        });
     }
 }
