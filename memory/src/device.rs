@@ -37,6 +37,16 @@ pub enum HostMemory {
     NonCoherent,
 }
 
+/// What the host did to an allocation, in its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostAccesses {
+    /// It changed these.
+    pub writes: Vec<Range<u64>>,
+    /// Pages that the device wrote as a whole: the host read some of each. True where all of the page was
+    /// unseen ([`crate::host`]).
+    pub reads: Vec<(Range<u64>, bool)>,
+}
+
 /// One allocation of device memory.
 #[derive(Debug)]
 pub struct Allocation {
@@ -153,12 +163,15 @@ impl Allocation {
         self.checked_view(|view, _| view.look()).unwrap_or(false) && self.kind == HostMemory::Coherent
     }
 
-    /// The bytes that the host wrote since this was last asked, as far as they changed. Of coherent memory
-    /// the device must not write any meanwhile.
-    pub fn host_writes(&self) -> Vec<Range<u64>> {
-        self.checked_view(|view, _| {
-            view.look();
-            view.writes(&self.device)
+    /// What the host did since this was last asked, in the pages that [`Allocation::look`] found. Of coherent
+    /// memory the device must not write any meanwhile.
+    pub fn host_accesses(&self) -> HostAccesses {
+        self.checked_view(|view, unseen| {
+            let writes = view.writes(&self.device);
+            let reads = view.reads(&writes).into_iter();
+            let reads =
+                reads.map(|page| (page.clone(), unseen.within(&page).first() == Some(&page))).collect();
+            HostAccesses { writes, reads }
         })
         .unwrap_or_default()
     }

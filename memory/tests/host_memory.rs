@@ -4,7 +4,7 @@
 //! Programs are random, and correct: they invalidate before they read what the device wrote, flush before the
 //! device reads what the host wrote, and write part of an atom only where they have seen the rest.
 
-#![allow(clippy::single_range_in_vec_init)]
+#![allow(clippy::single_range_in_vec_init, clippy::print_stderr)]
 
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::Heap;
@@ -43,6 +43,11 @@ impl Mapped {
     fn device_writes(&self, at: u64, bytes: &[u8]) {
         assert!(self.memory.write(at, bytes));
         self.memory.device_wrote(&(at..at + bytes.len() as u64));
+    }
+
+    fn writes(&self) -> Vec<Range<u64>> {
+        self.memory.look();
+        self.memory.host_accesses().writes
     }
 
     fn device(&self, at: u64) -> u8 {
@@ -112,11 +117,38 @@ fn host_writes_are_found_to_the_byte() {
         m.put(3, 7);
         m.put(4, 7);
         m.put(9000, 1);
-        assert_eq!(m.memory.host_writes(), [3..5, 9000..9001]);
-        assert!(m.memory.host_writes().is_empty());
+        assert_eq!(m.writes(), [3..5, 9000..9001]);
+        assert!(m.writes().is_empty());
         m.device_writes(9000, &[5, 5]);
         m.put(9003, 1);
-        assert_eq!(m.memory.host_writes(), [9003..9004], "{kind:?}");
+        assert_eq!(m.writes(), [9003..9004], "{kind:?}");
+    }
+}
+
+#[test]
+fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
+    if pellucid_memory::host::refusal().is_some() {
+        eprintln!("skipped: the kernel does not track writes");
+        return;
+    }
+    for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
+        let m = Mapped::new(kind);
+        let reads = || {
+            m.memory.look();
+            m.memory.host_accesses().reads
+        };
+        m.device_writes(100, &[1; 9000]);
+        assert!(reads().is_empty());
+        m.get(4096 + 7);
+        m.get(8192 + 7);
+        assert_eq!(reads(), [(4096..8192, unseen)], "{kind:?}: the other pages are not all the device's");
+        m.get(4096 + 7);
+        assert!(reads().is_empty());
+        m.device_writes(16384, &[1; 4096]);
+        m.device_writes(20480, &[1; 200]);
+        m.put(16384, 0);
+        m.get(20480);
+        assert_eq!(reads(), [(20480..20680, unseen)], "{kind:?}: one page was written");
     }
 }
 
@@ -125,8 +157,8 @@ fn what_was_written_before_the_first_mapping_is_there() {
     let memory = Allocation::new(&heap(), SIZE, HostMemory::Coherent).unwrap();
     assert!(memory.write(4097, &[3]));
     memory.device_wrote(&(4097..4098));
-    memory.map().unwrap();
-    assert!(memory.host_writes().is_empty());
+    let m = Mapped { start: memory.map().unwrap(), memory };
+    assert!(m.writes().is_empty());
     let memory = Allocation::new(&heap(), SIZE, HostMemory::NonCoherent).unwrap();
     assert!(memory.write(4096, &[3; 4]));
     memory.device_wrote(&(4096..4100));

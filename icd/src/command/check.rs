@@ -12,7 +12,7 @@ use crate::entry::image::Image;
 use crate::handle::Object as _;
 use crate::queue::Queue;
 use crate::queue::hazards::{At, CommandName, Found, Hazards, Transfer};
-use crate::queue::masks;
+use crate::queue::{host, masks};
 use crate::report::{HazardReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -63,6 +63,7 @@ pub fn transfer(
     note_writes(device, &runs);
     let (_, found) = hazards.operation(queue.index, stage, tag, None, runs);
     report(device, &found)?;
+    host::report(device)?;
     Ok(outcome)
 }
 
@@ -150,7 +151,8 @@ pub fn dispatch(
         before = Some(id);
     }
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
-    report(device, &found)
+    report(device, &found)?;
+    host::report(device)
 }
 
 /// Device addresses of a range of a buffer.
@@ -159,7 +161,8 @@ pub fn range(buffer: &Buffer, offset: u64, size: u64) -> Option<Range> {
     Some(Range::new(memory.bytes().address() + base + offset, size))
 }
 
-fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
+/// A command, as reports name it.
+pub fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
     match name {
         Some(n) => Side {
             command: n.command,
@@ -206,7 +209,7 @@ fn report(device: &Device, found: &[Found]) -> Result<(), String> {
 }
 
 /// The buffer or image that holds a device address, and where it starts.
-fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
+pub fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
     let holds = |start: u64, size: u64| address >= start && address - start < size;
     let bound = |b: &Buffer| b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
     let object = |kind: vk::ObjectType, what: &str, handle: u64| Object {

@@ -25,6 +25,9 @@ pub fn run(
         if device.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
+        let writes = !matches!(command, Command::WaitEvents(..) | Command::Execute(_))
+            && !matches!(command, Command::CopyQueryResults(copy) if copy.flags.contains(ash::vk::QueryResultFlags::WAIT));
+        let _busy = device.host.as_ref().filter(|_| writes).map(|host| host.busy());
         step(device, queue, state, command)?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::handle::{self, dispatchable_object};
 use crate::queue::checked::CheckState;
 use crate::queue::completion::Completion;
 use crate::queue::hazards::Hazards;
-use crate::queue::host::HostMemory;
+use crate::queue::host::{self, HostMemory};
 use crate::queue::told::Told;
 use crate::queue::{Progress, Queue, Worker};
 use crate::{ffi, forks, message};
@@ -284,6 +284,7 @@ entries! {
         let raw = vk::Handle::as_raw(device);
         let Some(device) = handle::take_dispatchable::<Device>(device)? else { return Ok(()) };
         if device.alive().is_ok() {
+            host::synchronize(&device, "vkDestroyDevice");
             device_ended(&device, raw);
         }
         device.stop.store(true, Ordering::SeqCst);

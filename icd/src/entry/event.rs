@@ -6,6 +6,7 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::host;
 use crate::queue::told::Completed;
 use ash::vk;
 use pellucid_memory::commands::EventToken;
@@ -20,7 +21,7 @@ struct State {
     set: bool,
     /// What it tells a host that sees it set.
     completed: Completed,
-    /// In check mode: what it carries to the commands that wait for it, if a command set it.
+    /// In check mode: what it carries to the commands that wait for it.
     token: Option<Arc<EventToken>>,
 }
 
@@ -79,6 +80,7 @@ entries! {
         let (set, completed) = (state.set, state.completed);
         drop(state);
         if set {
+            host::synchronize(&device, "vkGetEventStatus");
             device.completion.host_saw(completed);
         }
         Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
@@ -87,7 +89,9 @@ entries! {
     /// vkSetEvent.
     fn set_event(device: vk::Device, event: vk::Event) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        handle::get::<Event>(event)?.set(device.completion.host(), None);
+        host::synchronize(&device, "vkSetEvent");
+        let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
+        handle::get::<Event>(event)?.set(device.completion.host(), token);
         device.progress.notify();
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::host;
 use crate::queue::progress::deadline;
 use crate::queue::told::Told;
 use ash::vk;
@@ -65,6 +66,7 @@ entries! {
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
         let Some(told) = fence.state().clone() else { return Ok(vk::Result::NOT_READY) };
+        host::synchronize(&device, "vkGetFenceStatus");
         device.host_saw(&told);
         Ok(vk::Result::SUCCESS)
     }
@@ -99,6 +101,7 @@ entries! {
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
+        host::synchronize(&device, "vkWaitForFences");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
     }

@@ -10,20 +10,23 @@ use crate::ffi;
 use crate::handle::{self, object};
 use crate::message;
 use crate::queue::hazards::Hazards;
+use crate::queue::host;
 use ash::vk;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::HeapError;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
     heap: usize,
     /// The host can map it.
     pub host_visible: bool,
-    coherent: bool,
+    /// Its type is HOST_COHERENT.
+    pub coherent: bool,
     lazy: bool,
+    handle: OnceLock<vk::DeviceMemory>,
     bytes: Arc<Allocation>,
     mapped: Mutex<Option<(u64, u64)>>,
     freed: AtomicBool,
@@ -34,6 +37,11 @@ pub struct DeviceMemory {
 object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
 
 impl DeviceMemory {
+    /// Its handle.
+    pub fn handle(&self) -> u64 {
+        self.handle.get().map_or(0, |handle| vk::Handle::as_raw(*handle))
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &Arc<Allocation> {
         &self.bytes
@@ -50,8 +58,9 @@ impl DeviceMemory {
         let heap = *heap as usize;
         let host_visible = flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
         let kind = match flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
-            false if host_visible && device.instance.config.mode.modelled() => HostMemory::NonCoherent,
-            _ => HostMemory::Flat,
+            _ if !host_visible || !device.instance.config.mode.modelled() => HostMemory::Flat,
+            true => HostMemory::Coherent,
+            false => HostMemory::NonCoherent,
         };
         // The heaps are one, whatever the number of devices.
         if !memory::take(heap, device.caps.heap_size, size) {
@@ -71,6 +80,7 @@ impl DeviceMemory {
             host_visible,
             coherent: flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT),
             lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
+            handle: OnceLock::new(),
             bytes,
             mapped: Mutex::default(),
             freed: AtomicBool::new(false),
@@ -153,7 +163,9 @@ entries! {
         if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible) {
             host.allocated(&memory);
         }
-        ffi::write(out, handle::insert(memory))
+        let handle = handle::insert(memory.clone());
+        let _ = memory.handle.set(handle);
+        ffi::write(out, handle)
     }
 
     /// vkFreeMemory.
@@ -162,6 +174,7 @@ entries! {
         memory: vk::DeviceMemory,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
+        host::synchronize(&*handle::dispatchable::<Device>(device)?, "vkFreeMemory");
         if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
             let device = handle::dispatchable::<Device>(device)?;
             object.freed.store(true, Ordering::Relaxed);
@@ -202,8 +215,9 @@ entries! {
 
     /// vkUnmapMemory.
     fn unmap_memory(device: vk::Device, memory: vk::DeviceMemory) {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let memory = handle::get::<DeviceMemory>(memory)?;
+        host::synchronize(&device, "vkUnmapMemory");
         let mut mapped = memory.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
     }
@@ -218,7 +232,9 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
-            memory.bytes.flush(offset, size);
+            host::synchronize(&device, "vkFlushMappedMemoryRanges");
+            let flushed = memory.bytes.flush(offset, size);
+            host::flushed(&device, &memory, (offset, size), &flushed);
         }
         Ok(())
     }
@@ -233,7 +249,9 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
-            memory.bytes.invalidate(offset, size);
+            host::synchronize(&device, "vkInvalidateMappedMemoryRanges");
+            let invalidated = memory.bytes.invalidate(offset, size);
+            host::invalidated(&device, &memory, &invalidated);
         }
         Ok(())
     }

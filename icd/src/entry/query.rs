@@ -6,6 +6,7 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::host;
 use crate::queue::told::Completed;
 use ash::vk;
 use std::ffi::c_void;
@@ -163,6 +164,7 @@ entries! {
         }
         // Without an availability word an application that gets NOT_READY cannot tell which results are there.
         if complete || flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+            host::synchronize(&device, "vkGetQueryPoolResults");
             results.iter().flatten().for_each(|r| device.completion.host_saw(r.completed));
         }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })

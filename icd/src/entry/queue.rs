@@ -8,6 +8,7 @@ use crate::entry::fence::Fence;
 use crate::entry::semaphore::Semaphore;
 use crate::ffi;
 use crate::handle;
+use crate::queue::host;
 use crate::queue::submission::SemaphoreOperation;
 use crate::queue::{Queue, Submission};
 use ash::vk;
@@ -64,6 +65,7 @@ fn hand_in(
     mut list: Vec<Submission>,
     fence: vk::Fence,
 ) -> Outcome<()> {
+    host::synchronize(device, "vkQueueSubmit");
     let fence = handle::get_optional::<Fence>(fence)?;
     if fence.is_some() {
         match list.last_mut() {

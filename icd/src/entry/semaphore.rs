@@ -6,6 +6,7 @@ use crate::entry::device::Device;
 use crate::entry::kind;
 use crate::ffi;
 use crate::handle::{self, object};
+use crate::queue::host;
 use crate::queue::progress::deadline;
 use crate::queue::told::{Completed, Told};
 use ash::vk;
@@ -149,6 +150,7 @@ entries! {
         let state = semaphore.state();
         let (value, told) = (state.value, state.up_to(state.value));
         drop(state);
+        host::synchronize(&device, "vkGetSemaphoreCounterValue");
         device.host_saw(&told);
         ffi::write(out, value)
     }
@@ -176,6 +178,7 @@ entries! {
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
+        host::synchronize(&device, "vkWaitSemaphores");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
     }
@@ -188,6 +191,7 @@ entries! {
         if semaphore.is_reached(info.value) {
             return Err(Error::usage("the value of a timeline semaphore only increases"));
         }
+        host::synchronize(&device, "vkSignalSemaphore");
         let payload = device.hazards.as_ref().map(|h| Arc::new(h.host()));
         semaphore.signal(info.value, Told { completed: device.completion.host(), payload });
         device.progress.notify();

@@ -11,8 +11,8 @@ use crate::command::{Changes, Dependency};
 use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
-    Accesses, Dependency as Told, EventToken, Footprint, Hazard, Operand, OperationId, Payload, QueueId,
-    Range, Stages, Tracker,
+    Accesses, Dependency as Told, EventToken, Footprint, Hazard, HostHazard, Operand, OperationId, Payload,
+    QueueId, Range, Stages, Tracker,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,6 +48,16 @@ pub struct Found {
     pub barrier: Option<Arc<CommandName>>,
 }
 
+/// An access of the host that is not ordered with one of the device, and what names them.
+pub struct HostFound {
+    /// The hazard.
+    pub hazard: HostHazard,
+    /// The device's command.
+    pub command: Option<Arc<CommandName>>,
+    /// The host's call before the access.
+    pub since: &'static str,
+}
+
 /// How many commands are remembered by name.
 const REMEMBERED: u64 = 1 << 14;
 /// How many lists of objects are compared with that of a dispatch.
@@ -60,6 +70,9 @@ struct State {
     next: u64,
     places: BTreeMap<u32, (u64, u32)>,
     objects: VecDeque<Arc<[Object]>>,
+    /// The calls that accesses of the host came after, by the tags of those.
+    calls: Vec<&'static str>,
+    host_found: Vec<HostFound>,
 }
 
 /// The tracker of a device.
@@ -120,6 +133,54 @@ impl Hazards {
         let mut state = self.state();
         let payload = state.tracker.signal_fence(QueueId(queue));
         state.tracker.host_wait(&payload);
+    }
+
+    /// vkSetEvent: what the event carries to those who wait for it.
+    pub fn host_event(&self) -> EventToken {
+        self.state().tracker.host_event()
+    }
+
+    /// The host wrote and read these bytes after its call `since`.
+    pub fn host_accessed(
+        &self,
+        writes: &[Range],
+        reads: &[(Range, bool)],
+        coherent: bool,
+        since: &'static str,
+    ) {
+        if writes.is_empty() && reads.is_empty() {
+            return;
+        }
+        let mut state = self.state();
+        let tag = state.call(since);
+        let mut found = state.tracker.host_read(reads, tag);
+        if !writes.is_empty() {
+            found.extend(state.tracker.host_wrote(writes, coherent, tag));
+        }
+        state.keep(found);
+    }
+
+    /// The host flushed `flushed`, by which it lost what the device wrote to `lost`.
+    pub fn host_flushed(&self, flushed: Range, lost: &[Range]) {
+        let mut state = self.state();
+        state.tracker.host_flushed(&[flushed]);
+        let tag = state.call("vkFlushMappedMemoryRanges");
+        let found = state.tracker.host_lost(lost, tag);
+        state.keep(found);
+    }
+
+    /// The host invalidated what the device wrote to `seen`, and lost what it itself wrote to `discarded`.
+    pub fn host_invalidated(&self, seen: &[Range], discarded: &[Range]) {
+        let mut state = self.state();
+        let tag = state.call("vkInvalidateMappedMemoryRanges");
+        let found = state.tracker.host_invalidated(seen, tag);
+        state.tracker.host_discarded(discarded);
+        state.keep(found);
+    }
+
+    /// What was found between the host and the device since this was last asked.
+    pub fn take_host_found(&self) -> Vec<HostFound> {
+        std::mem::take(&mut self.state().host_found)
     }
 
     /// Memory ended: nothing that follows conflicts with what came before.
@@ -197,6 +258,8 @@ impl Hazards {
             if range.start < range.end {
                 let hazards = state.tracker.access(id, range, operand);
                 found.extend(hazards);
+                let host = state.tracker.access_after_host(id, range, operand);
+                state.keep(host);
             }
         }
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();
@@ -205,6 +268,24 @@ impl Hazards {
 }
 
 impl State {
+    /// The tag of the host's accesses after a call.
+    fn call(&mut self, since: &'static str) -> u64 {
+        let known = self.calls.iter().position(|call| *call == since);
+        known.unwrap_or_else(|| {
+            self.calls.push(since);
+            self.calls.len() - 1
+        }) as u64
+    }
+
+    fn keep(&mut self, found: Vec<HostHazard>) {
+        for hazard in found {
+            let tag = self.tracker.tag(hazard.operation);
+            let command = tag.and_then(|tag| self.names.get(&tag).cloned());
+            let since = self.calls.get(hazard.tag as usize).copied().unwrap_or_default();
+            self.host_found.push(HostFound { hazard, command, since });
+        }
+    }
+
     fn name(&mut self, at: &At<'_>, command: &'static str, dispatch: Option<Arc<Named>>) -> u64 {
         let place = self.places.entry(at.queue).or_default();
         place.1 += 1;

@@ -92,6 +92,7 @@ impl Queue {
     pub fn wait_idle(&self, device: &Device) -> Outcome<()> {
         let target = self.submitted.load(Ordering::SeqCst);
         device.progress.wait(None, || device.is_lost() || self.retired.load(Ordering::SeqCst) >= target);
+        host::synchronize(device, "vkQueueWaitIdle");
         device.completion.host_saw_idle(self.index, target);
         if let Some(hazards) = &device.hazards {
             hazards.host_saw_idle(self.index);

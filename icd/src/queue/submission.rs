@@ -1,6 +1,7 @@
 //! One submission: what it waits for, what runs, what it signals.
 
 use super::Queue;
+use super::host;
 use super::told::Told;
 use crate::boundary::contain;
 use crate::entry::device::Device;
@@ -101,6 +102,7 @@ impl Submission {
     }
 
     fn begin(&self, device: &Device, queue: u32) {
+        host::before_submission(device);
         if let (Some(hazards), Some(host)) = (&device.hazards, &self.host) {
             hazards.submit(queue, host);
         }

@@ -6,6 +6,7 @@ use super::exit;
 use super::explored::Explored;
 use super::freed::FreedReport;
 use super::hazard::HazardReport;
+use super::host::HostReport;
 use super::json;
 use super::replay;
 use super::suppress::{Subject, Suppressions};
@@ -283,6 +284,23 @@ impl Session {
         self.api(FreedReport::ID, report.key(), subject, || vec![report.object.clone()], told)
     }
 
+    /// Reports an access of the host that is not ordered with one of the device: shown when it is the first of
+    /// its kind, counted always.
+    pub fn host(&self, report: &HostReport<'_>) -> Verdict {
+        let objects: Vec<Object> = report.objects().cloned().collect();
+        let mut names: Vec<String> = objects.iter().map(|object| object.name.clone()).collect();
+        names.push(report.command.command.to_owned());
+        let dispatch = report.command.dispatch.as_ref();
+        let subject =
+            || Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names };
+        let told = |number: u64| {
+            let rendered = report.render(&self.replay);
+            let line = report.json(number, self.config.seed, &self.replay, &rendered);
+            (rendered, line)
+        };
+        self.api(report.hazard.id, report.key(), subject, || objects, told)
+    }
+
     /// Reports what the API's calls, and not a shader's accesses, do wrong. `told` renders it as text and as
     /// a line of the report file.
     fn api(
@@ -294,8 +312,11 @@ impl Session {
         told: impl FnOnce(u64) -> (String, Value),
     ) -> Verdict {
         let mut state = self.state();
+        // A warning is no finding unless it is asked for.
+        let warning = id == FindingId::HostNoBarrier && self.config.notes != Notes::Error;
+        let halt = self.config.halt_on_error && !warning;
         if self.again(&mut state, &key, 1) {
-            return Verdict { message: None, halt: self.config.halt_on_error };
+            return Verdict { message: None, halt };
         }
         if state.suppressions.covers(id, &subject()) {
             state.suppressed.insert(key);
@@ -303,15 +324,19 @@ impl Session {
         }
         let number = state.seen.len() as u64 + 1;
         state.seen.insert(key, (number, 1));
-        *state.families.entry(words::family(id)).or_default() += 1;
+        if warning {
+            state.notes += 1;
+        } else {
+            *state.families.entry(words::family(id)).or_default() += 1;
+        }
         let (rendered, line) = told(number);
         write_line(&mut state.report, &line);
         self.summarise(&mut state, false);
         self.show(number, &rendered);
         let id_name = id.name();
         let id_number = fnv(id_name).cast_signed();
-        let message = Message { id_name, id_number, text: rendered, objects: objects(), note: false };
-        Verdict { message: Some(message), halt: self.config.halt_on_error }
+        let message = Message { id_name, id_number, text: rendered, objects: objects(), note: warning };
+        Verdict { message: Some(message), halt }
     }
 
     /// Whether `max-reports` allows to print the diagnostic of that number.

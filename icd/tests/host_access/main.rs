@@ -1,15 +1,18 @@
 //! Programs whose host side accesses mapped memory: right ones see right values, in every mode and with or
-//! without the kernel's help.
+//! without the kernel's help; wrong ones are found, each beside a right twin that is not.
 //!
 //! Each program runs in a process of its own.
+#![allow(clippy::print_stderr)]
 
 #[path = "../common/mod.rs"]
 mod common;
+mod pairs;
 mod program;
 mod right;
 
 use program::Program;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Output};
 
 type Case = (&'static str, fn(&Program));
@@ -21,14 +24,112 @@ const RIGHT: &[Case] = &[
     ("persistent_mapping", right::persistent_mapping),
 ];
 
+/// A program with a mistake beside its right twin, and what finds the mistake.
+type Pair = (&'static str, fn(&Program, bool), &'static str);
+
+const PAIRS: &[Pair] = &[
+    ("flush", pairs::flush, "host-not-flushed"),
+    ("flush_of_half", pairs::flush_of_half, "host-not-flushed"),
+    ("flush_after_submit", pairs::flush_after_submit, "host-not-flushed"),
+    ("unmapping_is_no_flush", pairs::unmapping_is_no_flush, "host-not-flushed"),
+    ("flush_for_a_shader", pairs::flush_for_a_shader, "host-not-flushed"),
+    ("persistent_mapping", pairs::persistent_mapping, "host-not-flushed"),
+    ("invalidate", pairs::invalidate, "host-not-invalidated"),
+    ("invalidate_before_the_wait", pairs::invalidate_before_the_wait, "host-not-invalidated"),
+    ("invalidate_of_half", pairs::invalidate_of_half, "host-not-invalidated"),
+    ("shared_atom", pairs::shared_atom, "host-not-invalidated"),
+    ("staging_used_again", pairs::staging_used_again, "host-in-flight"),
+    (
+        "write_before_the_devices_write_is_done",
+        pairs::write_before_the_devices_write_is_done,
+        "host-in-flight",
+    ),
+    ("sleep_is_no_wait", pairs::sleep_is_no_wait, "host-in-flight"),
+    ("shader_input_changed", pairs::shader_input_changed, "host-in-flight"),
+    ("read_from_a_file", pairs::read_from_a_file, "host-in-flight"),
+    ("another_thread_writes", pairs::another_thread_writes, "host-in-flight"),
+    ("ring", pairs::ring, "host-in-flight"),
+    ("event_of_the_host", pairs::event_of_the_host, "host-in-flight"),
+    ("timeline_of_the_host", pairs::timeline_of_the_host, "host-in-flight"),
+    ("no_barrier_to_the_host", pairs::barrier_to_the_host::<0>, "host-no-barrier"),
+    ("barrier_to_the_host_too_early", pairs::barrier_to_the_host::<1>, "host-no-barrier"),
+    ("barrier_to_another_stage", pairs::barrier_to_the_host::<2>, "host-no-barrier"),
+    ("barrier_to_all_commands", pairs::barrier_to_the_host::<3>, "host-no-barrier"),
+    ("barrier_without_accesses_of_the_host", pairs::barrier_to_the_host::<4>, "host-no-barrier"),
+    ("barrier_without_the_write", pairs::barrier_to_the_host::<5>, "host-no-barrier"),
+    ("barrier_of_another_buffer", pairs::barrier_to_the_host::<6>, "host-no-barrier"),
+    ("barrier_before_the_invalidate", pairs::barrier_before_the_invalidate, "host-no-barrier"),
+    ("barrier_before_the_hosts_write", pairs::barrier_before_the_hosts_write, "host-no-barrier"),
+];
+
 const CASE: &str = "HOST_ACCESS_CASE";
 
 /// The program that the environment names.
 #[test]
 fn program_of_the_table() {
     let Ok(name) = std::env::var(CASE) else { return };
-    let (_, case) = RIGHT.iter().find(|(n, ..)| *n == name).expect("a program of the table");
-    case(&Program::new());
+    let pair = |wrong: bool, name: &str| PAIRS.iter().find(|(n, ..)| *n == name).map(|pair| (pair.1, wrong));
+    let found = match (name.strip_prefix("wrong "), name.strip_prefix("right ")) {
+        (Some(name), _) => pair(true, name),
+        (_, Some(name)) => pair(false, name),
+        _ => {
+            let (_, case) = RIGHT.iter().find(|(n, _)| *n == name).expect("a program of the table");
+            return case(&Program::new());
+        }
+    };
+    let (case, wrong) = found.expect("a program of the table");
+    case(&Program::new(), wrong);
+}
+
+/// The ids of what a run of a program finds, in order, without repetitions.
+fn found(name: &str, folder: &Path) -> (Vec<String>, String) {
+    let report = folder.join("report.json");
+    let output = process(name, "check").env("PELLUCID_REPORT", &report).output().unwrap();
+    let text = succeeds(name, &output);
+    let lines = std::fs::read_to_string(&report).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let mut ids: Vec<String> = lines.filter_map(|line| Some(line["id"].as_str()?.to_owned())).collect();
+    ids.dedup();
+    (ids, text)
+}
+
+/// Runs each wrong program and each right one so many times.
+fn run_pairs(wrong: usize, right: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut failed = Vec::new();
+    for (name, _, id) in PAIRS {
+        for (kind, times, expected) in [("wrong", wrong, vec![*id]), ("right", right, vec![])] {
+            let runs: Vec<_> = (0..times).map(|_| found(&format!("{kind} {name}"), folder.path())).collect();
+            let bad: Vec<_> = runs.iter().filter(|(ids, _)| *ids != expected).collect();
+            if let Some((ids, text)) = bad.first() {
+                failed.push(format!("{kind} {name}: {} of {times} runs find {ids:?}:\n{text}", bad.len()));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn tracked() -> bool {
+    let tracked = pellucid_memory::host::refusal().is_none();
+    if !tracked {
+        eprintln!("skipped: the kernel does not track writes");
+    }
+    tracked
+}
+
+#[test]
+fn mistakes_are_found_and_their_right_twins_are_silent() {
+    if tracked() {
+        run_pairs(1, 1);
+    }
+}
+
+#[test]
+#[ignore = "every wrong program 20 times, every right one 100 times"]
+fn mistakes_are_found_every_time() {
+    if tracked() {
+        run_pairs(20, 100);
+    }
 }
 
 /// A process that runs a program.

@@ -133,6 +133,10 @@ pub(super) struct Knowledge {
     pub available: Ranged,
     /// Writes that a submission made visible to every device access.
     pub visible: Ranged,
+    /// Writes that are available in the host domain.
+    pub to_host: Ranged,
+    /// So many of the host's writes and flushes happen before.
+    pub host: u64,
 }
 
 impl Knowledge {
@@ -140,10 +144,13 @@ impl Knowledge {
         self.executed.join(&other.executed);
         self.available.join(&other.available, None);
         self.visible.join(&other.visible, None);
+        self.to_host.join(&other.to_host, None);
+        self.host = self.host.max(other.host);
     }
     /// Drops what is known of bytes of `range` alone.
     pub fn forget(&mut self, range: Range) {
         self.available.forget(range);
         self.visible.forget(range);
+        self.to_host.forget(range);
     }
 }

@@ -121,6 +121,14 @@ pub struct AccessScope {
     pub ranges: Option<Vec<Range>>,
 }
 
+impl AccessScope {
+    /// It holds accesses of the host: writes become available in the host domain.
+    pub(super) fn is_of_host(&self) -> bool {
+        let host = Accesses::HOST_READ | Accesses::HOST_WRITE;
+        self.stages.contains(Stages::HOST) && self.accesses.intersects(host)
+    }
+}
+
 /// A layout transition, a queue family ownership transfer, or both: a read and write of all memory of an
 /// image subresource range (or of a buffer range) between the availability and the visibility operation of
 /// its dependency. Available memory is automatically made visible to it, and its writes are automatically

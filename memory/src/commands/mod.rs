@@ -21,13 +21,13 @@
 //! read needs an execution dependency only; a write after a write needs availability only; elements of one
 //! vkCmdPipelineBarrier are one dependency, elements of one VkDependencyInfo are several.
 //!
-//! Host accesses to mapped memory are not seen here; a submission makes all of them visible that happened
-//! before it.
+//! The host is an agent as well (`host.rs`): a submission makes visible what it wrote and made available before.
 
 mod clock;
 mod dependency;
 mod explain;
 mod footprint;
+mod host;
 mod shadow;
 mod tracker;
 mod transition;
@@ -35,6 +35,7 @@ mod transition;
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
 pub use explain::{BarrierGap, Fix, Hazard};
 pub use footprint::Footprint;
+pub use host::HostHazard;
 pub use shadow::{Operand, Range};
 pub use tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
 

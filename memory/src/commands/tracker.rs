@@ -3,6 +3,7 @@
 use super::clock::{Knowledge, Ranged, Stream};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard};
+use super::host::Host;
 use super::shadow::{Operand, Range, Record, Shadow};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ pub struct OperationId(pub u64);
 
 /// What a semaphore or fence signal carries to whoever waits for it.
 #[derive(Clone, Debug, Default)]
-pub struct Payload(Knowledge);
+pub struct Payload(pub(super) Knowledge);
 
 impl Payload {
     /// Carries what `other` does as well.
@@ -30,10 +31,11 @@ impl Payload {
 /// What a set event carries to its waits.
 #[derive(Clone, Debug)]
 pub struct EventToken {
-    queue: QueueId,
-    stages: Stages,
-    knowledge: Knowledge,
-    counts: BTreeMap<Stages, u64>,
+    /// Where it was set; `None` for the host.
+    pub(super) queue: Option<QueueId>,
+    pub(super) stages: Stages,
+    pub(super) knowledge: Knowledge,
+    pub(super) counts: BTreeMap<Stages, u64>,
 }
 
 /// A barrier that explanations may point at.
@@ -103,8 +105,9 @@ pub struct Tracker {
     operations: VecDeque<Operation>,
     /// Operations that are older than those.
     forgotten: u64,
-    shadow: Shadow,
-    host: Knowledge,
+    pub(super) shadow: Shadow,
+    pub(super) host: Knowledge,
+    pub(super) host_side: Host,
     /// Ask for visibility between two writes as well (stricter than the appendix).
     pub strict_write_after_write: bool,
 }
@@ -134,7 +137,7 @@ impl Queue {
     }
 
     /// What an operation of this stage knows that begins now.
-    fn start(&self, stage: Stages) -> Option<&Knowledge> {
+    pub(super) fn start(&self, stage: Stages) -> Option<&Knowledge> {
         match &self.performing {
             Some(performing) if stage == Stages::TRANSITION => Some(&performing.start),
             _ => self.inherit.get(&stage),
@@ -252,11 +255,6 @@ impl Tracker {
         self.host.join(&payload.0);
     }
 
-    /// What the host has seen: to be taken at vkQueueSubmit, and the payload of vkSignalSemaphore.
-    pub fn host_knowledge(&self) -> Payload {
-        Payload(self.host.clone())
-    }
-
     /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to
     /// explanations.
     pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) -> Vec<Hazard> {
@@ -309,7 +307,7 @@ impl Tracker {
         let state = self.queues.entry(queue).or_default();
         let knowledge = state.first_scope(queue, Some(stages.with_earlier()));
         state.everything.join(&knowledge);
-        EventToken { queue, stages, knowledge, counts: state.counts.clone() }
+        EventToken { queue: Some(queue), stages, knowledge, counts: state.counts.clone() }
     }
 
     /// vkCmdWaitEvents for events that a queue set (sync2: once for each event with its dependency).
@@ -324,7 +322,8 @@ impl Tracker {
         let mut known = state.always.clone();
         let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
         for event in events {
-            if event.queue == queue && dependency.source.with_earlier().contains(event.stages) {
+            let holds = |q| q == queue && dependency.source.with_earlier().contains(event.stages);
+            if event.queue.is_none_or(holds) {
                 known.join(&event.knowledge);
                 for (&stage, &n) in &event.counts {
                     let entry = counts.entry(stage).or_default();
@@ -359,7 +358,7 @@ impl Tracker {
         id
     }
 
-    fn operation(&self, id: OperationId) -> Option<&Operation> {
+    pub(super) fn operation(&self, id: OperationId) -> Option<&Operation> {
         self.operations.get(usize::try_from(id.0.checked_sub(self.forgotten)?).ok()?)
     }
 
@@ -400,6 +399,7 @@ impl Tracker {
     pub fn forget(&mut self, range: Range) {
         self.shadow.forget(range);
         self.host.forget(range);
+        self.host_side.take(range);
         self.queues.values_mut().for_each(|queue| queue.forget(range));
     }
 
@@ -485,8 +485,11 @@ impl Tracker {
 }
 
 impl Queue {
-    fn finish(&mut self, known: Knowledge, barrier: PastBarrier) {
+    fn finish(&mut self, mut known: Knowledge, barrier: PastBarrier) {
         let d = &barrier.dependency;
+        for scope in d.visible.iter().filter(|scope| scope.is_of_host()) {
+            known.to_host.join(&known.available, scope.ranges.as_deref());
+        }
         self.make_visible(&known.available, &d.visible);
         self.second_scope(&known, d.destination.with_later());
         if self.barriers.len() == REMEMBERED_BARRIERS {

@@ -40,6 +40,7 @@ pub(crate) struct View {
     touched: Spans,
     unflushed: Spans,
     fills: u64,
+    size: u64,
 }
 
 /// The finalizer of SplitMix64.
@@ -86,7 +87,7 @@ impl View {
             app.holding().for_each(|range| known.copy_from(device, &range));
         }
         let mut view =
-            View { app, own, known, touched: Spans::default(), unflushed: Spans::default(), fills: 0 };
+            View { app, own, known, touched: Spans::default(), unflushed: Spans::default(), fills: 0, size };
         unseen.iter().for_each(|range| view.device_wrote(device, &range));
         Ok(view)
     }
@@ -133,8 +134,25 @@ impl View {
         found.iter().collect()
     }
 
+    /// The pages that the device wrote as a whole, and that the application has accessed since without
+    /// changing them. To be asked after [`View::writes`].
+    pub fn reads(&mut self, writes: &[Range<u64>]) -> Vec<Range<u64>> {
+        let mut opened = self.app.opened();
+        for write in writes {
+            opened.remove(&(write.start / PAGE * PAGE..write.end.next_multiple_of(PAGE)));
+        }
+        let pages = opened.iter().flat_map(|run| run.step_by(PAGE as usize));
+        pages.map(|page| page..(page + PAGE).min(self.size)).collect()
+    }
+
     /// The device has written these bytes.
     pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
+        self.note_write(device, range);
+        let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
+        self.app.close(&(range.start.next_multiple_of(PAGE)..last));
+    }
+
+    fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {
         let Some(own) = &self.own else { return self.known.copy_from(device, range) };
         self.fills += 1;
         let (mut at, end) = (range.start, range.end);

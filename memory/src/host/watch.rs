@@ -3,10 +3,12 @@
 //! userfaultfd's asynchronous write protection (Linux 6.7) lets a write to a protected page go through and
 //! drops the page's protection; the ioctl PAGEMAP_SCAN lists the pages without it and protects them again in
 //! one step. No signal, no thread and no privilege is involved, and writes that system calls make are seen as
-//! well. Where the kernel is older, or a container's profile forbids it, every page that holds data counts as
+//! well. Reads are seen by the page, where it matters: pages that are taken out of the application's page table
+//! are put back by its next access, whatever that is. Where the kernel is older, or a container's profile forbids it, every page that holds data counts as
 //! written.
 
 use super::mapping::{Mapping, PAGE};
+use super::spans::Spans;
 use crate::heap::{HeapError, data_ranges};
 use std::io::Error;
 use std::ops::Range;
@@ -30,6 +32,7 @@ const PAGEMAP_SCAN: libc::Ioctl = 0xc060_6610_u32 as libc::Ioctl;
 /// PM_SCAN_WP_MATCHING and PM_SCAN_CHECK_WPASYNC: protect what is found; fail where that cannot be.
 const PROTECT: u64 = 1 | 2;
 const PAGE_IS_WRITTEN: u64 = 1 << 1;
+const PAGE_IS_PRESENT: u64 = 1 << 3;
 
 /// struct uffdio_api.
 #[repr(C)]
@@ -110,6 +113,8 @@ pub(super) struct Watched {
     mapping: Mapping,
     file: (libc::c_int, u64),
     tracked: bool,
+    /// Pages that the application has not accessed since they were closed.
+    closed: Spans,
 }
 
 impl Watched {
@@ -129,7 +134,7 @@ impl Watched {
             // SAFETY: the ioctl takes this structure, and the range is a mapping of ours.
             unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
         });
-        let mut watched = Watched { mapping, file, tracked };
+        let mut watched = Watched { mapping, file, tracked, closed: Spans::default() };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
             watched.written(|_| ());
@@ -144,37 +149,68 @@ impl Watched {
 
     /// Calls `each` with the runs of pages that were written since they were last listed.
     pub fn written(&mut self, mut each: impl FnMut(Range<u64>)) {
-        let (first, end) = (self.mapping.start() as u64, self.mapping.start() as u64 + self.mapping.length());
-        let mut from = first;
-        while self.tracked && from < end {
-            let mut regions = [Region::default(); 64];
-            let mut scan = Scan {
-                size: size_of::<Scan>() as u64,
-                flags: PROTECT,
-                start: from,
-                end,
-                regions: regions.as_mut_ptr() as u64,
-                regions_length: regions.len() as u64,
-                category_mask: PAGE_IS_WRITTEN,
-                return_mask: PAGE_IS_WRITTEN,
-                ..Scan::default()
-            };
-            let found = match Kernel::get() {
-                // SAFETY: the ioctl takes this structure, writes at most that many regions, and protects
-                // pages of a mapping that is ours and registered.
-                Ok(kernel) => unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) },
-                Err(_) => -1,
-            };
-            if found < 0 || scan.walk_end <= from {
-                self.tracked = false;
-                break;
-            }
-            regions.iter().take(found as usize).for_each(|r| each(r.start - first..r.end - first));
-            from = scan.walk_end;
+        let all = 0..self.mapping.length();
+        if self.tracked && !self.scan(&all, PROTECT, PAGE_IS_WRITTEN, &mut each) {
+            self.tracked = false;
         }
         if !self.tracked {
             self.holding().for_each(each);
         }
+    }
+
+    /// From now on it is known when the application accesses these pages, even if it only reads: they are
+    /// taken out of its page table, which puts them back unasked. The bytes stay in the file.
+    pub fn close(&mut self, pages: &Range<u64>) {
+        if !self.tracked || pages.is_empty() {
+            return;
+        }
+        let start = self.mapping.start().wrapping_add(pages.start as usize);
+        // SAFETY: the pages are of a shared mapping of a file: nothing is lost by taking them out.
+        let done =
+            unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_DONTNEED) };
+        if done == 0 {
+            self.closed.insert(pages);
+        }
+    }
+
+    /// The pages that were closed and that the application has accessed since.
+    pub fn opened(&mut self) -> Spans {
+        let mut opened = Spans::default();
+        for run in self.closed.iter() {
+            self.scan(&run, 0, PAGE_IS_PRESENT, &mut |pages| opened.insert(&pages));
+        }
+        opened.iter().for_each(|pages| self.closed.remove(&pages));
+        opened
+    }
+
+    /// Calls `each` with the pages of a category; false if the kernel cannot say.
+    fn scan(&self, range: &Range<u64>, flags: u64, category: u64, each: &mut impl FnMut(Range<u64>)) -> bool {
+        let Ok(kernel) = Kernel::get() else { return false };
+        let first = self.mapping.start() as u64;
+        let (mut from, end) = (first + range.start, first + range.end);
+        while from < end {
+            let mut regions = [Region::default(); 64];
+            let mut scan = Scan {
+                size: size_of::<Scan>() as u64,
+                flags,
+                start: from,
+                end,
+                regions: regions.as_mut_ptr() as u64,
+                regions_length: regions.len() as u64,
+                category_mask: category,
+                return_mask: category,
+                ..Scan::default()
+            };
+            // SAFETY: the ioctl takes this structure, writes at most that many regions, and protects pages of
+            // a mapping that is ours and registered.
+            let found = unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) };
+            if found < 0 || scan.walk_end <= from {
+                return false;
+            }
+            regions.iter().take(found as usize).for_each(|r| each(r.start - first..r.end - first));
+            from = scan.walk_end;
+        }
+        true
     }
 
     /// The runs of pages that hold data.

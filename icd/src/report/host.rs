@@ -1,0 +1,210 @@
+//! An access of the host that is not ordered with one of the device, as people read it.
+
+use super::context::Object;
+use super::hazard::{Side, accesses, stages};
+use super::json;
+use super::words;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{Element, Level, Renderer};
+use pellucid_memory::commands::{Accesses, HostHazard, Range, Stages};
+use pellucid_memory::device::ATOM;
+use pellucid_memory::finding::FindingId;
+use serde_json::{Value, json};
+
+/// Such a finding and what names its parts.
+pub struct HostReport<'a> {
+    /// The finding.
+    pub hazard: &'a HostHazard,
+    /// The call after which the host made the access.
+    pub since: &'static str,
+    /// The device's command.
+    pub command: Side<'a>,
+    /// The memory.
+    pub memory: Object,
+    /// Its device address and size.
+    pub extent: (u64, u64),
+    /// The buffer or image that holds the first byte, and its device address.
+    pub place: Option<(Object, u64)>,
+}
+
+fn named(object: &Object) -> String {
+    match object.name.as_str() {
+        "" => format!("{} {:#x}", object.what, object.handle),
+        name => format!("{} \"{name}\"", object.what),
+    }
+}
+
+impl HostReport<'_> {
+    /// The buffer or image, where there is one, and the memory.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.place.iter().map(|(object, _)| object).chain([&self.memory])
+    }
+
+    fn host(&self) -> String {
+        let after = if self.since.is_empty() { String::new() } else { format!(" after {}", self.since) };
+        format!("the host {}{after}", if self.hazard.writes { "writes" } else { "reads" })
+    }
+
+    fn device(&self) -> String {
+        let operand = &self.hazard.operand;
+        let does = match (operand.read.is_empty(), operand.write.is_empty()) {
+            (false, true) => "reads",
+            (true, _) => "writes",
+            (false, false) => "reads and writes",
+        };
+        format!("{} {does}", self.command.title())
+    }
+
+    /// The bytes, counted from `start`.
+    fn bytes(&self, start: u64) -> String {
+        let told: Vec<String> = self
+            .hazard
+            .bytes
+            .iter()
+            .take(4)
+            .map(|b| format!("{}..{}", b.start.saturating_sub(start), b.end.saturating_sub(start)))
+            .collect();
+        let more = self.hazard.bytes.len().saturating_sub(told.len());
+        let more = if more > 0 { format!(" and {more} more runs") } else { String::new() };
+        format!("{}{more}", told.join(", "))
+    }
+
+    /// The range of the memory that a flush or an invalidate has to name.
+    fn range(&self) -> String {
+        let (address, size) = self.extent;
+        let first = self.hazard.bytes.first().map_or(0, |b| b.start.saturating_sub(address));
+        let last = self.hazard.bytes.iter().map(|b| b.end.saturating_sub(address)).max().unwrap_or(0);
+        let (first, last) = (first / ATOM * ATOM, last.next_multiple_of(ATOM).min(size));
+        format!("offset {first}, size {}", last - first)
+    }
+
+    /// What happened and what is missing, in the order in which it is shown.
+    pub fn notes(&self) -> Vec<String> {
+        let mut out = vec![format!("(1) {}, (2) {}", self.host(), self.device())];
+        let memory = named(&self.memory);
+        out.push(match &self.place {
+            Some((object, start)) => {
+                format!(
+                    "bytes {} of {}, bytes {} of {memory}",
+                    self.bytes(*start),
+                    named(object),
+                    self.bytes(self.extent.0)
+                )
+            }
+            None => format!("bytes {} of {memory}", self.bytes(self.extent.0)),
+        });
+        out.push(match self.hazard.id {
+            FindingId::HostNotFlushed if self.hazard.late => {
+                "missing: the memory is not coherent, and the flush comes later than the submission".to_owned()
+            }
+            FindingId::HostNotFlushed => {
+                "missing: the memory is not coherent, and nothing made the write available to the device".to_owned()
+            }
+            FindingId::HostNotInvalidated if self.hazard.writes => format!(
+                "missing: an invalidate before the host wrote other bytes of the same atoms (nonCoherentAtomSize is {ATOM} bytes): the flush writes whole atoms back"
+            ),
+            FindingId::HostNotInvalidated => {
+                "missing: the memory is not coherent, and nothing made the write visible to the host after the work completed: it reads bytes that nobody wrote".to_owned()
+            }
+            FindingId::HostNoBarrier => {
+                "missing: the work has completed, but no dependency to the host makes the write available to it".to_owned()
+            }
+            _ => "missing: nothing has told the host that the work has completed, and the work does not wait for a signal of the host".to_owned(),
+        });
+        out
+    }
+
+    /// The smallest fix.
+    pub fn help(&self) -> String {
+        let memory = named(&self.memory);
+        match self.hazard.id {
+            FindingId::HostNotFlushed => format!(
+                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before the submission",
+                self.range()
+            ),
+            FindingId::HostNotInvalidated if self.hazard.writes => format!(
+                "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the write",
+                self.range()
+            ),
+            FindingId::HostNotInvalidated => format!(
+                "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the read",
+                self.range()
+            ),
+            FindingId::HostNoBarrier => format!(
+                "after {}, put a barrier from {} ({}) to HOST ({})",
+                self.command.command,
+                stages(self.hazard.at.1),
+                accesses(self.hazard.operand.write),
+                if self.hazard.writes { "HOST_WRITE" } else { "HOST_READ" }
+            ),
+            _ => format!(
+                "wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle before the {}",
+                if self.hazard.writes { "write, or write before the submission" } else { "read" }
+            ),
+        }
+    }
+
+    /// The diagnostic, ending in a line feed.
+    pub fn render(&self, replay: &str) -> String {
+        let id = self.hazard.id;
+        let level = if id == FindingId::HostNoBarrier { Level::WARNING } else { Level::ERROR };
+        let mut elements: Vec<Element<'_>> =
+            self.notes().into_iter().map(|n| Level::NOTE.message(n).into()).collect();
+        elements.push(Level::HELP.message(self.help()).into());
+        elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
+        let group = level.primary_title(words::title(id)).id(id.name()).elements(elements);
+        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
+        let mut text = renderer.render(&[group]);
+        text.push('\n');
+        text
+    }
+
+    /// What makes these findings equal: the memory's object, and what the host and the device did.
+    pub fn key(&self) -> String {
+        let object = self.place.as_ref().map_or(&self.memory, |(object, _)| object);
+        let shader = self.command.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
+        format!(
+            "{}|{}|{}|{}|{}|{shader}|{:?}",
+            self.hazard.id.name(),
+            object.what,
+            object.name,
+            self.host(),
+            self.command.command,
+            (self.hazard.operand.read, self.hazard.operand.write, self.hazard.late)
+        )
+    }
+
+    /// One line of the report file.
+    pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+        let runs = |start: u64| -> Vec<Value> {
+            let run = |b: &Range| json!([b.start.saturating_sub(start), b.end.saturating_sub(start)]);
+            self.hazard.bytes.iter().map(run).collect()
+        };
+        let object = |o: &Object, start| json!({ "what": o.what, "name": o.name, "bytes": runs(start) });
+        let (read, write): (Accesses, Accesses) = (self.hazard.operand.read, self.hazard.operand.write);
+        let stage: Stages = self.hazard.at.1;
+        json!({
+            "type": "finding",
+            "schema": json::SCHEMA,
+            "number": number,
+            "id": self.hazard.id.name(),
+            "family": words::family(self.hazard.id),
+            "title": words::title(self.hazard.id),
+            "level": if self.hazard.id == FindingId::HostNoBarrier { "warning" } else { "error" },
+            "host": { "access": if self.hazard.writes { "write" } else { "read" }, "after": self.since },
+            "commands": [{
+                "command": self.command.command,
+                "position": self.command.position,
+                "stage": stages(stage),
+                "access": accesses(read | write),
+            }],
+            "memory": object(&self.memory, self.extent.0),
+            "object": self.place.as_ref().map(|(o, start)| object(o, *start)),
+            "notes": self.notes(),
+            "help": [self.help()],
+            "seed": seed,
+            "replay": replay,
+            "text": rendered,
+        })
+    }
+}

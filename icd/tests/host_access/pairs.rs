@@ -1,0 +1,377 @@
+//! Programs with a mistake of the host, each beside its right twin: `wrong` says which of the two runs.
+
+use crate::program::{Buffer, CACHED, COHERENT, Program};
+use ash::vk;
+use std::time::Duration;
+
+type Stage = vk::PipelineStageFlags;
+type Access = vk::AccessFlags;
+
+const ALL: u64 = vk::WHOLE_SIZE;
+/// Memory that only the device reaches.
+const DEVICE: u32 = 0;
+/// Two pages: reads are seen by the page.
+const PAGES: u64 = 8192;
+
+/// Commands that copy `b` to memory of the device.
+fn upload(p: &Program, b: &Buffer) -> vk::CommandBuffer {
+    let target = p.buffer("target", b.size, DEVICE);
+    let transfer = (Stage::TRANSFER, Access::TRANSFER_WRITE);
+    p.record(|c| {
+        // The commands may be submitted again.
+        p.barrier(c, transfer, transfer);
+        p.copy(c, b, &target);
+    })
+}
+
+/// Commands that fill `b` for the host.
+fn fill_for_host(p: &Program, b: &Buffer) -> vk::CommandBuffer {
+    p.record(|c| {
+        p.fill(c, b, 7);
+        p.to_host(c);
+    })
+}
+
+pub fn flush(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 256, CACHED);
+    b.put_all(5);
+    if !wrong {
+        p.flush(&b, 0, ALL);
+    }
+    p.run(upload(p, &b));
+}
+
+pub fn flush_of_half(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", PAGES, CACHED);
+    b.put_all(5);
+    p.flush(&b, 0, if wrong { PAGES / 2 } else { PAGES });
+    p.run(upload(p, &b));
+}
+
+pub fn flush_after_submit(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 256, CACHED);
+    let commands = upload(p, &b);
+    b.put_all(5);
+    if !wrong {
+        p.flush(&b, 0, ALL);
+    }
+    let fence = p.submit(commands);
+    if wrong {
+        p.flush(&b, 0, ALL);
+    }
+    p.wait(fence);
+}
+
+pub fn unmapping_is_no_flush(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 256, CACHED);
+    b.put_all(5);
+    if !wrong {
+        p.flush(&b, 0, ALL);
+    }
+    // SAFETY: live handles.
+    unsafe { p.v.device.unmap_memory(b.memory) };
+    p.run(upload(p, &b));
+}
+
+pub fn flush_for_a_shader(p: &Program, wrong: bool) {
+    let counter = p.buffer("counter", 64, COHERENT);
+    let steps = p.buffer("steps", 256, CACHED);
+    counter.put_all(0);
+    steps.put_all(1);
+    // The last atom is read as well.
+    p.flush(&steps, 0, if wrong { 192 } else { 256 });
+    p.run(p.count(&counter, &steps));
+}
+
+pub fn invalidate(p: &Program, wrong: bool) {
+    let b = p.buffer("results", 256, CACHED);
+    p.run(fill_for_host(p, &b));
+    if !wrong {
+        p.invalidate(&b, 0, ALL);
+        assert_eq!(b.get(0), 7);
+    }
+    b.sum();
+}
+
+pub fn invalidate_before_the_wait(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, CACHED);
+    let fence = p.submit(fill_for_host(p, &b));
+    if wrong {
+        p.invalidate(&b, 0, ALL);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    p.wait(fence);
+    if wrong {
+        // Whatever the invalidate found: the work has been done again.
+        p.run(fill_for_host(p, &b));
+    } else {
+        p.invalidate(&b, 0, ALL);
+    }
+    b.sum();
+}
+
+pub fn invalidate_of_half(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, CACHED);
+    p.run(fill_for_host(p, &b));
+    p.invalidate(&b, 0, if wrong { PAGES / 2 } else { PAGES });
+    b.sum();
+}
+
+pub fn shared_atom(p: &Program, wrong: bool) {
+    let b = p.buffer("shared", 256, CACHED);
+    // SAFETY: live handles.
+    let commands = p.record(|c| unsafe {
+        p.v.device.cmd_fill_buffer(c, b.buffer, 0, 32, 7);
+        p.to_host(c);
+    });
+    p.run(commands);
+    if !wrong {
+        p.invalidate(&b, 0, 64);
+    }
+    b.put(40, &[1]);
+    p.flush(&b, 0, 64);
+}
+
+pub fn staging_used_again(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 4096, COHERENT);
+    let commands = upload(p, &b);
+    b.put_all(1);
+    let fence = p.submit(commands);
+    if wrong {
+        b.put_all(2);
+        p.wait(fence);
+    } else {
+        p.wait(fence);
+        b.put_all(2);
+    }
+}
+
+pub fn write_before_the_devices_write_is_done(p: &Program, wrong: bool) {
+    let b = p.buffer("results", 4096, COHERENT);
+    let fence = p.submit(fill_for_host(p, &b));
+    if wrong {
+        std::thread::sleep(Duration::from_millis(30));
+        b.put(8, &[9; 4]);
+        p.wait(fence);
+    } else {
+        p.wait(fence);
+        b.put(8, &[9; 4]);
+    }
+}
+
+pub fn sleep_is_no_wait(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, COHERENT);
+    let fence = p.submit(fill_for_host(p, &b));
+    if wrong {
+        std::thread::sleep(Duration::from_millis(100));
+        b.sum();
+        p.wait(fence);
+    } else {
+        p.wait(fence);
+        assert_eq!(b.get(0), 7);
+        b.sum();
+    }
+}
+
+pub fn shader_input_changed(p: &Program, wrong: bool) {
+    let counter = p.buffer("counter", 64, COHERENT);
+    let steps = p.buffer("steps", 256, COHERENT);
+    counter.put_all(0);
+    steps.put_all(1);
+    let fence = p.submit(p.count(&counter, &steps));
+    if !wrong {
+        p.wait(fence);
+    }
+    steps.put(252, &[2]);
+    if wrong {
+        p.wait(fence);
+    }
+}
+
+/// A system call writes mapped memory.
+pub fn read_from_a_file(p: &Program, wrong: bool) {
+    use std::io::{Read as _, Seek as _};
+    let b = p.buffer("staging", 4096, COHERENT);
+    let mut file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+    let mut read = || {
+        file.rewind().unwrap();
+        // SAFETY: the mapping is that long.
+        file.read_exact(unsafe { std::slice::from_raw_parts_mut(b.mapped, 4096) }).unwrap();
+    };
+    let commands = upload(p, &b);
+    if !wrong {
+        read();
+    }
+    let fence = p.submit(commands);
+    if wrong {
+        read();
+    }
+    p.wait(fence);
+}
+
+pub fn another_thread_writes(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 4096, COHERENT);
+    let commands = upload(p, &b);
+    let address = b.mapped as usize;
+    let writer = || {
+        let thread = std::thread::spawn(move || {
+            // SAFETY: the mapping outlives the thread.
+            unsafe { (address as *mut u8).add(100).write_volatile(1) };
+        });
+        thread.join().unwrap();
+    };
+    if !wrong {
+        writer();
+    }
+    let fence = p.submit(commands);
+    if wrong {
+        writer();
+    }
+    p.wait(fence);
+}
+
+/// A ring of two slots: the wrong one does not wait for the slot that it fills.
+pub fn ring(p: &Program, wrong: bool) {
+    let slots = [p.buffer("slot 0", 256, COHERENT), p.buffer("slot 1", 256, COHERENT)];
+    let commands = slots.map(|slot| upload(p, &slot));
+    let mut fences: [Option<vk::Fence>; 2] = [None, None];
+    for frame in 0..4usize {
+        let slot = frame % 2;
+        if let Some(fence) = fences[slot].take_if(|_| !wrong || frame < 3) {
+            p.wait(fence);
+        }
+        slots[slot].put_all(frame as u32 + 1);
+        let fence = p.submit(commands[slot]);
+        if let Some(before) = fences[slot].replace(fence) {
+            p.wait(before);
+        }
+    }
+    fences.into_iter().flatten().for_each(|fence| p.wait(fence));
+}
+
+/// One memory, mapped once for ever, written for each frame.
+pub fn persistent_mapping(p: &Program, wrong: bool) {
+    let b = p.buffer("uniforms", 256, CACHED);
+    let commands = upload(p, &b);
+    for frame in 1..5u32 {
+        b.put(64, &frame.to_le_bytes());
+        if !wrong || frame != 3 {
+            p.flush(&b, 64, 64);
+        }
+        p.run(commands);
+    }
+}
+
+pub fn event_of_the_host(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 256, COHERENT);
+    let target = p.buffer("target", 256, DEVICE);
+    // SAFETY: live handles.
+    unsafe {
+        let event = p.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        let commands = p.record(|c| {
+            let barrier = [vk::MemoryBarrier::default()
+                .src_access_mask(Access::HOST_WRITE)
+                .dst_access_mask(Access::TRANSFER_READ)];
+            p.v.device.cmd_wait_events(c, &[event], Stage::HOST, Stage::TRANSFER, &barrier, &[], &[]);
+            p.copy(c, &b, &target);
+        });
+        let fence = p.submit(commands);
+        if !wrong {
+            b.put_all(3);
+        }
+        p.v.device.set_event(event).unwrap();
+        if wrong {
+            b.put_all(3);
+        }
+        p.wait(fence);
+    }
+}
+
+pub fn timeline_of_the_host(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 256, COHERENT);
+    let commands = [upload(p, &b)];
+    // SAFETY: live handles.
+    unsafe {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        let semaphore = [p.v.device.create_semaphore(&info, None).unwrap()];
+        let mut values = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&[1]);
+        let info = vk::SubmitInfo::default()
+            .wait_semaphores(&semaphore)
+            .wait_dst_stage_mask(&[Stage::TRANSFER])
+            .command_buffers(&commands)
+            .push_next(&mut values);
+        let fence = p.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        p.v.device.queue_submit(p.v.queues[0], &[info], fence).unwrap();
+        if !wrong {
+            b.put_all(3);
+        }
+        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore[0]).value(1);
+        p.v.device.signal_semaphore(&signal).unwrap();
+        if wrong {
+            b.put_all(3);
+        }
+        p.wait(fence);
+    }
+}
+
+/// What is between the device's write and the fence in the shapes of a missing dependency to the host.
+fn to_host(p: &Program, shape: Option<u32>, memory_type: u32) -> Buffer {
+    let b = p.buffer("results", PAGES, memory_type);
+    let transfer = (Stage::TRANSFER, Access::TRANSFER_WRITE);
+    let none = vk::DependencyFlags::empty();
+    let commands = p.record(|c| {
+        if shape == Some(1) {
+            p.barrier(c, transfer, (Stage::HOST, Access::HOST_READ));
+        }
+        p.fill(c, &b, 7);
+        match shape {
+            None => p.barrier(c, transfer, (Stage::HOST, Access::HOST_READ)),
+            Some(2) => p.barrier(c, transfer, (Stage::TRANSFER, Access::TRANSFER_READ)),
+            Some(3) => p.barrier(
+                c,
+                (Stage::ALL_COMMANDS, Access::MEMORY_WRITE),
+                (Stage::ALL_COMMANDS, Access::MEMORY_READ),
+            ),
+            Some(4) => p.barrier(c, transfer, (Stage::HOST, Access::empty())),
+            Some(5) => p.barrier(c, (Stage::TRANSFER, Access::empty()), (Stage::HOST, Access::HOST_READ)),
+            Some(6) => {
+                let other = p.buffer("other", 64, DEVICE);
+                let barrier = [vk::BufferMemoryBarrier::default()
+                    .src_access_mask(Access::TRANSFER_WRITE)
+                    .dst_access_mask(Access::HOST_READ)
+                    .buffer(other.buffer)
+                    .size(ALL)];
+                // SAFETY: live handles.
+                unsafe {
+                    p.v.device.cmd_pipeline_barrier(
+                        c,
+                        Stage::TRANSFER,
+                        Stage::HOST,
+                        none,
+                        &[],
+                        &barrier,
+                        &[],
+                    );
+                }
+            }
+            _ => {}
+        }
+    });
+    p.run(commands);
+    b
+}
+
+pub fn barrier_to_the_host<const SHAPE: u32>(p: &Program, wrong: bool) {
+    to_host(p, wrong.then_some(SHAPE), COHERENT).sum();
+}
+
+pub fn barrier_before_the_invalidate(p: &Program, wrong: bool) {
+    let b = to_host(p, wrong.then_some(0), CACHED);
+    p.invalidate(&b, 0, ALL);
+    b.sum();
+}
+
+pub fn barrier_before_the_hosts_write(p: &Program, wrong: bool) {
+    to_host(p, wrong.then_some(0), COHERENT).put(40, &[1]);
+}

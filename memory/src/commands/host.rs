@@ -1,0 +1,404 @@
+//! The host as an agent: what it does to mapped memory, among the operations of the queues.
+//!
+//! The host's accesses are numbered. What it wrote before a submission (and flushed, where the memory is not
+//! coherent) happens before the submission's operations and is visible to them; what it wrote later only
+//! where the operation waits for an event or a timeline semaphore that the host signaled after the write. In
+//! the other direction the host knows what a fence, a semaphore, an event or an idle queue told it, and a
+//! write of the device is available to it only through a dependency whose second scope names an access of
+//! the host.
+
+use super::clock::Stream;
+use super::dependency::{Accesses, Stages};
+use super::shadow::{Operand, Range, Record};
+use super::tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
+use crate::finding::FindingId;
+use std::collections::BTreeMap;
+
+/// An access of the host and one of the device that are not ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostHazard {
+    /// One of the four of the host.
+    pub id: FindingId,
+    /// The operation of the device.
+    pub operation: OperationId,
+    /// Its access.
+    pub operand: Operand,
+    /// Its queue and stage.
+    pub at: (QueueId, Stages),
+    /// The host writes; else it reads.
+    pub writes: bool,
+    /// The caller's name for the host's access.
+    pub tag: u64,
+    /// The host flushed the bytes, but later than the submission.
+    pub late: bool,
+    /// The bytes concerned.
+    pub bytes: Vec<Range>,
+}
+
+/// The last write of the host to some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostWrite {
+    number: u64,
+    /// When it became available to the host domain.
+    available: Option<u64>,
+    tag: u64,
+}
+
+/// What the host did.
+#[derive(Default)]
+pub(super) struct Host {
+    /// Its writes and flushes so far.
+    now: u64,
+    /// Runs of bytes by their start: their end, and who wrote them last.
+    writes: BTreeMap<u64, (u64, HostWrite)>,
+}
+
+impl Host {
+    fn split(&mut self, at: u64) {
+        if let Some((_, (end, write))) = self.writes.range_mut(..at).next_back()
+            && *end > at
+        {
+            let tail = (*end, *write);
+            *end = at;
+            self.writes.insert(at, tail);
+        }
+    }
+
+    /// Takes out what is known of a range.
+    pub fn take(&mut self, range: Range) -> Vec<(Range, HostWrite)> {
+        self.split(range.start);
+        self.split(range.end);
+        let keys: Vec<u64> = self.writes.range(range.start..range.end).map(|(start, _)| *start).collect();
+        let parts = keys
+            .into_iter()
+            .filter_map(|start| self.writes.remove(&start).map(|(end, write)| (Range { start, end }, write)));
+        parts.collect()
+    }
+
+    fn within(&self, range: Range) -> impl Iterator<Item = (Range, HostWrite)> {
+        let before = self.writes.range(..range.start).next_back().filter(|(_, (end, _))| *end > range.start);
+        before.into_iter().chain(self.writes.range(range.start..range.end)).map(
+            move |(start, (end, write))| {
+                (Range { start: range.start.max(*start), end: range.end.min(*end) }, *write)
+            },
+        )
+    }
+}
+
+impl Tracker {
+    /// The host wrote these bytes before it made the call that is being made. `tag` names the write.
+    pub fn host_wrote(&mut self, ranges: &[Range], coherent: bool, tag: u64) -> Vec<HostHazard> {
+        self.host_side.now += 1;
+        let number = self.host_side.now;
+        let write = HostWrite { number, available: coherent.then_some(number), tag };
+        let mut found = Vec::new();
+        for &range in ranges {
+            for (part, record) in self.records(range) {
+                if let Some((id, bytes)) = self.unordered_with_host(&record, part) {
+                    add(&mut found, hazard(id, &record.operand, record, true, tag, bytes));
+                }
+            }
+            self.host_side.take(range);
+            self.host_side.writes.insert(range.start, (range.end, write));
+        }
+        found
+    }
+
+    /// The host accessed each of these runs somewhere, without a change: it read. `unseen` says of a run that
+    /// all of it is non-coherent and was not invalidated since the device wrote it. Only where any read of
+    /// the run is wrong, it is told.
+    pub fn host_read(&mut self, runs: &[(Range, bool)], tag: u64) -> Vec<HostHazard> {
+        let mut found = Vec::new();
+        for &(range, unseen) in runs {
+            let mut bad: Vec<HostHazard> = Vec::new();
+            for (part, record) in self.records(range).into_iter().filter(|(_, r)| !r.operand.write.is_empty())
+            {
+                let judged = match self.unordered_with_host(&record, part) {
+                    Some((FindingId::HostNoBarrier, _)) if unseen => None,
+                    judged => judged,
+                };
+                let judged = judged.or_else(|| unseen.then(|| (FindingId::HostNotInvalidated, vec![part])));
+                let Some((id, bytes)) = judged else { continue };
+                add(&mut bad, hazard(id, &record.operand, record, false, tag, bytes));
+            }
+            let covered: u64 = bad.iter().flat_map(|h| &h.bytes).map(|b| b.end - b.start).sum();
+            if covered == range.end - range.start {
+                bad.into_iter().for_each(|h| add(&mut found, h));
+            }
+        }
+        found
+    }
+
+    /// The host flushed these bytes.
+    pub fn host_flushed(&mut self, ranges: &[Range]) {
+        self.host_side.now += 1;
+        let now = self.host_side.now;
+        for &range in ranges {
+            for (part, write) in self.host_side.take(range) {
+                let available = write.available.or(Some(now));
+                self.host_side.writes.insert(part.start, (part.end, HostWrite { available, ..write }));
+            }
+        }
+    }
+
+    /// What the host has seen and done: to be taken at vkQueueSubmit, and the payload of vkSignalSemaphore
+    /// and vkSetEvent.
+    pub fn host_knowledge(&self) -> Payload {
+        let mut known = self.host.clone();
+        known.host = self.host_side.now;
+        Payload(known)
+    }
+
+    /// vkSetEvent: what the event carries to its waits.
+    pub fn host_event(&self) -> EventToken {
+        let Payload(knowledge) = self.host_knowledge();
+        EventToken { queue: None, stages: Stages::HOST, knowledge, counts: BTreeMap::new() }
+    }
+
+    /// The host invalidated these bytes, which the device wrote: it is about to read them.
+    pub fn host_invalidated(&mut self, ranges: &[Range], tag: u64) -> Vec<HostHazard> {
+        let mut found = Vec::new();
+        for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
+            if let Some((id @ FindingId::HostNoBarrier, bytes)) = self.unordered_with_host(&record, part) {
+                add(&mut found, hazard(id, &record.operand, record, false, tag, bytes));
+            }
+        }
+        found
+    }
+
+    /// A flush of the host wrote back other bytes of the atoms, and may have lost what the device wrote here.
+    pub fn host_lost(&mut self, ranges: &[Range], tag: u64) -> Vec<HostHazard> {
+        let mut found = Vec::new();
+        for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
+            if !record.operand.write.is_empty() {
+                let id = FindingId::HostNotInvalidated;
+                add(&mut found, hazard(id, &record.operand, record, true, tag, vec![part]));
+            }
+        }
+        found
+    }
+
+    /// The host's writes to these bytes are gone.
+    pub fn host_discarded(&mut self, ranges: &[Range]) {
+        for &range in ranges {
+            self.host_side.take(range);
+        }
+    }
+
+    /// An access of an operation: the hazards with what the host wrote.
+    pub fn access_after_host(
+        &mut self,
+        operation: OperationId,
+        range: Range,
+        operand: Operand,
+    ) -> Vec<HostHazard> {
+        let Some(op) = self.operation(operation).cloned() else { return Vec::new() };
+        let queue = self.queues.get(&op.queue);
+        let known = queue.and_then(|q| q.start(op.stage)).map_or(0, |known| known.host);
+        let mut found = Vec::new();
+        for (part, write) in self.host_side.within(range) {
+            let late = write.available.is_some_and(|available| available > known);
+            let id = if write.number > known {
+                FindingId::HostInFlight
+            } else if !operand.read.is_empty() && (late || write.available.is_none()) {
+                FindingId::HostNotFlushed
+            } else {
+                continue;
+            };
+            let at = (op.queue, op.stage);
+            let tag = write.tag;
+            let bytes = vec![part];
+            add(&mut found, HostHazard { id, operation, operand, at, writes: true, tag, late, bytes });
+        }
+        if !operand.write.is_empty() {
+            self.host_side.take(range);
+        }
+        found
+    }
+
+    fn records(&self, range: Range) -> Vec<(Range, Record)> {
+        let mut records = Vec::new();
+        self.shadow.for_each(range, |part, cell| {
+            records.extend(cell.write.iter().chain(&cell.reads).map(|record| (part, *record)));
+        });
+        records
+    }
+
+    /// What is missing between an access of the device and one that the host makes now.
+    fn unordered_with_host(&self, record: &Record, part: Range) -> Option<(FindingId, Vec<Range>)> {
+        let known = &self.host;
+        let Record { queue, stage, number, .. } = *record;
+        if stage == Stages::TRANSITION {
+            return None;
+        }
+        if known.executed.get(Stream { queue, stage, access: Accesses::empty() }) < number {
+            return Some((FindingId::HostInFlight, vec![part]));
+        }
+        let access = record.operand.write;
+        if access.is_empty() {
+            return None;
+        }
+        let missing = known.to_host.missing(Stream { queue, stage, access }, number, part);
+        (!missing.is_empty()).then_some((FindingId::HostNoBarrier, missing))
+    }
+}
+
+fn hazard(
+    id: FindingId,
+    operand: &Operand,
+    record: Record,
+    writes: bool,
+    tag: u64,
+    bytes: Vec<Range>,
+) -> HostHazard {
+    let at = (record.queue, record.stage);
+    HostHazard { id, operation: record.operation, operand: *operand, at, writes, tag, late: false, bytes }
+}
+
+/// Adds a hazard, or its bytes to one that differs in nothing else.
+fn add(found: &mut Vec<HostHazard>, hazard: HostHazard) {
+    let alike = |h: &&mut HostHazard| {
+        (h.id, h.operation, h.writes, h.tag, h.late)
+            == (hazard.id, hazard.operation, hazard.writes, hazard.tag, hazard.late)
+    };
+    let Some(known) = found.iter_mut().find(alike) else { return found.push(hazard) };
+    for bytes in hazard.bytes {
+        match known.bytes.last_mut() {
+            Some(last) if last.end >= bytes.start && last.start <= bytes.start => {
+                last.end = last.end.max(bytes.end)
+            }
+            _ => known.bytes.push(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Dependency;
+    use super::*;
+
+    const Q: QueueId = QueueId(0);
+    const B: Range = Range { start: 0x1000, end: 0x1100 };
+
+    fn read() -> Operand {
+        Operand::fixed(Accesses::TRANSFER_READ, Accesses::empty())
+    }
+
+    fn write() -> Operand {
+        Operand::fixed(Accesses::empty(), Accesses::TRANSFER_WRITE)
+    }
+
+    fn operate(t: &mut Tracker, operand: Operand) -> Vec<FindingId> {
+        let id = t.begin(Q, Stages::COPY, 0, None);
+        assert!(t.access(id, B, operand).is_empty());
+        t.access_after_host(id, B, operand).iter().map(|h| h.id).collect()
+    }
+
+    fn submit(t: &mut Tracker) {
+        let host = t.host_knowledge();
+        t.submit(Q, &host);
+    }
+
+    fn wait(t: &mut Tracker) {
+        let fence = t.signal_fence(Q);
+        t.host_wait(&fence);
+    }
+
+    fn wrote(t: &mut Tracker, coherent: bool) -> Vec<FindingId> {
+        t.host_wrote(&[Range::new(0x1010, 4)], coherent, 0).iter().map(|h| h.id).collect()
+    }
+
+    #[test]
+    fn a_submission_sees_what_the_host_wrote_before() {
+        let mut t = Tracker::new();
+        assert!(wrote(&mut t, true).is_empty());
+        submit(&mut t);
+        assert!(operate(&mut t, read()).is_empty());
+        assert_eq!(wrote(&mut t, true), [FindingId::HostInFlight], "after the read");
+        wait(&mut t);
+        assert!(wrote(&mut t, true).is_empty());
+    }
+
+    #[test]
+    fn a_write_after_the_submission_waits_for_a_signal_of_the_host() {
+        for signals in [false, true] {
+            let mut t = Tracker::new();
+            submit(&mut t);
+            wrote(&mut t, true);
+            if signals {
+                let event = t.host_event();
+                t.wait_events(Q, &[&event], &Dependency::execution(Stages::HOST, Stages::COPY), 0);
+            }
+            let found = operate(&mut t, read());
+            assert_eq!(found, if signals { vec![] } else { vec![FindingId::HostInFlight] });
+        }
+    }
+
+    #[test]
+    fn a_flush_counts_before_the_submission_only() {
+        for (before, after) in [(true, false), (false, true), (false, false)] {
+            let mut t = Tracker::new();
+            wrote(&mut t, false);
+            if before {
+                t.host_flushed(&[B]);
+            }
+            submit(&mut t);
+            if after {
+                t.host_flushed(&[B]);
+            }
+            let id = t.begin(Q, Stages::COPY, 0, None);
+            let found = t.access_after_host(id, B, read());
+            let expected = if before { vec![] } else { vec![(FindingId::HostNotFlushed, after)] };
+            assert_eq!(found.iter().map(|h| (h.id, h.late)).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn what_the_device_overwrites_need_not_be_flushed() {
+        let mut t = Tracker::new();
+        wrote(&mut t, false);
+        submit(&mut t);
+        assert!(operate(&mut t, write()).is_empty());
+        wait(&mut t);
+        submit(&mut t);
+        assert!(operate(&mut t, read()).is_empty());
+    }
+
+    #[test]
+    fn a_write_of_the_device_needs_a_dependency_to_the_host() {
+        let (host, all) = (Accesses::HOST_READ, Accesses::MEMORY_READ | Accesses::MEMORY_WRITE);
+        let to_host = Dependency::memory(Stages::COPY, Accesses::TRANSFER_WRITE, Stages::HOST, host);
+        let full = Dependency::memory(Stages::DEVICE, all, Stages::DEVICE, all);
+        let execution = Dependency::execution(Stages::COPY, Stages::HOST);
+        for (dependency, expected) in [
+            (to_host.clone(), vec![]),
+            (to_host.clone().on(&[B]), vec![]),
+            (to_host.on(&[Range::new(0x1000, 8)]), vec![FindingId::HostNoBarrier]),
+            (full, vec![FindingId::HostNoBarrier]),
+            (execution, vec![FindingId::HostNoBarrier]),
+        ] {
+            let mut t = Tracker::new();
+            submit(&mut t);
+            operate(&mut t, write());
+            t.barrier(Q, &dependency, 0);
+            wait(&mut t);
+            assert_eq!(wrote(&mut t, true), expected, "{dependency:?}");
+            let read: Vec<_> = t.host_read(&[(B, false)], 0).iter().map(|h| h.id).collect();
+            let part =
+                dependency.visible.iter().any(|s| s.ranges.as_ref().is_some_and(|r| r[0].end == 0x1008));
+            assert_eq!(read, if part { vec![] } else { expected }, "{dependency:?}");
+        }
+    }
+
+    #[test]
+    fn a_read_is_told_where_all_that_it_may_have_read_is_wrong() {
+        let mut t = Tracker::new();
+        submit(&mut t);
+        operate(&mut t, write());
+        let ids = |found: Vec<HostHazard>| found.iter().map(|h| h.id).collect::<Vec<_>>();
+        assert_eq!(ids(t.host_read(&[(B, true)], 0)), [FindingId::HostInFlight]);
+        assert!(t.host_read(&[(Range { start: B.start, end: B.end + 1 }, true)], 0).is_empty());
+        wait(&mut t);
+        assert_eq!(ids(t.host_read(&[(B, true)], 0)), [FindingId::HostNotInvalidated]);
+    }
+}
