@@ -14,12 +14,13 @@ use std::time::Instant;
 
 use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
+use pellucid_memory::litmus::axioms::Limits;
 use pellucid_memory::litmus::expect::{self, Checked, Expectation};
 use pellucid_memory::litmus::random::{self, Comparisons};
 use pellucid_memory::litmus::report::{Report, Wanted};
 use pellucid_memory::litmus::run::{self, By, Property, Settings};
-use pellucid_memory::litmus::{axioms::Limits, progress::ProgressModel};
 use pellucid_memory::model::{ChainRule, ModelOptions, ReadModifyWrite, RelationName};
+use pellucid_memory::progress::ProgressModel;
 
 /// Exit status for a usage error.
 const USAGE: u8 = 2;

@@ -7,7 +7,7 @@
 
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
-use pellucid_memory::litmus::progress::ProgressModel;
+use pellucid_memory::progress::ProgressModel;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -32,7 +32,6 @@ use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::outline::Outline;
 use crate::race::{AgentId, Agents, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
-use crate::schedule::Chooser;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
@@ -131,7 +130,6 @@ impl CheckedMemory {
                 values: options.values,
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
-                chooser: None,
                 exploring: None,
                 no_history: History::default(),
                 read_modify_write: ReadModifyWrite::ByHalves,
@@ -162,13 +160,6 @@ impl CheckedMemory {
             variables: Vec::new(),
             last_modify: 0,
         }
-    }
-
-    /// From now on `chooser` decides which admissible value an unsynchronised load returns, whatever the
-    /// policy of the options; `None`: the policy again.
-    pub fn choose_with(&mut self, chooser: Option<Box<dyn Chooser + Send>>) {
-        self.core.values = if chooser.is_some() { ValuePolicy::Seeded } else { self.options.values };
-        self.core.chooser = chooser;
     }
 
     /// A dispatch begins. Everything that was accessed before is ordered before it.
@@ -432,7 +423,7 @@ impl MemorySystem for CheckedMemory {
             self.core.observed.changed = true;
         }
         let kind = self.core.kinds.number(at, access, reference(&to), Does::Write);
-        self.core.note(kind);
+        self.core.agents.note_write(self.core.kinds.get(kind));
         let mask = self.sweep(&to, mask, kind, access, Sweeping::Store(value));
         if mask == 0 {
             return Ok(());
@@ -478,7 +469,7 @@ impl MemorySystem for CheckedMemory {
         if modify != self.last_modify {
             self.last_modify = modify;
             self.core.report.operations.insert(at, op);
-            self.core.note(modify);
+            self.core.agents.note_write(self.core.kinds.get(modify));
         }
         let mask = match op {
             AtomicOp::CompareExchange => mask,

@@ -18,8 +18,8 @@ use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
 };
 use pellucid_memory::history::ValuePolicy;
-use pellucid_memory::litmus::progress::ProgressModel;
 use pellucid_memory::outline::Outline;
+use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::Program;

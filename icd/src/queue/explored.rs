@@ -9,7 +9,7 @@ use crate::report::explored::{Explored, Occurrences, Outcome, ShownBuffer};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::Bounds;
-use pellucid_memory::litmus::progress::ProgressModel;
+use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;

@@ -6,10 +6,9 @@ use super::report::{Court, Report};
 use crate::history::{History, Load, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::race::{
-    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Nothing, Order, Pair, Record, Space,
-    Time, Trace,
+    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Order, Pair, Record, Space, Time,
+    Trace,
 };
-use crate::schedule::Chooser;
 use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
@@ -61,8 +60,6 @@ pub(super) struct Core {
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
-    /// Decides instead of the seed.
-    pub chooser: Option<Box<dyn Chooser + Send>>,
     /// Follows every access of an exploration.
     pub exploring: Option<Exploring>,
     /// Stands for that of a word without one.
@@ -151,7 +148,7 @@ impl Core {
     fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
         self.quick(earlier, who, kind) || {
             let later = Later { agent: who.agent, facts, kind };
-            self.order().ordered(earlier, self.kinds.get(earlier.kind), &Nothing, &later)
+            self.order().ordered(earlier, self.kinds.get(earlier.kind), &&later)
         }
     }
 
@@ -187,7 +184,7 @@ impl Core {
             let later = Later { agent: who.agent, facts: &facts, kind: &kind };
             let ordered = write.kind == 0
                 || self.quick(&write, who, &kind)
-                || self.order().ordered(&write, self.kinds.get(write.kind), &Nothing, &later);
+                || self.order().ordered(&write, self.kinds.get(write.kind), &&later);
             let mutual =
                 !ordered && self.order().mutual(&write, self.kinds.get(write.kind), who.agent, &kind);
             let superseded = cell.readers.iter().any(|reader| {
@@ -253,7 +250,7 @@ impl Core {
         for entry in history.conflicting(bytes, self.kinds.list(), &kind) {
             let earlier = self.kinds.get(entry.record.kind);
             let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
-                || order.ordered(&entry.record, earlier, &Nothing, &later);
+                || order.ordered(&entry.record, earlier, &&later);
             if !fine {
                 if self.report.confirm(&court, &pair(entry.record), false) {
                     racing.push(entry.record);
@@ -277,10 +274,8 @@ impl Core {
             Some(_) if kind.atomic => self.agents.after_reading(who.agent, &operation, &heads_of(index)),
             _ => facts.clone(),
         };
-        let loaded = history.load(&load, newest, &mut known_after, &mut |options| match &mut self.chooser {
-            Some(chooser) => chooser.choose(options),
-            None => (dice % options as u64) as usize,
-        });
+        let loaded =
+            history.load(&load, newest, &mut known_after, &mut |options| (dice % options as u64) as usize);
         let heads = heads_of(loaded.from);
         let mut after: Option<Arc<Facts>> = None;
         if kind.atomic && !heads.is_empty() {
@@ -542,15 +537,6 @@ impl Core {
         let reads = self.read_from.take();
         let writes = self.kinds.get(who.kind).write;
         self.trace.access(who.agent / self.group_agents, record, place.space, place.address, reads, writes);
-    }
-
-    /// Says that a write of this kind happens, for what availability operations have to consider.
-    #[inline]
-    pub fn note(&mut self, kind: u32) {
-        let kind = self.kinds.get(kind);
-        if kind.write && kind.non_private {
-            self.agents.note_write_of(kind);
-        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
-use crate::race::{Cell, Facts, Heads, Kind, Later, Nothing, Order, Pair, Record, Space};
+use crate::race::{Cell, Facts, Heads, Kind, Later, Order, Pair, Record, Space};
 use crate::raw;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl Core {
             writes.chain(reads.filter(|_| kind.write)).filter(|(_, theirs, _)| theirs & bytes != 0)
         {
             let earlier_kind = self.kinds.get(earlier.kind);
-            if order.ordered(&earlier, earlier_kind, &Nothing, &later) {
+            if order.ordered(&earlier, earlier_kind, &&later) {
                 found.floor = found.floor.max(position);
                 continue;
             }

@@ -40,6 +40,4 @@ pub use shadow::{Operand, Range};
 pub use tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
 
 #[cfg(test)]
-mod axioms;
-#[cfg(test)]
 mod tests;

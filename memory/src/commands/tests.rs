@@ -1,5 +1,7 @@
 //! Tiny programs with their verdicts. `a` is 16 bytes at 0x1000, `b` 16 bytes at 0x2000.
 
+mod axioms;
+
 use super::*;
 use crate::access::{Reference, Site};
 use crate::agent::Invocation;

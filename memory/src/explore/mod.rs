@@ -1,7 +1,7 @@
 //! Exhaustive exploration of one dispatch: all schedules, all reads-from choices, all places of writes in
 //! modification order.
 //!
-//! [`Search`] enumerates executions depth first by executing again from the start ([`crate::schedule`]). It
+//! [`Search`] enumerates executions depth first by executing again from the start. It
 //! decides who runs next and which of the admissible alternatives a memory operation takes, and is told what
 //! every access did ([`Explorer`]). Three reductions keep small programs small:
 //!
@@ -31,8 +31,8 @@ pub use choices::{Choices, ChoicesError};
 pub use search::Search;
 
 use crate::race::Space;
-use crate::schedule::{Chooser, Shared};
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,10 @@ pub struct Accessed {
 }
 
 /// Follows an execution: what the model leaves open is asked, what happens is told.
-pub trait Explorer: Chooser {
+pub trait Explorer {
+    /// One of `0..options`; `options` is at least 1.
+    fn choose(&mut self, options: usize) -> usize;
+
     /// An access was made. Returns the name of its write, unique in the execution and the same in all
     /// executions with this graph.
     fn accessed(&mut self, access: &Accessed) -> u64;
@@ -171,7 +174,33 @@ pub trait Explorer: Chooser {
     fn limited(&mut self, limit: Limit);
 }
 
-impl<C: Explorer> Explorer for Shared<C> {
+/// An explorer that the scheduler and the memory system of one execution share.
+#[derive(Debug, Default)]
+pub struct Shared<E>(Arc<Mutex<E>>);
+
+impl<E> Clone for Shared<E> {
+    fn clone(&self) -> Shared<E> {
+        Shared(self.0.clone())
+    }
+}
+
+impl<E> Shared<E> {
+    /// Shares `explorer`.
+    pub fn new(explorer: E) -> Shared<E> {
+        Shared(Arc::new(Mutex::new(explorer)))
+    }
+
+    /// Looks at the explorer.
+    pub fn with<T>(&self, look: impl FnOnce(&mut E) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<E: Explorer> Explorer for Shared<E> {
+    fn choose(&mut self, options: usize) -> usize {
+        self.with(|explorer| explorer.choose(options))
+    }
+
     fn accessed(&mut self, access: &Accessed) -> u64 {
         self.with(|explorer| explorer.accessed(access))
     }

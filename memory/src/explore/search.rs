@@ -2,7 +2,6 @@
 
 use super::execution::{Effect, Execution};
 use super::{Accessed, Actor, Bounds, Choices, End, Explorer, Limit, Outline, Ready};
-use crate::schedule::Chooser;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -60,8 +59,7 @@ impl Effects {
 /// Enumerates executions; see the [module](super)'s page.
 ///
 /// ```
-/// use pellucid_memory::explore::{Actor, Bounds, Ready, Search};
-/// use pellucid_memory::schedule::Chooser;
+/// use pellucid_memory::explore::{Actor, Bounds, Explorer, Ready, Search};
 ///
 /// // One actor, whose only step has two alternatives.
 /// let actor = Actor { workgroup: 0, subgroup: 0, part: 0 };
@@ -353,7 +351,7 @@ impl Search {
     }
 }
 
-impl Chooser for Search {
+impl Explorer for Search {
     fn choose(&mut self, options: usize) -> usize {
         if options <= 1 || !self.stepping {
             return 0;
@@ -367,9 +365,7 @@ impl Chooser for Search {
         self.value += 1;
         choice.min(options - 1)
     }
-}
 
-impl Explorer for Search {
     fn accessed(&mut self, access: &Accessed) -> u64 {
         self.execution.accessed(access)
     }

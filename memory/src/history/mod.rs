@@ -18,7 +18,7 @@
 
 mod again;
 
-use crate::race::{Facts, Heads, Kind, Later, Nothing, Order, Record};
+use crate::race::{Facts, Heads, Kind, Later, Order, Record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -343,8 +343,7 @@ impl History {
     /// Per byte, the least position that the load may read.
     pub fn floors(&self, load: &Load<'_>, facts: &Facts) -> [Position; 4] {
         let later = Later { agent: load.agent, facts, kind: load.kind };
-        let ordered =
-            |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &Nothing, &later);
+        let ordered = |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &later);
         let mut floors = [self.floor.max(load.floor); 4];
         // Most accesses raise nothing: whether they are ordered is asked last, and of the newest first.
         let raises = |floors: &[Position; 4], bytes: u8, position: Position| {
@@ -459,33 +458,9 @@ impl History {
         kind: &Kind,
         bytes: u8,
     ) -> Vec<Heads> {
-        let here: Vec<&Entry> = self.entries[..place].iter().filter(|entry| entry.bytes == bytes).collect();
-        let follows = |earlier: &Entry, agent: u32, kind: &Kind| {
-            order.mutual(&earlier.record, &kinds[earlier.record.kind as usize], agent, kind)
-        };
-        if let Some(last) = here.last()
-            && follows(last, agent, kind)
-        {
-            // Atomics of queue family or device scope all share their instance: the last one is the only
-            // immediate predecessor.
-            let wide = |kind: &Kind| kind.level >= Some(2);
-            if wide(kind) && here.iter().all(|entry| wide(&kinds[entry.record.kind as usize])) {
-                return vec![last.heads.clone()];
-            }
-        }
-        let later = |a: &Entry, b: &Entry| follows(a, b.record.agent, &kinds[b.record.kind as usize]);
-        let direct: Vec<bool> = here.iter().map(|entry| follows(entry, agent, kind)).collect();
-        let mut before = direct.clone();
-        for index in (0..here.len()).rev() {
-            before[index] |=
-                (index + 1..here.len()).any(|next| before[next] && later(here[index], here[next]));
-        }
-        (0..here.len())
-            .filter(|index| {
-                direct[*index]
-                    && !(index + 1..here.len()).any(|next| before[next] && later(here[*index], here[next]))
-            })
-            .map(|index| here[index].heads.clone())
-            .collect()
+        let here = self.entries[..place].iter().filter(|entry| entry.bytes == bytes);
+        let kind_of = |entry: &Entry| &kinds[entry.record.kind as usize];
+        let here: Vec<_> = here.map(|entry| (entry.record, kind_of(entry), &entry.heads)).collect();
+        order.predecessors(&here, agent, kind)
     }
 }

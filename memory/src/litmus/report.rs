@@ -30,10 +30,10 @@ use serde::Serialize;
 use crate::model::RelationName;
 
 use super::Test;
-use super::progress::ProgressModel;
 use super::run::{Answer, Evidence, Property, RunError, Settings};
 use super::text;
 use super::witness::Witness;
+use crate::progress::ProgressModel;
 
 /// What a run of one test found.
 #[derive(Clone, Debug, Serialize)]

@@ -8,9 +8,10 @@ use crate::model::{ModelOptions, ReadModifyWrite};
 use super::assertion::{self, AssertionError};
 use super::axioms::{self, Found, Goal, Limits};
 use super::machine;
-use super::progress::{self, Bounds, ProgressModel, Termination};
+use super::progress::{self, Bounds, Termination};
 use super::witness::Witness;
 use super::{Test, herd, khronos};
+use crate::progress::{ProgressModel, UnknownProgressModel};
 
 /// How a test is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -81,7 +82,7 @@ impl FromStr for Property {
                 Some(model) => model
                     .parse()
                     .map(Property::Terminates)
-                    .map_err(|error: progress::UnknownProgressModel| error.to_string()),
+                    .map_err(|error: UnknownProgressModel| error.to_string()),
                 None => Err(format!(
                     "no property is called `{name}`; the properties are outcome, race-free and terminates-<progress model>"
                 )),

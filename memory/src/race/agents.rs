@@ -178,24 +178,12 @@ impl Agents {
         self.blocks.get(agent).facts.as_ref().unwrap_or(&self.start)
     }
 
-    /// The sites of release fences that wait for an atomic write, and of heads that wait for an acquire.
-    pub fn pending_sites(&self, agent: AgentId) -> (Vec<Site>, Vec<Site>) {
-        let Some(pending) = &self.blocks.get(agent).pending else { return (Vec::new(), Vec::new()) };
-        let fences = pending.fences.iter().map(Release::site).collect();
-        let heads = pending.heads.iter().flat_map(|(_, heads)| heads.sites(4)).collect();
-        (fences, heads)
-    }
-
-    /// Says that accesses of this class, whose own availability reaches `own` (-1: none), occur.
+    /// Says that accesses of this kind occur; needed before the first of them.
     #[inline]
-    pub(super) fn note_write(&mut self, class: StorageClasses, own: i8) {
-        self.own_levels[class_index(class) as usize] |= 1 << (own + 1);
-    }
-
-    /// Says that writes of this kind occur; needed before the first of them.
-    #[inline]
-    pub fn note_write_of(&mut self, kind: &super::order::Kind) {
-        self.note_write(kind.class, kind.own());
+    pub fn note_write(&mut self, kind: &super::order::Kind) {
+        if kind.write && kind.non_private {
+            self.own_levels[class_index(kind.class) as usize] |= 1 << (kind.own() + 1);
+        }
     }
 
     fn own_levels(&self, class: u8) -> impl Iterator<Item = i8> + use<> {

@@ -13,7 +13,6 @@ use super::agents::{Agents as Everyone, Operation};
 use super::facts::Keyed;
 use super::facts::{Agents, Facts, Release, intersect};
 use super::topology::{AgentId, Level, Topology};
-use crate::access::Site;
 use crate::scope::StorageClasses;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -110,10 +109,6 @@ impl Heads {
         std::iter::successors(self.0.as_deref(), |node| node.rest.0.as_deref())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Release> {
-        self.nodes().map(|node| &node.release)
-    }
-
     /// The same list with all that was published before `sequence` replaced by one release that says as much
     /// to everyone to whom only that matters: the facts `gathered` of the first link that is replaced.
     /// Nothing is replaced if that is not worth while.
@@ -158,11 +153,6 @@ impl Heads {
             })));
         }
         Some(list)
-    }
-
-    /// The sites of the releases, at most `limit`.
-    pub fn sites(&self, limit: usize) -> Vec<Site> {
-        self.iter().take(limit).map(Release::site).collect()
     }
 
     /// Whether `other` is known to be a tail of this list.
@@ -260,7 +250,7 @@ impl Everyone {
         #[cfg(debug_assertions)]
         let by_walking = {
             let mut facts = facts.clone();
-            heads.iter().for_each(|release| self.join(agent, &mut facts, release, operation));
+            heads.nodes().for_each(|node| self.join(agent, &mut facts, &node.release, operation));
             facts
         };
         self.join_gathered(agent, facts, heads, &newest.release, operation);

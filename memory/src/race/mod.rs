@@ -24,7 +24,6 @@
 //! | `blocks` | where the state of agents is kept |
 //! | `operations` | fences, barriers and atomics |
 //! | `order` | the rules for one pair of accesses |
-//! | `online` | the detector over complete records |
 //! | `shadow` | what dispatches remember of each word |
 
 mod agents;
@@ -34,7 +33,6 @@ mod facts;
 mod fix;
 mod heads;
 mod horizon;
-mod online;
 mod operations;
 mod order;
 mod shadow;
@@ -49,8 +47,7 @@ pub use explain::{Case, Explanation};
 pub use facts::{Facts, Release};
 pub use heads::Heads;
 pub use horizon::{Horizon, Time};
-pub use online::{AccessId, Observed, Online};
-pub use order::{Kind, Later, Nothing, Order, Record, Surroundings};
+pub use order::{Kind, Later, Order, Record};
 pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, STRIP, Shadow, Strip};
 pub use slice::{Pair, Slice, Space, Trace};
-pub use topology::{AgentId, LEVELS, Level, Topology};
+pub use topology::{AgentId, Level, Topology};

@@ -3,8 +3,9 @@
 
 use super::agents::{Agents, Operation, class_index, member};
 use super::facts::{Facts, Key};
+use super::heads::Heads;
 use super::horizon::Time;
-use super::topology::{AgentId, Level};
+use super::topology::{AgentId, Level, Topology};
 use crate::access::Site;
 use crate::model::ReadModifyWrite;
 use crate::scope::{Semantics, StorageClasses};
@@ -107,28 +108,6 @@ pub struct Later<'a> {
     pub kind: &'a Kind,
 }
 
-/// What the detector remembers of the location besides the pair: other accesses to it.
-pub trait Surroundings {
-    /// Whether `holds` for a later (or the same) available write by the author of `write` through the same
-    /// reference.
-    fn later_available_write(&self, write: &Record, holds: &mut dyn FnMut(&Record, &Kind) -> bool) -> bool;
-    /// Whether an earlier visible read by `agent` through this reference saw the write.
-    fn already_seen(&self, write: &Record, agent: AgentId, reference: u32) -> bool;
-}
-
-/// Nothing else is remembered.
-pub struct Nothing;
-
-impl Surroundings for Nothing {
-    fn later_available_write(&self, _: &Record, _: &mut dyn FnMut(&Record, &Kind) -> bool) -> bool {
-        false
-    }
-
-    fn already_seen(&self, _: &Record, _: AgentId, _: u32) -> bool {
-        false
-    }
-}
-
 /// Decides location order for one pair.
 pub struct Order<'a> {
     /// Whose knowledge.
@@ -166,17 +145,8 @@ impl Order<'_> {
 
     /// Whether the write is available in the later agent's instance of `level` by an operation that happens
     /// before the later access.
-    fn available_at(
-        &self,
-        write: &Record,
-        kind: &Kind,
-        around: &dyn Surroundings,
-        later: &Later<'_>,
-        level: Level,
-    ) -> bool {
-        let covers =
-            |record: &Record, own: &Kind| own.own() >= level as i8 && self.before(record, own, later);
-        if covers(write, kind) {
+    fn available_at(&self, write: &Record, kind: &Kind, later: &Later<'_>, level: Level) -> bool {
+        if kind.own() >= level as i8 && self.before(write, kind, later) {
             return true;
         }
         let key = Key::new(class_index(kind.class), level, kind.own());
@@ -187,48 +157,29 @@ impl Order<'_> {
             return true;
         }
         let operation = later.kind.operation();
-        let by_mask = self.agents.masks().iter().enumerate().any(|(index, mask)| {
+        self.agents.masks().iter().enumerate().any(|(index, mask)| {
             operation.member(*mask)
                 && self.agents.mask_facts(later.facts, index).is_some_and(|facts| known(&facts.available))
-        });
-        by_mask || around.later_available_write(write, &mut |record, own| covers(record, own))
-    }
-
-    /// Whether the write is available in some instance that both agents share, by an operation that happens
-    /// before the later access.
-    pub fn available(
-        &self,
-        write: &Record,
-        kind: &Kind,
-        around: &dyn Surroundings,
-        later: &Later<'_>,
-    ) -> bool {
-        self.write_before_write(write, kind, around, later)
+        })
     }
 
     /// Write-after-write.
-    fn write_before_write(
-        &self,
-        write: &Record,
-        kind: &Kind,
-        around: &dyn Surroundings,
-        later: &Later<'_>,
-    ) -> bool {
+    fn write_before_write(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
         (0..4).any(|level| {
             self.agents.topology().same(write.agent, later.agent, level)
-                && self.available_at(write, kind, around, later, level)
+                && self.available_at(write, kind, later, level)
         })
     }
 
     /// Whether the later access's own visibility operation sees the write.
-    pub fn sees(&self, write: &Record, kind: &Kind, around: &dyn Surroundings, later: &Later<'_>) -> bool {
+    pub fn sees(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
         let Some(scope) = later.kind.level else { return false };
         if !later.kind.visible {
             return false;
         }
         (0..=scope).any(|level| {
             (self.agents.topology().same(write.agent, later.agent, level)
-                && self.available_at(write, kind, around, later, level))
+                && self.available_at(write, kind, later, level))
                 || {
                     let key = Key::new(class_index(kind.class), level, kind.own());
                     let operation = later.kind.operation();
@@ -238,35 +189,14 @@ impl Order<'_> {
     }
 
     /// Read-after-write.
-    fn write_before_read(
-        &self,
-        write: &Record,
-        kind: &Kind,
-        around: &dyn Surroundings,
-        later: &Later<'_>,
-    ) -> bool {
-        let class = class_index(kind.class);
-        let visible = |record: &Record, own: i8| {
-            later
-                .facts
-                .visible
-                .get(Key::new(class, 0, own))
-                .is_some_and(|horizon| horizon.get(record.agent) >= record.time)
-        };
-        visible(write, kind.own())
-            || self.sees(write, kind, around, later)
-            || around.later_available_write(write, &mut |record, own| visible(record, own.own()))
-            || around.already_seen(write, later.agent, later.kind.reference)
+    fn write_before_read(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+        let key = Key::new(class_index(kind.class), 0, kind.own());
+        let visible = later.facts.visible.get(key);
+        visible.is_some_and(|horizon| horizon.get(write.agent) >= write.time) || self.sees(write, kind, later)
     }
 
     /// Whether the earlier access is location-ordered before the later one.
-    pub fn ordered(
-        &self,
-        earlier: &Record,
-        kind: &Kind,
-        around: &dyn Surroundings,
-        later: &Later<'_>,
-    ) -> bool {
+    pub fn ordered(&self, earlier: &Record, kind: &Kind, later: &Later<'_>) -> bool {
         let same_agent = earlier.agent == later.agent;
         let same_reference = kind.reference == later.kind.reference;
         if same_agent && same_reference {
@@ -285,10 +215,43 @@ impl Order<'_> {
             return false;
         }
         if later.kind.write && later.kind.read && halves {
-            return self.write_before_write(earlier, kind, around, later)
-                && self.write_before_read(earlier, kind, around, later);
+            return self.write_before_write(earlier, kind, later)
+                && self.write_before_read(earlier, kind, later);
         }
-        (later.kind.write && self.write_before_write(earlier, kind, around, later))
-            || (later.kind.read && self.write_before_read(earlier, kind, around, later))
+        (later.kind.write && self.write_before_write(earlier, kind, later))
+            || (later.kind.read && self.write_before_read(earlier, kind, later))
+    }
+
+    /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write behind
+    /// these writes to exactly its locations, oldest first.
+    pub fn predecessors(
+        &self,
+        writes: &[(Record, &Kind, &Heads)],
+        agent: AgentId,
+        kind: &Kind,
+    ) -> Vec<Heads> {
+        let follows = |index: usize, agent: AgentId, kind: &Kind| {
+            self.mutual(&writes[index].0, writes[index].1, agent, kind)
+        };
+        if let Some((last, (_, last_kind, heads))) = writes.iter().enumerate().next_back()
+            && follows(last, agent, kind)
+        {
+            // Atomics of queue family or device scope all share their instance: the last one is the only
+            // immediate predecessor.
+            let wide = |kind: &Kind| kind.level >= Some(2);
+            let dispatch = matches!(self.agents.topology(), Topology::Dispatch { .. });
+            if dispatch && wide(kind) && wide(last_kind) && writes.iter().all(|(_, kind, _)| wide(kind)) {
+                return vec![(*heads).clone()];
+            }
+        }
+        let later = |a: usize, b: usize| follows(a, writes[b].0.agent, writes[b].1);
+        let direct: Vec<bool> = (0..writes.len()).map(|index| follows(index, agent, kind)).collect();
+        let mut before = direct.clone();
+        for index in (0..writes.len()).rev() {
+            before[index] |= (index + 1..writes.len()).any(|next| before[next] && later(index, next));
+        }
+        let hidden = |index: usize| (index + 1..writes.len()).any(|next| before[next] && later(index, next));
+        let immediate = (0..writes.len()).filter(|index| direct[*index] && !hidden(*index));
+        immediate.map(|index| writes[index].2.clone()).collect()
     }
 }

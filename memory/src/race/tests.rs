@@ -1,5 +1,8 @@
 //! The detector against the axioms on random executions.
 
+mod online;
+
+use self::online::Online;
 use super::*;
 use crate::access::Site;
 use crate::model::{self, BarrierInstance, Event, Execution, LocationSet, ModelOptions, ReadModifyWrite};

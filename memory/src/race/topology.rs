@@ -9,9 +9,6 @@ pub type AgentId = u32;
 /// A level of scope instances: subgroup 0, workgroup 1, queue family 2, device 3.
 pub type Level = u8;
 
-/// The levels there are.
-pub const LEVELS: Level = 4;
-
 /// The scope instances of all agents. Instances are nested, and each is a range of agent numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topology {

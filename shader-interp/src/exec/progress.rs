@@ -8,7 +8,7 @@
 //! does not is not disturbed.
 
 use super::scheduler::{Scheduler, SeededScheduler, Unit, mix};
-use pellucid_memory::litmus::progress::ProgressModel;
+use pellucid_memory::progress::ProgressModel;
 use std::collections::BTreeMap;
 
 /// A scheduler that gives each unit no more progress than a model guarantees, as the seed says.
