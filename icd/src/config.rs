@@ -7,6 +7,7 @@
 
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
+use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -48,17 +49,6 @@ pub struct Replay {
     pub dispatch: u32,
     /// The choices of its execution.
     pub choices: Choices,
-}
-
-/// Which value a load returns among those that the model allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValuePolicy {
-    /// The newest.
-    Latest,
-    /// The oldest.
-    Stale,
-    /// One drawn by the seed.
-    Seeded,
 }
 
 /// The `VkPhysicalDeviceType` that the device shows.

@@ -14,6 +14,11 @@ pub struct Site(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reference(pub u32);
 
+impl Reference {
+    /// That of accesses through physical storage buffer addresses: one for all.
+    pub const PHYSICAL: Reference = Reference(u32::MAX - 1);
+}
+
 /// What one static load, store or atomic does, apart from its address and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {

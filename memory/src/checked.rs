@@ -38,9 +38,6 @@ use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The reference of accesses through physical storage buffer addresses: one for all.
-const PHYSICAL: Reference = Reference(u32::MAX - 1);
-
 /// How to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
@@ -312,7 +309,7 @@ impl CheckedMemory {
                     let mut lane = Lane {
                         core: &mut self.core,
                         cells: Cells::Device(&mut self.shadow),
-                        view: view.through(PHYSICAL),
+                        view: view.through(Reference::PHYSICAL),
                         offset: address - view.address,
                         lane: index,
                         agent: first_lane + index as u32,
@@ -363,7 +360,7 @@ fn reference(pointers: &Pointers<'_>) -> Reference {
     match pointers {
         Pointers::View { view, .. } => view.reference,
         Pointers::Workgroup { reference, .. } => *reference,
-        Pointers::Physical { .. } => PHYSICAL,
+        Pointers::Physical { .. } => Reference::PHYSICAL,
     }
 }
 

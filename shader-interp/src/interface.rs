@@ -1,6 +1,5 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
-use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,9 +114,6 @@ pub struct Resources {
     /// point.
     pub addresses: Arc<Vec<MemoryRange>>,
 }
-
-/// The reference of physical storage buffer accesses: one for all addresses.
-pub const PHYSICAL_REFERENCE: Reference = Reference(u32::MAX - 1);
 
 /// The push constant offset at which code that follows them finds [`Resources::push_unset`].
 pub(crate) const PUSH_UNSET: u32 = 1 << 30;

@@ -8,7 +8,6 @@ use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::model::{Agent, BarrierInstance, Event, EventId, LocationSet};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use pellucid_memory::system::{Lanes, Mask, MemorySystem, Notice, Pointers, Trap};
-use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
 use std::collections::BTreeMap;
 
 /// One event, and what of it the model does not know.
@@ -138,7 +137,7 @@ impl Recorder {
                 }
                 Pointers::Physical { low, high, immediate } => {
                     assert_eq!(high.0[lane], 0);
-                    (low.0[lane].wrapping_add(*immediate), u32::MAX, PHYSICAL_REFERENCE)
+                    (low.0[lane].wrapping_add(*immediate), u32::MAX, Reference::PHYSICAL)
                 }
             };
             for k in 0..u32::from(access.components) {

@@ -11,7 +11,6 @@ use crate::handle::{self, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
-use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
@@ -102,7 +101,7 @@ impl Buffer {
 pub fn address_map(device: &Device) -> Vec<MemoryRange> {
     let addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
     let buffers = addresses.values().filter_map(std::sync::Weak::upgrade);
-    let ranges = buffers.map(|buffer| buffer.range(0, vk::WHOLE_SIZE, PHYSICAL_REFERENCE));
+    let ranges = buffers.map(|buffer| buffer.range(0, vk::WHOLE_SIZE, Reference::PHYSICAL));
     join(ranges.filter(|range| range.size() > 0).collect())
 }
 

@@ -5,7 +5,7 @@
 
 use super::explored;
 use crate::command::dispatch::Named;
-use crate::config::{self, Config, Mode};
+use crate::config::{Config, Mode};
 use crate::entry::debug::deliver_report;
 use crate::entry::device::Device;
 use crate::report::Context;
@@ -17,7 +17,6 @@ use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
 };
-use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::outline::Outline;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
@@ -28,7 +27,7 @@ use pellucid_shader_interp::exec::modelled::{
 };
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
-use pellucid_shader_interp::interface::{Grid, PHYSICAL_REFERENCE, Resources};
+use pellucid_shader_interp::interface::{Grid, Resources};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -45,11 +44,7 @@ impl CheckState {
             return None;
         }
         let options = CheckOptions {
-            values: match config.values {
-                config::ValuePolicy::Latest => ValuePolicy::Latest,
-                config::ValuePolicy::Stale => ValuePolicy::Stale,
-                config::ValuePolicy::Seeded => ValuePolicy::Seeded,
-            },
+            values: config.values,
             seed: config.seed,
             stale_budget: config.stale_budget,
             chains: config.chains,
@@ -360,7 +355,7 @@ pub(super) fn watchdog(config: &Config) -> Option<u64> {
 
 /// The binding that a reference of one dispatch belongs to.
 fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
-    if reference == PHYSICAL_REFERENCE {
+    if reference == Reference::PHYSICAL {
         None
     } else {
         program.shader.bindings.get((reference.0 >> 16) as usize)

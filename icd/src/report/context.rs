@@ -6,7 +6,6 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::finding::{AccessInfo, Finding, Texel};
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::MemoryView;
-use pellucid_shader_interp::interface::PHYSICAL_REFERENCE;
 use pellucid_shader_interp::ir::{Binding, Shader, SiteInfo};
 
 /// The dispatches that the accesses of a finding name.
@@ -101,7 +100,7 @@ impl<'a> DispatchContext<'a> {
     pub fn object(&self, access: &AccessInfo) -> Option<&'a Object> {
         let place = &access.place;
         let variable = place.class == StorageClasses::WORKGROUP || place.class.is_empty();
-        if variable || place.reference == PHYSICAL_REFERENCE {
+        if variable || place.reference == Reference::PHYSICAL {
             return None;
         }
         self.objects.iter().find(|o| o.reference == place.reference)
@@ -179,7 +178,7 @@ impl<'a> DispatchContext<'a> {
                 None => "a variable of the invocation".to_owned(),
             };
         }
-        if place.reference == PHYSICAL_REFERENCE {
+        if place.reference == Reference::PHYSICAL {
             return format!("device address {:#x}", place.address);
         }
         let object = self.object(access);

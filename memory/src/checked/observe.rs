@@ -1,7 +1,7 @@
 //! What an observer is told: whether stores change anything, and what was read last.
 
-use super::{CheckedMemory, PHYSICAL, resolve};
-use crate::access::{Access, Site};
+use super::{CheckedMemory, resolve};
+use crate::access::{Access, Reference, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};
 use crate::raw;
@@ -29,7 +29,7 @@ impl CheckedMemory {
                 let offset = u64::from(offset.0[lane].wrapping_add(immediate));
                 (reference, offset, offset)
             }
-            Pointers::Physical { .. } => (PHYSICAL, physical(from, lane), 0),
+            Pointers::Physical { .. } => (Reference::PHYSICAL, physical(from, lane), 0),
         };
         let size = u32::from(access.size) * u32::from(access.components);
         let place = Place { class: access.class, reference, address, offset, size };

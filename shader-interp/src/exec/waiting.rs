@@ -4,7 +4,7 @@ use super::context::Context;
 use super::modelled::Unit;
 use super::strand::Strand;
 use crate::code::{Kind, MemoryEntry, Program, Space};
-use crate::interface::PHYSICAL_REFERENCE;
+use pellucid_memory::access::Reference;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::{AccessKind, Place};
 use pellucid_memory::scope::Scope;
@@ -101,7 +101,7 @@ fn place(context: &Context<'_>, strand: &Strand, entry: &MemoryEntry) -> Option<
         Space::Workgroup(reference) => (reference, offset, offset),
         Space::Physical => {
             let address = u64::from(word(entry.offset + 1)?) << 32 | u64::from(word(entry.offset)?);
-            (PHYSICAL_REFERENCE, address.wrapping_add(u64::from(entry.immediate)), 0)
+            (Reference::PHYSICAL, address.wrapping_add(u64::from(entry.immediate)), 0)
         }
         Space::Push | Space::Private { .. } => return None,
     };
