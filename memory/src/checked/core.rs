@@ -3,7 +3,7 @@
 use super::explore::Exploring;
 use super::kinds::Kinds;
 use super::report::{Court, Report};
-use crate::history::{History, Load, ValuePolicy};
+use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::race::{
     AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Order, Pair, Record, Space, Time,
@@ -43,6 +43,32 @@ pub(super) struct Where {
 pub(super) struct Who {
     pub agent: AgentId,
     pub kind: u32,
+}
+
+/// Accesses and their positions in a history.
+pub(super) type Earlier = SmallVec<[(Record, Position); 8]>;
+
+/// When a race is reported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    AtOnce,
+    /// With what the access loaded.
+    Later,
+}
+
+/// How an access stands to the earlier ones that it conflicts with.
+#[derive(Default)]
+pub(super) struct Conflicts {
+    /// Those that it races with and that are not reported yet.
+    pub racing: SmallVec<[Record; 4]>,
+    /// The newest position that it comes after by what its agent knows.
+    pub floor: Position,
+    /// The newest position that it comes after by the axioms alone.
+    pub overruled: Position,
+    /// Those that it is mutually ordered with, by index.
+    pub mutual: SmallVec<[usize; 4]>,
+    /// Some were not known to be ordered before the axioms were asked.
+    pub doubted: bool,
 }
 
 /// Everything but the bytes and the cells.
@@ -101,7 +127,8 @@ pub(super) fn mix(values: &[u64]) -> u64 {
 }
 
 impl Core {
-    fn order(&self) -> Order<'_> {
+    /// The rules, with what the agents know now.
+    pub fn order(&self) -> Order<'_> {
         Order { agents: &self.agents, read_modify_write: self.read_modify_write }
     }
 
@@ -148,8 +175,102 @@ impl Core {
     fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
         self.quick(earlier, who, kind) || {
             let later = Later { agent: who.agent, facts, kind };
-            self.order().ordered(earlier, self.kinds.get(earlier.kind), &&later)
+            self.order().ordered(earlier, self.kinds.get(earlier.kind), &later)
         }
+    }
+
+    /// Judges an access against earlier ones, each with its position in the history: absent ones are passed
+    /// over. What the detector calls a race goes to the axioms, and is an order if they do not confirm it.
+    pub fn conflicts(
+        &mut self,
+        earlier: &[(Record, Position)],
+        who: Who,
+        facts: &Facts,
+        place: &Where,
+        told: Told,
+    ) -> Conflicts {
+        let kind = *self.kinds.get(who.kind);
+        let mut found = Conflicts::default();
+        for (index, (earlier, position)) in earlier.iter().enumerate() {
+            if earlier.kind == 0 {
+                continue;
+            }
+            if self.ordered(earlier, who, &kind, facts) {
+                found.floor = found.floor.max(*position);
+                continue;
+            }
+            if self.order().mutual(earlier, self.kinds.get(earlier.kind), who.agent, &kind) {
+                found.mutual.push(index);
+                continue;
+            }
+            found.doubted = true;
+            let court =
+                Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
+            let pair = Pair {
+                earlier: *earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later: Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind },
+                later_kind: &kind,
+                space: place.space,
+                address: place.address,
+            };
+            if !self.report.confirm(&court, &pair, self.exploring.is_some()) {
+                found.overruled = found.overruled.max(*position);
+            } else if let Told::AtOnce = told {
+                self.report.race(&pair, None, 0, place);
+            } else {
+                found.racing.push(*earlier);
+            }
+        }
+        found
+    }
+
+    /// Reports races with these accesses; `loaded`: what the later access got, and what is newest.
+    pub fn report_races(
+        &mut self,
+        racing: &[Record],
+        who: Who,
+        place: &Where,
+        loaded: Option<(&Loaded, u32)>,
+    ) {
+        let later = self.record(who);
+        for earlier in racing {
+            let pair = Pair {
+                earlier: *earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later,
+                later_kind: self.kinds.get(who.kind),
+                space: place.space,
+                address: place.address,
+            };
+            let newest = loaded.map_or(0, |(_, newest)| newest);
+            self.report.race(&pair, loaded.map(|(loaded, _)| loaded), newest, place);
+        }
+    }
+
+    /// The heads that an atomic read of the entry with this index meets.
+    pub fn heads_of(
+        &self,
+        history: u32,
+        index: Option<usize>,
+        agent: AgentId,
+        kind: &Kind,
+        bytes: u8,
+    ) -> Heads {
+        let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
+        let met = |entry: &&Entry| {
+            kind.atomic
+                && entry.bytes == bytes
+                && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
+        };
+        entry.filter(met).map_or_else(Heads::default, |entry| entry.heads.clone())
+    }
+
+    /// What an agent knows once it has read the entry with this index.
+    pub fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Facts> {
+        let kind = self.kinds.get(who.kind);
+        let heads = self.heads_of(history, index, who.agent, kind, bytes);
+        self.agents.after_reading(who.agent, &kind.operation(), &heads)
     }
 
     /// A plain or atomic load of some bytes of a word, which is `newest` in memory. For an atomic, the
@@ -181,10 +302,7 @@ impl Core {
         let facts = self.agents.facts(who.agent).clone();
         if cell.history == 0 {
             let write = cell.write;
-            let later = Later { agent: who.agent, facts: &facts, kind: &kind };
-            let ordered = write.kind == 0
-                || self.quick(&write, who, &kind)
-                || self.order().ordered(&write, self.kinds.get(write.kind), &&later);
+            let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &facts);
             let mutual =
                 !ordered && self.order().mutual(&write, self.kinds.get(write.kind), who.agent, &kind);
             let superseded = cell.readers.iter().any(|reader| {
@@ -220,73 +338,40 @@ impl Core {
             self.observed.unsettled |= !history.settled(bytes, &[again.saw; 4], again.value);
             return again.value;
         }
-        let history: &History = history;
         let spent = kind.atomic && history.spent(who.agent, bytes, self.stale_budget);
-        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
-        let mut load = Load {
-            order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+        let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
+        let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
+        let found = self.conflicts(&earlier, who, &facts, place, Told::Later);
+        let wide = place.size > 4 && kind.atomic;
+        let fresh =
+            if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 };
+        let dice = mix(&[self.seed, u64::from(who.agent), place.address, self.draws]);
+        let number = cell.history;
+        let Some(history) = self.histories.peek(number) else { return newest };
+        let load = Load {
+            order: self.order(),
             kinds: self.kinds.list(),
             agent: who.agent,
             kind: &kind,
             bytes,
-            policy: if place.size > 4 && kind.atomic { ValuePolicy::Latest } else { self.values },
+            policy: if wide { ValuePolicy::Latest } else { self.values },
             stale_budget: self.stale_budget,
-            floor: 0,
-            fresh: if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 },
+            floor: found.overruled,
+            fresh,
         };
-        // Only writes can race with a read; a race that the axioms do not confirm is an order.
-        let later = Later { agent: who.agent, facts: &facts, kind: &kind };
-        let court =
-            Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
-        let pair = |earlier: Record| Pair {
-            earlier,
-            earlier_kind: self.kinds.get(earlier.kind),
-            later: record,
-            later_kind: &kind,
-            space: place.space,
-            address: place.address,
-        };
-        let mut racing: Vec<Record> = Vec::new();
-        for entry in history.conflicting(bytes, self.kinds.list(), &kind) {
-            let earlier = self.kinds.get(entry.record.kind);
-            let fine = order.mutual(&entry.record, earlier, who.agent, &kind)
-                || order.ordered(&entry.record, earlier, &&later);
-            if !fine {
-                if self.report.confirm(&court, &pair(entry.record), false) {
-                    racing.push(entry.record);
-                } else {
-                    load.floor = load.floor.max(entry.position);
-                }
-            }
-        }
-        let heads_of = |index: Option<usize>| match index.map(|index| &history.entries()[index]) {
-            Some(entry)
-                if kind.atomic
-                    && entry.bytes == bytes
-                    && order.mutual(&entry.record, self.kinds.get(entry.record.kind), who.agent, &kind) =>
-            {
-                entry.heads.clone()
-            }
-            _ => Heads::default(),
-        };
-        let dice = mix(&[self.seed, u64::from(who.agent), place.address, self.draws]);
         let mut known_after = |index: Option<usize>| match index {
-            Some(_) if kind.atomic => self.agents.after_reading(who.agent, &operation, &heads_of(index)),
+            Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
             _ => facts.clone(),
         };
         let loaded =
             history.load(&load, newest, &mut known_after, &mut |options| (dice % options as u64) as usize);
-        let heads = heads_of(loaded.from);
-        let mut after: Option<Arc<Facts>> = None;
-        if kind.atomic && !heads.is_empty() {
-            after = Some(self.agents.after_reading(who.agent, &operation, &heads));
-        }
-        let quiet = racing.is_empty() && load.floor == 0;
-        for earlier in racing {
-            self.report.race(&pair(earlier), Some(&loaded), newest, place);
-        }
+        let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
+        let after = (kind.atomic && !heads.is_empty())
+            .then(|| self.agents.after_reading(who.agent, &operation, &heads));
+        self.report_races(&found.racing, who, place, Some((&loaded, newest)));
+        let entries = self.histories.peek(number).map_or(&[][..], History::entries);
         if kind.atomic {
-            let from = loaded.from.map(|index| &history.entries()[index]);
+            let from = loaded.from.map(|index| &entries[index]);
             self.read_from = from.map(|entry| entry.record);
             if let Some(entry) = from.filter(|_| spent) {
                 let fresh = self.fresh.entry((who.agent, who.kind)).or_default();
@@ -295,7 +380,7 @@ impl Core {
         }
         if let Some(history) = self.histories.get(cell.history) {
             self.observed.unsettled |= !history.settled(bytes, &loaded.seen, loaded.value);
-            history.read(record, bytes, loaded.saw, quiet);
+            history.read(record, bytes, loaded.saw, !found.doubted);
         }
         if let Some(after) = after {
             self.agents.read_atomic(who.agent, &operation, &heads, after);
@@ -417,10 +502,9 @@ impl Core {
         let kind = *self.kinds.get(who.kind);
         let mut predecessors = Vec::new();
         if kind.read
-            && let Some(history) = self.histories.get(cell.history)
+            && let Some(history) = self.histories.peek(cell.history)
         {
-            let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
-            predecessors = history.predecessors(&order, self.kinds.list(), who.agent, &kind, bytes);
+            predecessors = history.predecessors(&self.order(), self.kinds.list(), who.agent, &kind, bytes);
         }
         self.agents.write_heads(who.agent, &kind.operation(), &predecessors)
     }
@@ -481,42 +565,20 @@ impl Core {
         }
         let facts = self.agents.facts(who.agent).clone();
         // The readers and the write of the cell come first: what of them stays is decided below.
-        let mut earlier: SmallVec<[Record; 8]> = SmallVec::new();
+        let mut earlier = Earlier::new();
         if cell.history == 0 {
             for (reader, reader_bytes) in cell.readers.iter().zip(cell.reader_bytes) {
-                earlier.push(if reader_bytes & bytes != 0 { *reader } else { NOBODY });
+                earlier.push((if reader_bytes & bytes != 0 { *reader } else { NOBODY }, 0));
             }
-            earlier.push(cell.write);
+            earlier.push((cell.write, 0));
         } else if let Some(history) = self.histories.get(cell.history) {
-            earlier.extend(history.conflicting(bytes, self.kinds.list(), &kind).map(|entry| entry.record));
-            earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| read.record));
+            let writes = history.conflicting(bytes, self.kinds.list(), &kind);
+            earlier.extend(writes.map(|entry| (entry.record, entry.position)));
+            earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| (read.record, read.saw)));
         }
-        let hidden = earlier.iter().any(|earlier| self.hides(earlier, &kind));
-        let mut keep = [false; 3];
-        for (index, earlier) in earlier.into_iter().enumerate() {
-            if earlier.kind == 0 || self.ordered(&earlier, who, &kind, &facts) {
-                continue;
-            }
-            if self.order().mutual(&earlier, self.kinds.get(earlier.kind), who.agent, &kind) {
-                if let Some(keep) = keep.get_mut(index) {
-                    *keep = true;
-                }
-                continue;
-            }
-            let court =
-                Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
-            let pair = Pair {
-                earlier,
-                earlier_kind: self.kinds.get(earlier.kind),
-                later: Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind },
-                later_kind: &kind,
-                space: place.space,
-                address: place.address,
-            };
-            if self.report.confirm(&court, &pair, false) {
-                self.report.race(&pair, None, 0, place);
-            }
-        }
+        let hidden = earlier.iter().any(|(earlier, _)| self.hides(earlier, &kind));
+        let found = self.conflicts(&earlier, who, &facts, place, Told::AtOnce);
+        let keep = std::array::from_fn(|index| found.mutual.contains(&index));
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {
             cell.overwrite(record, old, keep);

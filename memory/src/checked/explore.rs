@@ -15,18 +15,16 @@
 mod modify;
 
 use super::CheckedMemory;
-use super::core::{Core, Where, Who};
+use super::core::{Conflicts, Core, Earlier, Told, Where, Who};
 use super::lane::{Lane, pieces};
-use super::report::Court;
 use crate::access::Access;
 use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
-use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
-use crate::race::{Cell, Facts, Heads, Kind, Later, Order, Pair, Record, Space};
+use crate::history::{Entry, History, Load, Position, ValuePolicy};
+use crate::race::{Cell, Facts, Heads, Kind, Space};
 use crate::raw;
 use smallvec::SmallVec;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// What an exploration keeps beside the model's state.
@@ -60,13 +58,6 @@ impl CheckedMemory {
     }
 }
 
-/// What an access races with, and the position that it is known to come after.
-#[derive(Default)]
-struct Conflicts {
-    racing: SmallVec<[Record; 4]>,
-    floor: Position,
-}
-
 impl Core {
     fn whole(&mut self, cell: &mut Cell) -> u32 {
         if cell.history == 0 {
@@ -88,81 +79,27 @@ impl Core {
         }
     }
 
-    /// Judges an access against every conflicting one. What the detector calls a race goes to the axioms, and
-    /// is an order if they do not confirm it.
-    fn conflicts(&mut self, history: u32, who: Who, facts: &Facts, bytes: u8, place: &Where) -> Conflicts {
-        let kind = *self.kinds.get(who.kind);
-        let mut found = Conflicts { racing: SmallVec::new(), floor: 0 };
-        let Some(history) = self.histories.peek(history) else { return found };
-        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
-        let later = Later { agent: who.agent, facts, kind: &kind };
-        let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        let court =
-            Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
+    /// Judges an access against every conflicting one.
+    fn conflicts_with_all(
+        &mut self,
+        history: u32,
+        who: Who,
+        facts: &Facts,
+        bytes: u8,
+        place: &Where,
+    ) -> Conflicts {
+        let write = self.kinds.get(who.kind).write;
+        let Some(history) = self.histories.peek(history) else { return Conflicts::default() };
         let writes = history.entries().iter().map(|entry| (entry.record, entry.bytes, entry.position));
         let reads = history.reads().iter().map(|read| (read.record, read.bytes, read.saw));
-        for (earlier, _, position) in
-            writes.chain(reads.filter(|_| kind.write)).filter(|(_, theirs, _)| theirs & bytes != 0)
-        {
-            let earlier_kind = self.kinds.get(earlier.kind);
-            if order.ordered(&earlier, earlier_kind, &&later) {
-                found.floor = found.floor.max(position);
-                continue;
-            }
-            if order.mutual(&earlier, earlier_kind, who.agent, &kind) {
-                continue;
-            }
-            let pair = Pair {
-                earlier,
-                earlier_kind,
-                later: record,
-                later_kind: &kind,
-                space: place.space,
-                address: place.address,
-            };
-            if self.report.confirm(&court, &pair, true) {
-                found.racing.push(earlier);
-            } else {
-                found.floor = found.floor.max(position);
-            }
-        }
+        let all = writes.chain(reads.filter(|_| write)).filter(|(_, theirs, _)| theirs & bytes != 0);
+        let all: Earlier = all.map(|(record, _, position)| (record, position)).collect();
+        let mut found = self.conflicts(&all, who, facts, place, Told::Later);
+        found.floor = found.floor.max(found.overruled);
         if !found.racing.is_empty() {
             self.limited(Limit::Races);
         }
         found
-    }
-
-    fn report_races(&mut self, racing: &[Record], who: Who, place: &Where, loaded: Option<(&Loaded, u32)>) {
-        let kind = *self.kinds.get(who.kind);
-        let later = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        for earlier in racing {
-            let pair = Pair {
-                earlier: *earlier,
-                earlier_kind: self.kinds.get(earlier.kind),
-                later,
-                later_kind: &kind,
-                space: place.space,
-                address: place.address,
-            };
-            let (seen, newest) = loaded.map_or((None, 0), |(loaded, newest)| (Some(loaded), newest));
-            self.report.race(&pair, seen, newest, place);
-        }
-    }
-
-    /// The heads of an entry, if reading it may synchronize.
-    fn heads_of(&self, history: u32, index: Option<usize>, agent: u32, kind: &Kind, bytes: u8) -> Heads {
-        let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
-        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
-        match entry {
-            Some(entry)
-                if kind.atomic
-                    && entry.bytes == bytes
-                    && order.mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind) =>
-            {
-                entry.heads.clone()
-            }
-            _ => Heads::default(),
-        }
     }
 
     fn names(&self, history: u32, seen: [Position; 4]) -> [u64; 4] {
@@ -173,12 +110,6 @@ impl Core {
                 .and_then(|index| entries.get(index))
                 .map_or(0, |e| e.explored.0)
         })
-    }
-
-    fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Facts> {
-        let kind = self.kinds.get(who.kind);
-        let heads = self.heads_of(history, index, who.agent, kind, bytes);
-        self.agents.after_reading(who.agent, &kind.operation(), &heads)
     }
 
     fn tell(&mut self, who: Who, place: &Where, word: u64, bytes: u8, did: Did) -> u64 {
@@ -210,13 +141,13 @@ impl Core {
         let facts = self.agents.facts(who.agent).clone();
         let mut found = Conflicts::default();
         if !kind.atomic {
-            found = self.conflicts(number, who, &facts, bytes, place);
+            found = self.conflicts_with_all(number, who, &facts, bytes, place);
         }
         let Some(mut exploring) = self.exploring.take() else { return newest };
         let wide = place.size > 4 && kind.atomic;
         let history = self.histories.peek(number).unwrap_or(&self.no_history);
         let load = Load {
-            order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+            order: self.order(),
             kinds: self.kinds.list(),
             agent: who.agent,
             kind: &kind,
@@ -257,7 +188,7 @@ impl Core {
         let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
         if kind.atomic {
             let after = self.agents.after_reading(who.agent, &kind.operation(), &heads);
-            found = self.conflicts(number, who, &after, bytes, place);
+            found = self.conflicts_with_all(number, who, &after, bytes, place);
             self.read_from = from;
             if !heads.is_empty() {
                 self.agents.read_atomic(who.agent, &kind.operation(), &heads, after);
@@ -274,7 +205,7 @@ impl Core {
     /// Whether a write that enters in front of the entry with index `place` would come directly before a
     /// read-modify-write in scoped modification order, and so change its release sequence.
     fn disturbs(&self, entries: &[Entry], place: usize, agent: u32, kind: &Kind) -> bool {
-        let order = Order { agents: &self.agents, read_modify_write: self.read_modify_write };
+        let order = self.order();
         let mutual = |earlier: &Entry, agent: u32, kind: &Kind| {
             order.mutual(&earlier.record, self.kinds.get(earlier.record.kind), agent, kind)
         };
@@ -325,7 +256,7 @@ impl Core {
         let number = self.whole(cell);
         self.agents.complete(who.agent);
         let facts = self.agents.facts(who.agent).clone();
-        let found = self.conflicts(number, who, &facts, bytes, place);
+        let found = self.conflicts_with_all(number, who, &facts, bytes, place);
         self.report_races(&found.racing, who, place, None);
         let places = self.places(number, who, bytes, found.floor);
         let mut index = places[0];

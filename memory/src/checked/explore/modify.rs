@@ -5,7 +5,6 @@ use crate::access::{Access, AtomicOp};
 use crate::checked::core::{Core, Where, Who};
 use crate::checked::lane::{Lane, pieces};
 use crate::history::{Entry, Load, Position, ValuePolicy};
-use crate::race::Order;
 use crate::raw;
 use smallvec::SmallVec;
 
@@ -50,7 +49,7 @@ impl Core {
             let whole = index.filter(|index| entries[*index].bytes & bytes == bytes);
             if let Some(next) = next {
                 let load = Load {
-                    order: Order { agents: &self.agents, read_modify_write: self.read_modify_write },
+                    order: self.order(),
                     kinds: self.kinds.list(),
                     agent,
                     kind,
@@ -113,7 +112,7 @@ impl Lane<'_> {
             core.agents.make_available_before(agent, &operation);
         }
         let facts = core.agents.facts(agent).clone();
-        let found = core.conflicts(number, who, &facts, bytes, place);
+        let found = core.conflicts_with_all(number, who, &facts, bytes, place);
         core.report_races(&found.racing, who, place, None);
         if take.fails {
             core.tell(who, place, piece.word, bytes, Did { read, write: None, changed: false });
@@ -123,9 +122,9 @@ impl Lane<'_> {
                 history.read(record, bytes, saw, false);
             }
         } else {
-            let order = Order { agents: &core.agents, read_modify_write: core.read_modify_write };
             let history = core.histories.peek(number).unwrap_or(&core.no_history);
-            let before = history.predecessors_at(take.place, &order, core.kinds.list(), agent, &kind, bytes);
+            let before =
+                history.predecessors_at(take.place, &core.order(), core.kinds.list(), agent, &kind, bytes);
             let heads = core.agents.write_heads(agent, &operation, &before);
             let new = raw::apply(op, access.size, old, value, comparator);
             let entry = Entry {
