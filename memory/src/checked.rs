@@ -31,7 +31,9 @@ use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::outline::Outline;
-use crate::race::{AgentId, Agents, Heads, Histories, Operation, Shadow, Space, Time, Topology, Trace};
+use crate::race::{
+    AgentId, Agents, Histories, Operation, ReleaseSequence, Shadow, Space, Time, Topology, Trace,
+};
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
@@ -427,7 +429,7 @@ impl MemorySystem for CheckedMemory {
         }
         let bytes = u64::from(access.size) * u64::from(access.components);
         let (size, components) = (usize::from(access.size), usize::from(access.components));
-        let none = Heads::default();
+        let none = ReleaseSequence::default();
         self.lanes(at, &to, mask, bytes, |lane| {
             if access.atomic.is_some() {
                 lane.atomic_write(access, kind, get(value, 0, size, lane.lane));

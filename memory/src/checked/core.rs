@@ -6,8 +6,8 @@ use super::report::{Court, Report};
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
 use crate::model::ReadModifyWrite;
 use crate::race::{
-    AgentId, Agents, Cell, Facts, Heads, Histories, Kind, Later, NOBODY, Order, Pair, Record, Space, Time,
-    Trace,
+    AgentId, Agents, Cell, Clocks, Histories, Kind, Later, NOBODY, Order, Pair, Record, ReleaseSequence,
+    Space, Time, Trace,
 };
 use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
@@ -171,10 +171,10 @@ impl Core {
         kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
     }
 
-    /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `facts`.
-    fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, facts: &Facts) -> bool {
+    /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.
+    fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, clocks: &Clocks) -> bool {
         self.quick(earlier, who, kind) || {
-            let later = Later { agent: who.agent, facts, kind };
+            let later = Later { agent: who.agent, clocks, kind };
             self.order().ordered(earlier, self.kinds.get(earlier.kind), &later)
         }
     }
@@ -185,7 +185,7 @@ impl Core {
         &mut self,
         earlier: &[(Record, Position)],
         who: Who,
-        facts: &Facts,
+        clocks: &Clocks,
         place: &Where,
         told: Told,
     ) -> Conflicts {
@@ -195,7 +195,7 @@ impl Core {
             if earlier.kind == 0 {
                 continue;
             }
-            if self.ordered(earlier, who, &kind, facts) {
+            if self.ordered(earlier, who, &kind, clocks) {
                 found.floor = found.floor.max(*position);
                 continue;
             }
@@ -256,18 +256,18 @@ impl Core {
         agent: AgentId,
         kind: &Kind,
         bytes: u8,
-    ) -> Heads {
+    ) -> ReleaseSequence {
         let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
         let met = |entry: &&Entry| {
             kind.atomic
                 && entry.bytes == bytes
                 && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
         };
-        entry.filter(met).map_or_else(Heads::default, |entry| entry.heads.clone())
+        entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.heads.clone())
     }
 
     /// What an agent knows once it has read the entry with this index.
-    pub fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Facts> {
+    pub fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Clocks> {
         let kind = self.kinds.get(who.kind);
         let heads = self.heads_of(history, index, who.agent, kind, bytes);
         self.agents.after_reading(who.agent, &kind.operation(), &heads)
@@ -299,17 +299,17 @@ impl Core {
         let kind = *self.kinds.get(who.kind);
         let operation = kind.operation();
         self.agents.complete(who.agent);
-        let facts = self.agents.facts(who.agent).clone();
+        let clocks = self.agents.clocks(who.agent).clone();
         if cell.history == 0 {
             let write = cell.write;
-            let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &facts);
+            let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &clocks);
             let mutual =
                 !ordered && self.order().mutual(&write, self.kinds.get(write.kind), who.agent, &kind);
             let superseded = cell.readers.iter().any(|reader| {
                 let reader_kind = self.kinds.get(reader.kind);
                 reader_kind.write
                     && !self.order().mutual(reader, reader_kind, who.agent, &kind)
-                    && !self.ordered(reader, who, &kind, &facts)
+                    && !self.ordered(reader, who, &kind, &clocks)
             });
             let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
             let plain = (ordered && !superseded)
@@ -341,7 +341,7 @@ impl Core {
         let spent = kind.atomic && history.spent(who.agent, bytes, self.stale_budget);
         let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
         let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
-        let found = self.conflicts(&earlier, who, &facts, place, Told::Later);
+        let found = self.conflicts(&earlier, who, &clocks, place, Told::Later);
         let wide = place.size > 4 && kind.atomic;
         let fresh =
             if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 };
@@ -361,7 +361,7 @@ impl Core {
         };
         let mut known_after = |index: Option<usize>| match index {
             Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
-            _ => facts.clone(),
+            _ => clocks.clone(),
         };
         let loaded =
             history.load(&load, newest, &mut known_after, &mut |options| (dice % options as u64) as usize);
@@ -448,10 +448,10 @@ impl Core {
         let now = self.next_sequence();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
         for (superseded, _) in readers().filter(|(reader, _)| self.kinds.get(reader.kind).write) {
-            history.write(*superseded, held, cell.before, cell.before, Heads::default(), now);
+            history.write(*superseded, held, cell.before, cell.before, ReleaseSequence::default(), now);
         }
         if cell.write.kind != 0 {
-            history.write(cell.write, held, newest, cell.before, Heads::default(), now);
+            history.write(cell.write, held, newest, cell.before, ReleaseSequence::default(), now);
         }
         let saw = history.newest(15).next().map_or(0, |entry| entry.position);
         for (reader, bytes) in readers().filter(|(reader, _)| !self.kinds.get(reader.kind).write) {
@@ -492,13 +492,13 @@ impl Core {
         let (record, heads) = (entry.record, entry.heads.clone());
         if self.order().mutual(&record, self.kinds.get(record.kind), who.agent, &kind) {
             let operation = kind.operation();
-            let facts = self.agents.after_reading(who.agent, &operation, &heads);
-            self.agents.read_atomic(who.agent, &operation, &heads, facts);
+            let clocks = self.agents.after_reading(who.agent, &operation, &heads);
+            self.agents.read_atomic(who.agent, &operation, &heads, clocks);
         }
     }
 
     /// The heads of a new atomic write.
-    pub fn write_heads(&mut self, cell: &Cell, who: Who, bytes: u8) -> Heads {
+    pub fn write_heads(&mut self, cell: &Cell, who: Who, bytes: u8) -> ReleaseSequence {
         let kind = *self.kinds.get(who.kind);
         let mut predecessors = Vec::new();
         if kind.read
@@ -520,7 +520,7 @@ impl Core {
         bytes: u8,
         old: u32,
         new: u32,
-        heads: Heads,
+        heads: ReleaseSequence,
         place: &Where,
     ) {
         let kind = self.kinds.get(who.kind);
@@ -551,7 +551,7 @@ impl Core {
         bytes: u8,
         old: u32,
         new: u32,
-        heads: Heads,
+        heads: ReleaseSequence,
         place: &Where,
     ) {
         let kind = *self.kinds.get(who.kind);
@@ -563,7 +563,7 @@ impl Core {
         if outshone {
             self.agents.tick(who.agent);
         }
-        let facts = self.agents.facts(who.agent).clone();
+        let clocks = self.agents.clocks(who.agent).clone();
         // The readers and the write of the cell come first: what of them stays is decided below.
         let mut earlier = Earlier::new();
         if cell.history == 0 {
@@ -577,7 +577,7 @@ impl Core {
             earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| (read.record, read.saw)));
         }
         let hidden = earlier.iter().any(|(earlier, _)| self.hides(earlier, &kind));
-        let found = self.conflicts(&earlier, who, &facts, place, Told::AtOnce);
+        let found = self.conflicts(&earlier, who, &clocks, place, Told::AtOnce);
         let keep = std::array::from_fn(|index| found.mutual.contains(&index));
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {

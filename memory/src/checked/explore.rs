@@ -22,7 +22,7 @@ use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Position, ValuePolicy};
-use crate::race::{Cell, Facts, Heads, Kind, Space};
+use crate::race::{Cell, Clocks, Kind, ReleaseSequence, Space};
 use crate::raw;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
@@ -84,7 +84,7 @@ impl Core {
         &mut self,
         history: u32,
         who: Who,
-        facts: &Facts,
+        clocks: &Clocks,
         bytes: u8,
         place: &Where,
     ) -> Conflicts {
@@ -94,7 +94,7 @@ impl Core {
         let reads = history.reads().iter().map(|read| (read.record, read.bytes, read.saw));
         let all = writes.chain(reads.filter(|_| write)).filter(|(_, theirs, _)| theirs & bytes != 0);
         let all: Earlier = all.map(|(record, _, position)| (record, position)).collect();
-        let mut found = self.conflicts(&all, who, facts, place, Told::Later);
+        let mut found = self.conflicts(&all, who, clocks, place, Told::Later);
         found.floor = found.floor.max(found.overruled);
         if !found.racing.is_empty() {
             self.limited(Limit::Races);
@@ -138,10 +138,10 @@ impl Core {
         let number = self.whole(cell);
         let kind = *self.kinds.get(who.kind);
         self.agents.complete(who.agent);
-        let facts = self.agents.facts(who.agent).clone();
+        let clocks = self.agents.clocks(who.agent).clone();
         let mut found = Conflicts::default();
         if !kind.atomic {
-            found = self.conflicts_with_all(number, who, &facts, bytes, place);
+            found = self.conflicts_with_all(number, who, &clocks, bytes, place);
         }
         let Some(mut exploring) = self.exploring.take() else { return newest };
         let wide = place.size > 4 && kind.atomic;
@@ -163,7 +163,7 @@ impl Core {
             newest,
             &mut |index| match index {
                 Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
-                _ => facts.clone(),
+                _ => clocks.clone(),
             },
             &mut |options| {
                 chosen = options;
@@ -250,13 +250,13 @@ impl Core {
         word: u64,
         who: Who,
         (bytes, old, new): (u8, u32, u32),
-        (heads, free): (Heads, bool),
+        (heads, free): (ReleaseSequence, bool),
         place: &Where,
     ) -> u8 {
         let number = self.whole(cell);
         self.agents.complete(who.agent);
-        let facts = self.agents.facts(who.agent).clone();
-        let found = self.conflicts_with_all(number, who, &facts, bytes, place);
+        let clocks = self.agents.clocks(who.agent).clone();
+        let found = self.conflicts_with_all(number, who, &clocks, bytes, place);
         self.report_races(&found.racing, who, place, None);
         let places = self.places(number, who, bytes, found.floor);
         let mut index = places[0];
@@ -331,7 +331,7 @@ impl Lane<'_> {
         place: &Where,
         old: u64,
         value: u64,
-        heads: &Heads,
+        heads: &ReleaseSequence,
     ) {
         let free = access.atomic.is_none() || pieces(place.address, access.size).count() == 1;
         let mut stored = old;

@@ -4,7 +4,7 @@ use super::core::{Core, Where, Who};
 use super::lanes::Words;
 use crate::access::{Access, AtomicOp};
 use crate::history::ValuePolicy;
-use crate::race::{AgentId, Cell, Heads, Shadow, Space};
+use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space};
 use crate::raw;
 use crate::system::MemoryView;
 use std::sync::atomic::Ordering;
@@ -173,7 +173,7 @@ impl Lane<'_> {
     }
 
     #[inline(always)]
-    pub fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &Heads) {
+    pub fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &ReleaseSequence) {
         let Some(place) = self.component(access, kind, k) else { return };
         let who = Who { agent: self.agent, kind };
         let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
@@ -181,7 +181,15 @@ impl Lane<'_> {
     }
 
     #[inline(always)]
-    fn write_over(&mut self, access: &Access, who: Who, place: &Where, old: u64, value: u64, heads: &Heads) {
+    fn write_over(
+        &mut self,
+        access: &Access,
+        who: Who,
+        place: &Where,
+        old: u64,
+        value: u64,
+        heads: &ReleaseSequence,
+    ) {
         if self.core.exploring.is_some() {
             return self.explore_write(access, who, place, old, value, heads);
         }
@@ -231,7 +239,7 @@ impl Lane<'_> {
         let piece = pieces(place.address, access.size).next();
         let heads = match piece {
             Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
-            None => Heads::default(),
+            None => ReleaseSequence::default(),
         };
         self.write_over(access, who, &place, old, value, &heads);
         self.core.read_from = None;
@@ -273,7 +281,7 @@ impl Lane<'_> {
             self.core.agents.make_available_before(self.agent, &operation);
             let heads = match pieces(place.address, access.size).next() {
                 Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
-                None => Heads::default(),
+                None => ReleaseSequence::default(),
             };
             let new = raw::apply(op, access.size, old, value, comparator);
             self.write_over(access, who, &place, old, new, &heads);

@@ -18,7 +18,7 @@
 
 mod again;
 
-use crate::race::{Facts, Heads, Kind, Later, Order, Record};
+use crate::race::{Clocks, Kind, Later, Order, Record, ReleaseSequence};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct Entry {
     /// Where in the history.
     pub position: Position,
     /// For an atomic write: the releases that synchronize with an acquire that reads it.
-    pub heads: Heads,
+    pub heads: ReleaseSequence,
     /// In an exploration: its name, and for a read-modify-write that it took the entry before it.
     pub explored: (u64, bool),
     /// When it was written, among the entries of all histories.
@@ -202,7 +202,15 @@ impl History {
     }
 
     /// Appends a write. `old` is what the bytes held until now.
-    pub fn write(&mut self, record: Record, bytes: u8, value: u32, old: u32, heads: Heads, sequence: u64) {
+    pub fn write(
+        &mut self,
+        record: Record,
+        bytes: u8,
+        value: u32,
+        old: u32,
+        heads: ReleaseSequence,
+        sequence: u64,
+    ) {
         self.begin(bytes, old);
         if self.entries.len() == MOST_ENTRIES && !self.whole {
             let oldest = self.entries.remove(0);
@@ -341,8 +349,8 @@ impl History {
     }
 
     /// Per byte, the least position that the load may read.
-    pub fn floors(&self, load: &Load<'_>, facts: &Facts) -> [Position; 4] {
-        let later = Later { agent: load.agent, facts, kind: load.kind };
+    pub fn floors(&self, load: &Load<'_>, clocks: &Clocks) -> [Position; 4] {
+        let later = Later { agent: load.agent, clocks, kind: load.kind };
         let ordered = |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &later);
         let mut floors = [self.floor.max(load.floor); 4];
         // Most accesses raise nothing: whether they are ordered is asked last, and of the newest first.
@@ -374,14 +382,14 @@ impl History {
         floors
     }
 
-    /// What a load reads. `newest` is the word as memory has it; `facts` gives what the agent knows after
+    /// What a load reads. `newest` is the word as memory has it; `clocks` gives what the agent knows after
     /// reading a write with these heads (of the entry with this index); `pick` decides for
     /// [`ValuePolicy::Seeded`].
     pub fn load(
         &self,
         load: &Load<'_>,
         newest: u32,
-        facts: &mut dyn FnMut(Option<usize>) -> Arc<Facts>,
+        clocks: &mut dyn FnMut(Option<usize>) -> Arc<Clocks>,
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Loaded {
         let last = self.entries.len().checked_sub(1);
@@ -399,13 +407,13 @@ impl History {
         let acquires = atomic
             && load.kind.semantics.acquire
             && self.entries.iter().any(|entry| entry.bytes & load.bytes != 0 && !entry.heads.is_empty());
-        let plain = if acquires { None } else { Some(self.floors(load, &facts(None))) };
+        let plain = if acquires { None } else { Some(self.floors(load, &clocks(None))) };
         let mut found: Vec<Loaded> = Vec::new();
         for (position, index) in &cuts {
             let from = index.filter(|index| whole(&self.entries[*index]));
             let floors = match &plain {
                 Some(floors) => *floors,
-                None => self.floors(load, &facts(from)),
+                None => self.floors(load, &clocks(from)),
             };
             let admissible = (0..4).all(|b| load.bytes >> b & 1 == 0 || floors[b] <= *position);
             if atomic && !admissible && *index != last {
@@ -444,7 +452,7 @@ impl History {
         agent: u32,
         kind: &Kind,
         bytes: u8,
-    ) -> Vec<Heads> {
+    ) -> Vec<ReleaseSequence> {
         self.predecessors_at(self.entries.len(), order, kinds, agent, kind, bytes)
     }
 
@@ -457,7 +465,7 @@ impl History {
         agent: u32,
         kind: &Kind,
         bytes: u8,
-    ) -> Vec<Heads> {
+    ) -> Vec<ReleaseSequence> {
         let here = self.entries[..place].iter().filter(|entry| entry.bytes == bytes);
         let kind_of = |entry: &Entry| &kinds[entry.record.kind as usize];
         let here: Vec<_> = here.map(|entry| (entry.record, kind_of(entry), &entry.heads)).collect();

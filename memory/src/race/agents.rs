@@ -1,10 +1,10 @@
 //! What agents know, and the three ways in which it grows: availability, visibility, and taking in a release.
 
 use super::blocks::Blocks;
-use super::facts::{Agents as AgentSet, Facts, Key, MaskFacts, Pending, Release, intersect};
-use super::heads::{Heads, TakenIn};
-use super::horizon::{Horizon, Time};
+use super::clocks::{AgentRanges, Clocks, Key, MaskClocks, Pending, Release, intersect};
+use super::release_sequence::{ReleaseSequence, TakenIn};
 use super::topology::{AgentId, Level, Topology};
+use super::vector_clock::{Time, VectorClock};
 use crate::access::Site;
 use crate::scope::{Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
@@ -63,8 +63,8 @@ pub struct Agents {
     larger: SmallVec<[Option<u8>; 4]>,
     own_levels: [u8; 4],
     pub(super) blocks: Blocks,
-    start: Arc<Facts>,
-    /// Barriers of whole workgroups are put into facts when these are looked at: see [`Agents::complete`].
+    start: Arc<Clocks>,
+    /// Barriers of whole workgroups are put into clocks when these are looked at: see [`Agents::complete`].
     pub(super) defers: bool,
     /// Releases that atomic writes have passed on so far.
     published: u64,
@@ -162,20 +162,20 @@ impl Agents {
         self.blocks.get(agent).time
     }
 
-    /// From now on whoever looks at facts calls [`Agents::complete`] first.
+    /// From now on whoever looks at clocks calls [`Agents::complete`] first.
     pub fn defer_barriers(&mut self) {
         self.defers = true;
     }
 
-    pub(super) fn start(&self) -> Arc<Facts> {
+    pub(super) fn start(&self) -> Arc<Clocks> {
         self.start.clone()
     }
 
     /// What the agent knows.
     #[inline]
-    pub fn facts(&self, agent: AgentId) -> &Arc<Facts> {
-        debug_assert!(self.blocks.complete(agent), "the facts are complete");
-        self.blocks.get(agent).facts.as_ref().unwrap_or(&self.start)
+    pub fn clocks(&self, agent: AgentId) -> &Arc<Clocks> {
+        debug_assert!(self.blocks.complete(agent), "the clocks are complete");
+        self.blocks.get(agent).clocks.as_ref().unwrap_or(&self.start)
     }
 
     /// Says that accesses of this kind occur; needed before the first of them.
@@ -225,27 +225,27 @@ impl Agents {
         }
     }
 
-    /// The facts of the mask with this index.
+    /// The clocks of the mask with this index.
     #[inline]
-    pub(super) fn mask_facts<'f>(&self, facts: &'f Facts, index: usize) -> Option<&'f MaskFacts> {
-        facts.masks.get(index)
+    pub(super) fn mask_clocks<'f>(&self, clocks: &'f Clocks, index: usize) -> Option<&'f MaskClocks> {
+        clocks.masks.get(index)
     }
 
     /// What happens before by the mask with this index.
     #[inline]
-    pub(super) fn before<'f>(&self, facts: &'f Facts, mut index: usize) -> Option<&'f Horizon> {
-        while index >= facts.masks.len() {
+    pub(super) fn before<'f>(&self, clocks: &'f Clocks, mut index: usize) -> Option<&'f VectorClock> {
+        while index >= clocks.masks.len() {
             index = self.larger[index]? as usize;
         }
-        Some(&facts.masks[index].before)
+        Some(&clocks.masks[index].before)
     }
 
-    fn mask_facts_mut<'f>(&self, facts: &'f mut Facts, index: usize) -> &'f mut MaskFacts {
-        while facts.masks.len() <= index {
-            let before = self.before(facts, facts.masks.len()).cloned().unwrap_or_default();
-            facts.masks.push(MaskFacts { before, ..MaskFacts::default() });
+    fn mask_clocks_mut<'f>(&self, clocks: &'f mut Clocks, index: usize) -> &'f mut MaskClocks {
+        while clocks.masks.len() <= index {
+            let before = self.before(clocks, clocks.masks.len()).cloned().unwrap_or_default();
+            clocks.masks.push(MaskClocks { before, ..MaskClocks::default() });
         }
-        &mut facts.masks[index]
+        &mut clocks.masks[index]
     }
 
     /// Writes of others, of this class and own level, that are available in `agent`'s instance of `level`
@@ -253,54 +253,54 @@ impl Agents {
     pub(super) fn available_in(
         &self,
         agent: AgentId,
-        facts: &Facts,
+        clocks: &Clocks,
         operation: &Operation,
         class: u8,
         level: Level,
         own: i8,
-    ) -> Horizon {
+    ) -> VectorClock {
         let key = Key::new(class, level, own);
-        let mut horizon = Horizon::default();
+        let mut clock = VectorClock::default();
         for (index, mask) in self.masks.iter().enumerate() {
             if !operation.member(*mask) {
                 continue;
             }
             if own >= level as i8
                 && mask.contains(class_of(class))
-                && let Some(before) = self.before(facts, index)
+                && let Some(before) = self.before(clocks, index)
             {
-                horizon.join(before);
+                clock.join(before);
             }
-            let Some(known) = self.mask_facts(facts, index) else { continue };
+            let Some(known) = self.mask_clocks(clocks, index) else { continue };
             if let Some(available) = known.available.get(key) {
-                horizon.join(available);
+                clock.join(available);
             }
         }
-        if let Some(made) = facts.made_available.get(key) {
-            horizon.join(made);
+        if let Some(made) = clocks.made_available.get(key) {
+            clock.join(made);
         }
-        horizon.within(&self.topology.range(agent, level))
+        clock.within(&self.topology.range(agent, level))
     }
 
     /// Writes that visibility chains brought into `agent`'s instance of `level` before the operation.
-    pub(super) fn imported_in(&self, facts: &Facts, operation: &Operation, key: Key) -> Horizon {
-        let mut horizon = Horizon::default();
+    pub(super) fn imported_in(&self, clocks: &Clocks, operation: &Operation, key: Key) -> VectorClock {
+        let mut clock = VectorClock::default();
         for (index, mask) in self.masks.iter().enumerate() {
             if operation.member(*mask)
                 && let Some(imported) =
-                    self.mask_facts(facts, index).and_then(|known| known.imported.get(key))
+                    self.mask_clocks(clocks, index).and_then(|known| known.imported.get(key))
             {
-                horizon.join(imported);
+                clock.join(imported);
             }
         }
-        if let Some(exported) = facts.exported.get(key) {
-            horizon.join(exported);
+        if let Some(exported) = clocks.exported.get(key) {
+            clock.join(exported);
         }
-        horizon
+        clock
     }
 
     /// The part of an availability operation that concerns the agent's own writes.
-    pub(super) fn make_own_available(&self, facts: &mut Facts, time: Time, operation: &Operation) {
+    pub(super) fn make_own_available(&self, clocks: &mut Clocks, time: Time, operation: &Operation) {
         let Some(scope) = operation.level else { return };
         for class in 0..4 {
             if !operation.semantics.classes.contains(class_of(class)) || self.own_levels[class as usize] == 0
@@ -309,10 +309,10 @@ impl Agents {
             }
             for level in 0..=scope {
                 let key = Key::any(class, level);
-                facts.own_available.raise(key, time);
+                clocks.own_available.raise(key, time);
                 for (index, mask) in self.masks.iter().enumerate() {
                     if operation.member(*mask) {
-                        self.mask_facts_mut(facts, index).own_available.raise(key, time);
+                        self.mask_clocks_mut(clocks, index).own_available.raise(key, time);
                     }
                 }
             }
@@ -323,11 +323,11 @@ impl Agents {
     pub(super) fn make_available(
         &self,
         agent: AgentId,
-        facts: &mut Facts,
+        clocks: &mut Clocks,
         time: Time,
         operation: &Operation,
     ) {
-        self.make_own_available(facts, time, operation);
+        self.make_own_available(clocks, time, operation);
         let Some(scope) = operation.level else { return };
         let members: SmallVec<[usize; 4]> = self
             .masks
@@ -347,17 +347,17 @@ impl Agents {
                 }
                 for own in self.own_levels(class) {
                     let key = Key::new(class, level, own);
-                    let mut passed_on = Horizon::default();
+                    let mut passed_on = VectorClock::default();
                     for narrower in 0..level {
-                        passed_on.join(&self.available_in(agent, facts, operation, class, narrower, own));
+                        passed_on.join(&self.available_in(agent, clocks, operation, class, narrower, own));
                     }
                     if passed_on.is_empty() {
                         continue;
                     }
                     // What is known to be available at this level anyway need not be remembered: it keeps
-                    // facts equal across agents.
+                    // clocks equal across agents.
                     let known_anyway = |mask: usize| {
-                        self.mask_facts(facts, mask)
+                        self.mask_clocks(clocks, mask)
                             .and_then(|known| known.available.get(key))
                             .is_some_and(|available| available.includes(&passed_on))
                     };
@@ -369,10 +369,10 @@ impl Agents {
                         .enumerate()
                         .any(|(index, mask)| mask.contains(class_of(class)) && known_anyway(index));
                     if !covered {
-                        facts.made_available.join(key, &passed_on);
+                        clocks.made_available.join(key, &passed_on);
                     }
                     for index in news {
-                        self.mask_facts_mut(facts, index).made_available.join(key, &passed_on);
+                        self.mask_clocks_mut(clocks, index).made_available.join(key, &passed_on);
                     }
                 }
             }
@@ -380,7 +380,13 @@ impl Agents {
     }
 
     /// A visibility operation by `agent`, after everything up to `time`.
-    pub(super) fn make_visible(&self, agent: AgentId, facts: &mut Facts, time: Time, operation: &Operation) {
+    pub(super) fn make_visible(
+        &self,
+        agent: AgentId,
+        clocks: &mut Clocks,
+        time: Time,
+        operation: &Operation,
+    ) {
         let Some(scope) = operation.level else { return };
         let members: SmallVec<[usize; 4]> = self
             .masks
@@ -389,35 +395,35 @@ impl Agents {
             .filter(|(_, mask)| operation.member(**mask))
             .map(|(index, _)| index)
             .collect();
-        let mut exports: SmallVec<[(Key, Horizon, Time); 8]> = SmallVec::new();
+        let mut exports: SmallVec<[(Key, VectorClock, Time); 8]> = SmallVec::new();
         for class in 0..4 {
             if !operation.semantics.classes.contains(class_of(class)) {
                 continue;
             }
             for own in self.own_levels(class) {
-                let mut visible = Horizon::default();
+                let mut visible = VectorClock::default();
                 for level in 0..=scope {
                     let key = Key::new(class, level, own);
-                    let mut source = self.available_in(agent, facts, operation, class, level, own);
-                    let published = facts.own_available.get(Key::any(class, level)).min(time);
+                    let mut source = self.available_in(agent, clocks, operation, class, level, own);
+                    let published = clocks.own_available.get(Key::any(class, level)).min(time);
                     let mut mine = if own >= level as i8 { time } else { published };
                     if self.chains {
-                        source.join(&self.imported_in(facts, operation, key));
-                        mine = mine.max(facts.own_exported.get(key));
+                        source.join(&self.imported_in(clocks, operation, key));
+                        mine = mine.max(clocks.own_exported.get(key));
                         for narrower in 0..level {
                             exports.push((Key::new(class, narrower, own), source.clone(), mine));
                         }
                     }
                     visible.join(&source);
                 }
-                facts.visible.join(Key::new(class, 0, own), &visible);
+                clocks.visible.join(Key::new(class, 0, own), &visible);
             }
         }
         for (key, source, mine) in exports {
-            facts.exported.join(key, &source);
-            facts.own_exported.raise(key, mine);
+            clocks.exported.join(key, &source);
+            clocks.own_exported.raise(key, mine);
             for index in &members {
-                let known = self.mask_facts_mut(facts, *index);
+                let known = self.mask_clocks_mut(clocks, *index);
                 known.exported.join(key, &source);
                 known.own_exported.raise(key, mine);
             }
@@ -425,40 +431,40 @@ impl Agents {
     }
 
     /// `agent` takes in a release by an acquire of these semantics.
-    pub(super) fn join(&self, agent: AgentId, facts: &mut Facts, release: &Release, operation: &Operation) {
+    pub(super) fn join(&self, agent: AgentId, clocks: &mut Clocks, release: &Release, operation: &Operation) {
         let Some(level) = operation.level else { return };
         let reach = self.topology.range(agent, level.min(release.level));
         let publishers = intersect(&release.agents, &reach);
         if publishers.is_empty() {
             return;
         }
-        let sharing: [AgentSet; 4] =
+        let sharing: [AgentRanges; 4] =
             std::array::from_fn(|l| intersect(&publishers, &self.topology.range(agent, l as u8)));
         let shares = |key: Key| !sharing[key.level() as usize].is_empty();
         // Availability in another subgroup's instance is of no use, and never used; taking it in keeps the
-        // facts of a workgroup equal.
+        // clocks of a workgroup equal.
         let with_whom = |key: Key| &sharing[key.level().max(1) as usize];
         for (index, mask) in self.masks.iter().enumerate() {
             if !release.classes.contains(*mask) || !operation.semantics.classes.contains(*mask) {
                 continue;
             }
-            let theirs = self.mask_facts(&release.facts, index);
-            let ours = self.mask_facts_mut(facts, index);
+            let theirs = self.mask_clocks(&release.clocks, index);
+            let ours = self.mask_clocks_mut(clocks, index);
             for (first, end) in &publishers {
                 ours.before.join_range(*first..*end, release.time);
             }
-            if let Some(before) = self.before(&release.facts, index) {
+            if let Some(before) = self.before(&release.clocks, index) {
                 ours.before.join(before);
             }
             let Some(theirs) = theirs else { continue };
             for keyed in [&theirs.available, &theirs.made_available] {
-                for (key, horizon) in keyed.iter().filter(|(key, _)| !with_whom(*key).is_empty()) {
-                    ours.available.join(key, horizon);
+                for (key, clock) in keyed.iter().filter(|(key, _)| !with_whom(*key).is_empty()) {
+                    ours.available.join(key, clock);
                 }
             }
             for keyed in [&theirs.imported, &theirs.exported] {
-                for (key, horizon) in keyed.iter().filter(|(key, _)| shares(*key)) {
-                    ours.imported.join(key, horizon);
+                for (key, clock) in keyed.iter().filter(|(key, _)| shares(*key)) {
+                    ours.imported.join(key, clock);
                 }
             }
             for (key, time) in theirs.own_available.iter() {
@@ -476,31 +482,31 @@ impl Agents {
         }
     }
 
-    /// Adds to `facts` what a release of queue family or device scope says to agents of other workgroups of
+    /// Adds to `clocks` what a release of queue family or device scope says to agents of other workgroups of
     /// the dispatch.
-    pub(super) fn gather(&self, facts: &mut Facts, release: &Release) {
+    pub(super) fn gather(&self, clocks: &mut Clocks, release: &Release) {
         for (index, mask) in self.masks.iter().enumerate() {
             if !release.classes.contains(*mask) {
                 continue;
             }
-            let theirs = self.mask_facts(&release.facts, index);
-            let ours = self.mask_facts_mut(facts, index);
+            let theirs = self.mask_clocks(&release.clocks, index);
+            let ours = self.mask_clocks_mut(clocks, index);
             for (first, end) in &release.agents {
                 ours.before.join_range(*first..*end, release.time);
             }
-            if let Some(before) = self.before(&release.facts, index) {
+            if let Some(before) = self.before(&release.clocks, index) {
                 ours.before.join(before);
             }
             let Some(theirs) = theirs else { continue };
             let wide = |key: &Key| key.level() >= 2;
             for keyed in [&theirs.available, &theirs.made_available] {
-                for (key, horizon) in keyed.iter().filter(|(key, _)| wide(key)) {
-                    ours.available.join(key, horizon);
+                for (key, clock) in keyed.iter().filter(|(key, _)| wide(key)) {
+                    ours.available.join(key, clock);
                 }
             }
             for keyed in [&theirs.imported, &theirs.exported] {
-                for (key, horizon) in keyed.iter().filter(|(key, _)| wide(key)) {
-                    ours.imported.join(key, horizon);
+                for (key, clock) in keyed.iter().filter(|(key, _)| wide(key)) {
+                    ours.imported.join(key, clock);
                 }
             }
             for (key, time) in theirs.own_available.iter().filter(|(key, _)| wide(key)) {
@@ -522,17 +528,17 @@ impl Agents {
     pub(super) fn acquire_pending(
         &self,
         agent: AgentId,
-        facts: &mut Facts,
+        clocks: &mut Clocks,
         pending: &mut Pending,
         operation: &Operation,
-    ) -> Vec<Heads> {
+    ) -> Vec<ReleaseSequence> {
         for (class, heads) in &pending.heads {
             if operation.semantics.classes.contains(*class) {
-                self.join_heads(agent, facts, heads, operation);
+                self.join_heads(agent, clocks, heads, operation);
             }
         }
         for release in &pending.barriers {
-            self.join(agent, facts, release, operation);
+            self.join(agent, clocks, release, operation);
         }
         pending.acquired(operation)
     }

@@ -2,17 +2,17 @@
 //! per agent. Workgroups that do not run take no memory, however many a dispatch has.
 
 use super::agents::Operation;
-use super::facts::{Facts, Pending};
-use super::horizon::Time;
+use super::clocks::{Clocks, Pending};
 use super::topology::AgentId;
+use super::vector_clock::Time;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The state of an agent. No facts stand for those at the start.
+/// The state of an agent. No clocks stand for those at the start.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
-    pub facts: Option<Arc<Facts>>,
+    pub clocks: Option<Arc<Clocks>>,
     pub pending: Option<Arc<Pending>>,
     pub time: Time,
 }
@@ -28,11 +28,11 @@ impl Stored {
                 _ => false,
             }
         }
-        self.time == other.time && same(&self.facts, &other.facts) && same(&self.pending, &other.pending)
+        self.time == other.time && same(&self.clocks, &other.clocks) && same(&self.pending, &other.pending)
     }
 }
 
-/// Control barriers of a whole workgroup that its facts do not tell of yet: only their times have passed.
+/// Control barriers of a whole workgroup that its clocks do not tell of yet: only their times have passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deferred {
     /// One of them: all have its scope and semantics.
@@ -72,7 +72,7 @@ impl Blocks {
             index: FxHashMap::default(),
             free: Vec::new(),
             last: Cell::new((0, NOWHERE)),
-            stranger: Stored { facts: None, pending: None, time: 1 },
+            stranger: Stored { clocks: None, pending: None, time: 1 },
         }
     }
 
@@ -124,7 +124,7 @@ impl Blocks {
         let place = self.place(agent / self.size);
         let block = self.blocks.get_mut(place)?;
         if let Block::Alike(stored, deferred) = block {
-            debug_assert!(deferred.is_none(), "the facts are complete");
+            debug_assert!(deferred.is_none(), "the clocks are complete");
             *block = Block::Each(vec![stored.clone(); self.size as usize].into());
         }
         match block {
@@ -133,7 +133,7 @@ impl Blocks {
         }
     }
 
-    /// The one state of all agents of a block, if they are alike, and the barriers that its facts leave out.
+    /// The one state of all agents of a block, if they are alike, and the barriers that its clocks leave out.
     pub fn alike(&mut self, block: u32) -> Option<(&mut Stored, &mut Option<Deferred>)> {
         let place = self.place(block);
         match self.blocks.get_mut(place)? {
@@ -142,7 +142,7 @@ impl Blocks {
         }
     }
 
-    /// Whether the facts of an agent tell of all barriers.
+    /// Whether the clocks of an agent tell of all barriers.
     #[inline]
     pub fn complete(&self, agent: AgentId) -> bool {
         !matches!(self.blocks.get(self.place(agent / self.size)), Some(Block::Alike(_, Some(_))))

@@ -7,20 +7,20 @@
 //!
 //! # How
 //!
-//! Each agent carries [`Facts`]: per set of storage classes (mask) the operations that
+//! Each agent carries [`Clocks`]: per set of storage classes (mask) the operations that
 //! inter-thread-happen-before its next one (K), the writes that are available in its scope instances through
 //! operations that happen before (H), what visibility chains imported (I), what the agent itself made
-//! available (P) and visible (V, and exported: X). A release publishes a copy of the facts; an acquire joins
+//! available (P) and visible (V, and exported: X). A release publishes a copy of the clocks; an acquire joins
 //! it, for the masks within both semantics. Times advance only at releases, availability and visibility
 //! operations and barriers: accesses between two of them are alike.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `topology` | which agents share a scope instance: ranges of agent numbers |
-//! | `horizon` | agent to time, as spans of agents |
-//! | `facts` | what one agent knows; releases and what is pending |
-//! | `heads` | the releases that an atomic write passes on |
-//! | `agents` | availability, visibility and taking in a release as changes of facts |
+//! | `vector_clock` | agent to time, as spans of agents |
+//! | `clocks` | what one agent knows; releases and what is pending |
+//! | `release_sequence` | the releases that an atomic write passes on |
+//! | `agents` | availability, visibility and taking in a release as changes of clocks |
 //! | `blocks` | where the state of agents is kept |
 //! | `operations` | fences, barriers and atomics |
 //! | `order` | the rules for one pair of accesses |
@@ -28,26 +28,26 @@
 
 mod agents;
 mod blocks;
+mod clocks;
 mod explain;
-mod facts;
 mod fix;
-mod heads;
-mod horizon;
 mod operations;
 mod order;
+mod release_sequence;
 mod shadow;
 mod slice;
 mod topology;
+mod vector_clock;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use agents::{Agents, Operation};
+pub use clocks::{Clocks, Release};
 pub use explain::{Case, Explanation};
-pub use facts::{Facts, Release};
-pub use heads::Heads;
-pub use horizon::{Horizon, Time};
 pub use order::{Kind, Later, Order, Record};
+pub use release_sequence::ReleaseSequence;
 pub use shadow::{Cell, Histories, NOBODY, PAGE_BYTES, STRIP, Shadow, Strip};
 pub use slice::{Pair, Slice, Space, Trace};
 pub use topology::{AgentId, Level, Topology};
+pub use vector_clock::{Time, VectorClock};

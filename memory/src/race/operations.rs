@@ -5,15 +5,15 @@
 
 use super::agents::{Agents, Operation};
 use super::blocks::{Deferred, Stored};
-use super::facts::{Agents as AgentSet, Facts, Pending, Release, extend};
-use super::heads::Heads;
-use super::horizon::Time;
+use super::clocks::{AgentRanges, Clocks, Pending, Release, extend};
+use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level};
+use super::vector_clock::Time;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 struct State {
-    facts: Arc<Facts>,
+    clocks: Arc<Clocks>,
     pending: Option<Arc<Pending>>,
     time: Time,
 }
@@ -25,12 +25,12 @@ struct Group {
     state: State,
     records: Vec<Release>,
     /// The lists of heads that they have just taken in.
-    taken_in: Vec<Heads>,
+    taken_in: Vec<ReleaseSequence>,
 }
 
 impl Group {
-    fn set(&self) -> AgentSet {
-        let mut set = AgentSet::new();
+    fn set(&self) -> AgentRanges {
+        let mut set = AgentRanges::new();
         for agent in &self.agents {
             extend(&mut set, *agent, agent + 1);
         }
@@ -51,7 +51,7 @@ impl Agents {
                     agents: SmallVec::from_slice(&[*agent]),
                     was: stored.clone(),
                     state: State {
-                        facts: self.facts(*agent).clone(),
+                        clocks: self.clocks(*agent).clone(),
                         pending: stored.pending.clone(),
                         time: stored.time,
                     },
@@ -65,8 +65,8 @@ impl Agents {
 
     fn adopt(&mut self, groups: Vec<Group>, operation: &Operation) {
         for group in groups {
-            let State { facts, pending, time } = group.state;
-            let state = Stored { facts: Some(facts), pending, time };
+            let State { clocks, pending, time } = group.state;
+            let state = Stored { clocks: Some(clocks), pending, time };
             for agent in group.agents {
                 for heads in &group.taken_in {
                     self.taken_in.note(self.blocks.block(agent), agent, heads, operation);
@@ -88,33 +88,33 @@ impl Agents {
         let mut groups = self.groups(members);
         for group in &mut groups {
             let agent = group.agents[0];
-            let mut facts = (*group.state.facts).clone();
+            let mut clocks = (*group.state.clocks).clone();
             let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
             let time = group.state.time;
             if operation.semantics.acquire {
-                group.taken_in = self.acquire_pending(agent, &mut facts, &mut pending, operation);
+                group.taken_in = self.acquire_pending(agent, &mut clocks, &mut pending, operation);
             }
             if operation.semantics.make_available {
-                self.make_available(agent, &mut facts, time, operation);
+                self.make_available(agent, &mut clocks, time, operation);
             }
-            let mut facts = Arc::new(facts);
+            let mut clocks = Arc::new(clocks);
             if operation.semantics.release
                 && let Some(level) = operation.level
             {
                 pending.fence(Release {
                     level,
                     classes: operation.semantics.classes,
-                    agents: AgentSet::new(),
+                    agents: AgentRanges::new(),
                     time,
-                    facts: facts.clone(),
+                    clocks: clocks.clone(),
                     site: operation.site,
                 });
             }
             if operation.semantics.make_visible {
-                self.make_visible(agent, Arc::make_mut(&mut facts), time, operation);
+                self.make_visible(agent, Arc::make_mut(&mut clocks), time, operation);
             }
             let pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
-            group.state = State { facts, pending, time: time + 1 };
+            group.state = State { clocks, pending, time: time + 1 };
         }
         self.adopt(groups, operation);
     }
@@ -149,7 +149,7 @@ impl Agents {
         true
     }
 
-    /// Has the facts of an agent tell of all barriers that it has passed. To be called before anything looks
+    /// Has the clocks of an agent tell of all barriers that it has passed. To be called before anything looks
     /// at them.
     #[inline]
     pub fn complete(&mut self, agent: AgentId) {
@@ -163,43 +163,43 @@ impl Agents {
         let Some((stored, deferred)) = self.blocks.alike(block) else { return };
         let Some(Deferred { operation, count }) = deferred.take() else { return };
         let after = stored.time;
-        let known = stored.facts.take();
-        let mut facts = known.unwrap_or_else(|| self.start());
+        let known = stored.clocks.take();
+        let mut clocks = known.unwrap_or_else(|| self.start());
         // What the second of two like barriers adds to what the first one did, all later ones add: only times
         // advance.
         #[cfg(debug_assertions)]
         let one_by_one = {
-            let mut facts = facts.clone();
+            let mut clocks = clocks.clone();
             (1..=count)
                 .rev()
-                .for_each(|k| self.pass(block, Arc::make_mut(&mut facts), after - k, &operation));
-            facts
+                .for_each(|k| self.pass(block, Arc::make_mut(&mut clocks), after - k, &operation));
+            clocks
         };
         for k in (1..=count.min(2)).rev() {
-            self.pass(block, Arc::make_mut(&mut facts), after - k, &operation);
+            self.pass(block, Arc::make_mut(&mut clocks), after - k, &operation);
         }
         #[cfg(debug_assertions)]
-        assert!(facts == one_by_one, "two barriers say what {count} do: {facts:?}\n{one_by_one:?}");
+        assert!(clocks == one_by_one, "two barriers say what {count} do: {clocks:?}\n{one_by_one:?}");
         if let Some((stored, _)) = self.blocks.alike(block) {
-            stored.facts = Some(facts);
+            stored.clocks = Some(clocks);
         }
     }
 
-    /// What a full barrier of workgroup `block` at `time` adds to the facts of its agents.
-    fn pass(&self, block: u32, facts: &mut Facts, time: Time, operation: &Operation) {
+    /// What a full barrier of workgroup `block` at `time` adds to the clocks of its agents.
+    fn pass(&self, block: u32, clocks: &mut Clocks, time: Time, operation: &Operation) {
         let size = self.blocks.size();
         let agent = block * size;
-        self.make_own_available(facts, time, operation);
+        self.make_own_available(clocks, time, operation);
         let release = Release {
             level: 1,
             classes: operation.semantics.classes,
-            agents: AgentSet::from_slice(&[(agent, agent + size)]),
+            agents: AgentRanges::from_slice(&[(agent, agent + size)]),
             time,
-            facts: Arc::new(facts.clone()),
+            clocks: Arc::new(clocks.clone()),
             site: operation.site,
         };
-        self.join(agent, facts, &release, operation);
-        self.make_visible(agent, facts, time, operation);
+        self.join(agent, clocks, &release, operation);
+        self.make_visible(agent, clocks, time, operation);
     }
 
     /// One dynamic instance of a control barrier by `members` (ascending), whose execution scope has the
@@ -214,11 +214,11 @@ impl Agents {
         let time = groups.iter().map(|group| group.state.time).max().unwrap_or(1);
         for group in &mut groups {
             if semantics.make_available {
-                let facts = Arc::make_mut(&mut group.state.facts);
-                self.make_available(group.agents[0], facts, time, operation);
+                let clocks = Arc::make_mut(&mut group.state.clocks);
+                self.make_available(group.agents[0], clocks, time, operation);
             }
         }
-        share_equal_facts(&mut groups);
+        share_equal_clocks(&mut groups);
         let mut sent: Vec<Release> = Vec::new();
         for group in &mut groups {
             let mut records: Vec<Release> =
@@ -229,9 +229,9 @@ impl Agents {
                 let own = Release {
                     level,
                     classes: semantics.classes,
-                    agents: AgentSet::new(),
+                    agents: AgentRanges::new(),
                     time,
-                    facts: group.state.facts.clone(),
+                    clocks: group.state.clocks.clone(),
                     site: operation.site,
                 };
                 records.retain(|fence| !(fence.level == level && fence.classes == semantics.classes));
@@ -244,7 +244,7 @@ impl Agents {
                     other.level == record.level
                         && other.classes == record.classes
                         && other.time == record.time
-                        && Arc::ptr_eq(&other.facts, &record.facts)
+                        && Arc::ptr_eq(&other.clocks, &record.clocks)
                 };
                 match sent.iter_mut().find(alike) {
                     Some(other) => {
@@ -263,12 +263,12 @@ impl Agents {
         for group in &mut groups {
             let agent = group.agents[0];
             let mut pending = group.state.pending.as_deref().cloned().unwrap_or_default();
-            let facts = Arc::make_mut(&mut group.state.facts);
+            let clocks = Arc::make_mut(&mut group.state.clocks);
             if semantics.acquire {
                 for release in &sent {
-                    self.join(agent, facts, release, operation);
+                    self.join(agent, clocks, release, operation);
                 }
-                group.taken_in = self.acquire_pending(agent, facts, &mut pending, operation);
+                group.taken_in = self.acquire_pending(agent, clocks, &mut pending, operation);
             }
             for release in &sent {
                 let taken_in = semantics.acquire
@@ -292,12 +292,12 @@ impl Agents {
             }
             pending.fences.retain(|fence| !done(fence));
             if semantics.make_visible {
-                self.make_visible(agent, facts, time, operation);
+                self.make_visible(agent, clocks, time, operation);
             }
             group.state.time = time + 1;
             group.state.pending = if pending.is_empty() { None } else { Some(Arc::new(pending)) };
         }
-        share_equal_facts(&mut groups);
+        share_equal_clocks(&mut groups);
         share_equal_pending(&mut groups);
         self.adopt(groups, operation);
         if whole {
@@ -317,21 +317,32 @@ impl Agents {
     }
 
     /// What `agent` would know after an atomic read of a mutually ordered write with these heads.
-    pub fn after_reading(&self, agent: AgentId, operation: &Operation, heads: &Heads) -> Arc<Facts> {
-        let known = self.facts(agent);
+    pub fn after_reading(
+        &self,
+        agent: AgentId,
+        operation: &Operation,
+        heads: &ReleaseSequence,
+    ) -> Arc<Clocks> {
+        let known = self.clocks(agent);
         if heads.is_empty() || !operation.semantics.acquire {
             return known.clone();
         }
-        let mut facts = (**known).clone();
-        self.join_heads(agent, &mut facts, heads, operation);
-        if facts == **known { known.clone() } else { Arc::new(facts) }
+        let mut clocks = (**known).clone();
+        self.join_heads(agent, &mut clocks, heads, operation);
+        if clocks == **known { known.clone() } else { Arc::new(clocks) }
     }
 
-    /// `agent` reads, atomically, a mutually ordered write with these heads; `facts` come from
+    /// `agent` reads, atomically, a mutually ordered write with these heads; `clocks` come from
     /// [`Agents::after_reading`].
-    pub fn read_atomic(&mut self, agent: AgentId, operation: &Operation, heads: &Heads, facts: Arc<Facts>) {
+    pub fn read_atomic(
+        &mut self,
+        agent: AgentId,
+        operation: &Operation,
+        heads: &ReleaseSequence,
+        clocks: Arc<Clocks>,
+    ) {
         let Some(state) = self.blocks.get_mut(agent) else { return };
-        state.facts = Some(facts);
+        state.clocks = Some(clocks);
         if heads.is_empty() {
             return;
         }
@@ -350,24 +361,29 @@ impl Agents {
     /// The availability operation of an atomic, before its access.
     pub fn make_available_before(&mut self, agent: AgentId, operation: &Operation) {
         if operation.semantics.make_available {
-            let mut facts = (**self.facts(agent)).clone();
-            self.make_available(agent, &mut facts, self.time(agent), operation);
+            let mut clocks = (**self.clocks(agent)).clone();
+            self.make_available(agent, &mut clocks, self.time(agent), operation);
             if let Some(state) = self.blocks.get_mut(agent) {
-                state.facts = Some(Arc::new(facts));
+                state.clocks = Some(Arc::new(clocks));
             }
         }
     }
 
     /// The heads of an atomic write: those of its immediate predecessors (for a read-modify-write), pending
     /// release fences that name its class, and the write itself if it releases.
-    pub fn write_heads(&mut self, agent: AgentId, operation: &Operation, predecessors: &[Heads]) -> Heads {
+    pub fn write_heads(
+        &mut self,
+        agent: AgentId,
+        operation: &Operation,
+        predecessors: &[ReleaseSequence],
+    ) -> ReleaseSequence {
         let mut heads = predecessors.first().cloned().unwrap_or_default();
         for other in predecessors.iter().skip(1) {
             for node in other.nodes() {
                 heads.push(node.release.clone(), node.sequence, false);
             }
         }
-        let own = AgentSet::from_slice(&[(agent, agent + 1)]);
+        let own = AgentRanges::from_slice(&[(agent, agent + 1)]);
         let pending = self.blocks.get(agent).pending.clone();
         if let Some(pending) = &pending {
             for fence in pending.fences.iter().filter(|fence| fence.classes.contains(operation.class)) {
@@ -384,11 +400,11 @@ impl Agents {
                 classes: semantics.classes,
                 agents: own,
                 time: self.blocks.get(agent).time,
-                facts: self.facts(agent).clone(),
+                clocks: self.clocks(agent).clone(),
                 site: operation.site,
             };
             let caught_up = match predecessors {
-                [Heads(Some(only))] => {
+                [ReleaseSequence(Some(only))] => {
                     let like = only.release.classes == semantics.classes && only.release.level == level;
                     only.uniform && like && self.has_taken_in(agent, only, operation)
                 }
@@ -407,15 +423,15 @@ impl Agents {
             return;
         }
         let time = self.time(agent);
-        let facts = operation.semantics.make_visible.then(|| {
-            let mut facts = (**self.facts(agent)).clone();
-            self.make_visible(agent, &mut facts, time - 1, operation);
-            Arc::new(facts)
+        let clocks = operation.semantics.make_visible.then(|| {
+            let mut clocks = (**self.clocks(agent)).clone();
+            self.make_visible(agent, &mut clocks, time - 1, operation);
+            Arc::new(clocks)
         });
         if let Some(state) = self.blocks.get_mut(agent) {
             state.time += 1;
-            if facts.is_some() {
-                state.facts = facts;
+            if clocks.is_some() {
+                state.clocks = clocks;
             }
         }
     }
@@ -430,14 +446,14 @@ impl Agents {
     }
 }
 
-fn share_equal_facts(groups: &mut [Group]) {
+fn share_equal_clocks(groups: &mut [Group]) {
     for index in 1..groups.len() {
         let (earlier, rest) = groups.split_at_mut(index);
-        let own = &mut rest[0].state.facts;
+        let own = &mut rest[0].state.clocks;
         // Comparing with the first and the previous group finds the usual case, all alike, in linear time.
         for other in [&earlier[0], &earlier[index - 1]] {
-            if Arc::ptr_eq(&other.state.facts, own) || other.state.facts == *own {
-                *own = other.state.facts.clone();
+            if Arc::ptr_eq(&other.state.clocks, own) || other.state.clocks == *own {
+                *own = other.state.clocks.clone();
                 break;
             }
         }

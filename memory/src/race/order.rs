@@ -2,10 +2,10 @@
 //! *Location-Ordered*), decided from what the later one's agent knows.
 
 use super::agents::{Agents, Operation, class_index, member};
-use super::facts::{Facts, Key};
-use super::heads::Heads;
-use super::horizon::Time;
+use super::clocks::{Clocks, Key};
+use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level, Topology};
+use super::vector_clock::Time;
 use crate::access::Site;
 use crate::model::ReadModifyWrite;
 use crate::scope::{Semantics, StorageClasses};
@@ -103,7 +103,7 @@ pub struct Later<'a> {
     /// Who.
     pub agent: AgentId,
     /// What its agent knows, after the acquire effect of the access.
-    pub facts: &'a Facts,
+    pub clocks: &'a Clocks,
     /// What it does.
     pub kind: &'a Kind,
 }
@@ -138,7 +138,7 @@ impl Order<'_> {
                 && operation.member(*mask)
                 && self
                     .agents
-                    .before(later.facts, index)
+                    .before(later.clocks, index)
                     .is_some_and(|before| before.get(earlier.agent) >= earlier.time)
         })
     }
@@ -150,16 +150,16 @@ impl Order<'_> {
             return true;
         }
         let key = Key::new(class_index(kind.class), level, kind.own());
-        let known = |keyed: &super::facts::Keyed| {
-            keyed.get(key).is_some_and(|horizon| horizon.get(write.agent) >= write.time)
+        let known = |keyed: &super::clocks::Keyed| {
+            keyed.get(key).is_some_and(|clock| clock.get(write.agent) >= write.time)
         };
-        if known(&later.facts.made_available) {
+        if known(&later.clocks.made_available) {
             return true;
         }
         let operation = later.kind.operation();
         self.agents.masks().iter().enumerate().any(|(index, mask)| {
             operation.member(*mask)
-                && self.agents.mask_facts(later.facts, index).is_some_and(|facts| known(&facts.available))
+                && self.agents.mask_clocks(later.clocks, index).is_some_and(|clocks| known(&clocks.available))
         })
     }
 
@@ -183,7 +183,7 @@ impl Order<'_> {
                 || {
                     let key = Key::new(class_index(kind.class), level, kind.own());
                     let operation = later.kind.operation();
-                    self.agents.imported_in(later.facts, &operation, key).get(write.agent) >= write.time
+                    self.agents.imported_in(later.clocks, &operation, key).get(write.agent) >= write.time
                 }
         })
     }
@@ -191,8 +191,8 @@ impl Order<'_> {
     /// Read-after-write.
     fn write_before_read(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
         let key = Key::new(class_index(kind.class), 0, kind.own());
-        let visible = later.facts.visible.get(key);
-        visible.is_some_and(|horizon| horizon.get(write.agent) >= write.time) || self.sees(write, kind, later)
+        let visible = later.clocks.visible.get(key);
+        visible.is_some_and(|clock| clock.get(write.agent) >= write.time) || self.sees(write, kind, later)
     }
 
     /// Whether the earlier access is location-ordered before the later one.
@@ -226,10 +226,10 @@ impl Order<'_> {
     /// these writes to exactly its locations, oldest first.
     pub fn predecessors(
         &self,
-        writes: &[(Record, &Kind, &Heads)],
+        writes: &[(Record, &Kind, &ReleaseSequence)],
         agent: AgentId,
         kind: &Kind,
-    ) -> Vec<Heads> {
+    ) -> Vec<ReleaseSequence> {
         let follows = |index: usize, agent: AgentId, kind: &Kind| {
             self.mutual(&writes[index].0, writes[index].1, agent, kind)
         };

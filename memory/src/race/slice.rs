@@ -5,9 +5,9 @@
 //! follows program order, reads-from and barrier instances backwards to the earlier one.
 
 use super::agents::Operation;
-use super::horizon::Time;
 use super::order::{Kind, Record};
 use super::topology::{AgentId, Level, Topology};
+use super::vector_clock::Time;
 use crate::access::Site;
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, LocationSet};
 use crate::scope::Scope;

@@ -103,16 +103,16 @@ impl Lane<'_> {
         }
         let heads = core.heads_of(number, take.from, agent, &kind, bytes);
         if !heads.is_empty() {
-            let facts = core.agents.after_reading(agent, &operation, &heads);
-            core.agents.read_atomic(agent, &operation, &heads, facts);
+            let clocks = core.agents.after_reading(agent, &operation, &heads);
+            core.agents.read_atomic(agent, &operation, &heads, clocks);
         }
         let old = piece.lift(take.word);
         let read = Some(core.names(number, take.seen));
         if !take.fails {
             core.agents.make_available_before(agent, &operation);
         }
-        let facts = core.agents.facts(agent).clone();
-        let found = core.conflicts_with_all(number, who, &facts, bytes, place);
+        let clocks = core.agents.clocks(agent).clone();
+        let found = core.conflicts_with_all(number, who, &clocks, bytes, place);
         core.report_races(&found.racing, who, place, None);
         if take.fails {
             core.tell(who, place, piece.word, bytes, Did { read, write: None, changed: false });

@@ -12,7 +12,7 @@ struct Entry {
     record: Record,
     kind: Kind,
     locations: LocationSet,
-    heads: Heads,
+    heads: ReleaseSequence,
     /// The earlier writes that this access's own visibility operation saw.
     saw: Vec<AccessId>,
 }
@@ -81,8 +81,9 @@ impl Online {
     }
 
     /// Whether `holds` for a later write by the author of a write that is made available as it is written: an
-    /// availability operation covers what its agent wrote there before. Check mode does not remember superseded
-    /// writes well enough to tell, and leaves this to the slice, as it does what earlier reads saw.
+    /// availability operation covers what its agent wrote there before. Check mode does not remember
+    /// superseded writes well enough to tell, and leaves this to the slice, as it does what earlier reads
+    /// saw.
     fn covered(&self, write: AccessId, location: u32, holds: impl Fn(&Record, &Kind) -> bool) -> bool {
         let first = &self.entries[write];
         let mut later = self.at[&location].iter().filter(|id| **id >= write).map(|id| &self.entries[*id]);
@@ -138,13 +139,13 @@ impl Online {
             self.agents.begin_atomic(agent, &operation);
             let from = reads.map(|write| &self.entries[write]);
             let from = from.filter(|entry| kind.read && self.mutual(entry, agent, &kind, locations));
-            let heads = from.map_or_else(Heads::default, |entry| entry.heads.clone());
-            let facts = self.agents.after_reading(agent, &operation, &heads);
-            self.agents.read_atomic(agent, &operation, &heads, facts);
+            let heads = from.map_or_else(ReleaseSequence::default, |entry| entry.heads.clone());
+            let clocks = self.agents.after_reading(agent, &operation, &heads);
+            self.agents.read_atomic(agent, &operation, &heads, clocks);
             self.agents.make_available_before(agent, &operation);
         }
-        let facts = self.agents.facts(agent).clone();
-        let later = Later { agent, facts: &facts, kind: &kind };
+        let clocks = self.agents.clocks(agent).clone();
+        let later = Later { agent, clocks: &clocks, kind: &kind };
         let common = (locations.first..locations.end()).filter_map(|location| self.at.get(&location));
         let mut met: Vec<AccessId> = common.flatten().copied().collect();
         met.sort_unstable();
@@ -161,7 +162,7 @@ impl Online {
             (kind.write || entry.kind.write) && !self.mutual(entry, agent, &kind, locations)
         };
         let racing = unordered.into_iter().filter(races).collect();
-        let mut heads = Heads::default();
+        let mut heads = ReleaseSequence::default();
         if kind.atomic && kind.write {
             let mut predecessors = Vec::new();
             if kind.read {

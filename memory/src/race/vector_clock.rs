@@ -1,4 +1,4 @@
-//! Horizons: up to which time each agent is known, as shared interval maps.
+//! Vector clocks: up to which time each agent is known, as shared interval maps.
 
 use super::topology::AgentId;
 use smallvec::SmallVec;
@@ -54,14 +54,14 @@ impl Chunk {
 
 /// For every agent the time up to which something is known about it; 0 where nothing is.
 ///
-/// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a horizon is
-/// a sorted list of spans of agents. Copies share it, and horizons that grow from each other share the chunks
+/// Agents that share a workgroup have consecutive numbers and, after a barrier, equal times, so a clock is
+/// a sorted list of spans of agents. Copies share it, and clocks that grow from each other share the chunks
 /// in which they are alike: what a long chain of synchronisation passes on costs what is new.
 #[derive(Clone, Debug, Default)]
-pub struct Horizon(Option<Arc<[Arc<Chunk>]>>);
+pub struct VectorClock(Option<Arc<[Arc<Chunk>]>>);
 
-impl PartialEq for Horizon {
-    fn eq(&self, other: &Horizon) -> bool {
+impl PartialEq for VectorClock {
+    fn eq(&self, other: &VectorClock) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
             (Some(a), Some(b)) => {
@@ -76,7 +76,7 @@ impl PartialEq for Horizon {
     }
 }
 
-impl Horizon {
+impl VectorClock {
     /// Whether nothing is known.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -107,7 +107,7 @@ impl Horizon {
     }
 
     /// Takes in what `other` knows.
-    pub fn join(&mut self, other: &Horizon) {
+    pub fn join(&mut self, other: &VectorClock) {
         let Some(theirs) = &other.0 else { return };
         let Some(ours) = &self.0 else {
             self.0 = Some(theirs.clone());
@@ -142,8 +142,8 @@ impl Horizon {
 
     /// What is known about `agents` only.
     #[must_use]
-    pub fn within(&self, agents: &Range<AgentId>) -> Horizon {
-        let Some(chunks) = &self.0 else { return Horizon(None) };
+    pub fn within(&self, agents: &Range<AgentId>) -> VectorClock {
+        let Some(chunks) = &self.0 else { return VectorClock(None) };
         let inside = |chunk: &Arc<Chunk>| {
             chunk.spans.first().is_none_or(|span| agents.start <= span.first)
                 && chunk.spans.last().is_none_or(|span| span.end <= agents.end)
@@ -163,11 +163,11 @@ impl Horizon {
                 (!spans.is_empty()).then(|| Chunk::new(chunk.number, spans))
             })
             .collect();
-        Horizon(if kept.is_empty() { None } else { Some(kept.into()) })
+        VectorClock(if kept.is_empty() { None } else { Some(kept.into()) })
     }
 
     /// Whether everything that `other` knows is known here.
-    pub fn includes(&self, other: &Horizon) -> bool {
+    pub fn includes(&self, other: &VectorClock) -> bool {
         match (&self.0, &other.0) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -313,18 +313,18 @@ mod tests {
         let mut state = 7;
         for _ in 0..2000 {
             let mut table = [[0u32; 40]; 2];
-            let mut horizons = [Horizon::default(), Horizon::default()];
+            let mut clocks = [VectorClock::default(), VectorClock::default()];
             for _ in 0..6 {
                 let which = (next(&mut state) % 2) as usize;
                 let first = (next(&mut state) % 38) as u32;
                 let end = first + 1 + (next(&mut state) % (40 - u64::from(first) - 1).max(1)) as u32;
                 let time = (next(&mut state) % 4) as u32;
-                horizons[which].join_range(base + first..base + end, time);
+                clocks[which].join_range(base + first..base + end, time);
                 for slot in &mut table[which][first as usize..end as usize] {
                     *slot = time.max(*slot);
                 }
             }
-            let [a, b] = &horizons;
+            let [a, b] = &clocks;
             let includes = (0..40).all(|i| table[0][i] >= table[1][i]);
             assert_eq!(a.includes(b), includes);
             let mut joined = a.clone();
@@ -341,11 +341,11 @@ mod tests {
 
     #[test]
     fn neighbours_with_equal_times_are_one_span() {
-        let mut horizon = Horizon::default();
+        let mut clock = VectorClock::default();
         for agent in 0..64 {
-            horizon.join_range(agent..agent + 1, 3);
+            clock.join_range(agent..agent + 1, 3);
         }
-        let chunks = horizon.0.as_ref().unwrap();
+        let chunks = clock.0.as_ref().unwrap();
         assert_eq!((chunks.len(), chunks[0].spans.len()), (1, 1));
     }
 }

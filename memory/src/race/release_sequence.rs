@@ -8,10 +8,10 @@
 //! has taken in before ([`TakenIn`]). Beyond the first one of any running workgroup the list is replaced by
 //! what was gathered from it.
 
-use super::agents::{Agents as Everyone, Operation};
+use super::agents::{Agents, Operation};
 #[cfg(debug_assertions)]
-use super::facts::Keyed;
-use super::facts::{Agents, Facts, Release, intersect};
+use super::clocks::Keyed;
+use super::clocks::{AgentRanges, Clocks, Release, intersect};
 use super::topology::{AgentId, Level, Topology};
 use crate::scope::StorageClasses;
 use rustc_hash::FxHashMap;
@@ -28,16 +28,16 @@ const SHORTEN: u32 = 128;
 /// The releases that head the release sequences of one atomic write, newest first: a list that shares its
 /// tail with its predecessor's.
 #[derive(Clone, Debug, Default)]
-pub struct Heads(pub(super) Option<Arc<HeadNode>>);
+pub struct ReleaseSequence(pub(super) Option<Arc<SequenceLink>>);
 
 /// Numbers chains; only equality of numbers is ever used.
 static CHAINS: AtomicU64 = AtomicU64::new(0);
 
-/// One link of [`Heads`].
+/// One link of [`ReleaseSequence`].
 #[derive(Debug)]
-pub(super) struct HeadNode {
+pub(super) struct SequenceLink {
     pub release: Release,
-    pub rest: Heads,
+    pub rest: ReleaseSequence,
     /// When it was published, among all releases of the dispatch.
     pub sequence: u64,
     /// All releases of the list have one level, of the queue family or wider, and one set of classes.
@@ -51,7 +51,7 @@ pub(super) struct HeadNode {
     pub links: u32,
     /// What the list says to an agent of a workgroup that made none of its releases, once somebody has asked
     /// for it.
-    pub gathered: Mutex<Option<Arc<Facts>>>,
+    pub gathered: Mutex<Option<Arc<Clocks>>>,
     /// Links of one chain are numbered; a link that is not the first to follow its predecessor starts another
     /// chain.
     pub chain: u64,
@@ -59,14 +59,14 @@ pub(super) struct HeadNode {
     followed: AtomicBool,
 }
 
-impl Heads {
+impl ReleaseSequence {
     /// Whether no release precedes.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
     pub(super) fn push(&mut self, release: Release, sequence: u64, caught_up: bool) {
-        let rest = Heads(self.0.take());
+        let rest = ReleaseSequence(self.0.take());
         let (chain, length) = match &rest.0 {
             Some(node) if !node.followed.swap(true, Ordering::Relaxed) => (node.chain, node.length + 1),
             _ => (CHAINS.fetch_add(1, Ordering::Relaxed), 1),
@@ -81,7 +81,7 @@ impl Heads {
         if let Some(old) = rest.nodes().nth(GATHERED) {
             old.lock().take();
         }
-        self.0 = Some(Arc::new(HeadNode {
+        self.0 = Some(Arc::new(SequenceLink {
             release,
             rest,
             sequence,
@@ -105,19 +105,19 @@ impl Heads {
     }
 
     /// The links, newest first.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &HeadNode> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &SequenceLink> {
         std::iter::successors(self.0.as_deref(), |node| node.rest.0.as_deref())
     }
 
     /// The same list with all that was published before `sequence` replaced by one release that says as much
-    /// to everyone to whom only that matters: the facts `gathered` of the first link that is replaced.
+    /// to everyone to whom only that matters: the clocks `gathered` of the first link that is replaced.
     /// Nothing is replaced if that is not worth while.
     pub(super) fn shortened(
         &self,
         sequence: u64,
-        gather: impl FnOnce(&Heads) -> Arc<Facts>,
-    ) -> Option<Heads> {
-        let mut kept: Vec<&HeadNode> = Vec::new();
+        gather: impl FnOnce(&ReleaseSequence) -> Arc<Clocks>,
+    ) -> Option<ReleaseSequence> {
+        let mut kept: Vec<&SequenceLink> = Vec::new();
         let mut rest = self;
         while let Some(node) = rest.0.as_deref().filter(|node| node.sequence >= sequence) {
             kept.push(node);
@@ -127,14 +127,14 @@ impl Heads {
         if old.links < 2 || (old.links as usize) < kept.len() {
             return None;
         }
-        let mut list = Heads(Some(Arc::new(HeadNode {
+        let mut list = ReleaseSequence(Some(Arc::new(SequenceLink {
             release: Release {
-                agents: Agents::from_slice(&[(0, AgentId::MAX)]),
+                agents: AgentRanges::from_slice(&[(0, AgentId::MAX)]),
                 time: 0,
-                facts: gather(rest),
+                clocks: gather(rest),
                 ..old.release.clone()
             },
-            rest: Heads::default(),
+            rest: ReleaseSequence::default(),
             links: 1,
             caught_up: false,
             gathered: Mutex::new(None),
@@ -143,7 +143,7 @@ impl Heads {
         })));
         for (index, node) in kept.iter().enumerate().rev() {
             let links = 1 + list.0.as_ref().map_or(0, |node| node.links);
-            list = Heads(Some(Arc::new(HeadNode {
+            list = ReleaseSequence(Some(Arc::new(SequenceLink {
                 release: node.release.clone(),
                 rest: list,
                 links,
@@ -156,7 +156,7 @@ impl Heads {
     }
 
     /// Whether `other` is known to be a tail of this list.
-    pub(super) fn ends_with(&self, other: &Heads) -> bool {
+    pub(super) fn ends_with(&self, other: &ReleaseSequence) -> bool {
         match (&self.0, &other.0) {
             (_, None) => true,
             (Some(ours), Some(theirs)) => ours.chain == theirs.chain && ours.length >= theirs.length,
@@ -165,13 +165,13 @@ impl Heads {
     }
 }
 
-impl HeadNode {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Option<Arc<Facts>>> {
+impl SequenceLink {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Option<Arc<Clocks>>> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for HeadNode {
+impl Drop for SequenceLink {
     // A release sequence may have millions of links: free them without recursion.
     fn drop(&mut self) {
         let mut next = self.rest.0.take();
@@ -187,8 +187,8 @@ impl Drop for HeadNode {
 /// How an agent acquired: the classes and the level of the operation.
 type By = (AgentId, StorageClasses, Option<Level>);
 
-/// Which lists the agents of the running workgroups have taken in, by workgroup: the last few of each agent, by
-/// their chains and lengths. What an agent knows never shrinks, so they need not be taken in again.
+/// Which lists the agents of the running workgroups have taken in, by workgroup: the last few of each agent,
+/// by their chains and lengths. What an agent knows never shrinks, so they need not be taken in again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TakenIn(FxHashMap<u32, FxHashMap<By, Lists>>);
 
@@ -200,7 +200,7 @@ const TAKEN_IN: usize = 8;
 
 impl TakenIn {
     /// Notes that an agent of a workgroup has taken in a list by an acquire of these semantics.
-    pub fn note(&mut self, block: u32, agent: AgentId, heads: &Heads, operation: &Operation) {
+    pub fn note(&mut self, block: u32, agent: AgentId, heads: &ReleaseSequence, operation: &Operation) {
         let Some(newest) = heads.0.as_deref() else { return };
         let by = (agent, operation.semantics.classes, operation.level);
         let lists = self.0.entry(block).or_default().entry(by).or_default();
@@ -216,7 +216,7 @@ impl TakenIn {
     }
 
     /// Whether an agent has taken in the list that begins with this link.
-    fn knows(&self, block: u32, by: &By, node: &HeadNode) -> bool {
+    fn knows(&self, block: u32, by: &By, node: &SequenceLink) -> bool {
         let lists = self.0.get(&block).and_then(|agents| agents.get(by));
         lists.is_some_and(|lists| lists.iter().any(|(c, length)| *c == node.chain && *length >= node.length))
     }
@@ -232,50 +232,56 @@ impl TakenIn {
     }
 }
 
-impl Everyone {
+impl Agents {
     /// Whether `agent` has taken in the list that begins with this link by an acquire of these semantics.
-    pub(super) fn has_taken_in(&self, agent: AgentId, node: &HeadNode, operation: &Operation) -> bool {
+    pub(super) fn has_taken_in(&self, agent: AgentId, node: &SequenceLink, operation: &Operation) -> bool {
         let by = (agent, operation.semantics.classes, operation.level);
         self.taken_in.knows(self.blocks.block(agent), &by, node)
     }
 
     /// `agent` takes in the releases of a list by an acquire of these semantics.
-    pub(super) fn join_heads(&self, agent: AgentId, facts: &mut Facts, heads: &Heads, operation: &Operation) {
+    pub(super) fn join_heads(
+        &self,
+        agent: AgentId,
+        clocks: &mut Clocks,
+        heads: &ReleaseSequence,
+        operation: &Operation,
+    ) {
         let Some(newest) = heads.0.as_deref() else { return };
         let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
         if !(dispatch && newest.uniform && newest.links > 1 && operation.level >= Some(2)) {
             let news = heads.nodes().take_while(|node| !self.has_taken_in(agent, node, operation));
-            return news.for_each(|node| self.join(agent, facts, &node.release, operation));
+            return news.for_each(|node| self.join(agent, clocks, &node.release, operation));
         }
         #[cfg(debug_assertions)]
         let by_walking = {
-            let mut facts = facts.clone();
-            heads.nodes().for_each(|node| self.join(agent, &mut facts, &node.release, operation));
-            facts
+            let mut clocks = clocks.clone();
+            heads.nodes().for_each(|node| self.join(agent, &mut clocks, &node.release, operation));
+            clocks
         };
-        self.join_gathered(agent, facts, heads, &newest.release, operation);
+        self.join_gathered(agent, clocks, heads, &newest.release, operation);
         #[cfg(debug_assertions)]
         assert!(
-            agree(facts, &by_walking),
-            "what was gathered is what the list says: {facts:?}\n{by_walking:?}"
+            agree(clocks, &by_walking),
+            "what was gathered is what the list says: {clocks:?}\n{by_walking:?}"
         );
     }
 
     fn join_gathered(
         &self,
         agent: AgentId,
-        facts: &mut Facts,
-        heads: &Heads,
+        clocks: &mut Clocks,
+        heads: &ReleaseSequence,
         newest: &Release,
         operation: &Operation,
     ) {
         let gathered = Release {
-            agents: Agents::from_slice(&[(0, AgentId::MAX)]),
+            agents: AgentRanges::from_slice(&[(0, AgentId::MAX)]),
             time: 0,
-            facts: self.gathered(heads),
+            clocks: self.gathered(heads),
             ..newest.clone()
         };
-        self.join(agent, facts, &gathered, operation);
+        self.join(agent, clocks, &gathered, operation);
         let Some(since) = self.published_since(agent) else { return };
         let (workgroup, subgroup) = (self.topology().range(agent, 1), self.topology().range(agent, 0));
         for node in heads.nodes().take_while(|node| node.sequence >= since) {
@@ -285,7 +291,7 @@ impl Everyone {
             if intersect(&node.release.agents, &workgroup).is_empty() {
                 continue;
             }
-            self.join(agent, facts, &node.release, operation);
+            self.join(agent, clocks, &node.release, operation);
             // Whoever shares the subgroup has taken in all that the agent could take in from the rest.
             if node.caught_up && !intersect(&node.release.agents, &subgroup).is_empty() {
                 break;
@@ -294,31 +300,31 @@ impl Everyone {
     }
 
     /// The join of the releases of a uniform list, for agents of other workgroups.
-    fn gathered(&self, heads: &Heads) -> Arc<Facts> {
-        let mut nodes: Vec<&HeadNode> = Vec::new();
-        let mut facts = Facts::default();
+    fn gathered(&self, heads: &ReleaseSequence) -> Arc<Clocks> {
+        let mut nodes: Vec<&SequenceLink> = Vec::new();
+        let mut clocks = Clocks::default();
         for node in heads.nodes() {
             if let Some(known) = &*node.lock() {
                 if nodes.is_empty() {
                     return known.clone();
                 }
-                facts = (**known).clone();
+                clocks = (**known).clone();
                 break;
             }
             nodes.push(node);
         }
         for node in nodes.iter().rev() {
-            self.gather(&mut facts, &node.release);
+            self.gather(&mut clocks, &node.release);
         }
-        let facts = Arc::new(facts);
+        let clocks = Arc::new(clocks);
         if let Some(newest) = nodes.first() {
-            *newest.lock() = Some(facts.clone());
+            *newest.lock() = Some(clocks.clone());
         }
-        facts
+        clocks
     }
 
     /// Replaces what of a list no running workgroup has to look at.
-    pub(super) fn shorten(&self, heads: &mut Heads) {
+    pub(super) fn shorten(&self, heads: &mut ReleaseSequence) {
         let dispatch = matches!(self.topology(), Topology::Dispatch { .. });
         if let Some(newest) = heads.0.as_deref()
             && dispatch
@@ -334,11 +340,11 @@ impl Everyone {
 /// Whether what was gathered says what the list says. (The list may say more of writes with an own
 /// availability that none had when the release was made: that is empty.)
 #[cfg(debug_assertions)]
-fn agree(gathered: &Facts, by_walking: &Facts) -> bool {
+fn agree(gathered: &Clocks, by_walking: &Clocks) -> bool {
     gathered.masks.len() == by_walking.masks.len()
         && gathered.masks.iter().zip(&by_walking.masks).all(|(ours, theirs)| {
             let within = |ours: &Keyed, theirs: &Keyed| {
-                ours.iter().all(|(key, horizon)| theirs.get(key).is_some_and(|known| known.includes(horizon)))
+                ours.iter().all(|(key, clock)| theirs.get(key).is_some_and(|known| known.includes(clock)))
             };
             ours.before == theirs.before
                 && within(&ours.available, &theirs.available)

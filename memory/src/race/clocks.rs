@@ -1,12 +1,12 @@
-//! What one agent knows: horizons per storage-class mask, and synchronisation that is not yet taken in.
+//! What one agent knows: clocks per storage-class mask, and synchronisation that is not yet taken in.
 //!
-//! Everything about the agent's own operations is kept relative to the agent (a time, not a horizon), so
-//! agents of one workgroup that passed the same barrier have equal facts and share one copy.
+//! Everything about the agent's own operations is kept relative to the agent (a time, not a clock), so
+//! agents of one workgroup that passed the same barrier have equal clocks and share one copy.
 
 use super::agents::Operation;
-use super::heads::Heads;
-use super::horizon::{Horizon, Time};
+use super::release_sequence::ReleaseSequence;
 use super::topology::{AgentId, Level};
+use super::vector_clock::{Time, VectorClock};
 use crate::access::Site;
 use crate::scope::StorageClasses;
 use smallvec::SmallVec;
@@ -41,26 +41,26 @@ impl Key {
     }
 }
 
-/// Horizons by key; absent keys are empty horizons.
+/// Vector clocks by key; absent keys are empty ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Keyed(SmallVec<[(Key, Horizon); 4]>);
+pub(super) struct Keyed(SmallVec<[(Key, VectorClock); 4]>);
 
 impl Keyed {
-    pub(super) fn get(&self, key: Key) -> Option<&Horizon> {
-        self.0.iter().find(|(k, _)| *k == key).map(|(_, horizon)| horizon)
+    pub(super) fn get(&self, key: Key) -> Option<&VectorClock> {
+        self.0.iter().find(|(k, _)| *k == key).map(|(_, clock)| clock)
     }
 
-    fn slot(&mut self, key: Key) -> &mut Horizon {
+    fn slot(&mut self, key: Key) -> &mut VectorClock {
         let index = self.0.partition_point(|(k, _)| *k < key);
         if self.0.get(index).is_none_or(|(k, _)| *k != key) {
-            self.0.insert(index, (key, Horizon::default()));
+            self.0.insert(index, (key, VectorClock::default()));
         }
         &mut self.0[index].1
     }
 
-    pub(super) fn join(&mut self, key: Key, horizon: &Horizon) {
-        if !horizon.is_empty() {
-            self.slot(key).join(horizon);
+    pub(super) fn join(&mut self, key: Key, clock: &VectorClock) {
+        if !clock.is_empty() {
+            self.slot(key).join(clock);
         }
     }
 
@@ -70,8 +70,8 @@ impl Keyed {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Key, &Horizon)> {
-        self.0.iter().map(|(key, horizon)| (*key, horizon))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Key, &VectorClock)> {
+        self.0.iter().map(|(key, clock)| (*key, clock))
     }
 }
 
@@ -102,9 +102,9 @@ impl OwnTimes {
 
 /// What is known through chains of happens-before whose operations all have one set of storage classes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct MaskFacts {
+pub(super) struct MaskClocks {
     /// K: operations that inter-thread-happen-before the next member operation.
-    pub before: Horizon,
+    pub before: VectorClock,
     /// H: non-private writes available in this agent's instance of the key's level, through an operation that
     /// happens before.
     pub available: Keyed,
@@ -122,8 +122,8 @@ pub(super) struct MaskFacts {
 
 /// All that an agent knows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
-    pub(super) masks: SmallVec<[MaskFacts; 1]>,
+pub struct Clocks {
+    pub(super) masks: SmallVec<[MaskClocks; 1]>,
     /// P and X whatever the mask.
     pub(super) made_available: Keyed,
     pub(super) own_available: OwnTimes,
@@ -134,7 +134,7 @@ pub struct Facts {
     pub(super) visible: Keyed,
 }
 
-/// What a release publishes: the facts of the agents that released together, at that moment.
+/// What a release publishes: the clocks of the agents that released together, at that moment.
 #[derive(Clone, Debug)]
 pub struct Release {
     /// Level of the memory scope.
@@ -142,10 +142,10 @@ pub struct Release {
     /// Storage classes of the semantics.
     pub(super) classes: StorageClasses,
     /// Who.
-    pub(super) agents: Agents,
+    pub(super) agents: AgentRanges,
     /// Their time: everything up to it is covered.
     pub(super) time: Time,
-    pub(super) facts: Arc<Facts>,
+    pub(super) clocks: Arc<Clocks>,
     /// The releasing instruction.
     pub(super) site: Site,
 }
@@ -166,10 +166,10 @@ impl Release {
 }
 
 /// A set of agents, as ascending ranges.
-pub(super) type Agents = SmallVec<[(AgentId, AgentId); 1]>;
+pub(super) type AgentRanges = SmallVec<[(AgentId, AgentId); 1]>;
 
 /// The members of a set within a range.
-pub(super) fn intersect(agents: &Agents, range: &Range<AgentId>) -> Agents {
+pub(super) fn intersect(agents: &AgentRanges, range: &Range<AgentId>) -> AgentRanges {
     agents
         .iter()
         .map(|(first, end)| ((*first).max(range.start), (*end).min(range.end)))
@@ -178,7 +178,7 @@ pub(super) fn intersect(agents: &Agents, range: &Range<AgentId>) -> Agents {
 }
 
 /// Adds a range that is not before the last one.
-pub(super) fn extend(agents: &mut Agents, first: AgentId, end: AgentId) {
+pub(super) fn extend(agents: &mut AgentRanges, first: AgentId, end: AgentId) {
     match agents.last_mut() {
         Some(last) if last.1 == first => last.1 = end,
         _ => agents.push((first, end)),
@@ -191,7 +191,7 @@ pub struct Pending {
     /// Release fences, for the atomic writes and control barriers that follow; one per (level, classes).
     pub(super) fences: SmallVec<[Release; 2]>,
     /// Heads that atomic reads have met, with the atomic's class, for the acquire fences that follow.
-    pub(super) heads: Vec<(StorageClasses, Heads)>,
+    pub(super) heads: Vec<(StorageClasses, ReleaseSequence)>,
     /// Releases that control barriers delivered.
     pub(super) barriers: Vec<Release>,
 }
@@ -203,7 +203,7 @@ impl Pending {
     }
 
     /// Heads that an atomic read has met; `taken_in`: nobody can take in more of them than it did.
-    pub(super) fn read(&mut self, class: StorageClasses, heads: &Heads, taken_in: bool) {
+    pub(super) fn read(&mut self, class: StorageClasses, heads: &ReleaseSequence, taken_in: bool) {
         if taken_in {
             return self.heads.retain(|(_, known)| !heads.ends_with(known));
         }
@@ -216,7 +216,7 @@ impl Pending {
 
     /// Forgets what nobody can take in more of than an acquire of these semantics has just done. Returns all
     /// lists that it took in.
-    pub(super) fn acquired(&mut self, operation: &Operation) -> Vec<Heads> {
+    pub(super) fn acquired(&mut self, operation: &Operation) -> Vec<ReleaseSequence> {
         let classes = operation.semantics.classes;
         let taken_in = self.heads.iter().filter(|(class, _)| classes.contains(*class));
         let taken_in = taken_in.map(|(_, heads)| heads.clone()).collect();
@@ -263,6 +263,6 @@ impl Release {
             && self.classes == other.classes
             && self.agents == other.agents
             && self.time == other.time
-            && Arc::ptr_eq(&self.facts, &other.facts)
+            && Arc::ptr_eq(&self.clocks, &other.clocks)
     }
 }
