@@ -13,6 +13,7 @@ pub mod explore;
 mod flat;
 mod grain;
 mod host_thread;
+mod launch;
 mod limits;
 pub mod modelled;
 pub mod plain;

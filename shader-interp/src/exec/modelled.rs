@@ -5,7 +5,7 @@
 //! operations). Everything is a function of the arguments: the order of units, the choice of the default
 //! scheduler and the memory system's answers depend on no host thread, address or hash order.
 
-use super::context::{Context, workgroups};
+use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
 pub use super::grain::Grain;
@@ -138,13 +138,13 @@ pub fn dispatch<M: MemorySystem>(
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
     }
-    let total = workgroups(grid)?;
     let size: u32 = program.shader.local_size.iter().product();
     if M::MODELLED && total.saturating_mul(u64::from(size)) > u64::from(u32::MAX) {
         let gap = format!("a checked dispatch of {total} workgroups of {size} invocations");
         return Err(Trap::NotImplemented(gap));
     }
     let context = Context::new(program, grid, resources);
+    let total = context.launch.workgroups()?;
     let mut run = Run {
         context: &context,
         memory,
@@ -273,10 +273,10 @@ impl<M: MemorySystem> Run<'_, M> {
             let workgroup = self.next_workgroup as u32;
             self.next_workgroup += 1;
             self.context.begin_workgroup(self.memory, workgroup);
-            let id = self.context.workgroup_id(workgroup);
-            let subgroups = (0..self.context.subgroups)
+            let id = self.context.launch.workgroup_id(workgroup);
+            let subgroups = (0..self.context.launch.subgroups())
                 .map(|subgroup| {
-                    let identity = self.context.identity(workgroup, id, subgroup);
+                    let identity = self.context.launch.identity(workgroup, id, subgroup);
                     let members = match self.options.grain {
                         Grain::Invocations => {
                             (0..identity.lanes).map(|lane| self.start(&identity, lane, 1 << lane)).collect()

@@ -18,7 +18,7 @@
 //! a workgroup barrier is not stepped before all others of the workgroup have arrived or ended and
 //! [`Stepper::complete_barrier`] was called.
 
-use super::context::{Context, workgroups};
+use super::context::Context;
 use super::run::{Control, run_one};
 use super::strand::Step;
 pub use super::strand::Strand;
@@ -61,13 +61,14 @@ impl<'a, M: MemorySystem> Stepper<'a, M> {
         if program.modelled != M::MODELLED {
             return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
         }
-        workgroups(grid)?;
-        Ok(Stepper { context: Context::new(program, grid, resources), memory })
+        let context = Context::new(program, grid, resources);
+        context.launch.workgroups()?;
+        Ok(Stepper { context, memory })
     }
 
     /// Subgroups of each workgroup.
     pub fn subgroups(&self) -> u32 {
-        self.context.subgroups
+        self.context.launch.subgroups()
     }
 
     /// A workgroup begins: its memory is there.
@@ -82,7 +83,8 @@ impl<'a, M: MemorySystem> Stepper<'a, M> {
 
     /// Who a subgroup is.
     pub fn identity(&self, workgroup: u32, subgroup: u32) -> SubgroupIdentity {
-        self.context.identity(workgroup, self.context.workgroup_id(workgroup), subgroup)
+        let launch = &self.context.launch;
+        launch.identity(workgroup, launch.workgroup_id(workgroup), subgroup)
     }
 
     /// All lanes of a subgroup at the first instruction.

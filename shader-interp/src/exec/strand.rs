@@ -88,13 +88,13 @@ impl Strand {
         self.masks[program.parks as usize + 1] = Mask::MAX;
         self.private.clear();
         self.private.resize((program.shader.private_bytes as usize).div_ceil(4), Lanes::ZERO);
-        context.pin_constants(&mut self.vectors);
+        context.launch.pin_constants(context, &mut self.vectors);
     }
 
     /// Starts the lanes of `identity` at the first instruction.
     #[inline]
     pub(super) fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
-        context.pin_identity(identity, &mut self.vectors);
+        context.launch.pin_identity(identity, &mut self.vectors);
         self.private.fill(Lanes::ZERO);
         self.pc = 0;
         self.mask = Mask::MAX >> (32 - identity.lanes);

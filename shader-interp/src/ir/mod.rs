@@ -22,6 +22,7 @@ mod op;
 mod origin;
 pub mod print;
 mod shape;
+mod stage;
 
 pub(crate) use alu::alu_table;
 pub use alu::*;
@@ -29,3 +30,4 @@ pub use module::*;
 pub use op::*;
 pub use origin::*;
 pub use shape::*;
+pub use stage::*;

@@ -3,6 +3,7 @@
 use super::op::Op;
 use super::origin::Origins;
 use super::shape::Variable;
+use super::stage::Stage;
 use pellucid_memory::access::Reference;
 use smallvec::SmallVec;
 
@@ -241,6 +242,8 @@ pub enum SourceLanguage {
 pub struct Shader {
     /// Entry point name.
     pub name: String,
+    /// Its stage.
+    pub stage: Stage,
     /// Types of all values.
     pub values: Vec<Scalar>,
     /// For debug information: the values that results are made of.

@@ -107,6 +107,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {
         name: lowerer.options.entry_point.clone(),
+        stage: lowerer.module.stage,
         values: Vec::new(),
         names: lowerer.names,
         body,

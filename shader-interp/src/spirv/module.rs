@@ -4,7 +4,7 @@ use super::capability::{check_capability, check_extension};
 use super::decorate::{Decorations, is_annotation};
 use super::words::{Instruction, Stream};
 use crate::CompileError;
-use crate::ir::SourceLanguage;
+use crate::ir::{SourceLanguage, Stage};
 use rustc_hash::FxHashMap;
 use spirv::Op;
 
@@ -44,6 +44,8 @@ pub(crate) struct Module<'a> {
     pub sets: FxHashMap<u32, ExtendedSet>,
     /// The entry point's function.
     pub entry: u32,
+    /// Its stage.
+    pub stage: Stage,
     /// Words of the execution modes of the entry point.
     pub modes: Vec<u32>,
     /// Word of OpName, by id.
@@ -80,6 +82,7 @@ impl<'a> Module<'a> {
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
+            stage: Stage::default(),
             modes: Vec::new(),
             names: FxHashMap::default(),
             member_names: FxHashMap::default(),
@@ -192,7 +195,8 @@ impl<'a> Module<'a> {
             }
             Op::EntryPoint => {
                 let (name, _) = i.string(3)?;
-                if i.word(1)? == spirv::ExecutionModel::GLCompute as u32 && name == entry_point {
+                if let Some(stage) = Stage::of(i.word(1)?).filter(|_| name == entry_point) {
+                    self.stage = stage;
                     if self.entry != 0 {
                         return Err(i.invalid("names an entry point that is there already"));
                     }

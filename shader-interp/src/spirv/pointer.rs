@@ -6,7 +6,7 @@ use super::types::{Layout, Type};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{
-    Alu, Binding, BuiltIn, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject,
+    Alu, Binding, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject,
 };
 use crate::pass::builder::Builder;
 use pellucid_memory::access::Reference;
@@ -431,30 +431,13 @@ impl Lowerer<'_> {
 
     /// All components of a built-in variable.
     pub fn built_in(&mut self, number: u32) -> Result<Vec<Value>, CompileError> {
-        use spirv::BuiltIn as B;
-        let vector = |n: u8, of: fn(u8) -> BuiltIn| (0..n).map(of).collect::<Vec<_>>();
-        let named = B::from_u32(number);
-        let components = match named {
-            Some(B::NumWorkgroups) => vector(3, BuiltIn::NumWorkgroups),
-            Some(B::WorkgroupId) => vector(3, BuiltIn::WorkgroupId),
-            Some(B::LocalInvocationId) => vector(3, BuiltIn::LocalInvocationId),
-            Some(B::GlobalInvocationId) => vector(3, BuiltIn::GlobalInvocationId),
-            Some(B::LocalInvocationIndex) => vec![BuiltIn::LocalInvocationIndex],
-            Some(B::SubgroupSize) => vec![BuiltIn::SubgroupSize],
-            Some(B::NumSubgroups) => vec![BuiltIn::NumSubgroups],
-            Some(B::SubgroupId) => vec![BuiltIn::SubgroupId],
-            Some(B::SubgroupLocalInvocationId) => vec![BuiltIn::SubgroupLocalInvocationId],
-            Some(B::SubgroupEqMask) => vector(4, BuiltIn::SubgroupEqMask),
-            Some(B::SubgroupGeMask) => vector(4, BuiltIn::SubgroupGeMask),
-            Some(B::SubgroupGtMask) => vector(4, BuiltIn::SubgroupGtMask),
-            Some(B::SubgroupLeMask) => vector(4, BuiltIn::SubgroupLeMask),
-            Some(B::SubgroupLtMask) => vector(4, BuiltIn::SubgroupLtMask),
-            Some(B::DeviceIndex) => vec![BuiltIn::DeviceIndex],
-            Some(B::WorkgroupSize) => return Ok(self.local_size.map(|size| self.b.int(size)).to_vec()),
-            Some(other) => return Err(CompileError::NotImplemented(format!("built-in variable {other:?}"))),
-            None => return Err(CompileError::NotImplemented(format!("built-in variable {number}"))),
-        };
-        Ok(components.into_iter().map(|component| self.b.built_in(component)).collect())
+        let gap = |name: String| CompileError::NotImplemented(format!("built-in variable {name}"));
+        let name = spirv::BuiltIn::from_u32(number).ok_or_else(|| gap(number.to_string()))?;
+        if name == spirv::BuiltIn::WorkgroupSize {
+            return Ok(self.local_size.map(|size| self.b.int(size)).to_vec());
+        }
+        let components = self.module.stage.built_in(name).ok_or_else(|| gap(format!("{name:?}")))?;
+        Ok(components.iter().map(|&component| self.b.built_in(component)).collect())
     }
 
     /// Loads from a built-in variable, at the pointer's component.
