@@ -1,7 +1,7 @@
 //! Memory operations, barriers, subgroup operations and images.
 
 use super::isa::Opcode;
-use super::lower::{Immediate, Lowerer, Name, Result, not_implemented, words};
+use super::lower::{Generator, Immediate, Name, Result, not_implemented, words};
 use super::plan::Offset;
 use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, NOTES, Pin, Space};
 use crate::ir::{GroupFold, GroupKind, ImageOperand, Op, OpKind, Place, Scalar, Value};
@@ -17,7 +17,7 @@ fn is_visible(access: &Access) -> bool {
     access.atomic.is_some() || access.available.is_some() || access.visible.is_some() || access.volatile
 }
 
-impl Lowerer<'_> {
+impl Generator<'_> {
     /// An operation that is not pure.
     pub(super) fn access(&mut self, op: &Op) -> Result<()> {
         match &op.kind {

@@ -1,7 +1,7 @@
 //! Registers: a linear scan over the life intervals of [`super::lower`], and the final encoding.
 
 use super::debug::{DebugInfo, Location, Register};
-use super::isa::{Inst, Kind, Opcode};
+use super::isa::{Inst, Opcode, OperandKind};
 use super::lower::{Immediate, Line, Lowered, Name, Named, Result};
 use super::{ElementIndex, Program, Space};
 use crate::error::CompileError;
@@ -90,7 +90,7 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
         }
         let Immediate::Number(entry) = line.imm else { continue };
         match line.op.shape()[5] {
-            Kind::Memory => {
+            OperandKind::Memory => {
                 let entry = &lowered.memory[entry as usize];
                 let listed = entry.values.iter().chain(&entry.comparator);
                 listed.chain([&entry.offset, &entry.result]).for_each(|v| used(v >> 8));
@@ -98,7 +98,7 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
                     used(element >> 8);
                 }
             }
-            Kind::Image => {
+            OperandKind::Image => {
                 let entry = &lowered.images[entry as usize];
                 entry.arguments.iter().chain([&entry.results.0]).for_each(|v| used(v >> 8));
                 for element in [Some(entry.element), entry.sampler].into_iter().flatten() {
@@ -401,7 +401,8 @@ fn debug_info(lowered: &Lowered, place: &[u32], lines: &[u32], lives: &[(u32, u3
 /// Jumps to jumps go to where those go.
 fn thread_jumps(code: &mut [Inst]) {
     for k in 0..code.len() {
-        if code[k].op.shape()[5] != Kind::Target || matches!(code[k].op, Opcode::Repeat | Opcode::RepeatJoin)
+        if code[k].op.shape()[5] != OperandKind::Target
+            || matches!(code[k].op, Opcode::Repeat | Opcode::RepeatJoin)
         {
             continue;
         }
@@ -441,7 +442,7 @@ fn wanted(code: &[Inst], back_edges: &[(u32, u32)]) -> Vec<bool> {
     while let Some(start) = work.pop() {
         let mut k = start as usize;
         while k < code.len() && !std::mem::replace(&mut reached[k], true) {
-            if code[k].op.shape()[5] == Kind::Target {
+            if code[k].op.shape()[5] == OperandKind::Target {
                 work.push(code[k].imm);
             }
             if matches!(
@@ -479,7 +480,7 @@ fn compact(code: &mut Vec<Inst>, keep: &[bool]) -> Vec<u32> {
         keep[k - 1]
     });
     for inst in code.iter_mut() {
-        if inst.op.shape()[5] == Kind::Target {
+        if inst.op.shape()[5] == OperandKind::Target {
             inst.imm = moved[inst.imm as usize];
         }
     }

@@ -2,13 +2,13 @@
 
 use super::Pin;
 use super::isa::Opcode;
-use super::lower::{BlockState, Immediate, LoopState, Lowerer, Name, Result, words};
-use super::uniform::{self, Facts};
+use super::lower::{BlockState, Generator, Immediate, LoopState, Name, Result, words};
+use super::uniform::{self, Uniformity};
 use crate::error::CompileError;
 use crate::ir::{Label, Node, Op, OpKind, Region, Scalar, Value};
 use smallvec::{SmallVec, smallvec};
 
-impl Lowerer<'_> {
+impl Generator<'_> {
     // ---- parks ----
 
     fn take_park(&mut self) -> Result<u16> {
@@ -49,7 +49,7 @@ impl Lowerer<'_> {
                     self.operation(op)?
                 }
                 Node::If { condition, then, otherwise } => {
-                    let divergent = self.facts.ifs[self.next_if];
+                    let divergent = self.uniformity.ifs[self.next_if];
                     self.next_if += 1;
                     if divergent {
                         self.divergent_selection(*condition, then, otherwise)?;
@@ -63,15 +63,15 @@ impl Lowerer<'_> {
                 }
                 Node::Switch { selector, cases, default } => return self.switch(*selector, cases, *default),
                 Node::Leave { label, arguments } => {
-                    let partial = self.facts.jumps[self.next_jump];
+                    let partial = self.uniformity.jumps[self.next_jump];
                     self.next_jump += 1;
-                    let masked = self.facts.blocks[label].partial;
+                    let masked = self.uniformity.blocks[label].partial;
                     let results = self.blocks[label].results.clone();
                     self.pass(&results, arguments, masked)?;
                     return self.leave(*label, partial);
                 }
                 Node::Repeat { label, arguments } => {
-                    let partial = self.facts.jumps[self.next_jump];
+                    let partial = self.uniformity.jumps[self.next_jump];
                     self.next_jump += 1;
                     return self.repeat(*label, arguments, partial);
                 }
@@ -111,9 +111,9 @@ impl Lowerer<'_> {
     }
 
     fn block(&mut self, label: Label, results: &[Value], body: &Region) -> Result<()> {
-        let facts = self.facts.blocks[&label];
+        let uniformity = self.uniformity.blocks[&label];
         let (end, join) = (self.label(), self.label());
-        let park = if facts.partial { Some(self.take_park()?) } else { None };
+        let park = if uniformity.partial { Some(self.take_park()?) } else { None };
         let names: SmallVec<[Name; 4]> = results.iter().map(|v| self.fresh_for(self.scalar(*v))).collect();
         self.blocks.insert(label, BlockState { end, park, park_uses: 0, results: names.clone() });
         if let Some(park) = park {
@@ -157,9 +157,9 @@ impl Lowerer<'_> {
         initial: &[Value],
         body: &Region,
     ) -> Result<()> {
-        let id = self.facts.loop_labels[&label];
+        let id = self.uniformity.loop_labels[&label];
         let outer = self.current_loop;
-        let facts = self.facts.loops[id as usize];
+        let uniformity = self.uniformity.loops[id as usize];
         let mut list = SmallVec::<[(Name, Name, Scalar); 4]>::new();
         let mut names = SmallVec::<[Name; 4]>::new();
         for (parameter, value) in parameters.iter().zip(initial) {
@@ -172,7 +172,7 @@ impl Lowerer<'_> {
         }
         self.moves(&list, false)?;
         let (head, join, exit) = (self.label(), self.label(), self.label());
-        let exit_park = if facts.partial_end { Some(self.take_park()?) } else { None };
+        let exit_park = if uniformity.partial_end { Some(self.take_park()?) } else { None };
         let park = self.take_park()?;
         self.loops.insert(label, LoopState { head, park: None, parameters: names.clone() });
         let first_line = self.here();
@@ -234,10 +234,14 @@ impl Lowerer<'_> {
     }
 
     /// Looks ahead for a Repeat of the loop that only some of its lanes take. The walk mirrors
-    /// [`Lowerer::region`].
+    /// [`Generator::region`].
     fn has_partial_repeat(&self, label: Label, body: &Region) -> bool {
-        let mut counter =
-            Lookahead { facts: self.facts, next_if: self.next_if, next_jump: self.next_jump, label };
+        let mut counter = Lookahead {
+            uniformity: self.uniformity,
+            next_if: self.next_if,
+            next_jump: self.next_jump,
+            label,
+        };
         counter.region(body)
     }
 
@@ -248,7 +252,7 @@ impl Lowerer<'_> {
         let (head, park) = (state.head, state.park);
         let parameters = state.parameters.clone();
         if !partial {
-            let id = self.facts.loop_labels[&label];
+            let id = self.uniformity.loop_labels[&label];
             for (parameter, argument) in parameters.iter().zip(arguments) {
                 let argument = self.value(*argument)?;
                 if let (Name::Register(parameter, 0), Name::Register(argument, 0)) = (*parameter, argument) {
@@ -305,7 +309,7 @@ impl Lowerer<'_> {
                 )?;
             }
         }
-        self.leave(default, self.facts.blocks[&default].partial)
+        self.leave(default, self.uniformity.blocks[&default].partial)
     }
 
     fn uniform_selection(&mut self, condition: Value, then: &Region, otherwise: &Region) -> Result<()> {
@@ -313,7 +317,7 @@ impl Lowerer<'_> {
         let then_first = uniform::arm_order(then, otherwise);
         let (first, second) = if then_first { (then, otherwise) } else { (otherwise, then) };
         if let Some(label) = uniform::only_leaves(first)
-            && !self.facts.jumps[self.next_jump]
+            && !self.uniformity.jumps[self.next_jump]
             && let Some(end) = self.blocks.get(&label).map(|block| block.end)
         {
             // All lanes leave, or none.
@@ -475,7 +479,7 @@ fn invert(opcode: Opcode, x: Value, y: Value) -> (Option<Opcode>, Value, Value) 
 }
 
 struct Lookahead<'a> {
-    facts: &'a Facts,
+    uniformity: &'a Uniformity,
     next_if: usize,
     next_jump: usize,
     label: Label,
@@ -499,7 +503,7 @@ impl Lookahead<'_> {
                 Node::Block { body, .. } | Node::Loop { body, .. } => found |= self.region(body),
                 Node::Leave { .. } => self.next_jump += 1,
                 Node::Repeat { label, .. } => {
-                    found |= *label == self.label && self.facts.jumps[self.next_jump];
+                    found |= *label == self.label && self.uniformity.jumps[self.next_jump];
                     self.next_jump += 1;
                 }
                 Node::Op(_) | Node::Switch { .. } | Node::End => {}

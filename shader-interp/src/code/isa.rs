@@ -10,7 +10,7 @@
 //!   fails, `Jump..` jumps when it fails in all running lanes, `Repeat..` is a back-edge taken when it holds
 //!   in any. `far_test` rows have none.
 //! - `special` rows are written out in [`crate::exec::run`]; their operands are listed as `dst a b c aux
-//!   imm`, each by its [`Kind`].
+//!   imm`, each by its [`OperandKind`].
 //!
 //! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values
 //! narrower than 32 bits are kept zero-extended by the code generator.
@@ -421,7 +421,7 @@ bits! {
 
 /// What an operand field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     /// Nothing.
     None,
     /// This many consecutive vector registers.
@@ -444,76 +444,76 @@ pub enum Kind {
 
 macro_rules! kind {
     (-) => {
-        Kind::None
+        OperandKind::None
     };
     (V) => {
-        Kind::Vector(1)
+        OperandKind::Vector(1)
     };
     (V2) => {
-        Kind::Vector(2)
+        OperandKind::Vector(2)
     };
     (V3) => {
-        Kind::Vector(3)
+        OperandKind::Vector(3)
     };
     (V4) => {
-        Kind::Vector(4)
+        OperandKind::Vector(4)
     };
     (W) => {
-        Kind::Vector(2)
+        OperandKind::Vector(2)
     };
     (M) => {
-        Kind::Mask
+        OperandKind::Mask
     };
     (S) => {
-        Kind::View
+        OperandKind::View
     };
     (E) => {
-        Kind::Memory
+        OperandKind::Memory
     };
     (B) => {
-        Kind::Barrier
+        OperandKind::Barrier
     };
     (I) => {
-        Kind::Image
+        OperandKind::Image
     };
     (T) => {
-        Kind::Target
+        OperandKind::Target
     };
     (L) => {
-        Kind::Literal
+        OperandKind::Literal
     };
     (u32) => {
-        Kind::Vector(1)
+        OperandKind::Vector(1)
     };
     (i32) => {
-        Kind::Vector(1)
+        OperandKind::Vector(1)
     };
     (f32) => {
-        Kind::Vector(1)
+        OperandKind::Vector(1)
     };
     (u64) => {
-        Kind::Vector(2)
+        OperandKind::Vector(2)
     };
     (i64) => {
-        Kind::Vector(2)
+        OperandKind::Vector(2)
     };
     (f64) => {
-        Kind::Vector(2)
+        OperandKind::Vector(2)
     };
 }
 
 macro_rules! shape {
     ($d:tt; $a:tt) => {
-        [kind!($d), kind!($a), Kind::None, Kind::None, Kind::None, Kind::None]
+        [kind!($d), kind!($a), OperandKind::None, OperandKind::None, OperandKind::None, OperandKind::None]
     };
     ($d:tt; $a:tt $b:tt) => {
-        [kind!($d), kind!($a), kind!($b), Kind::None, Kind::None, Kind::None]
+        [kind!($d), kind!($a), kind!($b), OperandKind::None, OperandKind::None, OperandKind::None]
     };
     ($d:tt; $a:tt $b:tt $c:tt) => {
-        [kind!($d), kind!($a), kind!($b), kind!($c), Kind::None, Kind::None]
+        [kind!($d), kind!($a), kind!($b), kind!($c), OperandKind::None, OperandKind::None]
     };
     ($d:tt; $a:tt $b:tt $c:tt $e:tt) => {
-        [kind!($d), kind!($a), kind!($b), kind!($c), kind!($e), Kind::None]
+        [kind!($d), kind!($a), kind!($b), kind!($c), kind!($e), OperandKind::None]
     };
 }
 
@@ -540,14 +540,14 @@ macro_rules! define {
 
         impl Opcode {
             /// Kinds of the fields dst, a, b, c, aux, imm.
-            pub fn shape(self) -> [Kind; 6] {
+            pub fn shape(self) -> [OperandKind; 6] {
                 match self {
                     $(Opcode::$near => shape!($nr; $($nt)*),)*
                     $(Opcode::$far => shape!($fr; $($ft)*),)*
                     $(Opcode::$test => shape!(M; $($tt)*),)*
                     $(Opcode::$split | Opcode::$jump | Opcode::$repeat => {
                         let mut shape = shape!(M; $($tt)*);
-                        shape[5] = Kind::Target;
+                        shape[5] = OperandKind::Target;
                         shape
                     })*
                     $(Opcode::$far_test => shape!(M; $($ut)*),)*
@@ -649,16 +649,16 @@ impl std::fmt::Display for Inst {
             [self.dst.into(), self.a.into(), self.b.into(), self.c.into(), self.aux.into(), self.imm];
         for (kind, field) in self.op.shape().into_iter().zip(fields) {
             match kind {
-                Kind::None => {}
-                Kind::Vector(1) => write!(f, " v{field}")?,
-                Kind::Vector(n) => write!(f, " v{field}..{}", field + u32::from(n) - 1)?,
-                Kind::Mask => write!(f, " m{field}")?,
-                Kind::View => write!(f, " view{field}")?,
-                Kind::Memory => write!(f, " access{field}")?,
-                Kind::Barrier => write!(f, " barrier{field}")?,
-                Kind::Image => write!(f, " image{field}")?,
-                Kind::Target => write!(f, " ->{field}")?,
-                Kind::Literal => write!(f, " #{field}")?,
+                OperandKind::None => {}
+                OperandKind::Vector(1) => write!(f, " v{field}")?,
+                OperandKind::Vector(n) => write!(f, " v{field}..{}", field + u32::from(n) - 1)?,
+                OperandKind::Mask => write!(f, " m{field}")?,
+                OperandKind::View => write!(f, " view{field}")?,
+                OperandKind::Memory => write!(f, " access{field}")?,
+                OperandKind::Barrier => write!(f, " barrier{field}")?,
+                OperandKind::Image => write!(f, " image{field}")?,
+                OperandKind::Target => write!(f, " ->{field}")?,
+                OperandKind::Literal => write!(f, " #{field}")?,
             }
         }
         Ok(())

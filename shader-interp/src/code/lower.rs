@@ -2,7 +2,7 @@
 
 use super::isa::Opcode;
 use super::plan::Plan;
-use super::uniform::{Facts, LoopId};
+use super::uniform::{LoopId, Uniformity};
 use super::{BarrierEntry, ImageEntry, MemoryEntry, Pin};
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
@@ -127,9 +127,9 @@ pub(super) struct LoopState {
     pub parameters: SmallVec<[Name; 4]>,
 }
 
-pub(super) struct Lowerer<'a> {
+pub(super) struct Generator<'a> {
     pub shader: &'a Shader,
-    pub facts: &'a Facts,
+    pub uniformity: &'a Uniformity,
     pub plan: &'a Plan,
     pub modelled: bool,
     pub debug: bool,
@@ -157,14 +157,14 @@ pub(super) struct Lowerer<'a> {
 /// Lowers `shader`.
 pub(super) fn lower(
     shader: &Shader,
-    facts: &Facts,
+    uniformity: &Uniformity,
     plan: &Plan,
     options: &CompileOptions,
 ) -> Result<Lowered> {
     let count = shader.values.len();
-    let mut lowerer = Lowerer {
+    let mut generator = Generator {
         shader,
-        facts,
+        uniformity,
         plan,
         modelled: options.modelled,
         debug: options.debug,
@@ -172,7 +172,7 @@ pub(super) fn lower(
             lines: Vec::new(),
             registers: Vec::new(),
             stretches: Vec::new(),
-            loops: vec![(0, 0); facts.loops.len()],
+            loops: vec![(0, 0); uniformity.loops.len()],
             labels: Vec::new(),
             sites: Vec::new(),
             named: Vec::new(),
@@ -206,23 +206,23 @@ pub(super) fn lower(
         open_blocks: Vec::new(),
     };
     for k in 0..2 {
-        let register = lowerer.virtual_register(0);
-        lowerer.out.registers[register as usize].pinned = Some(k);
-        lowerer.truth[k as usize] = Name::Register(register, 0);
+        let register = generator.virtual_register(0);
+        generator.out.registers[register as usize].pinned = Some(k);
+        generator.truth[k as usize] = Name::Register(register, 0);
     }
     if options.debug {
-        lowerer.out.sites.push((0, Site(0)));
+        generator.out.sites.push((0, Site(0)));
     }
-    let end = lowerer.label();
-    lowerer.pending.push(end);
-    lowerer.region(&shader.body)?;
-    lowerer.place(end);
-    lowerer.emit(Opcode::Done, Name::None, &[])?;
-    for (label, outer) in lowerer.out.no_joins.drain(..).rev() {
-        lowerer.out.labels[label as usize] = lowerer.out.labels[outer as usize];
+    let end = generator.label();
+    generator.pending.push(end);
+    generator.region(&shader.body)?;
+    generator.place(end);
+    generator.emit(Opcode::Done, Name::None, &[])?;
+    for (label, outer) in generator.out.no_joins.drain(..).rev() {
+        generator.out.labels[label as usize] = generator.out.labels[outer as usize];
     }
-    lowerer.name_values();
-    Ok(lowerer.out)
+    generator.name_values();
+    Ok(generator.out)
 }
 
 /// Where a named value is.
@@ -232,7 +232,7 @@ pub(super) enum Named {
     Register(u32, u16),
 }
 
-impl Lowerer<'_> {
+impl Generator<'_> {
     /// The lines that follow come from this instruction.
     pub fn at_site(&mut self, site: Site) {
         if self.debug && self.out.sites.last().is_none_or(|(_, last)| *last != site) {
@@ -323,7 +323,7 @@ impl Lowerer<'_> {
         if let Some(bits) = self.plan.constants.get(&value) {
             return Ok(self.constant_of(self.scalar(value), *bits));
         }
-        let name = if self.facts.escaped(value, self.current_loop).is_some() {
+        let name = if self.uniformity.escaped(value, self.current_loop).is_some() {
             self.homes[k]
         } else {
             self.names[k]
@@ -335,13 +335,13 @@ impl Lowerer<'_> {
     }
 
     pub fn uniform(&self, value: Value) -> bool {
-        self.facts.uniform_at(value, self.current_loop)
+        self.uniformity.uniform_at(value, self.current_loop)
     }
 
     /// Names a value, and copies it home if lanes carry it out of a loop.
     pub fn define(&mut self, value: Value, name: Name) -> Result<()> {
         self.names[value.0 as usize] = name;
-        if let Some(holder) = self.facts.home[value.0 as usize] {
+        if let Some(holder) = self.uniformity.home[value.0 as usize] {
             let run = words(self.scalar(value));
             let home = match self.homes[value.0 as usize] {
                 Name::Register(register, _) => register,
@@ -378,9 +378,9 @@ impl Lowerer<'_> {
         let mut outermost = None;
         let mut from = self.current_loop;
         if from != within {
-            while from != 0 && !self.facts.encloses(from, within) {
+            while from != 0 && !self.uniformity.encloses(from, within) {
                 outermost = Some(from);
-                from = self.facts.loops[from as usize].parent;
+                from = self.uniformity.loops[from as usize].parent;
             }
         }
         let virtual_register = &mut self.out.registers[register as usize];

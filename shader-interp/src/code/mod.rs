@@ -31,7 +31,7 @@ mod simplify;
 mod uniform;
 pub mod verify;
 
-pub use isa::{Inst, Kind, Opcode};
+pub use isa::{Inst, Opcode, OperandKind};
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
@@ -220,10 +220,10 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
         return Err(CompileError::Limit(format!("workgroup of {size} invocations")));
     }
     simplify::simplify(&mut shader);
-    let facts = uniform::analyse(&shader, options.modelled);
-    let plan = plan::plan(&shader, &facts);
+    let uniformity = uniform::analyse(&shader, options.modelled);
+    let plan = plan::plan(&shader, &uniformity);
     let outline = options.modelled.then(|| Arc::new(ShaderOutline::new(&shader)));
-    let lowered = lower::lower(&shader, &facts, &plan, options)?;
+    let lowered = lower::lower(&shader, &uniformity, &plan, options)?;
     let mut program = allocate::allocate(lowered)?;
     shader.body = Vec::new();
     shader.values = Vec::new();
@@ -244,8 +244,8 @@ impl std::fmt::Display for Program {
         for (k, inst) in self.code.iter().enumerate() {
             write!(f, "{k:5} {inst}")?;
             let shape = inst.op.shape();
-            let entry = if shape[4] == Kind::Memory { Some(u32::from(inst.aux)) } else { None }
-                .or((shape[5] == Kind::Memory).then_some(inst.imm));
+            let entry = if shape[4] == OperandKind::Memory { Some(u32::from(inst.aux)) } else { None }
+                .or((shape[5] == OperandKind::Memory).then_some(inst.imm));
             if let Some(entry) = entry.and_then(|k| self.memory.get(k as usize)) {
                 write!(
                     f,

@@ -2,7 +2,7 @@
 //! rounds exactly as the two it stands for.
 
 use super::isa::Opcode;
-use super::uniform::{Facts, LoopId};
+use super::uniform::{LoopId, Uniformity};
 use crate::ir::{Alu, Node, Op, OpKind, Place, Region, Scalar, Shader, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -38,7 +38,7 @@ enum Item<'a> {
 
 struct Planner<'a> {
     shader: &'a Shader,
-    facts: &'a Facts,
+    uniformity: &'a Uniformity,
     definitions: Vec<Option<&'a Op>>,
     total: Vec<u32>,
     items: Vec<Item<'a>>,
@@ -47,11 +47,11 @@ struct Planner<'a> {
 }
 
 /// Plans the whole shader.
-pub(super) fn plan(shader: &Shader, facts: &Facts) -> Plan {
+pub(super) fn plan(shader: &Shader, uniformity: &Uniformity) -> Plan {
     let count = shader.values.len();
     let mut planner = Planner {
         shader,
-        facts,
+        uniformity,
         definitions: vec![None; count],
         total: vec![0; count],
         items: Vec::new(),
@@ -101,7 +101,7 @@ impl<'a> Planner<'a> {
                 Node::Loop { label, initial, body, .. } => {
                     self.carry(initial);
                     let outer = self.current_loop;
-                    self.current_loop = self.facts.loop_labels[label];
+                    self.current_loop = self.uniformity.loop_labels[label];
                     self.collect(body);
                     self.current_loop = outer;
                 }
@@ -134,7 +134,7 @@ impl<'a> Planner<'a> {
         (op.kind == OpKind::Alu(alu)
             && self.total[value.0 as usize] == 1
             && matches!(self.scalar(value), Scalar::I32 | Scalar::F32)
-            && self.facts.loop_of[value.0 as usize] == at)
+            && self.uniformity.loop_of[value.0 as usize] == at)
             .then(|| op.arguments.clone())
     }
 
@@ -188,7 +188,7 @@ impl<'a> Planner<'a> {
             }
             let Some(op) = self.definitions[value.0 as usize] else { break };
             if self.scalar(value) != Scalar::I32
-                || !self.facts.encloses(self.facts.loop_of[value.0 as usize], at)
+                || !self.uniformity.encloses(self.uniformity.loop_of[value.0 as usize], at)
             {
                 break;
             }
@@ -319,7 +319,7 @@ impl<'a> Planner<'a> {
     fn branch(&mut self, condition: Value, at: LoopId) {
         let fusable = || {
             let op = self.definitions[condition.0 as usize]?;
-            if self.total[condition.0 as usize] != 1 || self.facts.loop_of[condition.0 as usize] != at {
+            if self.total[condition.0 as usize] != 1 || self.uniformity.loop_of[condition.0 as usize] != at {
                 return None;
             }
             let OpKind::Alu(alu) = op.kind else { return None };

@@ -1,7 +1,7 @@
 //! Which opcodes compute an arithmetic operation: directly on 32 and 64 bits; on 8 and 16 bits by way of 32.
 
 use super::isa::Opcode;
-use super::lower::{Lowerer, Name, Result, not_implemented, words};
+use super::lower::{Generator, Name, Result, not_implemented, words};
 use crate::error::CompileError;
 use crate::ir::{Alu, Conversion, Gives, Mark, Op, OpKind, Operands, Scalar, alu_table};
 use smallvec::{SmallVec, smallvec};
@@ -155,11 +155,11 @@ fn width_index(scalar: Scalar) -> usize {
 
 type Names = SmallVec<[Name; 4]>;
 
-impl Select for Lowerer<'_> {
+impl Select for Generator<'_> {
     type Value = Name;
 
     fn compute(&mut self, opcode: Opcode, run: u16, operands: &[Name]) -> Result<Name> {
-        Lowerer::compute(self, opcode, run, operands)
+        Generator::compute(self, opcode, run, operands)
     }
 
     fn by_words(&mut self, opcode: Opcode, operands: &[Name]) -> Result<Name> {
@@ -172,11 +172,11 @@ impl Select for Lowerer<'_> {
     }
 
     fn constant(&mut self, word: u32) -> Name {
-        Lowerer::constant(self, word)
+        Generator::constant(self, word)
     }
 }
 
-impl Lowerer<'_> {
+impl Generator<'_> {
     /// An operation without side effects.
     pub(super) fn pure(&mut self, op: &Op) -> Result<()> {
         let mut a = Names::new();

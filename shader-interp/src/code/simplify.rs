@@ -27,7 +27,7 @@ pub(super) fn simplify(shader: &mut Shader) {
         merger.resolve(&mut name.value);
     }
     prune(&mut body, &mut FxHashSet::default());
-    shader.body = sweep(body, count);
+    shader.body = drop_unused(body, count);
 }
 
 struct Merger<'a> {
@@ -343,7 +343,7 @@ impl Uses {
 }
 
 /// Drops what nobody uses.
-fn sweep(mut body: Region, count: usize) -> Region {
+fn drop_unused(mut body: Region, count: usize) -> Region {
     let mut uses = Uses {
         needs: vec![SmallVec::new(); count],
         live: vec![false; count],

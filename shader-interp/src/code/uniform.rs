@@ -19,25 +19,25 @@ pub(super) type LoopId = u32;
 /// What the code generator needs to know. `ifs` and `jumps` are indexed by the order in which the walk meets
 /// them.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct Uniformity {
     pub uniform: Vec<bool>,
     /// The loop in which a value is defined.
     pub loop_of: Vec<LoopId>,
     /// A value used outside a loop that lanes leave at different times, where it is defined: the loop (or 0)
     /// that holds all its uses.
     pub home: Vec<Option<LoopId>>,
-    pub loops: Vec<LoopFacts>,
+    pub loops: Vec<LoopUniformity>,
     /// For each If: its condition differs between lanes.
     pub ifs: Vec<bool>,
     /// For each Leave and Repeat: lanes of its construct may wait elsewhere.
     pub jumps: Vec<bool>,
-    pub blocks: FxHashMap<Label, BlockFacts>,
+    pub blocks: FxHashMap<Label, BlockUniformity>,
     /// Loop of a label, for loops.
     pub loop_labels: FxHashMap<Label, LoopId>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LoopFacts {
+pub(super) struct LoopUniformity {
     pub parent: LoopId,
     pub nesting: u32,
     /// Lanes leave it at different times.
@@ -51,7 +51,7 @@ pub(super) struct LoopFacts {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BlockFacts {
+pub(super) struct BlockUniformity {
     /// Lanes leave it at different times.
     pub partial: bool,
     depth: u32,
@@ -60,18 +60,18 @@ pub(super) struct BlockFacts {
     within: LoopId,
 }
 
-impl Facts {
+impl Uniformity {
     /// The loop that all uses so far share, if `value` is used in `at` outside a divergent loop that defines
     /// it.
     pub fn escaped(&self, value: Value, at: LoopId) -> Option<LoopId> {
         let mut from = self.loop_of[value.0 as usize];
         let mut outermost = None;
         while !self.encloses(from, at) {
-            let facts = &self.loops[from as usize];
-            if facts.divergent {
-                outermost = Some(facts.parent);
+            let uniformity = &self.loops[from as usize];
+            if uniformity.divergent {
+                outermost = Some(uniformity.parent);
             }
-            from = facts.parent;
+            from = uniformity.parent;
         }
         outermost
     }
@@ -120,17 +120,17 @@ pub(super) fn only_leaves(region: &Region) -> Option<Label> {
 }
 
 /// Analyses `shader`.
-pub(super) fn analyse(shader: &Shader, modelled: bool) -> Facts {
+pub(super) fn analyse(shader: &Shader, modelled: bool) -> Uniformity {
     let count = shader.values.len();
     let mut walker = Walker {
         shader,
         modelled,
-        facts: Facts {
+        uniformity: Uniformity {
             uniform: vec![true; count],
             loop_of: vec![0; count],
             home: vec![None; count],
-            loops: vec![LoopFacts::default()],
-            ..Facts::default()
+            loops: vec![LoopUniformity::default()],
+            ..Uniformity::default()
         },
         next_if: 0,
         next_jump: 0,
@@ -143,21 +143,21 @@ pub(super) fn analyse(shader: &Shader, modelled: bool) -> Facts {
         walker.next_if = 0;
         walker.next_jump = 0;
         walker.next_loop = 1;
-        for facts in &mut walker.facts.loops {
-            facts.repeats = 0;
+        for uniformity in &mut walker.uniformity.loops {
+            uniformity.repeats = 0;
         }
-        for facts in walker.facts.blocks.values_mut() {
-            facts.leaves = 0;
+        for uniformity in walker.uniformity.blocks.values_mut() {
+            uniformity.leaves = 0;
         }
         walker.region(&shader.body, 0, 0, &mut Vec::new());
     }
-    walker.facts
+    walker.uniformity
 }
 
 struct Walker<'a> {
     shader: &'a Shader,
     modelled: bool,
-    facts: Facts,
+    uniformity: Uniformity,
     next_if: usize,
     next_jump: usize,
     next_loop: LoopId,
@@ -177,26 +177,26 @@ fn set(flag: &mut bool, changed: &mut bool) {
 impl Walker<'_> {
     /// True if uniform here; notes that the value escapes.
     fn used(&mut self, value: Value) -> bool {
-        if let Some(holder) = self.facts.escaped(value, self.current_loop) {
-            let home = self.facts.home[value.0 as usize];
-            let nesting = |id: LoopId| self.facts.loops[id as usize].nesting;
+        if let Some(holder) = self.uniformity.escaped(value, self.current_loop) {
+            let home = self.uniformity.home[value.0 as usize];
+            let nesting = |id: LoopId| self.uniformity.loops[id as usize].nesting;
             if home.is_none_or(|home| nesting(holder) < nesting(home)) {
-                self.facts.home[value.0 as usize] = Some(holder);
+                self.uniformity.home[value.0 as usize] = Some(holder);
                 self.changed = true;
             }
             return false;
         }
-        self.facts.uniform[value.0 as usize]
+        self.uniformity.uniform[value.0 as usize]
     }
 
     fn vary(&mut self, value: Value) {
-        if std::mem::replace(&mut self.facts.uniform[value.0 as usize], false) {
+        if std::mem::replace(&mut self.uniformity.uniform[value.0 as usize], false) {
             self.changed = true;
         }
     }
 
     fn define(&mut self, value: Value) {
-        self.facts.loop_of[value.0 as usize] = self.current_loop;
+        self.uniformity.loop_of[value.0 as usize] = self.current_loop;
     }
 
     /// Walks a region at `depth` with the running lanes full from `full`. Depths of constructs that lanes
@@ -224,15 +224,15 @@ impl Walker<'_> {
                 let divergent = !self.used(*condition);
                 let index = self.next_if;
                 self.next_if += 1;
-                if self.facts.ifs.len() <= index {
-                    self.facts.ifs.push(divergent);
+                if self.uniformity.ifs.len() <= index {
+                    self.uniformity.ifs.push(divergent);
                 }
-                self.facts.ifs[index] = divergent;
+                self.uniformity.ifs[index] = divergent;
                 self.selection(divergent, then, otherwise, depth + 1, full, left)
             }
             Node::Block { label, results, body } => {
                 let d = depth + 1;
-                let entry = self.facts.blocks.entry(*label).or_default();
+                let entry = self.uniformity.blocks.entry(*label).or_default();
                 entry.depth = d;
                 entry.within = self.current_loop;
                 results.iter().for_each(|v| self.define(*v));
@@ -244,8 +244,8 @@ impl Walker<'_> {
                 inner.retain(|l| *l < d);
                 let after = inner.iter().copied().fold(full, u32::max);
                 left.extend(inner);
-                let facts = self.facts.blocks[label];
-                if facts.partial && (facts.leaves > 1 || facts.crossed_loop) {
+                let uniformity = self.uniformity.blocks[label];
+                if uniformity.partial && (uniformity.leaves > 1 || uniformity.crossed_loop) {
                     results.iter().for_each(|v| self.vary(*v));
                 }
                 Some(after)
@@ -277,19 +277,19 @@ impl Walker<'_> {
                 let varying: Vec<bool> = arguments.iter().map(|v| !self.used(*v)).collect();
                 let parameters = self.parameters.get(label).cloned().unwrap_or_default();
                 parameters.iter().zip(varying).filter(|(_, varies)| *varies).for_each(|(v, _)| self.vary(*v));
-                let id = self.facts.loop_labels[label];
-                let depth = self.facts.loops[id as usize].depth;
+                let id = self.uniformity.loop_labels[label];
+                let depth = self.uniformity.loops[id as usize].depth;
                 let partial = full > depth;
                 self.exits(depth + 1, full);
-                let facts = &mut self.facts.loops[id as usize];
-                facts.repeats += 1;
+                let uniformity = &mut self.uniformity.loops[id as usize];
+                uniformity.repeats += 1;
                 if partial {
                     left.push(depth + 1);
-                    set(&mut facts.partial_repeat, &mut self.changed);
-                    if facts.repeats > 1 || id != self.current_loop {
+                    set(&mut uniformity.partial_repeat, &mut self.changed);
+                    if uniformity.repeats > 1 || id != self.current_loop {
                         parameters.iter().for_each(|v| self.vary(*v));
                     }
-                } else if facts.repeats > 1 && facts.partial_repeat {
+                } else if uniformity.repeats > 1 && uniformity.partial_repeat {
                     parameters.iter().for_each(|v| self.vary(*v));
                 }
                 self.jump(partial);
@@ -302,23 +302,23 @@ impl Walker<'_> {
     fn jump(&mut self, partial: bool) {
         let index = self.next_jump;
         self.next_jump += 1;
-        if self.facts.jumps.len() <= index {
-            self.facts.jumps.push(partial);
+        if self.uniformity.jumps.len() <= index {
+            self.uniformity.jumps.push(partial);
         }
-        self.facts.jumps[index] = partial;
+        self.uniformity.jumps[index] = partial;
     }
 
     /// Lanes leave block `label`, only some of the running ones if `divergent`. Returns whether others stay.
     fn leave(&mut self, label: Label, divergent: bool, full: u32, left: &mut Vec<u32>) -> bool {
-        let depth = self.facts.blocks[&label].depth;
+        let depth = self.uniformity.blocks[&label].depth;
         let partial = divergent || full > depth;
         self.exits(depth, if divergent { u32::MAX } else { full });
         let current = self.current_loop;
-        let Some(facts) = self.facts.blocks.get_mut(&label) else { return partial };
-        facts.leaves += 1;
-        facts.crossed_loop |= facts.within != current;
+        let Some(uniformity) = self.uniformity.blocks.get_mut(&label) else { return partial };
+        uniformity.leaves += 1;
+        uniformity.crossed_loop |= uniformity.within != current;
         if partial {
-            set(&mut facts.partial, &mut self.changed);
+            set(&mut uniformity.partial, &mut self.changed);
             left.push(depth);
         }
         partial
@@ -327,12 +327,12 @@ impl Walker<'_> {
     /// Lanes that are full from `full` leave all constructs of `depth` or more.
     fn exits(&mut self, depth: u32, full: u32) {
         let mut id = self.current_loop;
-        while id != 0 && self.facts.loops[id as usize].depth >= depth {
-            let facts = &mut self.facts.loops[id as usize];
-            if full > facts.depth {
-                set(&mut facts.divergent, &mut self.changed);
+        while id != 0 && self.uniformity.loops[id as usize].depth >= depth {
+            let uniformity = &mut self.uniformity.loops[id as usize];
+            if full > uniformity.depth {
+                set(&mut uniformity.divergent, &mut self.changed);
             }
-            id = facts.parent;
+            id = uniformity.parent;
         }
     }
 
@@ -392,32 +392,32 @@ impl Walker<'_> {
         let id = self.next_loop;
         self.next_loop += 1;
         let parent = self.current_loop;
-        if self.facts.loops.len() as u32 <= id {
-            let nesting = self.facts.loops[parent as usize].nesting + 1;
-            self.facts.loops.push(LoopFacts { parent, nesting, ..LoopFacts::default() });
-            self.facts.loop_labels.insert(label, id);
+        if self.uniformity.loops.len() as u32 <= id {
+            let nesting = self.uniformity.loops[parent as usize].nesting + 1;
+            self.uniformity.loops.push(LoopUniformity { parent, nesting, ..LoopUniformity::default() });
+            self.uniformity.loop_labels.insert(label, id);
             self.parameters.insert(label, parameters.to_vec());
         }
         let depth = exit_depth + 1;
-        self.facts.loops[id as usize].depth = depth;
+        self.uniformity.loops[id as usize].depth = depth;
         self.current_loop = id;
         parameters.iter().for_each(|v| self.define(*v));
-        let head = full.max(self.facts.loops[id as usize].head_full);
+        let head = full.max(self.uniformity.loops[id as usize].head_full);
         let mut inner = Vec::new();
         let end = self.region(body, depth, head, &mut inner);
         if let Some(end) = end
             && end > depth
         {
-            let facts = &mut self.facts.loops[id as usize];
-            set(&mut facts.divergent, &mut self.changed);
-            set(&mut facts.partial_end, &mut self.changed);
+            let uniformity = &mut self.uniformity.loops[id as usize];
+            set(&mut uniformity.divergent, &mut self.changed);
+            set(&mut uniformity.partial_end, &mut self.changed);
         }
         self.current_loop = parent;
         inner.retain(|l| *l < exit_depth);
         let after = inner.iter().copied().fold(full, u32::max);
-        let facts = &mut self.facts.loops[id as usize];
-        if after > facts.head_full && after > full {
-            facts.head_full = after;
+        let uniformity = &mut self.uniformity.loops[id as usize];
+        if after > uniformity.head_full && after > full {
+            uniformity.head_full = after;
             self.changed = true;
         }
         left.extend(inner);

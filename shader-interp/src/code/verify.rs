@@ -1,7 +1,7 @@
 //! The verifier: after it, registers, tables and jump targets may be used unchecked, and nothing but joins and
 //! jumps runs while no lane does.
 
-use super::isa::{Inst, Kind, Opcode};
+use super::isa::{Inst, Opcode, OperandKind};
 use super::{ElementIndex, Program, Space};
 use crate::error::CompileError;
 
@@ -24,16 +24,16 @@ pub fn verify(program: &Program) -> Result<(), CompileError> {
             [inst.dst.into(), inst.a.into(), inst.b.into(), inst.c.into(), inst.aux.into(), inst.imm];
         for (n, (kind, field)) in inst.op.shape().into_iter().zip(fields).enumerate() {
             let good = match kind {
-                Kind::None | Kind::Literal => true,
-                Kind::Vector(run) => {
+                OperandKind::None | OperandKind::Literal => true,
+                OperandKind::Vector(run) => {
                     vectors(field, run.into()) && (n > 0 || field >= pinned || reads_first(inst.op))
                 }
-                Kind::Mask => field < program.masks,
-                Kind::View => (field as usize) < program.views.len(),
-                Kind::Memory => (field as usize) < program.memory.len(),
-                Kind::Barrier => (field as usize) < program.barriers.len(),
-                Kind::Image => (field as usize) < program.images.len(),
-                Kind::Target => (field as usize) < program.code.len(),
+                OperandKind::Mask => field < program.masks,
+                OperandKind::View => (field as usize) < program.views.len(),
+                OperandKind::Memory => (field as usize) < program.memory.len(),
+                OperandKind::Barrier => (field as usize) < program.barriers.len(),
+                OperandKind::Image => (field as usize) < program.images.len(),
+                OperandKind::Target => (field as usize) < program.code.len(),
             };
             if !good {
                 return fail(k, "an operand out of range");

@@ -6,7 +6,7 @@
 //! put back after each execution. Where the shader has operations that a subgroup executes together, a
 //! subgroup takes its turns as one, and the exploration says so.
 
-use super::modelled::{self, BarrierDivergence, Grain, ModelledOptions, Scheduler, Unit};
+use super::modelled::{self, BarrierDivergence, Granularity, ModelledOptions, Scheduler, Unit};
 use super::waiting::Waiting;
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
@@ -157,7 +157,7 @@ pub fn explore<W: Scheduler>(
         window: groups as usize,
         watchdog: options.watchdog,
         stop: options.stop,
-        grain: if together { Grain::Accesses } else { Grain::Invocations },
+        granularity: if together { Granularity::Accesses } else { Granularity::Invocations },
         ..ModelledOptions::default()
     };
     let search = Shared::new(match options.which {

@@ -11,7 +11,7 @@ pub(crate) mod context;
 mod divergence;
 pub mod explore;
 mod flat;
-mod grain;
+mod granularity;
 mod host_thread;
 mod launch;
 mod limits;

@@ -8,8 +8,8 @@
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
-pub use super::grain::Grain;
-use super::grain::{Stop, stop_at};
+pub use super::granularity::Granularity;
+use super::granularity::{Stop, stop_at};
 use super::limits::Limits;
 use super::run::{Control, run};
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
@@ -42,7 +42,7 @@ pub struct ModelledOptions<'a> {
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a std::sync::atomic::AtomicBool>,
     /// What a step is.
-    pub grain: Grain,
+    pub granularity: Granularity,
     /// Steps after which [`Scheduler::judged`] is told what memory judges at once, and not when the dispatch
     /// has ended.
     pub tell_after: Option<u64>,
@@ -57,7 +57,7 @@ impl Default for ModelledOptions<'_> {
             patience: 1 << 24,
             watchdog: None,
             stop: None,
-            grain: Grain::Visible,
+            granularity: Granularity::Visible,
             tell_after: None,
         }
     }
@@ -138,13 +138,13 @@ pub fn dispatch<M: MemorySystem>(
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
     }
+    let context = Context::new(program, grid, resources);
+    let total = context.launch.workgroups()?;
     let size: u32 = program.shader.local_size.iter().product();
     if M::MODELLED && total.saturating_mul(u64::from(size)) > u64::from(u32::MAX) {
         let gap = format!("a checked dispatch of {total} workgroups of {size} invocations");
         return Err(Trap::NotImplemented(gap));
     }
-    let context = Context::new(program, grid, resources);
-    let total = context.launch.workgroups()?;
     let mut run = Run {
         context: &context,
         memory,
@@ -182,7 +182,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 // arrives.
                 return Err(self.livelock());
             }
-            let forced = self.units.len() == 1 && !self.options.grain.fine();
+            let forced = self.units.len() == 1 && !self.options.granularity.fine();
             let k = match if forced { Ok(0) } else { self.scheduler.next(&self.units) } {
                 Ok(k) => k % self.units.len(),
                 Err(Trap::Livelock) => return Err(self.livelock()),
@@ -243,7 +243,8 @@ impl<M: MemorySystem> Run<'_, M> {
                     let program = self.context.program;
                     let waits = member.at_barrier.is_some();
                     let repeats = if waits { self.watch.repeats(who) } else { self.watch.runs(who) };
-                    let (reason, next) = if repeats || (self.options.grain.fine() && member.started && !waits)
+                    let (reason, next) = if repeats
+                        || (self.options.granularity.fine() && member.started && !waits)
                     {
                         // Behind a barrier stands what it does next, not what it waits for.
                         let stands = if waits { None } else { operand(self.context, &member.strand) };
@@ -258,7 +259,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     } else {
                         (Reason::NotStarted, Site(0))
                     };
-                    let unit = Unit { next, ..member.unit(program, who, self.options.grain) };
+                    let unit = Unit { next, ..member.unit(program, who, self.options.granularity) };
                     waiting.push(Waiting { unit, lanes: member.strand.live, reason });
                 }
             }
@@ -277,8 +278,8 @@ impl<M: MemorySystem> Run<'_, M> {
             let subgroups = (0..self.context.launch.subgroups())
                 .map(|subgroup| {
                     let identity = self.context.launch.identity(workgroup, id, subgroup);
-                    let members = match self.options.grain {
-                        Grain::Invocations => {
+                    let members = match self.options.granularity {
+                        Granularity::Invocations => {
                             (0..identity.lanes).map(|lane| self.start(&identity, lane, 1 << lane)).collect()
                         }
                         _ => vec![self.start(&identity, 0, Mask::MAX)],
@@ -319,12 +320,13 @@ impl<M: MemorySystem> Run<'_, M> {
     }
 
     fn list_resident(&mut self, r: usize) {
-        let (grain, program) = (self.options.grain, self.context.program);
+        let (granularity, program) = (self.options.granularity, self.context.program);
         let resident = &self.residents[r];
         for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
             for (k, member) in members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none()) {
-                let strand = if grain.fine() { member.number } else { k as u32 };
-                let mut unit = member.unit(program, (resident.workgroup, identity.subgroup, strand), grain);
+                let strand = if granularity.fine() { member.number } else { k as u32 };
+                let mut unit =
+                    member.unit(program, (resident.workgroup, identity.subgroup, strand), granularity);
                 unit.priority = self.scheduler.priority(&unit);
                 self.units.push(unit);
                 self.slots.push((r, s, k));
@@ -340,7 +342,7 @@ impl<M: MemorySystem> Run<'_, M> {
         let (identity, members, back_edges) = &mut resident.subgroups[s];
         self.memory.enter_subgroup(identity);
         let program = self.context.program;
-        let fine = self.options.grain.fine();
+        let fine = self.options.granularity.fine();
         let watched = self.watch.watches();
         if watched != self.observing {
             self.memory.observe(watched);
@@ -450,7 +452,7 @@ impl<M: MemorySystem> Run<'_, M> {
             self.scheduler.barrier_divergence(&found);
         }
         self.memory.barrier_complete(resident.workgroup);
-        let merge = self.options.grain != Grain::Invocations;
+        let merge = self.options.granularity != Granularity::Invocations;
         for (identity, members, _) in &mut resident.subgroups {
             if merge && merge_at_barriers(members, self.context.program, |member| &mut member.strand) {
                 self.watch.changed();
@@ -481,8 +483,13 @@ impl Member {
     }
 
     /// What the scheduler sees of it.
-    fn unit(&self, program: &Program, (workgroup, subgroup, strand): (u32, u32, u32), grain: Grain) -> Unit {
-        let fine = grain.fine();
+    fn unit(
+        &self,
+        program: &Program,
+        (workgroup, subgroup, strand): (u32, u32, u32),
+        granularity: Granularity,
+    ) -> Unit {
+        let fine = granularity.fine();
         Unit {
             workgroup,
             subgroup,

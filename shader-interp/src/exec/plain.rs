@@ -46,7 +46,8 @@ pub fn dispatch(
     let trapped = [AtomicU32::new(u32::MAX), AtomicU32::new(u32::MAX)];
     let limits = Limits { watchdog: options.watchdog, stop: options.stop, trapped: Some(&trapped) };
     let loops = program.back_edges.len() as u64;
-    let work = total * u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
+    let work =
+        total * u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
     let pool = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD);
     let threads = pool.map_or(1, |pool| (pool.current_num_threads() as u64).min(total));
     let chunk = (total / (threads * 16)).clamp(1, 256);

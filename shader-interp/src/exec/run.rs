@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::flat;
-use super::grain::shared;
+use super::granularity::shared;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target, Work};
 use crate::code::isa::instruction_table;
@@ -229,7 +229,7 @@ macro_rules! define_run {
                 // SAFETY: as above; no other reference to a register lives meanwhile.
                 () => { unsafe { std::slice::from_raw_parts_mut(v, program.vectors as usize) } };
             }
-            macro_rules! outlined {
+            macro_rules! call {
                 ($work:ty, $entry:expr) => {
                     T::work::<$work, _, M>(context, $entry, file!(), mask, memory).map_err(|trap| *trap)
                 };
@@ -266,7 +266,7 @@ macro_rules! define_run {
                     if M::MODELLED {
                         return Err(Trap::NotImplemented("plain code in modelled mode".into()));
                     }
-                    outlined!($work, $inst)?;
+                    call!($work, $inst)?;
                 }};
             }
             let mut first = true;
@@ -281,7 +281,7 @@ macro_rules! define_run {
                 pc += 1;
                 match inst.op {
                     $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
-                    $(Opcode::$far => T::outline(move || lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
+                    $(Opcode::$far => T::out_of_line(move || lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
                     $(
                         Opcode::$test => *mask_of!(inst.dst) = test!(T, v, inst, ($($tx: $tt),*) $tb),
                         Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
@@ -301,7 +301,7 @@ macro_rules! define_run {
                         }
                     })*
                     $(Opcode::$far_test => {
-                        *mask_of!(inst.dst) = T::outline(move || test!(T, v, inst, ($($ux: $ut),*) $ub));
+                        *mask_of!(inst.dst) = T::out_of_line(move || test!(T, v, inst, ($($ux: $ut),*) $ub));
                     })*
 
                     Opcode::MovMasked => {
@@ -404,22 +404,22 @@ macro_rules! define_run {
                     Opcode::Load => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);
-                        outlined!(Load, entry)?;
+                        call!(Load, entry)?;
                     }
                     Opcode::LoadUniform => {
                         let entry = entry!(inst.imm);
-                        outlined!(LoadUniform, entry)?;
+                        call!(LoadUniform, entry)?;
                     }
                     Opcode::Store => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible || (control.every && shared(entry)), here);
                         strand.stores += 1;
-                        outlined!(Store, entry)?;
+                        call!(Store, entry)?;
                     }
                     Opcode::Atomic => {
                         let entry = entry!(inst.imm);
                         yield_before!(entry.visible, here);
-                        let changed = outlined!(AtomicOf, entry)?;
+                        let changed = call!(AtomicOf, entry)?;
                         strand.changes += u64::from(changed);
                     }
                     Opcode::LoadPrivate => {
@@ -533,7 +533,7 @@ macro_rules! define_run {
                     }
                     Opcode::Shuffle => {
                         let (value, by) = (&*vector!(inst.a), &*vector!(inst.b));
-                        let moved = T::outline(move || match inst.imm {
+                        let moved = T::out_of_line(move || match inst.imm {
                             0 => group::shuffle(value, by),
                             1 => group::shuffle_xor(value, by),
                             2 => group::shuffle_up(value, by),
@@ -562,7 +562,7 @@ macro_rules! define_run {
                         let (fold, kind, scalar) = program.groups[inst.imm as usize];
                         let mut out = [Lanes::ZERO];
                         let (value, to) = (std::slice::from_ref(&*vector!(inst.a)), &mut out);
-                        T::outline(move || group::fold(fold, kind, scalar, value, mask, to));
+                        T::out_of_line(move || group::fold(fold, kind, scalar, value, mask, to));
                         *vector!(inst.dst) = out[0];
                     }
                     Opcode::Group64 => {
@@ -570,7 +570,7 @@ macro_rules! define_run {
                         let mut out = [Lanes::ZERO; 2];
                         let value = [*vector!(inst.a), *vector!(inst.a + 1)];
                         let (from, to) = (&value, &mut out);
-                        T::outline(move || group::fold(fold, kind, scalar, from, mask, to));
+                        T::out_of_line(move || group::fold(fold, kind, scalar, from, mask, to));
                         *vector!(inst.dst) = out[0];
                         *vector!(inst.dst + 1) = out[1];
                     }
@@ -586,7 +586,7 @@ macro_rules! define_run {
                     Opcode::Image => {
                         let entry = &program.images[inst.imm as usize];
                         yield_before!(entry.visible || control.every, here);
-                        let changed = outlined!(ImageOf, entry)?;
+                        let changed = call!(ImageOf, entry)?;
                         if entry.instruction.stores() {
                             strand.stores += 1;
                         } else {

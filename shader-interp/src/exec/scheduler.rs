@@ -24,12 +24,12 @@ pub struct Unit {
     pub next: Site,
     /// Its running lanes.
     pub mask: Mask,
-    /// [`Grain::Accesses`] and finer: its next step accesses no memory that others see.
+    /// [`Granularity::Accesses`] and finer: its next step accesses no memory that others see.
     pub silent: bool,
-    /// [`Grain::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a
+    /// [`Granularity::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a
     /// branch.
     pub parked: bool,
-    /// [`Grain::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
+    /// [`Granularity::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
     pub local: u64,
 }
 

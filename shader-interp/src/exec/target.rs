@@ -33,7 +33,7 @@ pub(crate) trait Target {
     fn mask_of(words: &[u32; CHUNK]) -> u32;
 
     /// Calls `f` as a function of its own, compiled for this instruction set.
-    fn outline<R>(f: impl FnOnce() -> R) -> R;
+    fn out_of_line<R>(f: impl FnOnce() -> R) -> R;
 
     /// Does the work in a function of its own, compiled for this instruction set.
     fn work<W: Work<E, M>, E, M>(
@@ -69,7 +69,7 @@ impl Target for Baseline {
     }
 
     #[inline(never)]
-    fn outline<R>(f: impl FnOnce() -> R) -> R {
+    fn out_of_line<R>(f: impl FnOnce() -> R) -> R {
         f()
     }
 
@@ -124,7 +124,7 @@ mod x86 {
                 }
 
                 #[inline(always)]
-                fn outline<R>(f: impl FnOnce() -> R) -> R {
+                fn out_of_line<R>(f: impl FnOnce() -> R) -> R {
                     // SAFETY: the host has the instructions.
                     unsafe { Self::call(f) }
                 }

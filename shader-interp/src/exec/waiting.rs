@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::modelled::Unit;
 use super::strand::Strand;
-use crate::code::{Kind, MemoryEntry, Program, Space};
+use crate::code::{MemoryEntry, OperandKind, Program, Space};
 use pellucid_memory::access::Reference;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::{AccessKind, Place};
@@ -57,9 +57,9 @@ pub(crate) fn site_at(program: &Program, pc: u32) -> Site {
     let Some(inst) = program.code.get(pc as usize) else { return Site(0) };
     let k = inst.imm as usize;
     let found = match inst.op.shape()[5] {
-        Kind::Memory => program.memory.get(k).map(|entry| entry.site),
-        Kind::Barrier => program.barriers.get(k).map(|entry| entry.site),
-        Kind::Image => program.images.get(k).map(|entry| entry.site),
+        OperandKind::Memory => program.memory.get(k).map(|entry| entry.site),
+        OperandKind::Barrier => program.barriers.get(k).map(|entry| entry.site),
+        OperandKind::Image => program.images.get(k).map(|entry| entry.site),
         _ => None,
     };
     found.unwrap_or(Site(0))
@@ -76,7 +76,7 @@ pub(crate) fn loop_site(program: &Program, pc: u32) -> Site {
 pub(crate) fn operand(context: &Context<'_>, strand: &Strand) -> Option<Operand> {
     let program = context.program;
     let inst = program.code.get(strand.pc as usize)?;
-    if inst.op.shape()[5] != Kind::Memory {
+    if inst.op.shape()[5] != OperandKind::Memory {
         return None;
     }
     let entry = program.memory.get(inst.imm as usize)?;

@@ -66,7 +66,8 @@ impl Worker {
         let workgroup_id = context.launch.workgroup_id(workgroup);
         let control = Control { alone: context.launch.subgroups() == 1, every: false };
         for subgroup in 0..context.launch.subgroups() {
-            let mut strand = self.pool.start(context, &context.launch.identity(workgroup, workgroup_id, subgroup));
+            let mut strand =
+                self.pool.start(context, &context.launch.identity(workgroup, workgroup_id, subgroup));
             strand.fuel = FUEL;
             match run(self.level, context, &mut strand, memory, &control)? {
                 Step::Done => self.pool.put_back(strand),
@@ -152,7 +153,8 @@ impl Worker {
         subgroup: &mut Subgroup,
         limits: &Limits<'_>,
     ) -> Result<Outcome, Trap> {
-        let control = Control { alone: context.launch.subgroups() == 1 && subgroup.strands.len() == 1, every: false };
+        let control =
+            Control { alone: context.launch.subgroups() == 1 && subgroup.strands.len() == 1, every: false };
         for look in 0.. {
             let Some(k) = (0..subgroup.strands.len())
                 .map(|n| (n + look as usize) % subgroup.strands.len())

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::code::select::instructions;
-use crate::code::{self, Kind};
+use crate::code::{self, OperandKind};
 use crate::exec::plain::{PlainOptions, dispatch};
 use crate::interface::{CompileOptions, Descriptor, Grid, Resources};
 use crate::pass::builder::Builder;
@@ -191,7 +191,7 @@ fn rows_name_instructions_that_take_their_operands() {
             };
             assert_eq!(codes.len(), expected, "instructions of {alu:?}");
             for code in codes {
-                let taken = code.shape()[1..5].iter().filter(|kind| **kind != Kind::None).count();
+                let taken = code.shape()[1..5].iter().filter(|kind| **kind != OperandKind::None).count();
                 let given = match alu {
                     alu if alu.has(Mark::Chained) => row.operands - 1,
                     alu if alu.has(Mark::Numbered) => row.operands + 1,
@@ -201,9 +201,9 @@ fn rows_name_instructions_that_take_their_operands() {
             }
             for (gives, code) in row.results.iter().zip(codes) {
                 let words = match gives {
-                    Gives::Same | Gives::Chosen => Kind::Vector(width as u16 + 1),
-                    Gives::Bool => Kind::Mask,
-                    Gives::Word | Gives::Single => Kind::Vector(1),
+                    Gives::Same | Gives::Chosen => OperandKind::Vector(width as u16 + 1),
+                    Gives::Bool => OperandKind::Mask,
+                    Gives::Word | Gives::Single => OperandKind::Vector(1),
                 };
                 assert_eq!(code.shape()[0], words, "result of {code:?} for {alu:?}");
             }

@@ -49,19 +49,19 @@ pub(crate) fn run(shader: &mut Shader, known: &FxHashMap<Value, Value>) -> Resul
     analysis.merge();
     let live = analysis.live();
     let body = std::mem::take(&mut shader.body);
-    let mut sweep = Sweep {
+    let mut renumber = Renumber {
         analysis: &analysis,
         live: &live,
         old: &shader.values,
         number: vec![UNSET; count],
         values: Vec::new(),
     };
-    shader.body = sweep.region(body)?;
+    shader.body = renumber.region(body)?;
     shader.names.retain_mut(|name| {
-        let defined = sweep.get(name.value);
+        let defined = renumber.get(name.value);
         defined.map(|value| name.value = value).is_ok()
     });
-    shader.values = sweep.values;
+    shader.values = renumber.values;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ impl Analysis {
     }
 }
 
-struct Sweep<'a> {
+struct Renumber<'a> {
     analysis: &'a Analysis,
     live: &'a [bool],
     old: &'a [Scalar],
@@ -185,7 +185,7 @@ struct Sweep<'a> {
     values: Vec<Scalar>,
 }
 
-impl Sweep<'_> {
+impl Renumber<'_> {
     fn define(&mut self, value: Value) -> Result<Value, CompileError> {
         let new = Value(self.values.len() as u32);
         if self.number[value.0 as usize] != UNSET {

@@ -5,9 +5,7 @@ use super::site::variable_name;
 use super::types::{Layout, Type};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{
-    Alu, Binding, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject,
-};
+use crate::ir::{Alu, Binding, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject};
 use crate::pass::builder::Builder;
 use pellucid_memory::access::Reference;
 use pellucid_memory::scope::StorageClasses;

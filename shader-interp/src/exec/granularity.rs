@@ -4,7 +4,7 @@ use crate::code::{MemoryEntry, Opcode, Program, Space};
 
 /// How far a unit goes in one step, and what a unit is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grain {
+pub enum Granularity {
     /// Strands of subgroups, to the next visible operation.
     #[default]
     Visible,
@@ -15,10 +15,10 @@ pub enum Grain {
     Invocations,
 }
 
-impl Grain {
+impl Granularity {
     /// Whether a step is a single access.
     pub(crate) fn fine(self) -> bool {
-        self >= Grain::Accesses
+        self >= Granularity::Accesses
     }
 }
 
