@@ -24,6 +24,7 @@ impl<'a> Context<'a> {
     }
 
     /// A workgroup begins.
+    #[inline(always)]
     pub fn begin_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
         let shader = &self.program.shader;
         if M::MODELLED || shader.workgroup_bytes > 0 {
@@ -33,6 +34,7 @@ impl<'a> Context<'a> {
     }
 
     /// A workgroup has ended.
+    #[inline(always)]
     pub fn end_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
         if M::MODELLED || self.program.shader.workgroup_bytes > 0 {
             memory.workgroup_end(workgroup);

@@ -113,6 +113,7 @@ impl Compute {
     }
 
     /// Who subgroup `subgroup` of a workgroup is.
+    #[inline]
     fn identity(&self, workgroup: u32, workgroup_id: [u32; 3], subgroup: u32) -> SubgroupIdentity {
         let size = self.subgroup_size;
         SubgroupIdentity {

@@ -293,9 +293,8 @@ impl<M: MemorySystem> Run<'_, M> {
 
     /// A strand of these lanes at the first instruction.
     fn start(&mut self, identity: &SubgroupIdentity, number: u32, lanes: Mask) -> Member {
-        let mut strand = self.pool.start(self.context, identity);
-        strand.restrict(lanes);
-        Member::new(strand, number)
+        self.pool.start(self.context, identity).restrict(lanes);
+        Member::new(self.pool.take(), number)
     }
 
     /// Lists the units that can run.

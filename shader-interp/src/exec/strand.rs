@@ -196,21 +196,33 @@ pub(crate) fn merge_at_barriers<T>(
 pub(crate) struct StrandPool(Vec<Strand>);
 
 impl StrandPool {
-    /// A strand of all lanes of a subgroup, at the first instruction.
-    #[inline]
-    pub fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) -> Strand {
-        let mut strand = self.0.pop().unwrap_or_else(|| {
-            let mut strand = Strand::default();
-            strand.prepare(context);
-            strand
-        });
+    /// A strand of all lanes of a subgroup, at the first instruction. It stays in the pool until it is taken:
+    /// most end where they are.
+    #[inline(always)]
+    pub fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) -> &mut Strand {
+        if self.0.is_empty() {
+            self.add(context);
+        }
+        let last = self.0.len() - 1;
+        let strand = &mut self.0[last];
         strand.start(context, identity);
         strand
     }
 
+    /// Takes the strand that was started last out of the pool.
+    pub fn take(&mut self) -> Strand {
+        self.0.pop().unwrap_or_default()
+    }
+
     /// A strand that has ended.
-    #[inline]
     pub fn put_back(&mut self, strand: Strand) {
+        self.0.push(strand);
+    }
+
+    #[cold]
+    fn add(&mut self, context: &Context<'_>) {
+        let mut strand = Strand::default();
+        strand.prepare(context);
         self.0.push(strand);
     }
 }

@@ -66,12 +66,19 @@ impl Worker {
         let workgroup_id = context.launch.workgroup_id(workgroup);
         let control = Control { alone: context.launch.subgroups() == 1, every: false };
         for subgroup in 0..context.launch.subgroups() {
-            let mut strand =
-                self.pool.start(context, &context.launch.identity(workgroup, workgroup_id, subgroup));
+            let identity = context.launch.identity(workgroup, workgroup_id, subgroup);
+            let strand = self.pool.start(context, &identity);
             strand.fuel = FUEL;
-            match run(self.level, context, &mut strand, memory, &control)? {
-                Step::Done => self.pool.put_back(strand),
-                step => {
+            match run(self.level, context, strand, memory, &control) {
+                // It stays where the next one starts.
+                Ok(Step::Done) => {}
+                Err(trap) => {
+                    // Its lanes may be parked.
+                    self.pool.take();
+                    return Err(trap);
+                }
+                Ok(step) => {
+                    let strand = self.pool.take();
                     let at_barrier = matches!(step, Step::AtBarrier(_));
                     let mut subgroup =
                         Subgroup { strands: vec![(strand, at_barrier)], back_edges: 0, looks: 0 };
