@@ -225,7 +225,7 @@ mod portable {
         let byte = |i| unsafe { to.add(i).write(AtomicU8::from_ptr(from.add(i)).load(Relaxed)) };
         each(skewed(from, to), to, bytes, byte, |i| {
             // SAFETY: the word lies within both sides, which are aligned there.
-            unsafe { to.add(i).cast().write(AtomicU64::from_ptr(from.add(i).cast()).load(Relaxed)) }
+            unsafe { to.add(i).cast::<u64>().write(AtomicU64::from_ptr(from.add(i).cast()).load(Relaxed)) }
         });
     }
 
@@ -238,7 +238,7 @@ mod portable {
         let byte = |i| unsafe { AtomicU8::from_ptr(to.add(i)).store(from.add(i).read(), Relaxed) };
         each(skewed(from, to), to, bytes, byte, |i| {
             // SAFETY: the word lies within both sides, which are aligned there.
-            unsafe { AtomicU64::from_ptr(to.add(i).cast()).store(from.add(i).cast().read(), Relaxed) }
+            unsafe { AtomicU64::from_ptr(to.add(i).cast()).store(from.add(i).cast::<u64>().read(), Relaxed) }
         });
     }
 
