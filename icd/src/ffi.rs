@@ -173,3 +173,67 @@ pub(crate) fn enumerate_bytes(data: &[u8], size: *mut usize, out: *mut c_void) -
     write(size, written)?;
     Ok(if written < data.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_refused_or_empty() {
+        assert!(read::<u32>(std::ptr::null()).is_err());
+        assert!(optional::<u32>(std::ptr::null()).is_none());
+        assert!(write(std::ptr::null_mut(), 1u32).is_err());
+        assert!(slice::<u32>(std::ptr::null(), 3u32).is_empty());
+        assert!(slice_mut::<u32>(std::ptr::null_mut(), 3u32).is_empty());
+        assert_eq!(string(std::ptr::null()), None);
+    }
+
+    #[test]
+    fn structures_are_found_in_chains() {
+        let mut timeline = vk::SemaphoreTypeCreateInfo::default().initial_value(7);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
+        let found = find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
+        assert_eq!(found.map(|t| t.initial_value), Some(7));
+        assert!(find::<vk::ExportSemaphoreCreateInfo<'_>>(info.p_next).is_none());
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+        let out = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+        let kinds: Vec<vk::StructureType> = chain_mut(out.p_next).map(|(kind, _)| kind).collect();
+        assert_eq!(kinds.len(), 2);
+        if let Some(v12) = find_mut::<vk::PhysicalDeviceVulkan12Features<'_>>(out.p_next) {
+            v12.timeline_semaphore = vk::TRUE;
+        }
+        assert_eq!(v12.timeline_semaphore, vk::TRUE);
+    }
+
+    #[test]
+    fn features_are_read_as_an_array() {
+        let v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let all = bools(std::ptr::from_ref(&v13).cast(), 15);
+        assert_eq!(all.iter().filter(|b| **b == vk::TRUE).count(), 1);
+    }
+
+    #[test]
+    fn enumerations_are_cut_to_the_room() {
+        let (items, mut count, mut out) = ([1u32, 2, 3], 0u32, [0u32; 3]);
+        assert_eq!(enumerate(&items, &raw mut count, std::ptr::null_mut()).unwrap(), vk::Result::SUCCESS);
+        assert_eq!(count, 3);
+        count = 2;
+        let answer = enumerate(&items, &raw mut count, out.as_mut_ptr()).unwrap();
+        assert_eq!((answer, count, out), (vk::Result::INCOMPLETE, 2, [1, 2, 0]));
+        let (mut size, mut bytes) = (2usize, [0u8; 4]);
+        let answer = enumerate_bytes(&[7, 8, 9], &raw mut size, bytes.as_mut_ptr().cast()).unwrap();
+        assert_eq!((answer, size, bytes), (vk::Result::INCOMPLETE, 2, [7, 8, 0, 0]));
+    }
+
+    #[test]
+    fn data_of_templates_may_stand_anywhere() {
+        let mut data = [0u8; 24];
+        data[3..11].copy_from_slice(&0x0102_0304_0506_0708u64.to_ne_bytes());
+        assert_eq!(read_at::<u64>(data.as_ptr().cast(), 3), 0x0102_0304_0506_0708);
+        assert_eq!(bytes_at(data.as_ptr().cast(), 3, 8).len(), 8);
+        let mut text = [1 as c_char; 4];
+        put_string(&mut text, "device");
+        assert_eq!(string(text.as_ptr()).as_deref(), Some("dev"));
+    }
+}
