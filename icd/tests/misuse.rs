@@ -35,6 +35,28 @@ fn memory_that_cannot_be_mapped_is_not() {
 }
 
 #[test]
+fn memory_is_mapped_by_a_structure_as_by_arguments() {
+    let v = Vulkan::new();
+    let map2 = ash::khr::map_memory2::Device::new(&v.instance, &v.device);
+    // SAFETY: live handles; the second map and unmap are wrong on purpose.
+    unsafe {
+        let (_, memory, words) = v.buffer(64, 1);
+        v.device.unmap_memory(memory);
+        let info = vk::MemoryMapInfoKHR::default().memory(memory).offset(16).size(16);
+        let mut start = std::ptr::null_mut();
+        let map = map2.fp().map_memory2_khr;
+        assert_eq!(map(v.device.handle(), &raw const info, &raw mut start), vk::Result::SUCCESS);
+        assert_eq!(start.cast(), words.add(16));
+        let again = map(v.device.handle(), &raw const info, &raw mut start);
+        assert_eq!(again, vk::Result::ERROR_MEMORY_MAP_FAILED);
+        let unmap = map2.fp().unmap_memory2_khr;
+        let info = vk::MemoryUnmapInfoKHR::default().memory(memory);
+        assert_eq!(unmap(v.device.handle(), &raw const info), vk::Result::SUCCESS);
+        assert_eq!(unmap(v.device.handle(), &raw const info), vk::Result::ERROR_UNKNOWN);
+    }
+}
+
+#[test]
 fn stale_and_foreign_handles_are_errors() {
     let v = Vulkan::new();
     // SAFETY: the calls are wrong on purpose; the driver promises errors for them.

@@ -68,6 +68,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_maintenance2", 1),
     e("VK_KHR_maintenance3", 1),
     e("VK_KHR_maintenance4", 2),
+    e("VK_KHR_map_memory2", 1),
     e("VK_KHR_push_descriptor", 2),
     e("VK_KHR_relaxed_block_layout", 1),
     e("VK_KHR_sampler_mirror_clamp_to_edge", 3),

@@ -116,6 +116,32 @@ impl DeviceMemory {
         }
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }
+
+    /// Maps `size` bytes (or VK_WHOLE_SIZE) from `offset`.
+    fn map(&self, offset: u64, size: u64, out: *mut *mut c_void) -> Outcome<()> {
+        let failed = |text: &str| Error::new(vk::Result::ERROR_MEMORY_MAP_FAILED, text);
+        if !self.host_visible {
+            return Err(failed("the memory's type is not HOST_VISIBLE"));
+        }
+        let end = if size == vk::WHOLE_SIZE { self.bytes.size() } else { offset.saturating_add(size) };
+        if offset >= self.bytes.size() || end > self.bytes.size() || size == 0 {
+            let size = self.bytes.size();
+            return Err(failed(&format!("{offset}..{end} is not inside the memory's {size} bytes")));
+        }
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if mapped.is_some() {
+            return Err(failed("the memory is mapped already"));
+        }
+        let start = self.bytes.map().map_err(|e| failed(&e.to_string()))?;
+        ffi::write(out, start.wrapping_add(offset as usize).cast())?;
+        *mapped = Some((offset, end));
+        Ok(())
+    }
+
+    fn unmap(&self) -> Outcome<()> {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
+    }
 }
 
 impl Drop for DeviceMemory {
@@ -193,24 +219,19 @@ entries! {
         _flags: vk::MemoryMapFlags,
         out: *mut *mut c_void,
     ) -> vk::Result {
-        let failed = |text: &str| Error::new(vk::Result::ERROR_MEMORY_MAP_FAILED, text);
         handle::dispatchable::<Device>(device)?;
-        let memory = handle::get::<DeviceMemory>(memory)?;
-        if !memory.host_visible {
-            return Err(failed("the memory's type is not HOST_VISIBLE"));
-        }
-        let end = if size == vk::WHOLE_SIZE { memory.bytes.size() } else { offset.saturating_add(size) };
-        if offset >= memory.bytes.size() || end > memory.bytes.size() || size == 0 {
-            return Err(failed(&format!("{offset}..{end} is not inside the memory's {} bytes", memory.bytes.size())));
-        }
-        let mut mapped = memory.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        if mapped.is_some() {
-            return Err(failed("the memory is mapped already"));
-        }
-        let start = memory.bytes.map().map_err(|e| failed(&e.to_string()))?;
-        ffi::write(out, start.wrapping_add(offset as usize).cast())?;
-        *mapped = Some((offset, end));
-        Ok(())
+        handle::get::<DeviceMemory>(memory)?.map(offset, size, out)
+    }
+
+    /// vkMapMemory2KHR.
+    fn map_memory2(
+        device: vk::Device,
+        info: *const vk::MemoryMapInfoKHR<'_>,
+        out: *mut *mut c_void,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size, out)
     }
 
     /// vkUnmapMemory.
@@ -218,8 +239,15 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let memory = handle::get::<DeviceMemory>(memory)?;
         host::synchronize(&device, "vkUnmapMemory");
-        let mut mapped = memory.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
+        memory.unmap()
+    }
+
+    /// vkUnmapMemory2KHR.
+    fn unmap_memory2(device: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let memory = handle::get::<DeviceMemory>(ffi::read(info)?.memory)?;
+        host::synchronize(&device, "vkUnmapMemory2KHR");
+        memory.unmap()
     }
 
     /// vkFlushMappedMemoryRanges.

@@ -10,12 +10,13 @@ use std::ffi::{CStr, CString};
 use std::path::Path;
 
 /// Extensions that are enabled where the device has them.
-const EXTENSIONS: [&CStr; 5] = [
+const EXTENSIONS: [&CStr; 6] = [
     c"VK_EXT_shader_atomic_float",
     c"VK_KHR_workgroup_memory_explicit_layout",
     c"VK_EXT_shader_image_atomic_int64",
     c"VK_EXT_scalar_block_layout",
     c"VK_KHR_push_descriptor",
+    c"VK_KHR_map_memory2",
 ];
 
 /// Most queues of a device.
