@@ -107,31 +107,33 @@ impl View {
     /// The bytes that the host wrote since this was last asked, as far as they changed. The device must not
     /// write coherent memory meanwhile.
     pub fn writes(&mut self, device: &Mapping) -> Vec<Range<u64>> {
-        let mut found = Spans::default();
+        let mut found: Vec<Range<u64>> = Vec::new();
         let own = self.own.as_ref().unwrap_or(device);
-        for pages in std::mem::take(&mut self.touched).iter() {
-            for page in pages.step_by(PAGE as usize) {
-                let page = page..page + PAGE;
-                if own.same(&self.known, &page) {
+        for page in self.touched.iter().flat_map(|run| run.step_by(PAGE as usize)) {
+            let page = page..page + PAGE;
+            if own.same(&self.known, &page) {
+                continue;
+            }
+            for at in page.step_by(8) {
+                let (now, before) = (own.word(at), self.known.word(at));
+                if now == before {
                     continue;
                 }
-                for at in page.clone().step_by(8) {
-                    let (now, before) = (own.word(at), self.known.word(at));
-                    if now == before {
-                        continue;
-                    }
-                    self.known.put_word(at, now);
-                    let (now, before) = (now.to_le_bytes(), before.to_le_bytes());
-                    for i in (0..8).filter(|i| now[*i as usize] != before[*i as usize]) {
-                        found.insert(&(at + i..at + i + 1));
+                self.known.put_word(at, now);
+                let changed = (now ^ before).to_le_bytes();
+                for byte in (at..at + 8).zip(changed).filter(|(_, changed)| *changed != 0).map(|(at, _)| at) {
+                    match found.last_mut() {
+                        Some(last) if last.end == byte => last.end += 1,
+                        _ => found.push(byte..byte + 1),
                     }
                 }
             }
         }
+        self.touched = Spans::default();
         if self.own.is_some() {
-            found.iter().for_each(|range| self.unflushed.insert(&range));
+            found.iter().for_each(|range| self.unflushed.insert(range));
         }
-        found.iter().collect()
+        found
     }
 
     /// The pages that the device wrote as a whole, and that the application has accessed since without
