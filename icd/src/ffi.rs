@@ -6,7 +6,7 @@
 //! null or valid for its type and count until the call returns, and nobody else writes there meanwhile. Where
 //! null is not allowed it is refused with an error instead of trusted.
 
-use crate::boundary::{Error, Outcome};
+use crate::error::{Error, Outcome};
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 

@@ -6,11 +6,15 @@
 //! the threads of `queue`; what the device claims is in `caps`. The driver holds no semantics of its own:
 //! shaders are the interpreter's, memory and findings are the memory crate's.
 
+mod addresses;
 pub mod boundary;
 mod caps;
+mod check;
 mod command;
 pub mod config;
+mod device;
 mod entry;
+mod error;
 mod ffi;
 mod forks;
 mod handle;

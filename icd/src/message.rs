@@ -1,9 +1,10 @@
-//! Messages of the driver itself: to the application's debug messengers, and one line on standard error.
+//! Messages, and the application's debug messengers that hear them.
 
-use crate::entry::instance::Instance;
+use crate::handle::{kind, object};
 use crate::report;
 use ash::vk;
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
 
 /// An object that a message is about.
 #[derive(Clone, Debug)]
@@ -33,21 +34,83 @@ pub struct Message {
     pub about: Vec<About>,
 }
 
-/// Says that something failed.
-pub fn error(instance: Option<&Instance>, text: &str) {
-    report::say(text);
-    if let Some(instance) = instance {
-        deliver(
-            instance,
-            &Message {
-                severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
-                kind: vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
-                id: "pellucid".into(),
-                number: 0,
-                text: text.to_owned(),
-                about: Vec::new(),
+impl Message {
+    /// Something failed.
+    pub fn error(text: &str) -> Message {
+        Message {
+            severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+            kind: vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+            id: "pellucid".into(),
+            number: 0,
+            text: text.to_owned(),
+            about: Vec::new(),
+        }
+    }
+
+    /// A report's message.
+    pub fn of_report(message: &report::Message) -> Message {
+        let about = message.objects.iter().map(|o| About {
+            kind: vk::ObjectType::from_raw(o.object_type),
+            handle: o.handle,
+            name: o.name.clone(),
+        });
+        Message {
+            severity: if message.note {
+                vk::DebugUtilsMessageSeverityFlagsEXT::INFO
+            } else {
+                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR
             },
-        );
+            kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+            id: message.id_name.to_owned(),
+            number: message.id_number,
+            text: message.text.clone(),
+            about: about.collect(),
+        }
+    }
+}
+
+/// A debug messenger: whom to call, and for what.
+pub struct DebugUtilsMessengerEXT {
+    severities: vk::DebugUtilsMessageSeverityFlagsEXT,
+    kinds: vk::DebugUtilsMessageTypeFlagsEXT,
+    callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
+    user_data: *mut c_void,
+}
+
+// SAFETY: the user data is only handed back to the application, which the specification asks to expect calls
+// from any thread.
+unsafe impl Send for DebugUtilsMessengerEXT {}
+// SAFETY: as for Send.
+unsafe impl Sync for DebugUtilsMessengerEXT {}
+
+object!(DebugUtilsMessengerEXT, vk::DebugUtilsMessengerEXT, kind::MESSENGER);
+
+impl DebugUtilsMessengerEXT {
+    /// The messenger that the application describes.
+    pub fn new(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> DebugUtilsMessengerEXT {
+        DebugUtilsMessengerEXT {
+            severities: info.message_severity,
+            kinds: info.message_type,
+            callback: info.pfn_user_callback,
+            user_data: info.p_user_data,
+        }
+    }
+
+    /// Calls the application, if it wants messages of this kind. What the callback returns concerns layers
+    /// only.
+    pub fn call(
+        &self,
+        severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+        kind: vk::DebugUtilsMessageTypeFlagsEXT,
+        data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    ) {
+        if let Some(callback) = self.callback
+            && self.severities.contains(severity)
+            && self.kinds.intersects(kind)
+        {
+            // SAFETY: the application gave this function for this purpose, and `data` lives until it returns.
+            unsafe { callback(severity, kind, data, self.user_data) };
+        }
     }
 }
 
@@ -55,9 +118,8 @@ fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Hands a message to the messengers of an instance that want it.
-pub fn deliver(instance: &Instance, message: &Message) {
-    let messengers = instance.messengers();
+/// Hands a message to those messengers that want it.
+pub fn deliver(messengers: &[Arc<DebugUtilsMessengerEXT>], message: &Message) {
     if messengers.is_empty() {
         return;
     }

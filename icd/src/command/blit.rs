@@ -1,9 +1,9 @@
 //! Blits and resolves: texels that change size, format or sample count on the way.
 
 use super::copy::Touched;
-use crate::boundary::{Error, Outcome};
 use crate::caps::formats;
 use crate::entry::image::Image;
+use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
 use pellucid_shader_interp::math::format::FormatInfo;

@@ -5,10 +5,12 @@
 //! by what the host was told, and not by how far a queue has come.
 
 use super::{Command, Recorded};
-use crate::boundary::{Error, Outcome};
+use crate::boundary::Origin;
+use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
-use crate::entry::device::Device;
+use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
+use crate::report;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -147,6 +149,22 @@ impl CommandBuffer {
             recorder.state = State::Invalid;
         }
         Ok(recorded)
+    }
+}
+
+impl Origin for vk::CommandBuffer {
+    fn say(self, text: &str) {
+        match handle::dispatchable::<CommandBuffer>(self) {
+            Ok(buffer) => buffer.device.instance.say(text),
+            Err(_) => report::say(text),
+        }
+    }
+
+    fn lose(self, text: &str) {
+        match handle::dispatchable::<CommandBuffer>(self) {
+            Ok(buffer) => buffer.device.lose(text),
+            Err(_) => report::say(text),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Transfers: copies, fills and clears of buffers and images, through the device view.
 
-use crate::boundary::{Error, Outcome};
 use crate::caps::formats;
+use crate::check::hazards::Transfer;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::{Image, Level};
-use crate::queue::hazards::Transfer;
+use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
 

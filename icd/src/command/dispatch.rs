@@ -1,282 +1,20 @@
-//! Dispatches: what is bound becomes what the interpreter takes.
+//! Dispatches: in run mode on all cores, in check mode over the modelled memory.
 
-use crate::boundary::Error;
-use crate::caps::PUSH_CONSTANTS;
-use crate::command::batch::Reach;
-use crate::command::check;
+use super::state::State;
+use crate::check::named::Named;
+use crate::check::{commands as check, dispatch as checked};
 use crate::config::Mode;
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::debug::deliver_report;
-use crate::entry::descriptor_layout::Binding as LayoutBinding;
-use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
-use crate::entry::device::{AddressMap, Device};
-use crate::entry::pipeline::Pipeline;
-use crate::queue::{Queue, checked};
-use crate::report::texel::{self, Layers};
-use crate::report::{Context, DispatchContext, Object};
-use ash::vk;
-use pellucid_memory::access::Reference;
+use crate::error::Error;
+use crate::message::Message;
+use crate::queue::Queue;
+use crate::report::Context;
 use pellucid_memory::system::Trap;
-use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
-use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
-use pellucid_shader_interp::ir::Binding;
+use pellucid_shader_interp::interface::Grid;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// A bound descriptor set, its descriptors and its dynamic offsets.
-#[derive(Clone)]
-struct BoundSet {
-    set: Arc<DescriptorSet>,
-    slots: Arc<Vec<Slot>>,
-    dynamic: Vec<u32>,
-}
-
-impl BoundSet {
-    /// A binding's descriptors; an inline uniform block has none.
-    fn slots(&self, binding: &LayoutBinding) -> &[Slot] {
-        let count = self.set.layout.count(binding, self.set.variable) as usize;
-        let first = binding.first_slot as usize;
-        self.slots.get(first..first + count).unwrap_or_default()
-    }
-
-    /// The dynamic offset of a binding's element; 0 if it has none.
-    fn dynamic(&self, binding: &LayoutBinding, element: usize) -> u64 {
-        let offset = self.dynamic.get(binding.first_dynamic as usize + element);
-        offset.filter(|_| binding.is_dynamic()).map_or(0, |offset| u64::from(*offset))
-    }
-}
-
-/// What a command buffer has bound.
-pub struct State {
-    pipeline: Option<Arc<Pipeline>>,
-    sets: Vec<Option<BoundSet>>,
-    push: Vec<u8>,
-    /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing
-    /// back.
-    push_unset: Vec<u8>,
-    /// Open debug labels, outermost first.
-    pub labels: Vec<String>,
-    reach: Arc<Reach>,
-    ready: Option<Ready>,
-}
-
-/// The resources of the last dispatch, as long as nothing changes.
-struct Ready {
-    resources: Resources,
-}
-
-impl State {
-    /// Nothing bound, in a submission that reaches `reach`.
-    pub fn new(labels: &[String], reach: Arc<Reach>) -> State {
-        State {
-            pipeline: None,
-            sets: Vec::new(),
-            push: vec![0; PUSH_CONSTANTS as usize],
-            push_unset: vec![1; PUSH_CONSTANTS as usize],
-            labels: labels.to_vec(),
-            reach,
-            ready: None,
-        }
-    }
-
-    /// Nothing bound, in a secondary command buffer.
-    pub fn of_secondary(&self) -> State {
-        State::new(&self.labels, self.reach.clone())
-    }
-
-    /// vkCmdBindPipeline.
-    pub fn bind_pipeline(&mut self, pipeline: Arc<Pipeline>) {
-        self.ready = None;
-        self.pipeline = Some(pipeline);
-    }
-
-    /// vkCmdBindDescriptorSets.
-    pub fn bind_sets(&mut self, first: u32, sets: &[Arc<DescriptorSet>], dynamic: &[u32]) {
-        self.ready = None;
-        let mut dynamic = dynamic;
-        for (index, set) in sets.iter().enumerate() {
-            let number = first as usize + index;
-            if self.sets.len() <= number {
-                self.sets.resize(number + 1, None);
-            }
-            let (mine, rest) = dynamic.split_at((set.layout.dynamic_count as usize).min(dynamic.len()));
-            dynamic = rest;
-            let slots = self.reach.slots(set);
-            self.sets[number] = Some(BoundSet { set: set.clone(), slots, dynamic: mine.to_vec() });
-        }
-    }
-
-    /// vkCmdPushConstants.
-    pub fn push_constants(&mut self, offset: u32, bytes: &[u8]) {
-        let start = offset as usize;
-        self.push[start..start + bytes.len()].copy_from_slice(bytes);
-        self.push_unset[start..start + bytes.len()].fill(0);
-        if let Some(ready) = &mut self.ready {
-            ready.resources.push_constants.clone_from(&self.push);
-            ready.resources.push_unset.clone_from(&self.push_unset);
-        }
-    }
-
-    /// The push constant bytes that something has set: the first and the last of each run.
-    fn pushed(&self) -> Vec<(u32, u32)> {
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for at in (0u32..).zip(&self.push_unset).filter(|(_, unset)| **unset == 0).map(|(at, _)| at) {
-            match runs.last_mut() {
-                Some((_, last)) if *last + 1 == at => *last = at,
-                _ => runs.push((at, at)),
-            }
-        }
-        runs
-    }
-
-    fn bound(&self, number: u32) -> Option<&BoundSet> {
-        self.sets.get(number as usize)?.as_ref()
-    }
-
-    /// The descriptors of each of the program's bindings.
-    fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
-        let bindings = program.shader.bindings.iter().map(|wanted| {
-            let index = first_of(program, wanted);
-            let empty = || vec![Descriptor::Null; wanted.count.max(1) as usize];
-            let Some(bound) = self.bound(wanted.set) else { return empty() };
-            let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
-            if binding.is_inline() {
-                return vec![Descriptor::Buffer(bound.set.inline_range(binding, reference(index, 0)))];
-            }
-            let slots = bound.slots(binding);
-            let mut out: Vec<Descriptor> = slots
-                .iter()
-                .enumerate()
-                .map(|(element, slot)| {
-                    resolve(slot, bound.dynamic(binding, element), reference(index, element))
-                })
-                .collect();
-            // A descriptor array of the shader may be longer than the binding; what is beyond it is never
-            // written.
-            out.resize(out.len().max(wanted.count as usize), Descriptor::Null);
-            out
-        });
-        let resources = Resources {
-            bindings: bindings.collect(),
-            push_constants: self.push.clone(),
-            push_unset: self.push_unset.clone(),
-            addresses,
-        };
-        Ready { resources }
-    }
-
-    /// What the references of this dispatch are, for reports.
-    pub fn objects(&self, device: &Device, program: &Program) -> Vec<Object> {
-        let mut out = Vec::new();
-        for (index, wanted) in program.shader.bindings.iter().enumerate() {
-            let Some(bound) = self.bound(wanted.set) else { continue };
-            let Some(binding) = bound.set.layout.binding(wanted.binding) else { continue };
-            if binding.is_inline() || first_of(program, wanted) != index {
-                continue;
-            }
-            let slots = bound.slots(binding);
-            for (element, slot) in slots.iter().enumerate() {
-                let (kind, handle, view_type) = match slot {
-                    Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle(), None),
-                    Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle(), None),
-                    Slot::Image(view) | Slot::ImageSampler(view, _) => {
-                        (vk::ObjectType::IMAGE, view.image.handle(), Some(view.view_type()))
-                    }
-                    Slot::Empty | Slot::Sampler(_) => continue,
-                };
-                let descriptor = resolve(slot, bound.dynamic(binding, element), reference(index, element));
-                let what = if slots.len() == 1 {
-                    format!("set {}, binding {}", wanted.set, wanted.binding)
-                } else {
-                    format!("set {}, binding {}, element {element}", wanted.set, wanted.binding)
-                };
-                out.push(Object {
-                    reference: reference(index, element),
-                    what,
-                    handle,
-                    object_type: kind.as_raw(),
-                    name: device.name(kind, handle),
-                    address: address_of(&descriptor),
-                    texels: texels_of(&descriptor, view_type),
-                });
-            }
-        }
-        out
-    }
-}
-
-/// The device address of the first byte that a descriptor reaches; 0 if it reaches none.
-fn address_of(descriptor: &Descriptor) -> u64 {
-    match descriptor {
-        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => range.address(),
-        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => view.memory.address(),
-        Descriptor::Null | Descriptor::Sampler(_) => 0,
-    }
-}
-
-/// The texels of a descriptor, if it has any.
-fn texels_of(descriptor: &Descriptor, view_type: Option<vk::ImageViewType>) -> Option<texel::Image> {
-    let (Descriptor::Image(view) | Descriptor::ImageSampler(view, _)) = descriptor else {
-        return texel::Image::of_buffer(descriptor);
-    };
-    let (axes, layers) = match view_type? {
-        vk::ImageViewType::TYPE_1D => (1, Layers::None),
-        vk::ImageViewType::TYPE_1D_ARRAY => (1, Layers::Array),
-        vk::ImageViewType::TYPE_2D_ARRAY => (2, Layers::Array),
-        vk::ImageViewType::TYPE_3D => (3, Layers::None),
-        vk::ImageViewType::CUBE => (2, Layers::Faces),
-        vk::ImageViewType::CUBE_ARRAY => (2, Layers::Cubes),
-        _ => (2, Layers::None),
-    };
-    Some(texel::Image::of_view(view, axes, layers))
-}
-
-/// The first of the shader's variables that are bound to the same descriptors: a descriptor is one reference,
-/// whatever variables it has (Vulkan memory model, *Reference*).
-fn first_of(program: &Program, wanted: &Binding) -> usize {
-    let descriptor = |binding: &Binding| (binding.set, binding.binding);
-    let same = program.shader.bindings.iter().position(|other| descriptor(other) == descriptor(wanted));
-    same.unwrap_or_default()
-}
-
-/// The reference of an element of the shader's binding `index`.
-fn reference(index: usize, element: usize) -> Reference {
-    Reference((index as u32) << 16 | (element as u32 & 0xffff))
-}
-
-/// All that names one dispatch in a report, owned.
-pub struct Named {
-    /// Its number on the device.
-    pub number: u32,
-    /// The program.
-    pub program: Arc<Program>,
-    /// The pipeline's debug name, or "".
-    pub pipeline: String,
-    /// Open labels.
-    pub labels: Vec<String>,
-    /// The queue's debug name, or what it is.
-    pub queue: String,
-    /// Objects.
-    pub objects: Arc<[Object]>,
-    /// Push constant bytes that were set: first and last of each run.
-    pub pushed: Vec<(u32, u32)>,
-}
-
-impl Named {
-    /// As a report takes it.
-    pub fn context(&self) -> DispatchContext<'_> {
-        DispatchContext {
-            number: self.number,
-            shader: &self.program.shader,
-            pipeline: &self.pipeline,
-            labels: &self.labels,
-            queue: &self.queue,
-            objects: &self.objects,
-            pushed: &self.pushed,
-        }
-    }
-}
 
 /// Runs a dispatch. `indirect` is the buffer and offset that an indirect dispatch read its size from.
 ///
@@ -310,7 +48,7 @@ pub fn run(
         program: program.clone(),
         pipeline: pipeline.name(device),
         labels: state.labels.clone(),
-        queue: match queue.name(device).as_str() {
+        queue: match device.queue_name(queue).as_str() {
             "" => format!("queue {}", queue.index),
             name => name.to_owned(),
         },
@@ -351,7 +89,7 @@ fn trapped(device: &Device, trap: &Trap, named: &Named) -> Result<(), String> {
     let dispatches = [context];
     let verdict = device.instance.session.trap(trap, &Context { dispatches: &dispatches });
     if let Some(message) = &verdict.message {
-        deliver_report(device, message);
+        device.instance.deliver(&Message::of_report(message));
     }
     Err(format!("{}: {trap}", named.context().title()))
 }

@@ -7,14 +7,14 @@
 pub mod batch;
 pub mod blit;
 pub mod buffer;
-pub mod check;
 pub mod copy;
 pub mod dispatch;
+pub mod reach;
 pub mod replay;
+pub mod state;
 pub mod uses;
 
-pub use buffer::{CommandBuffer, push};
-
+use crate::check::named::Changes;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::event::Event;
@@ -46,15 +46,6 @@ pub struct Barrier {
     /// It transfers ownership of its range from or to an external queue family. The device itself has one
     /// family.
     pub transfers: bool,
-}
-
-/// What a barrier does to the memory that it is for, between the two sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changes {
-    /// An image layout transition, from and to.
-    Layout(vk::ImageLayout, vk::ImageLayout),
-    /// A queue family ownership transfer.
-    Ownership,
 }
 
 impl Barrier {

@@ -1,11 +1,13 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
-use super::dispatch::{self, State};
-use super::{Command, CopyQueryResults, Recorded, blit, check, copy};
-use crate::boundary::{Error, Outcome};
+use super::state::State;
+use super::{Command, CopyQueryResults, Recorded, blit, copy, dispatch};
+use crate::check::commands as check;
+use crate::check::dependency::translate;
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::device::Device;
 use crate::entry::query;
+use crate::error::{Error, Outcome};
 use crate::queue::Queue;
 use pellucid_memory::commands::Stages;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ pub fn run(
 /// A command that the application's mistake made impossible: said, not run, and the device goes on.
 fn skipped(device: &Device, what: &str, outcome: Result<(), Error>) {
     if let Err(Error { message: Some(text), .. }) = outcome {
-        crate::message::error(Some(&device.instance), &format!("{what}: {text}"));
+        device.instance.say(&format!("{what}: {text}"));
     }
 }
 
@@ -107,11 +109,12 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         // Commands run to their end one after another: execution is ordered already, and memory is coherent
         // in run mode.
         Command::Barrier(dependency) => {
-            check::barrier(device, queue, state, dependency, |hazards, at| hazards.barrier(at, dependency))?;
+            check::barrier(device, queue, state, dependency, |hazards, at, told| hazards.barrier(at, told))?;
         }
         Command::SetEvent(event, dependency) => {
             let standing = || check::standing(device, queue, state);
-            let token = device.hazards.as_ref().map(|h| h.set_event(&standing().at(), dependency));
+            let token =
+                device.hazards.as_ref().map(|h| h.set_event(&standing().at(), &translate(dependency)));
             event.set(device.completion.now(queue.index), token);
             device.progress.notify();
         }
@@ -123,9 +126,9 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             device
                 .progress
                 .wait(None, || device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set()));
-            check::barrier(device, queue, state, dependency, |hazards, at| {
+            check::barrier(device, queue, state, dependency, |hazards, at, told| {
                 let tokens: Vec<_> = events.iter().filter_map(|e| e.token()).collect();
-                hazards.wait_events(at, &tokens, dependency)
+                hazards.wait_events(at, &tokens, told)
             })?;
         }
         Command::ResetQueries(pool, first, count) => {

@@ -1,6 +1,6 @@
 //! What a recorded command uses: asked when the application destroys an object.
 
-use super::batch::Reach;
+use super::reach::Reach;
 use super::{Command, Recorded};
 use crate::queue::submission::Use;
 use std::sync::Arc;

@@ -1,18 +1,18 @@
 //! VkBuffer.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A buffer.
 pub struct Buffer {
@@ -23,7 +23,6 @@ pub struct Buffer {
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
-    destroyed: AtomicBool,
 }
 
 object!(Buffer, vk::Buffer, kind::BUFFER);
@@ -43,11 +42,6 @@ impl Buffer {
     /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
-    }
-
-    /// True once vkDestroyBuffer ended the handle.
-    pub fn is_destroyed(&self) -> bool {
-        self.destroyed.load(Ordering::Relaxed)
     }
 
     /// True if it is, or is bound to, the object at `object`.
@@ -85,36 +79,13 @@ impl Buffer {
                 memory.bytes().size()
             )));
         }
-        let address = memory.bytes().address() + offset;
         self.binding.set((memory, offset)).map_err(|_| Error::usage("the buffer is bound already"))?;
         if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
-            let mut addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-            addresses.insert((address, self.handle()), Arc::downgrade(self));
-            drop(addresses);
-            device.addresses_changed();
+            let range = self.range(0, vk::WHOLE_SIZE, Reference::PHYSICAL);
+            device.addresses.add(self.handle(), range);
         }
         Ok(())
     }
-}
-
-/// Where physical storage buffer pointers may point: the union of all live buffers with addresses.
-pub fn address_map(device: &Device) -> Vec<MemoryRange> {
-    let addresses = device.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-    let buffers = addresses.values().filter_map(std::sync::Weak::upgrade);
-    let ranges = buffers.map(|buffer| buffer.range(0, vk::WHOLE_SIZE, Reference::PHYSICAL));
-    join(ranges.filter(|range| range.size() > 0).collect())
-}
-
-/// The union of ranges, sorted by address.
-pub fn join(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
-    ranges.sort_by_key(MemoryRange::address);
-    let mut map: Vec<MemoryRange> = Vec::new();
-    for range in ranges {
-        if !map.last_mut().is_some_and(|last| last.join(&range)) {
-            map.push(range);
-        }
-    }
-    map
 }
 
 fn dedicated(next: *mut std::ffi::c_void) {
@@ -151,7 +122,6 @@ entries! {
             usage: info.usage,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
-            destroyed: AtomicBool::new(false),
         });
         let handle = handle::insert(buffer.clone());
         buffer.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
@@ -162,13 +132,10 @@ entries! {
     fn destroy_buffer(device: vk::Device, buffer: vk::Buffer, _allocator: *const vk::AllocationCallbacks<'_>) {
         if let Some(object) = destroy::<Buffer>(device, buffer, "vkDestroyBuffer")? {
             let device = handle::dispatchable::<Device>(device)?;
-            object.destroyed.store(true, Ordering::Relaxed);
             if let Some((memory, offset)) = object.binding.get()
                 && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
             {
-                let key = (memory.bytes().address() + offset, object.handle());
-                device.addresses.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-                device.addresses_changed();
+                device.addresses.remove(object.handle(), memory.bytes().address() + offset);
             }
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! VkBufferView.
 
-use crate::boundary::{Error, entries};
+use crate::boundary::entries;
 use crate::caps::formats;
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::Error;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
 

@@ -1,15 +1,17 @@
 //! Commands that bind, push, dispatch, execute and label.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::PUSH_CONSTANTS;
+use crate::command::Command;
 use crate::command::buffer::Recorder;
-use crate::command::{Command, CommandBuffer, push};
+use crate::command::buffer::{CommandBuffer, push};
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::{self, DescriptorSet};
 use crate::entry::descriptor_template::DescriptorUpdateTemplate;
-use crate::entry::device::Device;
 use crate::entry::pipeline::Pipeline;
 use crate::entry::pipeline_layout::PipelineLayout;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;

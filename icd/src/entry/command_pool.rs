@@ -1,12 +1,13 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
-use crate::boundary::{Error, Outcome, entries, room_for};
-use crate::command::{CommandBuffer, Recorded};
+use crate::boundary::entries;
+use crate::command::Recorded;
+use crate::command::buffer::CommandBuffer;
+use crate::device::Device;
 use crate::entry::destroy::ended;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,11 +1,13 @@
 //! Commands that synchronise: barriers, events, queries.
 
-use crate::boundary::{Error, Outcome, entries};
-use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, Half, push};
+use crate::boundary::entries;
+use crate::command::buffer::push;
+use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, Half};
 use crate::entry::buffer::Buffer;
 use crate::entry::event::Event;
 use crate::entry::image::Image;
 use crate::entry::query::QueryPool;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;

@@ -1,9 +1,11 @@
 //! Commands that copy, fill and clear.
 
-use crate::boundary::{Error, Outcome, entries};
-use crate::command::{Command, push};
+use crate::boundary::entries;
+use crate::command::Command;
+use crate::command::buffer::push;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;

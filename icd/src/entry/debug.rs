@@ -2,60 +2,14 @@
 //! like other commands.
 
 use crate::boundary::entries;
-use crate::entry::device::Device;
+use crate::device::Device;
 use crate::entry::instance::Instance;
-use crate::entry::kind;
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::message::{self, Message};
+use crate::handle;
+use crate::message::DebugUtilsMessengerEXT;
 use crate::queue::Queue;
 use ash::vk;
-use std::ffi::c_void;
 use std::sync::Arc;
-
-/// A debug messenger: whom to call, and for what.
-pub struct DebugUtilsMessengerEXT {
-    severities: vk::DebugUtilsMessageSeverityFlagsEXT,
-    kinds: vk::DebugUtilsMessageTypeFlagsEXT,
-    callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
-    user_data: *mut c_void,
-}
-
-// SAFETY: the user data is only handed back to the application, which the specification asks to expect calls
-// from any thread.
-unsafe impl Send for DebugUtilsMessengerEXT {}
-// SAFETY: as for Send.
-unsafe impl Sync for DebugUtilsMessengerEXT {}
-
-object!(DebugUtilsMessengerEXT, vk::DebugUtilsMessengerEXT, kind::MESSENGER);
-
-impl DebugUtilsMessengerEXT {
-    fn new(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> DebugUtilsMessengerEXT {
-        DebugUtilsMessengerEXT {
-            severities: info.message_severity,
-            kinds: info.message_type,
-            callback: info.pfn_user_callback,
-            user_data: info.p_user_data,
-        }
-    }
-
-    /// Calls the application, if it wants messages of this kind. What the callback returns concerns layers
-    /// only.
-    pub fn call(
-        &self,
-        severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-        kind: vk::DebugUtilsMessageTypeFlagsEXT,
-        data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    ) {
-        if let Some(callback) = self.callback
-            && self.severities.contains(severity)
-            && self.kinds.intersects(kind)
-        {
-            // SAFETY: the application gave this function for this purpose, and `data` lives until it returns.
-            unsafe { callback(severity, kind, data, self.user_data) };
-        }
-    }
-}
 
 entries! {
     /// vkCreateDebugUtilsMessengerEXT.
@@ -137,32 +91,4 @@ entries! {
         handle::dispatchable::<Queue>(queue)?;
         Ok(())
     }
-}
-
-/// Hands a report's message to the instance's messengers.
-pub fn deliver_report(device: &Device, message: &crate::report::Message) {
-    let about = message
-        .objects
-        .iter()
-        .map(|o| message::About {
-            kind: vk::ObjectType::from_raw(o.object_type),
-            handle: o.handle,
-            name: o.name.clone(),
-        })
-        .collect();
-    message::deliver(
-        &device.instance,
-        &Message {
-            severity: if message.note {
-                vk::DebugUtilsMessageSeverityFlagsEXT::INFO
-            } else {
-                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR
-            },
-            kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
-            id: message.id_name.to_owned(),
-            number: message.id_number,
-            text: message.text.clone(),
-            about,
-        },
-    );
 }

@@ -1,12 +1,12 @@
 //! VkDescriptorSetLayout.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::{INLINE_BLOCK, UPDATE_AFTER_BIND};
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::device::Device;
 use crate::entry::sampler::Sampler;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
 

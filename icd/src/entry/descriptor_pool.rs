@@ -1,13 +1,13 @@
 //! VkDescriptorPool: sets are counted against what the pool was created for.
 
-use crate::boundary::{Error, Outcome, entries, room_for};
+use crate::boundary::entries;
+use crate::device::Device;
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,16 +1,16 @@
 //! VkDescriptorSet: descriptors, and how they are written and copied.
 
-use crate::boundary::{Error, Outcome, entries, room_for};
+use crate::boundary::entries;
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::buffer_view::BufferView;
 use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout, no_binding};
 use crate::entry::destroy::ended;
-use crate::entry::device::Device;
 use crate::entry::image_view::ImageView;
-use crate::entry::kind;
 use crate::entry::sampler::Sampler;
+use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};

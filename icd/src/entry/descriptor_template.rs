@@ -1,11 +1,11 @@
 //! VkDescriptorUpdateTemplate.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
+use crate::device::Device;
 use crate::entry::descriptor_set::{self, DescriptorSet};
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;

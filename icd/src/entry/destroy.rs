@@ -1,10 +1,10 @@
 //! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay
 //! until that work has ended.
 
-use crate::boundary::Outcome;
-use crate::entry::debug::deliver_report;
-use crate::entry::device::Device;
+use crate::device::Device;
+use crate::error::Outcome;
 use crate::handle::{self, Object};
+use crate::message::Message;
 use crate::queue::Submission;
 use crate::queue::submission::Use;
 use crate::report::{FreedReport, Object as Named};
@@ -61,7 +61,7 @@ fn report(
     used: Use,
     submission: &Submission,
 ) {
-    let queue = match submission.queue.as_ref().map(|q| (q.name(device), q.index)) {
+    let queue = match submission.queue.as_ref().map(|q| (device.queue_name(q), q.index)) {
         Some((name, _)) if !name.is_empty() => format!("queue \"{name}\""),
         Some((_, index)) => format!("queue {index}"),
         None => "a queue".to_owned(),
@@ -84,7 +84,7 @@ fn report(
     };
     let verdict = device.instance.session.freed(&report);
     if let Some(message) = &verdict.message {
-        deliver_report(device, message);
+        device.instance.deliver(&Message::of_report(message));
     }
     if verdict.halt {
         device.lose("halt-on-error: freed-in-use");

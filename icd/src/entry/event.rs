@@ -1,12 +1,11 @@
 //! VkEvent.
 
 use crate::boundary::entries;
+use crate::check::calls;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::queue::host;
+use crate::handle::{self, kind, object};
 use crate::queue::told::Completed;
 use ash::vk;
 use pellucid_memory::commands::EventToken;
@@ -80,7 +79,7 @@ entries! {
         let (set, completed) = (state.set, state.completed);
         drop(state);
         if set {
-            host::synchronize(&device, "vkGetEventStatus");
+            calls::synchronize(&device, "vkGetEventStatus");
             device.completion.host_saw(completed);
         }
         Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
@@ -89,7 +88,7 @@ entries! {
     /// vkSetEvent.
     fn set_event(device: vk::Device, event: vk::Event) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        host::synchronize(&device, "vkSetEvent");
+        calls::synchronize(&device, "vkSetEvent");
         let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
         handle::get::<Event>(event)?.set(device.completion.host(), token);
         device.progress.notify();

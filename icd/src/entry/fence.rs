@@ -1,36 +1,17 @@
 //! VkFence.
 
 use crate::boundary::entries;
+use crate::check::calls;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::queue::host;
+use crate::handle;
+use crate::queue::Host;
+use crate::queue::fence::Fence;
 use crate::queue::progress::deadline;
 use crate::queue::told::Told;
 use ash::vk;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A fence: what it tells whoever sees it signaled, if it is.
-pub struct Fence(Mutex<Option<Told>>);
-
-object!(Fence, vk::Fence, kind::FENCE);
-
-impl Fence {
-    fn state(&self) -> MutexGuard<'_, Option<Told>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Signals it. The caller notifies the device's progress.
-    pub fn signal(&self, told: Told) {
-        *self.state() = Some(told);
-    }
-
-    fn is_signaled(&self) -> bool {
-        self.state().is_some()
-    }
-}
+use std::sync::Arc;
 
 entries! {
     /// vkCreateFence.
@@ -42,7 +23,7 @@ entries! {
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         let signaled = ffi::read(info)?.flags.contains(vk::FenceCreateFlags::SIGNALED);
-        ffi::write(out, handle::insert(Arc::new(Fence(Mutex::new(signaled.then(Told::default))))))
+        ffi::write(out, handle::insert(Arc::new(Fence::new(signaled))))
     }
 
     /// vkDestroyFence.
@@ -66,7 +47,7 @@ entries! {
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
         let Some(told) = fence.state().clone() else { return Ok(vk::Result::NOT_READY) };
-        host::synchronize(&device, "vkGetFenceStatus");
+        calls::synchronize(&device, "vkGetFenceStatus");
         device.host_saw(&told);
         Ok(vk::Result::SUCCESS)
     }
@@ -88,7 +69,8 @@ entries! {
         if let ([fence], u64::MAX) = (fences.as_slice(), timeout)
             && !fence.is_signaled()
         {
-            device.workers().iter().for_each(|worker| worker.help(&device, fence));
+            let host: Arc<dyn Host> = device.clone();
+            device.workers().iter().for_each(|worker| worker.help(&host, fence));
         }
         // What the wait saw last is what the application is told, and no more.
         let mut seen: Vec<Option<Told>> = Vec::new();
@@ -101,7 +83,7 @@ entries! {
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
-        host::synchronize(&device, "vkWaitForFences");
+        calls::synchronize(&device, "vkWaitForFences");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
     }

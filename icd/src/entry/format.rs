@@ -1,8 +1,9 @@
 //! Queries of formats and of images of a format.
 
-use crate::boundary::{Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::entry::physical_device::PhysicalDevice;
+use crate::error::Outcome;
 use crate::ffi;
 use crate::handle;
 use ash::vk;

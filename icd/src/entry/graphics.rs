@@ -1,9 +1,10 @@
 //! Graphics: there is none. State that is set has no effect; what would draw, and objects that only graphics
 //! uses, are refused by name. They all resolve, because some applications call them unasked.
 
-use crate::boundary::{Error, Outcome, entries};
-use crate::command::push;
-use crate::entry::device::Device;
+use crate::boundary::entries;
+use crate::command::buffer::push;
+use crate::device::Device;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;

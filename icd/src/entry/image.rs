@@ -4,17 +4,17 @@
 //! level slice after slice, rows tightly packed; level starts are aligned to 64 bytes. So tilings do not
 //! differ, and layouts need no work.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
 use crate::entry::memory::DeviceMemory;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One mip level's layout.
@@ -86,7 +86,6 @@ pub struct Image {
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
-    destroyed: AtomicBool,
 }
 
 object!(Image, vk::Image, kind::IMAGE);
@@ -141,7 +140,6 @@ impl Image {
             layout,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
-            destroyed: AtomicBool::new(false),
         })
     }
 
@@ -159,11 +157,6 @@ impl Image {
     /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
-    }
-
-    /// True once vkDestroyImage ended the handle.
-    pub fn is_destroyed(&self) -> bool {
-        self.destroyed.load(Ordering::Relaxed)
     }
 
     /// True if it is, or is bound to, the object at `object`.
@@ -241,9 +234,7 @@ entries! {
 
     /// vkDestroyImage.
     fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
-        if let Some(object) = destroy::<Image>(device, image, "vkDestroyImage")? {
-            object.destroyed.store(true, Ordering::Relaxed);
-        }
+        destroy::<Image>(device, image, "vkDestroyImage")?;
         Ok(())
     }
 

@@ -1,13 +1,13 @@
 //! VkImageView.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::formats;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
 use crate::entry::image::Image;
-use crate::entry::kind;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;

@@ -1,11 +1,12 @@
 //! VkInstance.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::{Origin, entries};
 use crate::caps::{API_VERSION, Caps, extensions};
 use crate::config::Config;
-use crate::entry::debug::DebugUtilsMessengerEXT;
 use crate::entry::physical_device::PhysicalDevice;
+use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
+use crate::message::{self, DebugUtilsMessengerEXT, Message};
 use crate::report::Session;
 use crate::{ffi, report};
 use ash::vk;
@@ -38,6 +39,17 @@ impl Instance {
         self.messengers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Hands a message to the messengers that want it.
+    pub fn deliver(&self, message: &Message) {
+        message::deliver(&self.messengers(), message);
+    }
+
+    /// Says that something failed: to the messengers, and in one line on standard error.
+    pub fn say(&self, text: &str) {
+        report::say(text);
+        self.deliver(&Message::error(text));
+    }
+
     /// Adds a debug messenger.
     pub fn add_messenger(&self, messenger: Arc<DebugUtilsMessengerEXT>) {
         self.messengers.lock().unwrap_or_else(PoisonError::into_inner).push(messenger);
@@ -46,6 +58,15 @@ impl Instance {
     /// Removes a debug messenger.
     pub fn remove_messenger(&self, messenger: &Arc<DebugUtilsMessengerEXT>) {
         self.messengers.lock().unwrap_or_else(PoisonError::into_inner).retain(|m| !Arc::ptr_eq(m, messenger));
+    }
+}
+
+impl Origin for vk::Instance {
+    fn say(self, text: &str) {
+        match handle::dispatchable::<Instance>(self) {
+            Ok(instance) => instance.say(text),
+            Err(_) => report::say(text),
+        }
     }
 }
 

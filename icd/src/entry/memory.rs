@@ -1,16 +1,16 @@
 //! VkDeviceMemory.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
 use crate::caps::limits;
 use crate::caps::memory::{self, TYPES};
+use crate::check::calls;
+use crate::check::hazards::Hazards;
+use crate::check::host::Mappable;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::message;
-use crate::queue::hazards::Hazards;
-use crate::queue::host;
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::HeapError;
@@ -112,7 +112,7 @@ impl DeviceMemory {
                 "{call}: range {}..{stop} is not in units of nonCoherentAtomSize, {ATOM} bytes",
                 range.offset
             );
-            message::error(Some(&device.instance), &text);
+            device.instance.say(&text);
         }
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }
@@ -186,11 +186,12 @@ entries! {
                 device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
-        if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible) {
-            host.allocated(&memory);
-        }
         let handle = handle::insert(memory.clone());
         let _ = memory.handle.set(handle);
+        if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible) {
+            let (bytes, handle, coherent) = (&memory.bytes, memory.handle(), memory.coherent);
+            host.allocated(Mappable { bytes, handle, coherent });
+        }
         ffi::write(out, handle)
     }
 
@@ -200,7 +201,7 @@ entries! {
         memory: vk::DeviceMemory,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        host::synchronize(&*handle::dispatchable::<Device>(device)?, "vkFreeMemory");
+        calls::synchronize(&*handle::dispatchable::<Device>(device)?, "vkFreeMemory");
         if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
             let device = handle::dispatchable::<Device>(device)?;
             object.freed.store(true, Ordering::Relaxed);
@@ -238,7 +239,7 @@ entries! {
     fn unmap_memory(device: vk::Device, memory: vk::DeviceMemory) {
         let device = handle::dispatchable::<Device>(device)?;
         let memory = handle::get::<DeviceMemory>(memory)?;
-        host::synchronize(&device, "vkUnmapMemory");
+        calls::synchronize(&device, "vkUnmapMemory");
         memory.unmap()
     }
 
@@ -246,7 +247,7 @@ entries! {
     fn unmap_memory2(device: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let memory = handle::get::<DeviceMemory>(ffi::read(info)?.memory)?;
-        host::synchronize(&device, "vkUnmapMemory2KHR");
+        calls::synchronize(&device, "vkUnmapMemory2KHR");
         memory.unmap()
     }
 
@@ -260,9 +261,9 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
-            host::synchronize(&device, "vkFlushMappedMemoryRanges");
+            calls::synchronize(&device, "vkFlushMappedMemoryRanges");
             let flushed = memory.bytes.flush(offset, size);
-            host::flushed(&device, &memory, (offset, size), &flushed);
+            calls::flushed(&device, &memory, (offset, size), &flushed);
         }
         Ok(())
     }
@@ -277,9 +278,9 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
-            host::synchronize(&device, "vkInvalidateMappedMemoryRanges");
+            calls::synchronize(&device, "vkInvalidateMappedMemoryRanges");
             let invalidated = memory.bytes.invalidate(offset, size);
-            host::invalidated(&device, &memory, &invalidated);
+            calls::invalidated(&device, &memory, &invalidated);
         }
         Ok(())
     }

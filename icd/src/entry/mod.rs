@@ -36,28 +36,3 @@ pub mod queue;
 pub mod sampler;
 pub mod semaphore;
 pub mod shader;
-
-/// Kinds of non-dispatchable handles: the first byte of the handle.
-pub(crate) mod kind {
-    pub const MEMORY: u8 = 0x11;
-    pub const BUFFER: u8 = 0x12;
-    pub const BUFFER_VIEW: u8 = 0x13;
-    pub const IMAGE: u8 = 0x14;
-    pub const IMAGE_VIEW: u8 = 0x15;
-    pub const SAMPLER: u8 = 0x16;
-    pub const SHADER: u8 = 0x17;
-    pub const PIPELINE_LAYOUT: u8 = 0x18;
-    pub const PIPELINE: u8 = 0x19;
-    pub const PIPELINE_CACHE: u8 = 0x1a;
-    pub const SET_LAYOUT: u8 = 0x1b;
-    pub const DESCRIPTOR_POOL: u8 = 0x1c;
-    pub const DESCRIPTOR_SET: u8 = 0x1d;
-    pub const UPDATE_TEMPLATE: u8 = 0x1e;
-    pub const COMMAND_POOL: u8 = 0x1f;
-    pub const FENCE: u8 = 0x20;
-    pub const SEMAPHORE: u8 = 0x21;
-    pub const EVENT: u8 = 0x22;
-    pub const QUERY_POOL: u8 = 0x23;
-    pub const MESSENGER: u8 = 0x24;
-    pub const PRIVATE_DATA: u8 = 0x25;
-}

@@ -1,10 +1,11 @@
 //! VkPhysicalDevice: what it says of itself.
 
-use crate::boundary::entries;
+use crate::boundary::{Origin, entries};
 use crate::caps::{Caps, extensions, features, memory, properties};
 use crate::entry::instance::Instance;
 use crate::ffi;
 use crate::handle::{self, dispatchable_object};
+use crate::report;
 use ash::vk;
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
@@ -31,8 +32,17 @@ impl PhysicalDevice {
     }
 }
 
-fn get(device: vk::PhysicalDevice) -> crate::boundary::Outcome<Arc<PhysicalDevice>> {
+fn get(device: vk::PhysicalDevice) -> crate::error::Outcome<Arc<PhysicalDevice>> {
     handle::dispatchable(device)
+}
+
+impl Origin for vk::PhysicalDevice {
+    fn say(self, text: &str) {
+        match handle::dispatchable::<PhysicalDevice>(self).ok().and_then(|p| p.instance()) {
+            Some(instance) => instance.say(text),
+            None => report::say(text),
+        }
+    }
 }
 
 entries! {

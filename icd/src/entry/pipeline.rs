@@ -1,16 +1,16 @@
 //! VkPipeline: compute pipelines. Graphics pipelines are refused in [`super::graphics`].
 
-use crate::boundary::{Error, Outcome, contain, entries};
+use crate::boundary::entries;
 use crate::config::Notes;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
 use crate::entry::pipeline_cache::{Key, PipelineCache};
 use crate::entry::pipeline_layout::PipelineLayout;
 use crate::entry::shader::ShaderModule;
+use crate::error::{Error, Outcome, contain};
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::message::{self, Message};
+use crate::handle::{self, kind, object};
+use crate::message::Message;
 use ash::vk;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
@@ -139,21 +139,11 @@ fn refused(device: &Device, error: &CompileError) -> Error {
         CompileError::NotImplemented(_) => {
             // The session says each gap once on standard error; messengers hear of every pipeline.
             device.instance.session.not_implemented(&error.to_string());
-            message::deliver(
-                &device.instance,
-                &Message {
-                    severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
-                    kind: vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
-                    id: "not-implemented".into(),
-                    number: 0,
-                    text,
-                    about: Vec::new(),
-                },
-            );
+            device.instance.deliver(&Message { id: "not-implemented".into(), ..Message::error(&text) });
             Error::from(vk::Result::ERROR_UNKNOWN)
         }
         _ => {
-            message::error(Some(&device.instance), &text);
+            device.instance.say(&text);
             Error::from(vk::Result::ERROR_UNKNOWN)
         }
     }

@@ -3,10 +3,9 @@
 
 use crate::boundary::entries;
 use crate::caps::properties::uuid;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::device::Device;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_shader_interp::Program;
 use std::collections::BTreeMap;

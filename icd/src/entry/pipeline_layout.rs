@@ -1,11 +1,11 @@
 //! VkPipelineLayout.
 
-use crate::boundary::{Outcome, entries};
+use crate::boundary::entries;
+use crate::device::Device;
 use crate::entry::descriptor_layout::DescriptorSetLayout;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::Outcome;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! VkPrivateDataSlot.
 
 use crate::boundary::entries;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::device::Device;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::{Arc, PoisonError};
 

@@ -1,12 +1,12 @@
 //! VkQueryPool: timestamps, and occlusion queries (which count nothing, because nothing is drawn).
 
-use crate::boundary::{Error, Outcome, entries, room_for};
+use crate::boundary::entries;
+use crate::check::calls;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
-use crate::handle::{self, object};
-use crate::queue::host;
+use crate::handle::{self, kind, object};
 use crate::queue::told::Completed;
 use ash::vk;
 use std::ffi::c_void;
@@ -164,7 +164,7 @@ entries! {
         }
         // Without an availability word an application that gets NOT_READY cannot tell which results are there.
         if complete || flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
-            host::synchronize(&device, "vkGetQueryPoolResults");
+            calls::synchronize(&device, "vkGetQueryPoolResults");
             results.iter().flatten().for_each(|r| device.completion.host_saw(r.completed));
         }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })

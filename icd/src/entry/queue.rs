@@ -1,22 +1,24 @@
 //! Submission to VkQueue.
 
-use crate::boundary::{Error, Outcome, entries};
+use crate::boundary::entries;
+use crate::check::calls;
+use crate::command::Recorded;
 use crate::command::batch::Batch;
-use crate::command::{CommandBuffer, Recorded};
-use crate::entry::device::Device;
-use crate::entry::fence::Fence;
-use crate::entry::semaphore::Semaphore;
+use crate::command::buffer::CommandBuffer;
+use crate::device::Device;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
-use crate::queue::host;
+use crate::queue::fence::Fence;
+use crate::queue::semaphore::Semaphore;
 use crate::queue::submission::SemaphoreOperation;
-use crate::queue::{Queue, Submission};
+use crate::queue::{Host, Queue, Submission};
 use ash::vk;
 use std::sync::Arc;
 
 fn queue(handle: vk::Queue) -> Outcome<(Arc<Queue>, Arc<Device>)> {
     let queue = handle::dispatchable::<Queue>(handle)?;
-    let device = queue.device().ok_or_else(|| Error::usage("the device is destroyed"))?;
+    let device = Device::of(&queue).ok_or_else(|| Error::usage("the device is destroyed"))?;
     device.alive()?;
     Ok((queue, device))
 }
@@ -65,7 +67,7 @@ fn hand_in(
     mut list: Vec<Submission>,
     fence: vk::Fence,
 ) -> Outcome<()> {
-    host::synchronize(device, "vkQueueSubmit");
+    calls::synchronize(device, "vkQueueSubmit");
     let fence = handle::get_optional::<Fence>(fence)?;
     if fence.is_some() {
         match list.last_mut() {
@@ -74,9 +76,10 @@ fn hand_in(
         }
     }
     let labels = queue.labels().clone();
+    let host: Arc<dyn Host> = device.clone();
     for mut submission in list {
         submission.labels.clone_from(&labels);
-        queue.submit(device, submission);
+        queue.submit(&host, submission);
     }
     Ok(())
 }
@@ -160,6 +163,7 @@ entries! {
     /// vkQueueWaitIdle.
     fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
         let (queue, device) = queue(handle)?;
-        queue.wait_idle(&device)
+        queue.wait_idle(&*device, || calls::synchronize(&device, "vkQueueWaitIdle"));
+        device.alive()
     }
 }

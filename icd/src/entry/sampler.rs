@@ -1,12 +1,12 @@
 //! VkSampler and VkSamplerYcbcrConversion (which is refused).
 
-use crate::boundary::{Error, entries};
+use crate::boundary::entries;
 use crate::caps::limits;
+use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::error::Error;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_shader_interp::interface;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! VkShaderModule.
 
-use crate::boundary::{Error, entries};
-use crate::entry::device::Device;
-use crate::entry::kind;
+use crate::boundary::entries;
+use crate::device::Device;
+use crate::error::Error;
 use crate::ffi;
-use crate::handle::{self, object};
+use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
 

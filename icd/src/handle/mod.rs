@@ -6,12 +6,13 @@
 //! it uses, whatever the application destroys.
 
 mod dispatchable;
+pub(crate) mod kind;
 mod slots;
 
 pub use dispatchable::Slab;
 pub use slots::Table;
 
-use crate::boundary::{Error, Outcome};
+use crate::error::{Error, Outcome};
 use ash::vk;
 use std::sync::Arc;
 

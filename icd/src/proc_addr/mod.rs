@@ -3,7 +3,7 @@
 mod table;
 
 use crate::boundary::entries;
-use crate::entry::device::Device;
+use crate::device::Device;
 use crate::entry::instance::Instance;
 use crate::ffi;
 use crate::handle;

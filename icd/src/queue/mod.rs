@@ -5,16 +5,13 @@
 //! check mode one thread works off all queues, in the order of submission as far as semaphores let it, so
 //! that a run depends on the application's calls and the seed alone.
 
-pub mod checked;
 pub mod completion;
-mod explored;
+pub mod fence;
 mod float;
-pub mod hazards;
-pub mod host;
-pub mod masks;
 pub mod progress;
 #[cfg(test)]
 mod progress_tests;
+pub mod semaphore;
 pub mod submission;
 pub mod told;
 pub mod worker;
@@ -23,10 +20,11 @@ pub use progress::Progress;
 pub use submission::Submission;
 pub use worker::Worker;
 
-use crate::boundary::Outcome;
-use crate::entry::device::Device;
+use crate::check::hazards::Hazards;
 use crate::handle::dispatchable_object;
 use ash::vk;
+use completion::Completion;
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -39,9 +37,30 @@ mod sync {
     pub const SPIN: std::time::Duration = std::time::Duration::from_micros(40);
 }
 
+/// A device, as its queues see it.
+pub trait Host: Send + Sync {
+    /// Wakes whoever waits.
+    fn progress(&self) -> &Progress;
+
+    /// Which submissions the host knows to have completed.
+    fn completion(&self) -> &Completion;
+
+    /// Hazards between commands; there in check mode.
+    fn hazards(&self) -> Option<&Hazards>;
+
+    /// Loses the device, and says why.
+    fn lose(&self, text: &str);
+
+    /// True once the device is lost.
+    fn is_lost(&self) -> bool;
+
+    /// The device itself, for those who know it.
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
 /// A queue.
 pub struct Queue {
-    device: Weak<Device>,
+    host: Weak<dyn Host>,
     /// Its index in the family.
     pub index: u32,
     worker: Arc<Worker>,
@@ -56,13 +75,8 @@ dispatchable_object!(Queue, vk::Queue);
 
 impl Queue {
     /// Its device, while that lives.
-    pub fn device(&self) -> Option<Arc<Device>> {
-        self.device.upgrade()
-    }
-
-    /// Its debug name, or "".
-    pub fn name(&self, device: &Device) -> String {
-        device.name(vk::ObjectType::QUEUE, self.handle.get().map_or(0, |h| vk::Handle::as_raw(*h)))
+    pub fn host(&self) -> Option<Arc<dyn Host>> {
+        self.host.upgrade()
     }
 
     /// Open debug labels, outermost first.
@@ -71,13 +85,13 @@ impl Queue {
     }
 
     /// Hands in work.
-    pub fn submit(self: &Arc<Self>, device: &Arc<Device>, mut submission: Submission) {
+    pub fn submit(self: &Arc<Self>, host: &Arc<dyn Host>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
-        submission.host = device.hazards.as_ref().map(|h| h.host());
+        submission.host = host.hazards().map(Hazards::host);
         let submission = Arc::new(submission);
-        device.completion.submitted(&submission);
-        self.worker.push(device, submission);
+        host.completion().submitted(&submission);
+        self.worker.push(host, submission);
     }
 
     /// The submission with this serial number has ended.
@@ -85,25 +99,21 @@ impl Queue {
         self.retired.fetch_max(serial, Ordering::SeqCst);
     }
 
-    /// Waits for all that was submitted before the call.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn wait_idle(&self, device: &Device) -> Outcome<()> {
+    /// Waits for all that was submitted before the call, or until the device is lost; then `synchronize`
+    /// looks at the host, and then the host has seen it.
+    pub fn wait_idle(&self, host: &dyn Host, synchronize: impl FnOnce()) {
         let target = self.submitted.load(Ordering::SeqCst);
-        device.progress.wait(None, || device.is_lost() || self.retired.load(Ordering::SeqCst) >= target);
-        host::synchronize(device, "vkQueueWaitIdle");
-        device.completion.host_saw_idle(self.index, target);
-        if let Some(hazards) = &device.hazards {
+        host.progress().wait(None, || host.is_lost() || self.retired.load(Ordering::SeqCst) >= target);
+        synchronize();
+        host.completion().host_saw_idle(self.index, target);
+        if let Some(hazards) = host.hazards() {
             hazards.host_saw_idle(self.index);
         }
-        device.alive()
     }
 }
 
-/// The queues of a new device and their workers.
-pub fn create(device: &Arc<Device>, count: u32) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
-    let shared = device.instance.config.mode.modelled();
+/// The queues of a new device and their workers: one that they share, or one for each.
+pub fn create(host: &Arc<dyn Host>, shared: bool, count: u32) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
     let mut workers = Vec::new();
     let mut queues = Vec::new();
     for index in 0..count {
@@ -112,7 +122,7 @@ pub fn create(device: &Arc<Device>, count: u32) -> (Vec<Arc<Worker>>, Vec<Arc<Qu
         }
         let worker = workers[workers.len() - 1].clone();
         queues.push(Arc::new(Queue {
-            device: Arc::downgrade(device),
+            host: Arc::downgrade(host),
             index,
             worker,
             submitted: AtomicU64::new(0),

@@ -1,12 +1,10 @@
 //! One submission: what it waits for, what runs, what it signals.
 
-use super::Queue;
-use super::host;
 use super::told::Told;
-use crate::boundary::contain;
-use crate::entry::device::Device;
-use crate::entry::fence::Fence;
-use crate::entry::semaphore::Semaphore;
+use super::{Host, Queue};
+use crate::error::contain;
+use crate::queue::fence::Fence;
+use crate::queue::semaphore::Semaphore;
 use ash::vk;
 use pellucid_memory::commands::Payload;
 use std::sync::Arc;
@@ -27,8 +25,8 @@ pub trait Work: Send + Sync {
     /// Runs it to its end, or until the device is lost. `labels` are the debug labels of the queue.
     ///
     /// # Errors
-    /// The text of what loses the device.
-    fn run(&self, device: &Arc<Device>, queue: &Queue, labels: &[String]) -> Result<(), String>;
+    /// The text of what loses the host.
+    fn run(&self, queue: &Queue, labels: &[String]) -> Result<(), String>;
 
     /// How it uses the object at `object`, if it does.
     fn use_of(&self, object: *const ()) -> Option<Use>;
@@ -84,43 +82,42 @@ impl Submission {
     }
 
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
-    pub fn run(&self, device: &Arc<Device>) {
+    pub fn run(&self, host: &dyn Host) {
         let Some(queue) = &self.queue else { return };
-        self.begin(device, queue.index);
+        self.begin(host, queue.index);
         if let Some(work) = &self.work
-            && !device.is_lost()
+            && !host.is_lost()
         {
-            match contain(|| work.run(device, queue, &self.labels)) {
+            match contain(|| work.run(queue, &self.labels)) {
                 Ok(Ok(())) => {}
-                Ok(Err(text)) => device.lose(&text),
-                Err(text) => device.lose(&format!("internal error: {text}")),
+                Ok(Err(text)) => host.lose(&text),
+                Err(text) => host.lose(&format!("internal error: {text}")),
             }
         }
-        self.end(device, queue.index);
+        self.end(host, queue.index);
         queue.retire(self.serial);
-        device.progress.notify();
+        host.progress().notify();
     }
 
-    fn begin(&self, device: &Device, queue: u32) {
-        host::before_submission(device);
-        if let (Some(hazards), Some(host)) = (&device.hazards, &self.host) {
+    fn begin(&self, host: &dyn Host, queue: u32) {
+        if let (Some(hazards), Some(host)) = (host.hazards(), &self.host) {
             hazards.submit(queue, host);
         }
         let mut known = Told::default();
         for wait in &self.waits {
             let (completed, payload) = wait.semaphore.waited(wait.value);
             known.completed.join(completed);
-            if let Some(hazards) = &device.hazards {
+            if let Some(hazards) = host.hazards() {
                 let stages = wait.stages.unwrap_or(vk::PipelineStageFlags2::ALL_COMMANDS);
                 hazards.wait_semaphore(queue, &payload.unwrap_or_default(), stages);
             }
         }
-        device.completion.begin(queue, self.serial, known.completed);
+        host.completion().begin(queue, self.serial, known.completed);
     }
 
-    fn end(&self, device: &Device, queue: u32) {
-        let completed = device.completion.end(queue, self.serial);
-        let hazards = device.hazards.as_ref();
+    fn end(&self, host: &dyn Host, queue: u32) {
+        let completed = host.completion().end(queue, self.serial);
+        let hazards = host.hazards();
         for signal in &self.signals {
             let payload = hazards.map(|h| Arc::new(h.signal_semaphore(queue, signal.stages)));
             signal.semaphore.signal(signal.value, Told { completed, payload });

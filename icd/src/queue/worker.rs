@@ -1,8 +1,7 @@
 //! The thread that works off one queue, or all queues of a device.
 
-use super::{Submission, float};
-use crate::entry::device::Device;
-use crate::entry::fence::Fence;
+use super::{Host, Submission, float};
+use crate::queue::fence::Fence;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -37,25 +36,25 @@ impl Worker {
     }
 
     /// Appends work.
-    pub fn push(self: &Arc<Self>, device: &Arc<Device>, submission: Arc<Submission>) {
+    pub fn push(self: &Arc<Self>, host: &Arc<dyn Host>, submission: Arc<Submission>) {
         self.inbox().pending.push_back(submission);
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
-            let (worker, device) = (self.clone(), device.clone());
+            let (worker, host) = (self.clone(), host.clone());
             let name = format!("pellucid-queue-{}", self.number);
-            match std::thread::Builder::new().name(name).spawn(move || worker.work(&device)) {
+            match std::thread::Builder::new().name(name).spawn(move || worker.work(&host)) {
                 Ok(handle) => *thread = Some(handle),
                 Err(error) => device_without_thread(self, &error),
             }
         }
         drop(thread);
-        device.progress.notify();
+        host.progress().notify();
     }
 
     /// Ends the thread, with whatever it runs, and waits for it.
-    pub fn join(&self, device: &Device) {
+    pub fn join(&self, host: &dyn Host) {
         self.inbox().stop = true;
-        device.progress.notify();
+        host.progress().notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic in the thread has been turned into a lost device already.
@@ -63,7 +62,7 @@ impl Worker {
         }
     }
 
-    fn next(&self, device: &Device) -> Option<Next> {
+    fn next(&self, host: &dyn Host) -> Option<Next> {
         let mut inbox = self.inbox();
         if inbox.stop {
             return Some(Next::Stop);
@@ -78,7 +77,7 @@ impl Worker {
             if blocked & bit != 0 {
                 return false;
             }
-            let ready = device.is_lost() || submission.is_ready();
+            let ready = host.is_lost() || submission.is_ready();
             if !ready {
                 blocked |= bit;
             }
@@ -91,7 +90,7 @@ impl Worker {
 
     /// A thread that is about to wait for `fence` runs the submission that signals it, if that is all there
     /// is to do and nobody has begun: this saves waking two threads.
-    pub fn help(&self, device: &Arc<Device>, fence: &Arc<Fence>) {
+    pub fn help(&self, host: &Arc<dyn Host>, fence: &Arc<Fence>) {
         let mut inbox = self.inbox();
         let alone = inbox.pending.len() == 1 && inbox.running.is_none() && !inbox.stop;
         let ours =
@@ -102,21 +101,21 @@ impl Worker {
         let Some(submission) = inbox.pending.pop_front() else { return };
         inbox.running = Some(submission.clone());
         drop(inbox);
-        float::with_default_environment(|| submission.run(device));
+        float::with_default_environment(|| submission.run(&**host));
         self.inbox().running = None;
-        device.progress.notify();
+        host.progress().notify();
     }
 
-    fn work(&self, device: &Arc<Device>) {
+    fn work(&self, host: &Arc<dyn Host>) {
         loop {
             let mut next = None;
-            device.progress.wait(None, || {
-                next = self.next(device);
+            host.progress().wait(None, || {
+                next = self.next(&**host);
                 next.is_some()
             });
             match next {
                 Some(Next::Run(submission)) => {
-                    submission.run(device);
+                    submission.run(&**host);
                     self.inbox().running = None;
                 }
                 Some(Next::Stop) | None => return,
@@ -127,8 +126,8 @@ impl Worker {
 
 fn device_without_thread(worker: &Worker, error: &std::io::Error) {
     if let Some(submission) = worker.inbox().pending.pop_back()
-        && let Some(device) = submission.queue.as_ref().and_then(|q| q.device())
+        && let Some(host) = submission.queue.as_ref().and_then(|q| q.host())
     {
-        device.lose(&format!("no thread for queue {}: {error}", worker.number));
+        host.lose(&format!("no thread for queue {}: {error}", worker.number));
     }
 }

@@ -5,9 +5,8 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
-use super::masks::{dependencies, destination, source};
-use crate::command::dispatch::Named;
-use crate::command::{Changes, Dependency};
+use super::named::{Changes, Named};
+use super::stages::{destination, source};
 use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
@@ -73,6 +72,14 @@ struct State {
     /// The calls that accesses of the host came after, by the tags of those.
     calls: Vec<&'static str>,
     host_found: Vec<HostFound>,
+}
+
+/// The dependencies of a command.
+pub struct Translated {
+    /// As the tracker takes them; a transition's tag is the index of its barrier.
+    pub list: Vec<Told>,
+    /// What each barrier does to the memory that it is for.
+    pub changes: Vec<Option<Changes>>,
 }
 
 /// The tracker of a device.
@@ -207,7 +214,7 @@ impl Hazards {
     }
 
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2: the hazards of its layout transitions.
-    pub fn barrier(&self, at: &At<'_>, dependency: &Dependency) -> Vec<Found> {
+    pub fn barrier(&self, at: &At<'_>, dependency: &Translated) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdPipelineBarrier", None);
         let list = state.told(tag, dependency);
@@ -216,10 +223,10 @@ impl Hazards {
     }
 
     /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to those who wait for it.
-    pub fn set_event(&self, at: &At<'_>, dependency: &Dependency) -> EventToken {
+    pub fn set_event(&self, at: &At<'_>, dependency: &Translated) -> EventToken {
         let mut state = self.state();
         state.name(at, "vkCmdSetEvent", None);
-        let stages = dependencies(dependency).iter().fold(Stages::empty(), |all, d| all | d.source);
+        let stages = dependency.list.iter().fold(Stages::empty(), |all, d| all | d.source);
         state.tracker.set_event(QueueId(at.queue), stages)
     }
 
@@ -228,7 +235,7 @@ impl Hazards {
         &self,
         at: &At<'_>,
         tokens: &[Arc<EventToken>],
-        dependency: &Dependency,
+        dependency: &Translated,
     ) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
@@ -301,12 +308,11 @@ impl State {
     }
 
     /// The dependencies of the command that `tag` names, and names for their transitions.
-    fn told(&mut self, tag: u64, dependency: &Dependency) -> Vec<Told> {
-        let mut list = dependencies(dependency);
+    fn told(&mut self, tag: u64, dependency: &Translated) -> Vec<Told> {
+        let mut list = dependency.list.clone();
         let Some(command) = self.names.get(&tag).cloned() else { return list };
         for transition in list.iter_mut().flat_map(|d| &mut d.transitions) {
-            let barrier = dependency.barriers.get(transition.tag as usize);
-            let changes = barrier.and_then(|b| b.transition());
+            let changes = dependency.changes.get(transition.tag as usize).copied().flatten();
             transition.tag = self.next;
             self.next += 1;
             let name = CommandName { transition: changes, ..CommandName::clone(&command) };

@@ -1,9 +1,10 @@
 //! Explore mode: every execution of a dispatch, the outcomes, and the memory of the first.
 
-use super::checked::{Watching, check_info, report, watchdog};
-use crate::command::dispatch::Named;
+use super::info::{check_info, report, watchdog};
+use super::named::Named;
+use super::watching::Watching;
 use crate::config::{Config, OutcomeBuffer};
-use crate::entry::device::Device;
+use crate::device::Device;
 use crate::report::element::Element;
 use crate::report::explored::{Explored, Occurrences, Outcome, ShownBuffer};
 use pellucid_memory::checked::CheckedMemory;

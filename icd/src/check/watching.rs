@@ -1,58 +1,19 @@
-//! Check mode: dispatches over the modelled memory, and what its detector found.
-//!
-//! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the
-//! dispatch's number alone.
+//! What an execution is seen to do wrong: barriers that diverge, and waiting without end.
 
-use super::explored;
-use crate::command::dispatch::Named;
-use crate::config::{Config, Mode};
-use crate::entry::debug::deliver_report;
-use crate::entry::device::Device;
-use crate::report::Context;
+use crate::config::Config;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
-use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
-use pellucid_memory::commands::{Accesses, Operand, Range};
-use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
 };
-use pellucid_memory::outline::Outline;
-use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::exec::modelled::{
-    self, Absent, BarrierDivergence, ModelledOptions, Scheduler, Unit, Went,
-};
+use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
-use pellucid_shader_interp::interface::{Grid, Resources};
-use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use pellucid_shader_interp::interface::Grid;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
-
-/// The modelled memory of a device.
-pub struct CheckState {
-    memory: CheckedMemory,
-}
-
-impl CheckState {
-    /// The state of a new device; `None` outside check mode.
-    pub fn new(config: &Config) -> Option<CheckState> {
-        if !config.mode.modelled() {
-            return None;
-        }
-        let options = CheckOptions {
-            values: config.values,
-            seed: config.seed,
-            stale_budget: config.stale_budget,
-            chains: config.chains,
-            ..CheckOptions::default()
-        };
-        Some(CheckState { memory: CheckedMemory::new(options) })
-    }
-}
 
 /// The seed of one dispatch's schedule: repeated submissions explore different schedules.
 fn schedule_seed(seed: u64, number: u32) -> u64 {
@@ -64,28 +25,31 @@ fn schedule_seed(seed: u64, number: u32) -> u64 {
 }
 
 /// The seeded scheduler of a progress model, which also keeps what the executor tells it.
-pub(super) struct Watching<'a> {
+pub struct Watching<'a> {
     inner: ProgressScheduler,
     program: &'a Program,
     grid: &'a Grid,
     number: u32,
+    /// What was found.
     pub findings: Vec<Finding>,
     /// How many of the findings were told before the dispatch's end, and how to.
     told: usize,
-    tell: Option<&'a Tell<'a>>,
+    /// Tells findings before the dispatch's end.
+    pub tell: Option<&'a Tell<'a>>,
 }
 
 /// Reports findings; an error where they end the dispatch.
-type Tell<'a> = dyn Fn(&[Finding]) -> Result<(), Trap> + 'a;
+pub type Tell<'a> = dyn Fn(&[Finding]) -> Result<(), Trap> + 'a;
 
 impl<'a> Watching<'a> {
+    /// Watches a dispatch.
     pub fn new(config: &Config, program: &'a Program, grid: &'a Grid, number: u32) -> Watching<'a> {
         let inner = ProgressScheduler::new(config.progress, schedule_seed(config.seed, number));
         Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
     }
 
     /// What is left to tell.
-    fn rest(self) -> impl Iterator<Item = Finding> {
+    pub fn rest(self) -> impl Iterator<Item = Finding> {
         let told = self.told;
         let findings = self.findings.into_iter().enumerate();
         findings.filter(move |(k, finding)| *k >= told || finding.count > 0).map(|(_, finding)| finding)
@@ -209,10 +173,6 @@ impl Scheduler for Watching<'_> {
     }
 }
 
-/// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
-/// for its end.
-const LONG: u64 = 1 << 12;
-
 /// Waits that a finding tells one by one.
 const WAITS: usize = 8;
 
@@ -264,155 +224,4 @@ fn absences(absent: &[Absent], subgroup_size: u32) -> Vec<Fact> {
         }
     }
     facts
-}
-
-/// The storage classes of each atomic and barrier of a program.
-fn semantics(program: &Program) -> Vec<StorageClasses> {
-    let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
-    let mut classes: Vec<StorageClasses> = atomics
-        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
-        .chain(program.barriers.iter().map(|b| b.semantics.classes))
-        .filter(|c| !c.is_empty())
-        .collect();
-    classes.sort();
-    classes.dedup();
-    classes
-}
-
-/// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one
-/// did, and what it touched.
-pub fn dispatch(
-    device: &Arc<Device>,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
-    named: &dyn Fn() -> Named,
-) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
-    let Some(state) = &device.checked else {
-        let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
-        return (Err(gap), Vec::new());
-    };
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let config = &device.instance.config;
-    let tell = |findings: &[Finding]| report(device, findings, named, None);
-    let mut scheduler = Watching { tell: Some(&tell), ..Watching::new(config, program, grid, number) };
-    let outcome = if config.mode == Mode::Explore {
-        explored::dispatch(device, &mut state.memory, program, grid, resources, number, named)
-    } else {
-        state.memory.begin_dispatch(check_info(device, program, grid, resources, number));
-        let options = ModelledOptions {
-            widen: config.progress == ProgressModel::Fair,
-            spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
-            watchdog: watchdog(config),
-            stop: Some(&device.stop),
-            tell_after: Some(LONG),
-            ..ModelledOptions::default()
-        };
-        modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
-    };
-    let mut runs = state.memory.footprint();
-    for (_, operand) in &mut runs {
-        operand.read = read_access(program, operand);
-        operand.reference = operand.reference.map(|r| across_dispatches(program, r));
-    }
-    let mut findings = state.memory.end_dispatch();
-    findings.extend(scheduler.rest());
-    drop(state);
-    device.instance.session.dispatch_checked();
-    if config.mode == Mode::Explore {
-        // Each execution was reported.
-        findings.clear();
-    }
-    (report(device, &findings, named, None).and(outcome), runs)
-}
-
-/// What the modelled memory needs to know of a dispatch.
-pub(super) fn check_info(
-    device: &Device,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
-) -> DispatchInfo {
-    DispatchInfo {
-        number,
-        base: grid.base,
-        groups: grid.groups,
-        workgroup_size: program.shader.local_size.iter().product(),
-        subgroup_size: program.subgroup_size,
-        semantics: semantics(program),
-        addresses: resources.addresses.clone(),
-        unwritten: device.unwritten().clone(),
-        variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
-        outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
-    }
-}
-
-pub(super) fn watchdog(config: &Config) -> Option<u64> {
-    (config.watchdog > 0).then_some(config.watchdog)
-}
-
-/// The binding that a reference of one dispatch belongs to.
-fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
-    if reference == Reference::PHYSICAL {
-        None
-    } else {
-        program.shader.bindings.get((reference.0 >> 16) as usize)
-    }
-}
-
-/// A reference that means the same in all dispatches: set, binding and element instead of the index in the
-/// shader's list.
-fn across_dispatches(program: &Program, reference: Reference) -> Reference {
-    match binding_of(program, reference) {
-        Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),
-        None => reference,
-    }
-}
-
-/// The access type of a shader's read: that of its descriptor.
-fn read_access(program: &Program, operand: &Operand) -> Accesses {
-    if operand.read.is_empty() || !operand.write.is_empty() {
-        return operand.read;
-    }
-    let binding = operand.reference.and_then(|r| binding_of(program, r));
-    match binding.map(|b| b.kind) {
-        Some(DescriptorKind::UniformBuffer) => Accesses::UNIFORM_READ,
-        Some(
-            DescriptorKind::SampledImage
-            | DescriptorKind::CombinedImageSampler
-            | DescriptorKind::UniformTexelBuffer,
-        ) => Accesses::SHADER_SAMPLED_READ,
-        _ => Accesses::SHADER_STORAGE_READ,
-    }
-}
-
-/// Reports what was found in an execution; in explore mode the one with these choices.
-///
-/// # Errors
-/// `halt-on-error` and a finding.
-pub(super) fn report(
-    device: &Device,
-    findings: &[Finding],
-    named: &dyn Fn() -> Named,
-    choices: Option<&Choices>,
-) -> Result<(), Trap> {
-    if findings.is_empty() {
-        return Ok(());
-    }
-    let named = named();
-    let dispatches = [named.context()];
-    let mut halted = None;
-    for finding in findings {
-        let session = &device.instance.session;
-        let verdict = session.report_of(finding, &Context { dispatches: &dispatches }, choices);
-        if let Some(message) = &verdict.message {
-            deliver_report(device, message);
-        }
-        if verdict.halt && halted.is_none() {
-            halted = Some(Trap::Stopped(format!("halt-on-error: {}", finding.id.name())));
-        }
-    }
-    halted.map_or(Ok(()), Err)
 }

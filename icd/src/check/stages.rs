@@ -1,16 +1,13 @@
-//! Masks and barriers of the API in the tracker's terms: the stages and accesses that this device has, and
-//! byte ranges.
+//! Stage and access masks of the API in the tracker's terms: the stages and accesses that this device has.
 
-use crate::command::{Barrier, BarrierOf, Dependency, Half};
-use crate::entry::image::Image;
 use ash::vk;
-use pellucid_memory::commands::{AccessScope, Accesses, Dependency as Told, Range, Stages, Transition};
+use pellucid_memory::commands::{Accesses, Stages};
 
 type Stage2 = vk::PipelineStageFlags2;
 type Access2 = vk::AccessFlags2;
 
 /// The stages of a mask, apart from the pseudo stages.
-fn stages(mask: Stage2) -> Stages {
+pub fn stages(mask: Stage2) -> Stages {
     const TABLE: [(Stage2, Stages); 8] = [
         (Stage2::DRAW_INDIRECT, Stages::DRAW_INDIRECT),
         (Stage2::COMPUTE_SHADER, Stages::COMPUTE_SHADER),
@@ -56,7 +53,8 @@ pub fn destination(mask: Stage2) -> Stages {
     stages(mask) | all
 }
 
-fn accesses(mask: Access2) -> Accesses {
+/// Accesses of a mask.
+pub fn accesses(mask: Access2) -> Accesses {
     const TABLE: [(Access2, Accesses); 13] = [
         (Access2::INDIRECT_COMMAND_READ, Accesses::INDIRECT_COMMAND_READ),
         (Access2::UNIFORM_READ, Accesses::UNIFORM_READ),
@@ -76,75 +74,6 @@ fn accesses(mask: Access2) -> Accesses {
         .iter()
         .filter(|(bit, _)| mask.contains(*bit))
         .fold(Accesses::empty(), |a, (_, accesses)| a | *accesses)
-}
-
-/// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
-pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
-    let Ok((memory, base)) = image.memory() else { return Vec::new() };
-    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
-    let start = memory.bytes().address() + base;
-    if levels.len() == image.layout.levels.len() {
-        let first = start + u64::from(layers.start) * image.layout.layer;
-        return vec![Range::new(first, layers.len() as u64 * image.layout.layer)];
-    }
-    image.layout.levels[levels.start as usize..levels.end as usize]
-        .iter()
-        .flat_map(|level| {
-            let first = start + level.offset;
-            layers.clone().map(move |l| Range::new(first + u64::from(l) * image.layout.layer, level.size()))
-        })
-        .collect()
-}
-
-fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
-    match of {
-        BarrierOf::Memory => None,
-        BarrierOf::Buffer(buffer, offset, size) => {
-            let Ok((memory, base)) = buffer.memory() else { return Some(Vec::new()) };
-            let offset = (*offset).min(buffer.size);
-            let size = (*size).min(buffer.size - offset);
-            Some(vec![Range::new(memory.bytes().address() + base + offset, size)])
-        }
-        BarrierOf::Image(image, range, ..) => Some(image_ranges(image, range)),
-    }
-}
-
-/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others.
-/// A transition's tag is the index of its barrier.
-pub fn dependencies(dependency: &Dependency) -> Vec<Told> {
-    let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
-        stages,
-        accesses: accesses(half.accesses),
-        ranges: ranges(&barrier.of),
-    };
-    let transition = |(index, barrier): (usize, &Barrier)| {
-        let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;
-        Some(Transition { tag: index as u64, ranges })
-    };
-    let barriers = dependency.barriers.iter();
-    match dependency.stages {
-        Some((from, to)) => {
-            // Access scopes hold the stages named; a pseudo stage names none.
-            let (s, d) = (stages(from), stages(to));
-            vec![Told {
-                source: source(from),
-                destination: destination(to),
-                available: barriers.clone().map(|b| scope(&b.from, s, b)).collect(),
-                visible: barriers.clone().map(|b| scope(&b.to, d, b)).collect(),
-                transitions: barriers.enumerate().filter_map(transition).collect(),
-            }]
-        }
-        None => barriers
-            .enumerate()
-            .map(|(index, b)| Told {
-                source: source(b.from.stages),
-                destination: destination(b.to.stages),
-                available: vec![scope(&b.from, stages(b.from.stages), b)],
-                visible: vec![scope(&b.to, stages(b.to.stages), b)],
-                transitions: transition((index, b)).into_iter().collect(),
-            })
-            .collect(),
-    }
 }
 
 #[cfg(test)]

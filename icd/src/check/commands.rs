@@ -1,21 +1,19 @@
 //! Check mode's view of commands: what each touched goes to the hazard tracker, and what it finds to the
 //! reports.
 
-use super::copy::Touched;
-use super::dispatch::{Named, State};
-use super::{BarrierOf, Changes, Dependency};
-use crate::boundary::Outcome;
+use super::dependency::{image_ranges, translate};
+use super::hazards::{At, Found, Hazards, Transfer, Translated};
+use super::named::{Changes, Named};
+use super::report;
+use crate::command::copy::Touched;
+use crate::command::state::State;
+use crate::command::{BarrierOf, Dependency};
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::debug::deliver_report;
-use crate::entry::device::Device;
 use crate::entry::image::Image;
-use crate::handle::Object as _;
+use crate::error::Outcome;
 use crate::queue::Queue;
-use crate::queue::hazards::{At, CommandName, Found, Hazards, Transfer};
-use crate::queue::{host, masks};
-use crate::report::{HazardReport, Object, Side};
 use ash::vk;
-use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
 use std::sync::Arc;
 
@@ -35,7 +33,7 @@ impl Standing {
 
 /// Where the command that runs now stands.
 pub fn standing(device: &Device, queue: &Queue, state: &State) -> Standing {
-    let name = match queue.name(device).as_str() {
+    let name = match device.queue_name(queue).as_str() {
         "" => format!("queue {}", queue.index),
         name => format!("queue \"{name}\""),
     };
@@ -62,8 +60,8 @@ pub fn transfer(
     let runs = transfer.runs();
     note_writes(device, &runs);
     let (_, found) = hazards.operation(queue.index, stage, tag, None, runs);
-    report(device, &found)?;
-    host::report(device)?;
+    report::hazards(device, &found)?;
+    report::host(device)?;
     Ok(outcome)
 }
 
@@ -76,10 +74,10 @@ pub fn barrier(
     queue: &Queue,
     state: &State,
     dependency: &Dependency,
-    note: impl FnOnce(&Hazards, &At<'_>) -> Vec<Found>,
+    note: impl FnOnce(&Hazards, &At<'_>, &Translated) -> Vec<Found>,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    let found = note(hazards, &standing(device, queue, state).at());
+    let found = note(hazards, &standing(device, queue, state).at(), &translate(dependency));
     for b in &dependency.barriers {
         if let BarrierOf::Image(image, range, ..) = &b.of
             && let Some(Changes::Layout(vk::ImageLayout::UNDEFINED, _)) = b.transition()
@@ -87,7 +85,7 @@ pub fn barrier(
             discard(device, image, range);
         }
     }
-    report(device, &found)
+    report::hazards(device, &found)
 }
 
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
@@ -99,7 +97,7 @@ fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
     }
     let (address, size) = (memory.bytes().address(), memory.bytes().size());
     let mut unwritten = device.unwritten();
-    for bytes in masks::image_ranges(image, range) {
+    for bytes in image_ranges(image, range) {
         unwritten.discard(address, size, bytes.start, bytes.end);
     }
 }
@@ -147,84 +145,16 @@ pub fn dispatch(
     if let Some(range) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
         let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, [(range, read)]);
-        report(device, &found)?;
+        report::hazards(device, &found)?;
         before = Some(id);
     }
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
-    report(device, &found)?;
-    host::report(device)
+    report::hazards(device, &found)?;
+    report::host(device)
 }
 
 /// Device addresses of a range of a buffer.
 pub fn range(buffer: &Buffer, offset: u64, size: u64) -> Option<Range> {
     let (memory, base) = buffer.memory().ok()?;
     Some(Range::new(memory.bytes().address() + base + offset, size))
-}
-
-/// A command, as reports name it.
-pub fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
-    match name {
-        Some(n) => Side {
-            command: n.command,
-            position: format!("command {} of submission {} on {}", n.index, n.submission, n.queue),
-            labels: &n.labels,
-            dispatch: n.dispatch.as_ref().map(|d| d.context()),
-            transition: n.transition.map(|changes| match changes {
-                Changes::Layout(from, to) => format!("layout transition from {from:?} to {to:?}"),
-                Changes::Ownership => "queue family ownership transfer".to_owned(),
-            }),
-        },
-        None => Side {
-            command: "a command",
-            position: "too long ago to be named".to_owned(),
-            labels: &[],
-            dispatch: None,
-            transition: None,
-        },
-    }
-}
-
-fn report(device: &Device, found: &[Found]) -> Result<(), String> {
-    for f in found {
-        let place = f.hazard.bytes.first().and_then(|bytes| place(device, bytes.start));
-        let barrier = f.barrier.as_ref().map(|b| {
-            format!("{} (command {} of submission {} on {})", b.command, b.index, b.submission, b.queue)
-        });
-        let told = HazardReport {
-            hazard: &f.hazard,
-            first: side(f.first.as_ref()),
-            second: side(f.second.as_ref()),
-            barrier,
-            place,
-        };
-        let verdict = device.instance.session.hazard(&told);
-        if let Some(message) = &verdict.message {
-            deliver_report(device, message);
-        }
-        if verdict.halt {
-            return Err(format!("halt-on-error: {}", f.hazard.id.name()));
-        }
-    }
-    Ok(())
-}
-
-/// The buffer or image that holds a device address, and where it starts.
-pub fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
-    let holds = |start: u64, size: u64| address >= start && address - start < size;
-    let bound = |b: &Buffer| b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
-    let object = |kind: vk::ObjectType, what: &str, handle: u64| Object {
-        reference: Reference(u32::MAX),
-        what: what.to_owned(),
-        handle,
-        object_type: kind.as_raw(),
-        name: device.name(kind, handle),
-        address: 0,
-        texels: None,
-    };
-    if let Some(buffer) = Buffer::table().find(|b| bound(b).is_some_and(|start| holds(start, b.size))) {
-        return Some((object(vk::ObjectType::BUFFER, "buffer", buffer.handle()), bound(&buffer)?));
-    }
-    let start_of = |i: &Image| i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
-    let image = Image::table().find(|i| start_of(i).is_some_and(|start| holds(start, i.layout.size)))?;
-    Some((object(vk::ObjectType::IMAGE, "image", image.handle()), start_of(&image)?))
 }

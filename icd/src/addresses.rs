@@ -1,0 +1,60 @@
+//! Where physical storage buffer pointers may point.
+
+use pellucid_memory::device::MemoryRange;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The memory of buffers with device addresses, sorted by address, not overlapping.
+pub type AddressMap = Arc<Vec<MemoryRange>>;
+
+/// Buffers by address and handle.
+type Buffers = BTreeMap<(u64, u64), MemoryRange>;
+
+/// The live buffers of a device that have addresses.
+#[derive(Default)]
+pub struct Addresses {
+    live: Mutex<Buffers>,
+    map: Mutex<Option<AddressMap>>,
+}
+
+/// The union of ranges, sorted by address.
+pub fn join(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
+    ranges.sort_by_key(MemoryRange::address);
+    let mut map: Vec<MemoryRange> = Vec::new();
+    for range in ranges {
+        if !map.last_mut().is_some_and(|last| last.join(&range)) {
+            map.push(range);
+        }
+    }
+    map
+}
+
+impl Addresses {
+    fn map(&self) -> MutexGuard<'_, Option<AddressMap>> {
+        self.map.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn live(&self) -> MutexGuard<'_, Buffers> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A buffer has an address now.
+    pub fn add(&self, handle: u64, range: MemoryRange) {
+        self.live().insert((range.address(), handle), range);
+        *self.map() = None;
+    }
+
+    /// A buffer has ended.
+    pub fn remove(&self, handle: u64, address: u64) {
+        self.live().remove(&(address, handle));
+        *self.map() = None;
+    }
+
+    /// All of them.
+    pub fn all(&self) -> AddressMap {
+        let mut map = self.map();
+        let joined =
+            || Arc::new(join(self.live().values().filter(|range| range.size() > 0).cloned().collect()));
+        map.get_or_insert_with(joined).clone()
+    }
+}

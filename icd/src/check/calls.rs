@@ -1,0 +1,68 @@
+//! The calls that order the host with the device, in check mode: what the host did before each is looked at
+//! first, and only then what the call tells counts.
+
+use super::host::addresses;
+use super::report;
+use crate::device::Device;
+use crate::entry::memory::DeviceMemory;
+use pellucid_memory::commands::Range;
+use pellucid_memory::device::ATOM;
+use pellucid_memory::host::{Flushed, Invalidated};
+
+fn look(device: &Device, call: Option<&'static str>) -> Result<(), String> {
+    let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return Ok(()) };
+    if device.alive().is_err() {
+        return Ok(());
+    }
+    host.look(hazards, call);
+    report::host(device)
+}
+
+fn or_lose(device: &Device, outcome: Result<(), String>) {
+    if let Err(text) = outcome {
+        device.lose(&text);
+    }
+}
+
+/// The host makes a call that orders it with the device: looks at what it did before.
+pub fn synchronize(device: &Device, call: &'static str) {
+    or_lose(device, look(device, Some(call)));
+}
+
+/// A queue begins to work: what the host did until now is looked at before commands change the bytes.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn before_work(device: &Device) -> Result<(), String> {
+    look(device, None)
+}
+
+/// vkFlushMappedMemoryRanges did this to a range of memory.
+pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64), flushed: &Flushed) {
+    if let (Some(hazards), false) = (&device.hazards, memory.coherent) {
+        let (start, end) = (offset / ATOM * ATOM, offset.saturating_add(size).next_multiple_of(ATOM));
+        let range = addresses(memory.bytes(), &(start..end.min(memory.bytes().size())));
+        let lost: Vec<Range> = flushed.lost.iter().map(|b| addresses(memory.bytes(), b)).collect();
+        hazards.host_flushed(range, &lost);
+        or_lose(device, report::host(device));
+    }
+}
+
+/// vkInvalidateMappedMemoryRanges did this to memory.
+pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalidated) {
+    if let Some(hazards) = &device.hazards {
+        let [seen, discarded] = [&invalidated.seen, &invalidated.discarded]
+            .map(|list| list.iter().map(|b| addresses(memory.bytes(), b)).collect::<Vec<Range>>());
+        hazards.host_invalidated(&seen, &discarded);
+        if let Some(first) = invalidated.discarded.first() {
+            let text = format!(
+                "vkInvalidateMappedMemoryRanges: the host wrote bytes {}..{} of VkDeviceMemory {:#x} and did not flush them: they are lost",
+                first.start,
+                first.end,
+                memory.handle()
+            );
+            device.instance.say(&text);
+        }
+        or_lose(device, report::host(device));
+    }
+}

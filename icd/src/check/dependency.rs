@@ -1,0 +1,83 @@
+//! Barriers of the API in the tracker's terms: dependencies on byte ranges.
+
+use super::hazards::Translated;
+use super::stages::{accesses, destination, source, stages};
+use crate::command::{Barrier, BarrierOf, Dependency, Half};
+use crate::entry::image::Image;
+use ash::vk;
+use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Transition};
+
+/// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
+pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
+    let Ok((memory, base)) = image.memory() else { return Vec::new() };
+    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
+    let start = memory.bytes().address() + base;
+    if levels.len() == image.layout.levels.len() {
+        let first = start + u64::from(layers.start) * image.layout.layer;
+        return vec![Range::new(first, layers.len() as u64 * image.layout.layer)];
+    }
+    image.layout.levels[levels.start as usize..levels.end as usize]
+        .iter()
+        .flat_map(|level| {
+            let first = start + level.offset;
+            layers.clone().map(move |l| Range::new(first + u64::from(l) * image.layout.layer, level.size()))
+        })
+        .collect()
+}
+
+fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
+    match of {
+        BarrierOf::Memory => None,
+        BarrierOf::Buffer(buffer, offset, size) => {
+            let Ok((memory, base)) = buffer.memory() else { return Some(Vec::new()) };
+            let offset = (*offset).min(buffer.size);
+            let size = (*size).min(buffer.size - offset);
+            Some(vec![Range::new(memory.bytes().address() + base + offset, size)])
+        }
+        BarrierOf::Image(image, range, ..) => Some(image_ranges(image, range)),
+    }
+}
+
+/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others.
+/// A transition's tag is the index of its barrier.
+fn dependencies(dependency: &Dependency) -> Vec<Told> {
+    let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
+        stages,
+        accesses: accesses(half.accesses),
+        ranges: ranges(&barrier.of),
+    };
+    let transition = |(index, barrier): (usize, &Barrier)| {
+        let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;
+        Some(Transition { tag: index as u64, ranges })
+    };
+    let barriers = dependency.barriers.iter();
+    match dependency.stages {
+        Some((from, to)) => {
+            // Access scopes hold the stages named; a pseudo stage names none.
+            let (s, d) = (stages(from), stages(to));
+            vec![Told {
+                source: source(from),
+                destination: destination(to),
+                available: barriers.clone().map(|b| scope(&b.from, s, b)).collect(),
+                visible: barriers.clone().map(|b| scope(&b.to, d, b)).collect(),
+                transitions: barriers.enumerate().filter_map(transition).collect(),
+            }]
+        }
+        None => barriers
+            .enumerate()
+            .map(|(index, b)| Told {
+                source: source(b.from.stages),
+                destination: destination(b.to.stages),
+                available: vec![scope(&b.from, stages(b.from.stages), b)],
+                visible: vec![scope(&b.to, stages(b.to.stages), b)],
+                transitions: transition((index, b)).into_iter().collect(),
+            })
+            .collect(),
+    }
+}
+
+/// The dependencies of a command, and what each of its barriers does to the memory that it is for.
+pub fn translate(dependency: &Dependency) -> Translated {
+    let changes = dependency.barriers.iter().map(Barrier::transition).collect();
+    Translated { list: dependencies(dependency), changes }
+}

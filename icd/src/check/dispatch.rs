@@ -1,0 +1,109 @@
+//! Check mode: dispatches over the modelled memory, and what its detector found.
+//!
+//! One dispatch of a device runs at a time, on one thread; its schedule depends on the seed and the
+//! dispatch's number alone.
+
+use super::explored;
+use super::info::{check_info, report, watchdog};
+use super::named::Named;
+use super::watching::Watching;
+use crate::config::Mode;
+use crate::device::Device;
+use pellucid_memory::access::Reference;
+use pellucid_memory::commands::{Accesses, Operand, Range};
+use pellucid_memory::finding::Finding;
+use pellucid_memory::progress::ProgressModel;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::Program;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
+use pellucid_shader_interp::interface::{Grid, Resources};
+use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use std::sync::{Arc, PoisonError};
+
+/// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
+/// for its end.
+const LONG: u64 = 1 << 12;
+
+/// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one
+/// did, and what it touched.
+pub fn dispatch(
+    device: &Arc<Device>,
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    number: u32,
+    named: &dyn Fn() -> Named,
+) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
+    let Some(state) = &device.checked else {
+        let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
+        return (Err(gap), Vec::new());
+    };
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let config = &device.instance.config;
+    let tell = |findings: &[Finding]| report(device, findings, named, None);
+    let mut scheduler = Watching::new(config, program, grid, number);
+    scheduler.tell = Some(&tell);
+    let outcome = if config.mode == Mode::Explore {
+        explored::dispatch(device, &mut state.memory, program, grid, resources, number, named)
+    } else {
+        state.memory.begin_dispatch(check_info(device, program, grid, resources, number));
+        let options = ModelledOptions {
+            widen: config.progress == ProgressModel::Fair,
+            spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
+            watchdog: watchdog(config),
+            stop: Some(&device.stop),
+            tell_after: Some(LONG),
+            ..ModelledOptions::default()
+        };
+        modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
+    };
+    let mut runs = state.memory.footprint();
+    for (_, operand) in &mut runs {
+        operand.read = read_access(program, operand);
+        operand.reference = operand.reference.map(|r| across_dispatches(program, r));
+    }
+    let mut findings = state.memory.end_dispatch();
+    findings.extend(scheduler.rest());
+    drop(state);
+    device.instance.session.dispatch_checked();
+    if config.mode == Mode::Explore {
+        // Each execution was reported.
+        findings.clear();
+    }
+    (report(device, &findings, named, None).and(outcome), runs)
+}
+
+/// The binding that a reference of one dispatch belongs to.
+fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
+    if reference == Reference::PHYSICAL {
+        None
+    } else {
+        program.shader.bindings.get((reference.0 >> 16) as usize)
+    }
+}
+
+/// A reference that means the same in all dispatches: set, binding and element instead of the index in the
+/// shader's list.
+fn across_dispatches(program: &Program, reference: Reference) -> Reference {
+    match binding_of(program, reference) {
+        Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),
+        None => reference,
+    }
+}
+
+/// The access type of a shader's read: that of its descriptor.
+fn read_access(program: &Program, operand: &Operand) -> Accesses {
+    if operand.read.is_empty() || !operand.write.is_empty() {
+        return operand.read;
+    }
+    let binding = operand.reference.and_then(|r| binding_of(program, r));
+    match binding.map(|b| b.kind) {
+        Some(DescriptorKind::UniformBuffer) => Accesses::UNIFORM_READ,
+        Some(
+            DescriptorKind::SampledImage
+            | DescriptorKind::CombinedImageSampler
+            | DescriptorKind::UniformTexelBuffer,
+        ) => Accesses::SHADER_SAMPLED_READ,
+        _ => Accesses::SHADER_STORAGE_READ,
+    }
+}

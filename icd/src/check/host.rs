@@ -1,0 +1,169 @@
+//! The host's side of the device's memory, in check mode: which allocations the host can see, what commands
+//! write to them, and what the host itself did before each call that orders it with the device.
+//!
+//! A call that may tell either side something (a submission, a wait, a status, a signal, a flush, an
+//! invalidate, an unmapping) first looks at what the host wrote and read since the last one
+//! ([`super::calls`]); only then what it tells counts. Coherent memory is looked at while no command writes:
+//! where the host has written some, the call waits for the command that runs.
+
+use super::hazards::Hazards;
+use crate::report::say;
+use pellucid_memory::commands::{Operand, Range};
+use pellucid_memory::device::Allocation;
+use pellucid_memory::host;
+use std::collections::BTreeMap;
+use std::ops::Range as Bytes;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
+
+/// Memory that the host can map.
+#[derive(Clone)]
+pub struct Mappable<T> {
+    /// Its bytes.
+    pub bytes: T,
+    /// The handle of its VkDeviceMemory.
+    pub handle: u64,
+    /// Its type is HOST_COHERENT.
+    pub coherent: bool,
+}
+
+impl Mappable<Weak<Allocation>> {
+    fn live(&self) -> Option<Mappable<Arc<Allocation>>> {
+        let Mappable { handle, coherent, .. } = *self;
+        self.bytes.upgrade().map(|bytes| Mappable { bytes, handle, coherent })
+    }
+}
+
+/// The memory of a device that the host can map.
+#[derive(Default)]
+pub struct HostMemory {
+    /// By device address.
+    memories: Mutex<BTreeMap<u64, Mappable<Weak<Allocation>>>>,
+    /// The call since which the host has not been looked at.
+    since: Mutex<&'static str>,
+    rest: Mutex<Rest>,
+    changed: Condvar,
+}
+
+/// Whether a command runs, and how many calls wait for its end.
+#[derive(Default)]
+struct Rest {
+    busy: bool,
+    waiting: u32,
+}
+
+/// A command that runs.
+pub struct Busy<'a>(&'a HostMemory);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.rest().busy = false;
+        self.0.changed.notify_all();
+    }
+}
+
+impl HostMemory {
+    fn memories(&self) -> MutexGuard<'_, BTreeMap<u64, Mappable<Weak<Allocation>>>> {
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rest(&self) -> MutexGuard<'_, Rest> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, rest: MutexGuard<'a, Rest>, busy: impl Fn(&Rest) -> bool) -> MutexGuard<'a, Rest> {
+        self.changed.wait_while(rest, |rest| busy(rest)).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A command begins, after the calls that wait for rest.
+    pub fn busy(&self) -> Busy<'_> {
+        let mut rest = self.wait(self.rest(), |rest| rest.waiting > 0 || rest.busy);
+        rest.busy = true;
+        Busy(self)
+    }
+
+    /// Does something while no command runs.
+    fn at_rest<T>(&self, something: impl FnOnce() -> T) -> T {
+        let mut rest = self.rest();
+        rest.waiting += 1;
+        let mut rest = self.wait(rest, |rest| rest.busy);
+        let out = something();
+        rest.waiting -= 1;
+        drop(rest);
+        self.changed.notify_all();
+        out
+    }
+
+    /// The host can map this memory.
+    pub fn allocated(&self, memory: Mappable<&Arc<Allocation>>) {
+        static SAID: Once = Once::new();
+        if let Some(error) = host::refusal() {
+            SAID.call_once(|| {
+                say(&format!(
+                    "the kernel does not track writes (userfaultfd: {error}): host writes are found by comparing all bytes"
+                ));
+            });
+        }
+        let Mappable { bytes, handle, coherent } = memory;
+        let mut memories = self.memories();
+        memories.retain(|_, memory| memory.bytes.strong_count() > 0);
+        memories.insert(bytes.address(), Mappable { bytes: Arc::downgrade(bytes), handle, coherent });
+    }
+
+    fn all(&self) -> Vec<Mappable<Arc<Allocation>>> {
+        self.memories().values().filter_map(Mappable::live).collect()
+    }
+
+    /// The memory that holds a device address, if any does.
+    pub fn at(&self, address: u64) -> Option<Mappable<Arc<Allocation>>> {
+        let memories = self.memories();
+        let memory = memories.range(..=address).next_back().and_then(|(_, memory)| memory.live())?;
+        (address - memory.bytes.address() < memory.bytes.size()).then_some(memory)
+    }
+
+    /// A command has written what these runs say.
+    pub fn device_wrote(&self, runs: &[(Range, Operand)]) {
+        for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
+            if let Some(Mappable { bytes, .. }) = self.at(range.start) {
+                bytes.device_wrote(&(range.start - bytes.address()..range.end - bytes.address()));
+            }
+        }
+    }
+
+    /// Something that does not say what it writes has run.
+    pub fn device_wrote_somewhere(&self) {
+        self.all().iter().for_each(|memory| memory.bytes.device_wrote_somewhere());
+    }
+
+    /// Looks at what the host did since the last call, and tells the hazards of it. `call` is the call that
+    /// is made; none where a queue looks.
+    pub fn look(&self, hazards: &Hazards, call: Option<&'static str>) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let memories = self.all();
+        // All are looked at.
+        let written = memories.iter().filter(|memory| memory.bytes.look()).count();
+        let tell = || {
+            for memory in &memories {
+                let at = |b: &Bytes<u64>| addresses(&memory.bytes, b);
+                let accesses = memory.bytes.host_accesses();
+                let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
+                let reads: Vec<(Range, bool)> =
+                    accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
+                hazards.host_accessed(&writes, &reads, memory.coherent, *since);
+            }
+        };
+        if written > 0 {
+            self.at_rest(tell)
+        } else {
+            tell()
+        }
+        if let Some(call) = call {
+            *since = call;
+        }
+    }
+}
+
+/// Device addresses of bytes of memory.
+pub fn addresses(memory: &Allocation, bytes: &Bytes<u64>) -> Range {
+    let base = memory.address();
+    Range { start: base + bytes.start, end: base + bytes.end }
+}

@@ -1,0 +1,84 @@
+//! What the modelled memory is told of a dispatch, and where its findings go.
+
+use super::named::Named;
+use crate::config::Config;
+use crate::device::Device;
+use crate::message::Message;
+use crate::report::Context;
+use pellucid_memory::checked::DispatchInfo;
+use pellucid_memory::explore::Choices;
+use pellucid_memory::finding::Finding;
+use pellucid_memory::outline::Outline;
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::Program;
+use pellucid_shader_interp::interface::{Grid, Resources};
+use std::sync::Arc;
+
+/// The storage classes of each atomic and barrier of a program.
+fn semantics(program: &Program) -> Vec<StorageClasses> {
+    let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
+    let mut classes: Vec<StorageClasses> = atomics
+        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
+        .chain(program.barriers.iter().map(|b| b.semantics.classes))
+        .filter(|c| !c.is_empty())
+        .collect();
+    classes.sort();
+    classes.dedup();
+    classes
+}
+
+/// What the modelled memory needs to know of a dispatch.
+pub(super) fn check_info(
+    device: &Device,
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    number: u32,
+) -> DispatchInfo {
+    DispatchInfo {
+        number,
+        base: grid.base,
+        groups: grid.groups,
+        workgroup_size: program.shader.local_size.iter().product(),
+        subgroup_size: program.subgroup_size,
+        semantics: semantics(program),
+        addresses: resources.addresses.clone(),
+        unwritten: device.unwritten().clone(),
+        variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+        outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
+    }
+}
+
+pub(super) fn watchdog(config: &Config) -> Option<u64> {
+    (config.watchdog > 0).then_some(config.watchdog)
+}
+
+/// Reports what was found in an execution; in explore mode the one with these choices.
+///
+/// # Errors
+/// `halt-on-error` and a finding.
+pub(super) fn report(
+    device: &Device,
+    findings: &[Finding],
+    named: &dyn Fn() -> Named,
+    choices: Option<&Choices>,
+) -> Result<(), Trap> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let named = named();
+    let dispatches = [named.context()];
+    let mut halted = None;
+    for finding in findings {
+        let session = &device.instance.session;
+        let verdict = session.report_of(finding, &Context { dispatches: &dispatches }, choices);
+        if let Some(message) = &verdict.message {
+            device.instance.deliver(&Message::of_report(message));
+        }
+        if verdict.halt && halted.is_none() {
+            halted = Some(Trap::Stopped(format!("halt-on-error: {}", finding.id.name())));
+        }
+    }
+    halted.map_or(Ok(()), Err)
+}

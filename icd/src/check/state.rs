@@ -1,0 +1,27 @@
+//! The modelled memory of a device.
+
+use crate::config::Config;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory};
+
+/// The modelled memory of a device.
+pub struct CheckState {
+    /// The memory.
+    pub memory: CheckedMemory,
+}
+
+impl CheckState {
+    /// The state of a new device; `None` outside check mode.
+    pub fn new(config: &Config) -> Option<CheckState> {
+        if !config.mode.modelled() {
+            return None;
+        }
+        let options = CheckOptions {
+            values: config.values,
+            seed: config.seed,
+            stale_budget: config.stale_budget,
+            chains: config.chains,
+            ..CheckOptions::default()
+        };
+        Some(CheckState { memory: CheckedMemory::new(options) })
+    }
+}

@@ -1,0 +1,47 @@
+//! What a submission reaches.
+
+use super::Recorded;
+use crate::addresses::{AddressMap, join};
+use crate::device::Device;
+use crate::entry::descriptor_set::{DescriptorSet, Slot};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the dispatches of a submission reach through descriptors and addresses, as it was at the submission.
+/// It stays until the submission has ended, whatever the application updates, destroys or frees.
+#[derive(Default)]
+pub struct Reach {
+    /// The descriptors of each set, by the set's place in memory: the command buffers keep the sets there.
+    sets: HashMap<usize, Arc<Vec<Slot>>>,
+    addresses: AddressMap,
+}
+
+fn key(set: &Arc<DescriptorSet>) -> usize {
+    Arc::as_ptr(set).addr()
+}
+
+impl Reach {
+    /// What a submission of these commands reaches that is made now.
+    pub fn new(device: &Device, commands: &[Arc<Recorded>]) -> Reach {
+        let sets = commands.iter().flat_map(|recorded| &recorded.sets);
+        let addresses = match commands.iter().any(|recorded| recorded.dispatches) {
+            true => device.addresses.all(),
+            false => AddressMap::default(),
+        };
+        Reach { sets: sets.map(|set| (key(set), set.slots())).collect(), addresses }
+    }
+
+    /// The descriptors of a set.
+    pub fn slots(&self, set: &Arc<DescriptorSet>) -> Arc<Vec<Slot>> {
+        self.sets.get(&key(set)).cloned().unwrap_or_else(|| set.slots())
+    }
+
+    /// Where physical storage buffer pointers may point: also to buffers that were made since.
+    pub fn addresses(&self, device: &Device) -> AddressMap {
+        let now = device.addresses.all();
+        if Arc::ptr_eq(&now, &self.addresses) {
+            return now;
+        }
+        Arc::new(join(self.addresses.iter().chain(now.iter()).cloned().collect()))
+    }
+}

@@ -1,0 +1,309 @@
+//! VkDevice as an object: what its queues, commands and reports share.
+
+use crate::addresses::Addresses;
+use crate::boundary::Origin;
+use crate::caps::{Caps, memory};
+use crate::check::hazards::Hazards;
+use crate::check::host::HostMemory;
+use crate::check::state::CheckState;
+use crate::entry::instance::Instance;
+use crate::error::{Error, Outcome};
+use crate::handle::{self, dispatchable_object};
+use crate::queue::completion::Completion;
+use crate::queue::told::Told;
+use crate::queue::{self, Host, Progress, Queue, Worker};
+use crate::{forks, report};
+use ash::vk;
+use pellucid_memory::heap::Heap;
+use pellucid_memory::unwritten::Unwritten;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// A logical device.
+pub struct Device {
+    /// Its instance.
+    pub instance: Arc<Instance>,
+    /// What it claims.
+    pub caps: Arc<Caps>,
+    /// Memory heaps.
+    pub heaps: [Arc<Heap>; 2],
+    /// Extensions that the application enabled.
+    pub extensions: Vec<String>,
+    /// Wakes whoever waits for anything that happens on this device.
+    pub progress: Progress,
+    /// Ends running shaders when the device is destroyed or lost.
+    pub stop: AtomicBool,
+    /// When the device was created: timestamps count from here.
+    pub epoch: Instant,
+    /// Live memory allocations.
+    pub allocations: AtomicU32,
+    /// Live samplers.
+    pub samplers: AtomicU32,
+    /// Dispatches so far, in submission order: the numbers of findings.
+    pub dispatches: AtomicU32,
+    /// Live buffers with device addresses.
+    pub addresses: Addresses,
+    /// The modelled memory and what belongs to it, in check mode.
+    pub checked: Option<Mutex<CheckState>>,
+    /// Hazards between commands; there in check mode.
+    pub hazards: Option<Arc<Hazards>>,
+    /// The memory that the host can map; there in check mode.
+    pub host: Option<HostMemory>,
+    /// Which submissions the host knows to have completed.
+    pub completion: Completion,
+    /// In check mode: bytes of memory that only the device reaches and that no command has written.
+    unwritten: Mutex<Unwritten>,
+    /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
+    pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
+    names: Mutex<BTreeMap<(i32, u64), String>>,
+    lost: AtomicBool,
+    /// Forks of the process before it was created.
+    forks: u32,
+    pool: OnceLock<Option<rayon::ThreadPool>>,
+    workers: OnceLock<Vec<Arc<Worker>>>,
+    queues: OnceLock<Vec<vk::Queue>>,
+}
+
+dispatchable_object!(Device, vk::Device);
+
+impl Device {
+    /// A new device with `count` queues, and its handles.
+    ///
+    /// # Errors
+    /// The operating system gives no memory files.
+    pub fn create(
+        instance: Arc<Instance>,
+        caps: Arc<Caps>,
+        extensions: Vec<String>,
+        count: u32,
+    ) -> Outcome<Arc<Device>> {
+        let modelled = instance.config.mode.modelled();
+        let heap = |index: usize| {
+            Heap::new(memory::BASES[index], caps.heap_size)
+                .map(Arc::new)
+                .map_err(|e| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, e.to_string()))
+        };
+        let device = Arc::new(Device {
+            heaps: [heap(0)?, heap(1)?],
+            checked: CheckState::new(&instance.config).map(Mutex::new),
+            hazards: instance.config.mode.modelled().then(Arc::default),
+            host: instance.config.mode.modelled().then(HostMemory::default),
+            completion: Completion::default(),
+            unwritten: Mutex::default(),
+            instance,
+            caps,
+            extensions,
+            progress: Progress::default(),
+            stop: AtomicBool::new(false),
+            epoch: Instant::now(),
+            allocations: AtomicU32::new(0),
+            samplers: AtomicU32::new(0),
+            dispatches: AtomicU32::new(0),
+            addresses: Addresses::default(),
+            private_data: Mutex::default(),
+            names: Mutex::default(),
+            lost: AtomicBool::new(false),
+            forks: forks::count(),
+            pool: OnceLock::new(),
+            workers: OnceLock::new(),
+            queues: OnceLock::new(),
+        });
+        let host: Arc<dyn Host> = device.clone();
+        let (workers, queues) = queue::create(&host, modelled, count);
+        let _ = device.workers.set(workers);
+        let handles = queues.into_iter().map(|queue| {
+            let handle = handle::insert_dispatchable(queue.clone());
+            let _ = queue.handle.set(handle);
+            handle
+        });
+        let _ = device.queues.set(handles.collect());
+        Ok(device)
+    }
+
+    /// The device of a queue, while it lives.
+    pub fn of(queue: &Queue) -> Option<Arc<Device>> {
+        queue.host()?.any().downcast().ok()
+    }
+
+    /// Ends the work that has not ended, and the device's threads.
+    ///
+    /// # Errors
+    /// A queue's handle is not live.
+    pub fn end(&self) -> Outcome<()> {
+        self.stop.store(true, Ordering::SeqCst);
+        // In a forked child there is no thread to wait for.
+        if self.forks == forks::count() {
+            self.workers.get().into_iter().flatten().for_each(|worker| worker.join(self));
+        }
+        for queue in self.queue_handles() {
+            handle::take_dispatchable::<Queue>(*queue)?;
+        }
+        Ok(())
+    }
+
+    /// The handles of the queues.
+    pub fn queue_handles(&self) -> &[vk::Queue] {
+        self.queues.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// A queue's debug name, or "".
+    pub fn queue_name(&self, queue: &Queue) -> String {
+        self.name(vk::ObjectType::QUEUE, queue.handle.get().map_or(0, |h| vk::Handle::as_raw(*h)))
+    }
+
+    /// Loses the device: running work ends, waits return, everything else fails from here on.
+    pub fn lose(&self, text: &str) {
+        if !self.lost.swap(true, Ordering::SeqCst) {
+            self.instance.say(&format!("device lost: {text}"));
+        }
+        self.stop.store(true, Ordering::SeqCst);
+        self.progress.notify();
+    }
+
+    /// True once the device is lost.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// # Errors
+    /// VK_ERROR_DEVICE_LOST once the device is lost, and in a process that is not the one that made it: the
+    /// threads that would do the work are not there.
+    pub fn alive(&self) -> Outcome<()> {
+        if self.forks != forks::count() {
+            if !self.lost.swap(true, Ordering::SeqCst) {
+                let text = "device lost: this process was forked from the one that created the VkDevice, and its \
+                            threads are not here; a child has to create an instance and a device of its own";
+                return Err(Error::new(vk::Result::ERROR_DEVICE_LOST, text));
+            }
+        } else if !self.is_lost() {
+            return Ok(());
+        }
+        Err(vk::Result::ERROR_DEVICE_LOST.into())
+    }
+
+    /// The host saw a signal.
+    pub fn host_saw(&self, told: &Told) {
+        self.completion.host_saw(told.completed);
+        if let (Some(hazards), Some(payload)) = (&self.hazards, &told.payload) {
+            hazards.host_saw(payload);
+        }
+    }
+
+    /// Host threads for shaders; `None` if one thread is all.
+    pub fn pool(&self) -> Option<&rayon::ThreadPool> {
+        self.pool
+            .get_or_init(|| {
+                let threads = match self.instance.config.threads {
+                    0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+                    n => n as usize,
+                };
+                if threads == 1 {
+                    return None;
+                }
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .thread_name(|i| format!("pellucid-{i}"))
+                    .build()
+                    .ok()
+            })
+            .as_ref()
+    }
+
+    /// The workers of the queues.
+    pub fn workers(&self) -> &[Arc<Worker>] {
+        self.workers.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues
+            .get()
+            .into_iter()
+            .flatten()
+            .filter_map(|q| handle::dispatchable::<Queue>(*q).ok())
+            .collect()
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeMap<(i32, u64), String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets or removes the debug name of an object.
+    pub fn set_name(&self, kind: vk::ObjectType, handle: u64, name: Option<String>) {
+        match name {
+            Some(name) if !name.is_empty() => self.names().insert((kind.as_raw(), handle), name),
+            _ => self.names().remove(&(kind.as_raw(), handle)),
+        };
+    }
+
+    /// The debug name of an object, or "".
+    pub fn name(&self, kind: vk::ObjectType, handle: u64) -> String {
+        self.names().get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
+    }
+
+    /// In check mode: bytes of memory that only the device reaches and that no command has written.
+    pub fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host for Device {
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    fn completion(&self) -> &Completion {
+        &self.completion
+    }
+
+    fn hazards(&self) -> Option<&Hazards> {
+        self.hazards.as_deref()
+    }
+
+    fn lose(&self, text: &str) {
+        Device::lose(self, text);
+    }
+
+    fn is_lost(&self) -> bool {
+        Device::is_lost(self)
+    }
+
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl Origin for vk::Device {
+    fn say(self, text: &str) {
+        match handle::dispatchable::<Device>(self) {
+            Ok(device) => device.instance.say(text),
+            Err(_) => report::say(text),
+        }
+    }
+
+    fn lose(self, text: &str) {
+        match handle::dispatchable::<Device>(self) {
+            Ok(device) => device.lose(text),
+            Err(_) => report::say(text),
+        }
+    }
+}
+
+impl Origin for vk::Queue {
+    fn say(self, text: &str) {
+        match handle::dispatchable::<Queue>(self).ok().and_then(|queue| Device::of(&queue)) {
+            Some(device) => device.instance.say(text),
+            None => report::say(text),
+        }
+    }
+
+    fn lose(self, text: &str) {
+        match handle::dispatchable::<Queue>(self).ok().and_then(|queue| Device::of(&queue)) {
+            Some(device) => device.lose(text),
+            None => report::say(text),
+        }
+    }
+}
