@@ -125,7 +125,9 @@ fn memory_behind_an_address_stays() {
     for mode in MODES {
         let name = "memory_behind_an_address_stays";
         if alone(name, &[("PELLUCID_MODE", mode)]).is_none() {
-            return rounds(true, 20, 0, |r| r.free());
+            // Which bytes a shader reaches is known in check mode alone.
+            let wanted = if std::env::var("PELLUCID_MODE").unwrap() == "check" { 2 } else { 0 };
+            return rounds(true, 20, wanted, |r| r.free());
         }
     }
 }

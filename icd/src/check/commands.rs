@@ -13,7 +13,9 @@ use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
 use crate::error::Outcome;
 use crate::queue::Queue;
+use crate::queue::submission::Use;
 use ash::vk;
+use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
 use std::sync::Arc;
 
@@ -141,6 +143,9 @@ pub fn dispatch(
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
     named.objects = hazards.share(named.objects);
     let tag = hazards.command(&standing.at(), command, Some(Arc::new(named)));
+    let by = Use { command, index: hazards.index(tag) };
+    let physical = touches.runs.iter().filter(|(_, operand)| operand.reference == Some(Reference::PHYSICAL));
+    physical.for_each(|(bytes, _)| state.reach.access(*bytes, by));
     let mut before: Option<OperationId> = None;
     if let Some(range) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());

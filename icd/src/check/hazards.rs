@@ -208,6 +208,11 @@ impl Hazards {
         objects
     }
 
+    /// The place of the command that a tag names in its submission.
+    pub fn index(&self, tag: u64) -> Option<u32> {
+        self.state().names.get(&tag).map(|name| name.index)
+    }
+
     /// A command begins; the tag names it from now on.
     pub fn command(&self, at: &At<'_>, command: &'static str, dispatch: Option<Arc<Named>>) -> u64 {
         self.state().name(at, command, dispatch)

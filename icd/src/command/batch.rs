@@ -7,6 +7,7 @@ use crate::check::calls;
 use crate::device::Device;
 use crate::queue::Queue;
 use crate::queue::submission::{Use, Work};
+use pellucid_memory::commands::Range;
 use std::sync::{Arc, Weak};
 
 /// The work of a submission.
@@ -34,6 +35,10 @@ impl Work for Batch {
         self.commands.iter().try_for_each(|recorded| {
             replay::run(&device, queue, &mut State::new(labels, self.reach.clone()), recorded)
         })
+    }
+
+    fn access_of(&self, bytes: Range) -> Option<Use> {
+        self.reach.access_of(bytes)
     }
 
     fn use_of(&self, object: *const ()) -> Option<Use> {

@@ -3,13 +3,14 @@
 use crate::boundary::entries;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::device::Device;
-use crate::entry::destroy::destroy;
+use crate::entry::destroy::{bytes_ended, destroy};
 use crate::entry::memory::DeviceMemory;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::MemoryRange;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -135,7 +136,14 @@ entries! {
             if let Some((memory, offset)) = object.binding.get()
                 && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
             {
-                device.addresses.remove(object.handle(), memory.bytes().address() + offset);
+                let bytes = Range::new(memory.bytes().address() + offset, object.size);
+                device.addresses.remove(object.handle(), bytes.start);
+                // What another buffer shows as well may be used through that.
+                let live = device.addresses.all();
+                let mut others = live.iter().map(|r| r.address()..r.address() + r.size());
+                if !others.any(|r| r.start < bytes.end && bytes.start < r.end) {
+                    bytes_ended(&device, "vkDestroyBuffer", buffer, &object, bytes);
+                }
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use crate::queue::submission::Use;
 use crate::report::{FreedReport, Object as Named};
 use ash::vk::{self, Handle as _};
 use pellucid_memory::access::Reference;
+use pellucid_memory::commands::Range;
 use std::sync::Arc;
 
 /// Ends a handle for the entry point `call`; null is nothing.
@@ -44,6 +45,28 @@ pub fn ended<T>(
     if let Some((used, submission)) = device.completion.use_of(Arc::as_ptr(object).cast()) {
         report(device, call, (type_name, kind, raw), used, &submission);
     }
+}
+
+/// Reports the end of bytes that a submission reaches by address which the host has not seen complete: in
+/// check mode, when it is seen. The object is named by its type's name, its VkObjectType and its handle.
+pub fn bytes_ended<T: Object>(
+    device: &Arc<Device>,
+    call: &'static str,
+    handle: T::Handle,
+    object: &Arc<T>,
+    bytes: Range,
+) {
+    let known = device.completion.use_of(Arc::as_ptr(object).cast()).is_some();
+    if known || device.hazards.is_none() || device.is_lost() {
+        return;
+    }
+    let (raw, weak) = (handle.as_raw(), Arc::downgrade(device));
+    let late = move |used: Use, submission: &Submission| {
+        if let Some(device) = weak.upgrade() {
+            report(&device, call, (T::NAME, T::Handle::TYPE, raw), used, submission);
+        }
+    };
+    device.completion.ended(bytes, Box::new(late));
 }
 
 /// Reports the end of a device whose submissions the host has not seen complete.

@@ -7,11 +7,12 @@ use crate::check::calls;
 use crate::check::hazards::Hazards;
 use crate::check::host::Mappable;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
+use crate::entry::destroy::{bytes_ended, destroy};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::HeapError;
 use std::ffi::c_void;
@@ -204,6 +205,8 @@ entries! {
         calls::synchronize(&*handle::dispatchable::<Device>(device)?, "vkFreeMemory");
         if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
             let device = handle::dispatchable::<Device>(device)?;
+            let bytes = Range::new(object.bytes.address(), object.bytes.size());
+            bytes_ended(&device, "vkFreeMemory", memory, &object, bytes);
             object.freed.store(true, Ordering::Relaxed);
             device.unwritten().forget(object.bytes().address(), object.bytes().size());
             device.allocations.fetch_sub(1, Ordering::Relaxed);

@@ -4,6 +4,7 @@ use super::Submission;
 use super::submission::Use;
 use super::told::Completed;
 use crate::caps::QUEUE_COUNT;
+use pellucid_memory::commands::Range;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +12,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// more is not warned about the older ones.
 const REMEMBERED: usize = 256;
 
+/// Says that a submission has used what ended before the host had seen it complete.
+pub type Late = Box<dyn FnOnce(Use, &Submission) + Send>;
+
+/// Bytes that ended while submissions were unseen which may have used them by address. Whether they have is
+/// known once they have run, so it is judged when the host sees them complete: always at the same call.
+struct Ended {
+    bytes: Range,
+    submissions: Vec<Arc<Submission>>,
+    late: Late,
+}
+
 #[derive(Default)]
 struct State {
+    ended: Vec<Ended>,
     host: Completed,
     /// What each queue knows: its submissions that ended, and what it waited for.
     queues: [Completed; QUEUE_COUNT as usize],
@@ -73,17 +86,42 @@ impl Completion {
         let mut state = self.state();
         state.host.join(told);
         let host = state.host;
+        let covered = |s: &Submission| s.queue.as_ref().is_none_or(|q| host.covers(q.index, s.serial));
         let mut seen = Vec::new();
         state.unseen.retain(|s| {
-            let covered = s.queue.as_ref().is_none_or(|q| host.covers(q.index, s.serial));
+            let covered = covered(s);
             if covered {
                 seen.push(s.clone());
             }
             !covered
         });
+        let mut late = Vec::new();
+        for mut ended in std::mem::take(&mut state.ended) {
+            let run = ended.submissions.iter().filter(|s| covered(s));
+            let used = run.filter_map(|s| Some((s.work.as_ref()?.access_of(ended.bytes)?, s.clone()))).next();
+            match used {
+                Some((used, submission)) => late.push((ended.late, used, submission)),
+                None => {
+                    ended.submissions.retain(|s| !covered(s));
+                    if !ended.submissions.is_empty() {
+                        state.ended.push(ended);
+                    }
+                }
+            }
+        }
         drop(state);
+        late.into_iter().for_each(|(late, used, submission)| late(used, &submission));
         // What they alone hold ends here, outside the lock.
         drop(seen);
+    }
+
+    /// Bytes have ended that a submission may use by address which the host has not seen complete.
+    pub fn ended(&self, bytes: Range, late: Late) {
+        let mut state = self.state();
+        let submissions: Vec<_> = state.unseen.iter().filter(|s| s.work.is_some()).cloned().collect();
+        if !submissions.is_empty() {
+            state.ended.push(Ended { bytes, submissions, late });
+        }
     }
 
     /// The host saw a queue idle up to a submission.

@@ -6,7 +6,7 @@ use crate::error::contain;
 use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
 use ash::vk;
-use pellucid_memory::commands::Payload;
+use pellucid_memory::commands::{Payload, Range};
 use std::sync::Arc;
 
 /// How submitted work uses an object.
@@ -30,6 +30,9 @@ pub trait Work: Send + Sync {
 
     /// How it uses the object at `object`, if it does.
     fn use_of(&self, object: *const ()) -> Option<Use>;
+
+    /// In check mode, once it has run: the first access of it to some of these bytes by their address.
+    fn access_of(&self, bytes: Range) -> Option<Use>;
 }
 
 /// A semaphore operation: the semaphore and, for a timeline, the value.
