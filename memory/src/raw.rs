@@ -397,6 +397,7 @@ pub fn copy_words_in(view: &MemoryView<'_>, offset: u64, words: &[u32]) -> bool 
 }
 
 /// Reads a range; false, and nothing read, if it is not in bounds.
+#[inline]
 pub fn read(view: &MemoryView<'_>, offset: u64, out: &mut [u8]) -> bool {
     let Some(p) = at(view, offset, out.len() as u64) else { return false };
     // SAFETY: the source is in bounds of the view, the target is `out`, which nobody else can reach.
@@ -405,6 +406,7 @@ pub fn read(view: &MemoryView<'_>, offset: u64, out: &mut [u8]) -> bool {
 }
 
 /// Writes a range; false, and nothing written, if it is not in bounds.
+#[inline]
 pub fn write(view: &MemoryView<'_>, offset: u64, bytes: &[u8]) -> bool {
     let Some(p) = at(view, offset, bytes.len() as u64) else { return false };
     // SAFETY: the target is in bounds of the view, the source is `bytes`, which nobody else can write.

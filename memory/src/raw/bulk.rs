@@ -61,8 +61,10 @@ mod x86_64 {
             }
         };
     }
+    single!(sixteen, xmm_reg, "movups {x}, [{from}]", "movups [{to}], {x}");
     single!(eight, reg, "mov {x}, [{from}]", "mov [{to}], {x}");
     single!(four, reg, "mov {x:e}, [{from}]", "mov [{to}], {x:e}");
+    single!(two, reg, "mov {x:x}, [{from}]", "mov [{to}], {x:x}");
     single!(one, reg_byte, "mov {x}, [{from}]", "mov [{to}], {x}");
 
     /// Copies `blocks` blocks of 32 shared bytes to a register.
@@ -104,7 +106,64 @@ mod x86_64 {
                 // SAFETY: byte `i` lies within both sides.
                 unsafe { one(from.add(i), to.add(i)) };
             }
-        } else if bytes >= STRING {
+        } else {
+            // SAFETY: as the caller promises.
+            unsafe { ascending(from, to, bytes) };
+        }
+    }
+
+    /// Copies `bytes` bytes, from the first to the last.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes.
+    #[inline(always)]
+    unsafe fn ascending(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes < 32 {
+            // SAFETY: as the caller promises.
+            unsafe { short(from, to, bytes) };
+        } else {
+            // SAFETY: as the caller promises.
+            unsafe { long(from, to, bytes) };
+        }
+    }
+
+    /// Copies less than 32 bytes: the powers of two that they are the sum of, the largest first.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes.
+    #[inline(always)]
+    unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
+        // SAFETY: what the larger powers have copied and the next one are `bytes` bytes at most.
+        unsafe {
+            if bytes & 16 != 0 {
+                sixteen(from, to);
+            }
+            let done = bytes & 16;
+            if bytes & 8 != 0 {
+                eight(from.add(done), to.add(done));
+            }
+            let done = bytes & 24;
+            if bytes & 4 != 0 {
+                four(from.add(done), to.add(done));
+            }
+            let done = bytes & 28;
+            if bytes & 2 != 0 {
+                two(from.add(done), to.add(done));
+            }
+            let done = bytes & 30;
+            if bytes & 1 != 0 {
+                one(from.add(done), to.add(done));
+            }
+        }
+    }
+
+    /// Copies 32 bytes or more.
+    ///
+    /// # Safety
+    /// Both sides hold that many bytes.
+    #[inline(never)]
+    unsafe fn long(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes >= STRING {
             // SAFETY: both sides hold `bytes` bytes; the direction flag is clear by the calling convention.
             unsafe {
                 asm!(
@@ -115,26 +174,13 @@ mod x86_64 {
                     options(nostack, preserves_flags),
                 );
             }
-        } else {
-            let whole = bytes / 32;
-            // SAFETY: the blocks lie within both sides.
-            unsafe { blocks_out(from, to, whole) };
-            let mut done = 32 * whole;
-            while bytes - done >= 8 {
-                // SAFETY: 8 bytes are left on both sides.
-                unsafe { eight(from.add(done), to.add(done)) };
-                done += 8;
-            }
-            if bytes - done >= 4 {
-                // SAFETY: 4 bytes are left on both sides.
-                unsafe { four(from.add(done), to.add(done)) };
-                done += 4;
-            }
-            while done < bytes {
-                // SAFETY: a byte is left on both sides.
-                unsafe { one(from.add(done), to.add(done)) };
-                done += 1;
-            }
+            return;
+        }
+        let done = bytes / 32 * 32;
+        // SAFETY: the blocks, and what is left behind them, lie within both sides.
+        unsafe {
+            blocks_in(from, to, bytes / 32);
+            short(from.add(done), to.add(done), bytes - done);
         }
     }
 
@@ -142,18 +188,20 @@ mod x86_64 {
     ///
     /// # Safety
     /// Both sides hold that many bytes and do not overlap.
+    #[inline(always)]
     pub unsafe fn copy_out(from: *mut u8, to: *mut u8, bytes: usize) {
         // SAFETY: as the caller promises.
-        unsafe { copy(from, to, bytes) };
+        unsafe { ascending(from, to, bytes) };
     }
 
     /// Copies memory of the caller's own to shared bytes.
     ///
     /// # Safety
     /// Both sides hold that many bytes and do not overlap.
+    #[inline(always)]
     pub unsafe fn copy_in(from: *const u8, to: *mut u8, bytes: usize) {
-        // SAFETY: as the caller promises; nothing is written to `from`.
-        unsafe { copy(from.cast_mut(), to, bytes) };
+        // SAFETY: as the caller promises.
+        unsafe { ascending(from, to, bytes) };
     }
 
     /// Fills `words` times 8 bytes.

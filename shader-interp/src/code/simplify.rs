@@ -16,7 +16,7 @@ pub(super) fn simplify(shader: &mut Shader) {
         types: &shader.values,
         replaced: (0..count as u32).map(Value).collect(),
         depth_of: vec![0; count],
-        constants: FxHashMap::default(),
+        constants: vec![None; count],
         constant_of: FxHashMap::default(),
         numbering: Numbering::default(),
         hoisted: Vec::new(),
@@ -35,7 +35,8 @@ struct Merger<'a> {
     replaced: Vec<Value>,
     /// Loop depth at which a value is defined.
     depth_of: Vec<u32>,
-    constants: FxHashMap<Value, u64>,
+    /// The bits of values that are constant.
+    constants: Vec<Option<u64>>,
     constant_of: FxHashMap<(u64, Scalar), Value>,
     numbering: Numbering,
     /// Operations to put before the loop, for each open loop.
@@ -59,6 +60,10 @@ impl Merger<'_> {
         out
     }
 
+    fn constant(&self, value: Value) -> Option<u64> {
+        self.constants[value.0 as usize]
+    }
+
     fn resolve(&self, value: &mut Value) {
         *value = self.replaced[value.0 as usize];
     }
@@ -68,7 +73,7 @@ impl Merger<'_> {
             Node::Op(op) => self.op(op, out),
             Node::If { mut condition, then, otherwise } => {
                 self.resolve(&mut condition);
-                match self.constants.get(&condition) {
+                match self.constant(condition) {
                     Some(0) => return self.inline(otherwise, out),
                     Some(_) => return self.inline(then, out),
                     None => {}
@@ -123,7 +128,7 @@ impl Merger<'_> {
         op.kind.for_each_value_mut(|v| self.resolve(v));
         if let OpKind::Constant(bits) = op.kind {
             let scalar = self.types[op.results[0].0 as usize];
-            self.constants.insert(op.results[0], bits);
+            self.constants[op.results[0].0 as usize] = Some(bits);
             self.constant_of.entry((bits, scalar)).or_insert(op.results[0]);
         }
         self.reduce(&mut op);
@@ -136,22 +141,19 @@ impl Merger<'_> {
             return;
         };
         if let Some(known) = self.numbering.get(&key) {
-            for (result, known) in op.results.iter().zip(known.clone()) {
-                self.replaced[result.0 as usize] = known;
+            for (result, known) in op.results.iter().zip(known) {
+                self.replaced[result.0 as usize] = *known;
             }
             return;
         }
-        let mut depth = 0;
-        for value in op.kind.values().iter().chain(&op.arguments) {
-            depth = depth.max(self.depth_of[value.0 as usize]);
-        }
-        let depth = depth.min(self.depth());
+        let depths = key.operands.iter().map(|value| self.depth_of[value.0 as usize]);
+        let depth = depths.max().unwrap_or(0).min(self.depth());
         for result in &op.results {
             self.depth_of[result.0 as usize] = depth;
         }
         let hoisted = depth < self.depth();
         let region = if hoisted { self.loop_regions[depth as usize] } else { self.numbering.innermost() };
-        self.numbering.insert(key, op.results.clone(), region);
+        self.numbering.insert(key, SmallVec::from_slice(&op.results), region);
         let out = if hoisted { &mut self.hoisted[depth as usize] } else { out };
         out.push(Node::Op(op));
     }
@@ -161,10 +163,10 @@ impl Merger<'_> {
         let OpKind::Alu(alu) = &mut op.kind else { return };
         if *alu == Alu::Select && self.types[op.results[0].0 as usize] == Scalar::Bool {
             let (condition, yes, no) = (op.arguments[0], op.arguments[1], op.arguments[2]);
-            if no == condition || self.constants.get(&no) == Some(&0) {
+            if no == condition || self.constant(no) == Some(0) {
                 *alu = Alu::LogicalAnd;
                 op.arguments = SmallVec::from_slice(&[condition, yes]);
-            } else if yes == condition || self.constants.get(&yes) == Some(&1) {
+            } else if yes == condition || self.constant(yes) == Some(1) {
                 *alu = Alu::LogicalOr;
                 op.arguments = SmallVec::from_slice(&[condition, no]);
             }
@@ -175,10 +177,10 @@ impl Merger<'_> {
         }
         if *alu == Alu::IMul && self.types[op.results[0].0 as usize] == Scalar::I32 {
             for (k, other) in [(0, 1), (1, 0)] {
-                let Some(bits) = self.constants.get(&op.arguments[k]) else { continue };
-                let Some(&amount) = (*bits as u32)
+                let Some(bits) = self.constant(op.arguments[k]) else { continue };
+                let Some(&amount) = (bits as u32)
                     .is_power_of_two()
-                    .then(|| self.constant_of.get(&(u64::from((*bits as u32).trailing_zeros()), Scalar::I32)))
+                    .then(|| self.constant_of.get(&(u64::from((bits as u32).trailing_zeros()), Scalar::I32)))
                     .flatten()
                 else {
                     continue;
@@ -258,17 +260,24 @@ fn prune(region: &mut Region, left: &mut FxHashSet<Label>) -> bool {
 }
 
 /// Makes choices of blocks, the innermost first.
-fn choices(region: Region) -> Region {
+fn choices(mut region: Region) -> Region {
+    for node in &mut region {
+        match node {
+            Node::If { then, otherwise, .. } => {
+                *then = choices(std::mem::take(then));
+                *otherwise = choices(std::mem::take(otherwise));
+            }
+            Node::Loop { body, .. } | Node::Block { body, .. } => *body = choices(std::mem::take(body)),
+            _ => {}
+        }
+    }
+    if !region.iter().any(|node| matches!(node, Node::Block { .. })) {
+        return region;
+    }
     let mut out = Region::with_capacity(region.len());
     for node in region {
         match node {
-            Node::If { condition, then, otherwise } => {
-                out.push(Node::If { condition, then: choices(then), otherwise: choices(otherwise) });
-            }
-            Node::Loop { label, parameters, initial, body } => {
-                out.push(Node::Loop { label, parameters, initial, body: choices(body) });
-            }
-            Node::Block { label, results, body } => match choose(label, &results, choices(body)) {
+            Node::Block { label, results, body } => match choose(label, &results, body) {
                 Ok(nodes) => out.extend(nodes),
                 Err(body) => out.push(Node::Block { label, results, body }),
             },

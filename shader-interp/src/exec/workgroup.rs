@@ -10,7 +10,7 @@ use pellucid_memory::system::{MemorySystem, Trap};
 /// Back-edges between looks at the limits.
 const FUEL: u32 = 1 << 12;
 /// Looks in a row after which another subgroup runs.
-const SLICE: u32 = 16;
+const SLICE: usize = 16;
 /// Looks after which parked lanes become a strand of their own.
 const PATIENCE: u32 = 1 << 8;
 /// Looks after which another workgroup runs.
@@ -130,22 +130,17 @@ impl Worker {
                 memory.barrier_complete(workgroup);
                 self.live.iter_mut().for_each(|s| s.strands.iter_mut().for_each(|s| s.1 = false));
             }
+            let mut live = std::mem::take(&mut self.live);
             let mut k = 0;
-            while k < self.live.len() {
-                let mut subgroup = std::mem::replace(
-                    &mut self.live[k],
-                    Subgroup { strands: Vec::new(), back_edges: 0, looks: 0 },
-                );
-                match self.resume(context, memory, &mut subgroup, limits)? {
+            while k < live.len() {
+                match self.resume(context, memory, &mut live[k], limits)? {
                     Outcome::Done => {
-                        self.live.remove(k);
+                        live.remove(k);
                     }
-                    Outcome::AtBarrier | Outcome::Suspended => {
-                        self.live[k] = subgroup;
-                        k += 1;
-                    }
+                    Outcome::AtBarrier | Outcome::Suspended => k += 1,
                 }
             }
+            self.live = live;
         }
         context.end_workgroup(memory, workgroup);
         Ok(true)
@@ -163,12 +158,9 @@ impl Worker {
         let control =
             Control { alone: context.launch.subgroups() == 1 && subgroup.strands.len() == 1, every: false };
         for look in 0.. {
-            let Some(k) = (0..subgroup.strands.len())
-                .map(|n| (n + look as usize) % subgroup.strands.len())
-                .find(|k| !subgroup.strands[*k].1)
-            else {
-                break;
-            };
+            let count = subgroup.strands.len();
+            let first = if count > 1 { look % count } else { 0 };
+            let Some(k) = (first..count).chain(0..first).find(|k| !subgroup.strands[*k].1) else { break };
             if look >= SLICE {
                 return Ok(Outcome::Suspended);
             }
@@ -182,7 +174,12 @@ impl Worker {
                     let (strand, _) = subgroup.strands.remove(k);
                     self.pool.put_back(strand);
                 }
-                Step::AtBarrier(_) => *at_barrier = true,
+                Step::AtBarrier(_) => {
+                    *at_barrier = true;
+                    if count == 1 {
+                        return Ok(Outcome::AtBarrier);
+                    }
+                }
                 Step::Yielded => {}
                 Step::OutOfFuel => {
                     subgroup.back_edges += u64::from(FUEL);

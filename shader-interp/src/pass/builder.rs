@@ -88,9 +88,11 @@ impl Builder {
         if let Some(known) = key.as_ref().and_then(|key| self.numbering.get(key)) {
             return known.clone();
         }
-        let defined: Results = self.op(kind, results, arguments, self.site).into_iter().collect();
+        let defined: Results = results.iter().map(|&scalar| self.fresh(scalar)).collect();
+        let copy = || SmallVec::from_slice(&defined);
+        self.region.push(node(kind, copy(), SmallVec::from_slice(arguments), self.site));
         if let Some(key) = key {
-            self.numbering.insert(key, defined.clone(), self.numbering.innermost());
+            self.numbering.insert(key, copy(), self.numbering.innermost());
         }
         defined
     }

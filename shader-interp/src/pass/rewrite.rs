@@ -286,6 +286,11 @@ impl Rewriter<'_> {
         let result = |b: &Builder, k: usize| b.scalar(op.results[k]);
         match op.kind {
             OpKind::Alu(alu) => {
+                if let &[to] = op.results.as_slice() {
+                    let value = self.b.alu(alu, result(&self.b, 0), &arguments);
+                    self.rename(to, value);
+                    return Ok(());
+                }
                 for (&result, value) in op.results.iter().zip(self.b.alu_all(alu, &arguments)) {
                     self.renamed[result.0 as usize] = value;
                 }
