@@ -123,6 +123,8 @@ pub(crate) struct TypeInfo {
     pub size: u32,
     /// Alignment in the natural layout.
     pub align: u32,
+    /// Bytes of a structure whose members have decorated offsets; else as `size`.
+    explicit: u32,
     /// Arrays and structures inside of each other, this one included.
     pub depth: u32,
 }
@@ -180,7 +182,7 @@ impl Types {
             _ => 0,
         };
         self.index[id as usize] = self.infos.len() as u32;
-        self.infos.push(TypeInfo { kind, flat, scalar, size, align, depth });
+        self.infos.push(TypeInfo { kind, flat, scalar, size, align, explicit: size, depth });
     }
 
     /// The scalar type of a scalar or of a vector's or matrix's components.
@@ -329,7 +331,16 @@ impl Types {
             });
         }
         let size = size.checked_next_multiple_of(align).unwrap_or(u32::MAX);
+        let mut explicit = 0;
+        for member in &members {
+            let layout = self.member_layout(member, Layout { explicit: true, ..Layout::default() });
+            let offset = member.offset.unwrap_or(member.natural);
+            explicit = explicit.max(offset.saturating_add(self.size(member.ty, layout)?));
+        }
         self.insert(id, Type::Struct { members: members.into() }, flat, scalar, size, align);
+        if let Some(info) = self.infos.last_mut() {
+            info.explicit = explicit;
+        }
         Ok(())
     }
 
@@ -345,16 +356,7 @@ impl Types {
                 layout.matrix_stride.saturating_mul(if layout.row_major { rows } else { *count })
             }
             Type::Array { length, .. } => self.stride(id, layout)?.saturating_mul(*length),
-            Type::Struct { members } => {
-                let mut size = 0;
-                for member in members.iter() {
-                    let inner = self.member_layout(member, layout);
-                    let offset = member.offset.unwrap_or(member.natural);
-                    size = size.max(offset.saturating_add(self.size(member.ty, inner)?));
-                }
-                size
-            }
-            _ => info.size,
+            _ => info.explicit,
         })
     }
 

@@ -25,13 +25,14 @@ const FREE: u32 = 20;
 /// A module with one word of storage for results; `LocalInvocationIndex` is [`ID`].
 struct Module {
     next: u32,
+    decorations: Vec<u32>,
     types: Vec<u32>,
     code: Vec<u32>,
 }
 
 impl Module {
     fn new() -> Module {
-        Module { next: FREE, types: Vec::new(), code: Vec::new() }
+        Module { next: FREE, decorations: Vec::new(), types: Vec::new(), code: Vec::new() }
     }
 
     fn fresh(&mut self) -> u32 {
@@ -87,6 +88,7 @@ impl Module {
         put(out, Op::MemberDecorate, &[BLOCK, 0, 35, 0]);
         put(out, Op::Decorate, &[BUFFER, 34, 0]);
         put(out, Op::Decorate, &[BUFFER, 33, 0]);
+        out.extend_from_slice(&self.decorations);
         put(out, Op::TypeVoid, &[VOID]);
         put(out, Op::TypeInt, &[UINT, 32, 0]);
         put(out, Op::TypeBool, &[BOOL]);
@@ -251,6 +253,30 @@ fn types(depth: u32) -> Vec<u32> {
     m.words()
 }
 
+/// A buffer of structures each of which holds two of the one before, and one more word.
+fn doubled(depth: u32) -> Vec<u32> {
+    let mut m = Module::new();
+    let seven = m.constant(7);
+    let mut ty = UINT;
+    for _ in 0..depth {
+        let outer = m.fresh();
+        put(&mut m.types, Op::TypeStruct, &[outer, ty, ty]);
+        ty = outer;
+    }
+    let [block, pointer, variable] = std::array::from_fn(|_| m.fresh());
+    put(&mut m.types, Op::TypeStruct, &[block, UINT, ty]);
+    put(&mut m.types, Op::TypePointer, &[pointer, 12, block]);
+    put(&mut m.types, Op::Variable, &[pointer, variable, 12]);
+    put(&mut m.decorations, Op::Decorate, &[block, 2]);
+    put(&mut m.decorations, Op::Decorate, &[variable, 34, 0]);
+    put(&mut m.decorations, Op::Decorate, &[variable, 33, 0]);
+    m.begin();
+    let first = m.result(Op::AccessChain, WORD_POINTER, &[variable, ZERO]);
+    m.put(Op::Store, &[first, seven]);
+    m.end();
+    m.words()
+}
+
 fn on_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, work);
@@ -290,6 +316,13 @@ fn what_lies_deep_inside_compiles_on_a_small_stack() {
     assert_eq!(counted(&calls(90, 10)), 90);
     assert_eq!(counted(&types(255)), 7);
     assert_eq!(counted(&types(510)), 7);
+}
+
+#[test]
+fn structures_that_hold_one_twice_are_measured_once() {
+    for depth in [1, 20, 60] {
+        assert_eq!(counted(&doubled(depth)), 7);
+    }
 }
 
 /// Just below where a thread of its own is used.
