@@ -3,7 +3,7 @@
 use super::debug::{DebugInfo, Location, Register};
 use super::isa::{Inst, Opcode, OperandKind};
 use super::lower::{Immediate, Line, Lowered, Name, Named, Result};
-use super::{ElementIndex, Program, Space};
+use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
 use crate::ir::Shader;
 use std::cmp::Reverse;
@@ -184,7 +184,7 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
 }
 
 /// Assigns registers and encodes.
-pub(super) fn allocate(mut lowered: Lowered) -> Result<Program> {
+pub(super) fn allocate(mut lowered: Lowered) -> Result<Code> {
     for (register, id) in &lowered.stretches {
         let (first, last) = lowered.loops[*id as usize];
         let register = &mut lowered.registers[*register as usize];
@@ -264,7 +264,7 @@ fn encode(
     vectors: u32,
     masks: u32,
     lives: &[(u32, u32)],
-) -> Result<Program> {
+) -> Result<Code> {
     // 0 stands for nothing: register 0 is a mask.
     let resolve =
         |encoded: u32| if encoded == 0 { 0 } else { place[(encoded >> 8) as usize] + (encoded & 0xff) };
@@ -343,7 +343,7 @@ fn encode(
             }
         }
     }
-    Ok(Program {
+    Ok(Code {
         shader: Shader::default(),
         subgroup_size: 0,
         modelled: false,

@@ -5,7 +5,7 @@
 //! Its code is the same as without, so a program that runs may be compiled again for its debug information
 //! when somebody asks for it: what nobody asks for costs nothing.
 
-use super::{Opcode, Program};
+use super::{Code, Opcode};
 use crate::ir::Scalar;
 use pellucid_memory::access::Site;
 use std::ops::Range;
@@ -80,7 +80,7 @@ pub enum Resume {
     },
 }
 
-impl Program {
+impl Code {
     /// Where a strand may stop and be resumed, in ascending order: with the registers, masks and private
     /// memory that it has there, nothing else is needed to go on.
     pub fn resume_points(&self) -> Vec<(u32, Resume)> {

@@ -539,6 +539,15 @@ macro_rules! define {
         }
 
         impl Opcode {
+            /// All of them, in the table's order.
+            pub const ALL: &[Opcode] = &[
+                $(Opcode::$near,)*
+                $(Opcode::$far,)*
+                $(Opcode::$test, Opcode::$split, Opcode::$jump, Opcode::$repeat,)*
+                $(Opcode::$far_test,)*
+                $(Opcode::$special,)*
+            ];
+
             /// Kinds of the fields dst, a, b, c, aux, imm.
             pub fn shape(self) -> [OperandKind; 6] {
                 match self {

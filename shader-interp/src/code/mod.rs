@@ -32,6 +32,7 @@ mod uniform;
 pub mod verify;
 
 pub use isa::{Inst, Opcode, OperandKind};
+pub use verify::Program;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
@@ -47,9 +48,9 @@ use std::sync::Arc;
 /// Findings that instructions name by their place here.
 pub const NOTES: [FindingId; 2] = [FindingId::DivideByZero, FindingId::ShiftOutOfRange];
 
-/// A compiled entry point: its metadata and its code. Immutable, shared between threads.
+/// What the generator makes of an entry point: metadata and code. As a [`Program`] it may be run.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct Code {
     /// Metadata (bindings, workgroup objects, sites, local size ...); the body is empty.
     pub shader: Shader,
     /// Subgroup size: a power of two, 1 to 32.
@@ -106,7 +107,7 @@ pub enum Pin {
 /// The memory that an access goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The descriptor in this slot of [`Program::views`].
+    /// The descriptor in this slot of [`Code::views`].
     View(u16),
     /// A descriptor array, indexed by a register.
     Element {
@@ -232,11 +233,10 @@ pub fn generate(mut shader: Shader, options: &CompileOptions) -> Result<Program,
     program.outline = outline;
     program.subgroup_size = options.subgroup_size;
     program.modelled = options.modelled;
-    verify::verify(&program)?;
-    Ok(program)
+    Program::new(program)
 }
 
-impl std::fmt::Display for Program {
+impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (k, pin) in self.pins.iter().enumerate() {
             writeln!(f, "      v{k} = {pin:?}")?;

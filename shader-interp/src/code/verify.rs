@@ -2,14 +2,43 @@
 //! jumps runs while no lane does.
 
 use super::isa::{Inst, Opcode, OperandKind};
-use super::{ElementIndex, Program, Space};
+use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
+use std::ops::Deref;
+
+/// A compiled entry point: code that the verifier has accepted, and that nobody can change any more. Shared
+/// between threads. Only this runs.
+#[derive(Clone, Debug)]
+pub struct Program(Code);
+
+impl Program {
+    /// Verifies `code`.
+    ///
+    /// # Errors
+    /// [`CompileError::Invalid`] names the first instruction that is wrong: a mistake in the code generator.
+    pub fn new(code: Code) -> Result<Program, CompileError> {
+        verify(&code)?;
+        Ok(Program(code))
+    }
+}
+
+impl Deref for Program {
+    type Target = Code;
+
+    #[inline(always)]
+    fn deref(&self) -> &Code {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// Checks every operand of `program` against its tables.
-///
-/// # Errors
-/// [`CompileError::Invalid`] names the first instruction that is wrong: a mistake in the code generator.
-pub fn verify(program: &Program) -> Result<(), CompileError> {
+fn verify(program: &Code) -> Result<(), CompileError> {
     let fail = |k: usize, what: &str| {
         let inst = program.code.get(k).map(ToString::to_string).unwrap_or_default();
         Err(CompileError::Invalid(format!("generated code: {what} at instruction {k}: {inst}")))

@@ -9,7 +9,7 @@ use pellucid_memory::system::{MemorySystem, MemoryView};
 pub(crate) struct Context<'a> {
     pub program: &'a Program,
     pub resources: &'a Resources,
-    /// Memory of [`Program::views`].
+    /// Memory of [`Code::views`](crate::code::Code).
     pub views: Vec<MemoryView<'a>>,
     pub launch: Launch,
 }

@@ -209,21 +209,43 @@ macro_rules! define_run {
                     return Ok($step);
                 }};
             }
-            // SAFETY (of the whole loop): the verifier has checked register numbers, table entries and jump
-            // targets, the last instruction is Done, and the assertion above the sizes of the files.
-            // Registers are plain words: references to them are made within one arm only and do not overlap
-            // where one of them is unique.
+            // SAFETY (of the whole loop): the verifier, through which alone a `Program` comes to be, has checked
+            // register numbers, table entries and jump targets and that the last instruction is Done, and the
+            // assertion above the sizes of the files. Nothing else accesses the files meanwhile. Registers of
+            // one instruction may be the same: they are read through shared references, none of which lives
+            // when a register is written.
             macro_rules! vector {
                 ($k:expr) => {
-                    // SAFETY: the verifier checked the register; see above for aliasing.
-                    unsafe { &mut *v.add($k as usize) }
+                    // SAFETY: see above.
+                    unsafe { &*v.add($k as usize).cast_const() }
                 };
+            }
+            macro_rules! set_vector {
+                ($k:expr, $value:expr) => {{
+                    let value: Lanes = $value;
+                    // SAFETY: see above.
+                    unsafe { *v.add($k as usize) = value };
+                }};
             }
             macro_rules! mask_of {
                 ($k:expr) => {
-                    // SAFETY: the verifier checked the mask register; see above for aliasing.
-                    unsafe { &mut *m.add($k as usize) }
+                    // SAFETY: see above.
+                    unsafe { *m.add($k as usize) }
                 };
+            }
+            macro_rules! set_mask {
+                ($k:expr, $value:expr) => {{
+                    let value: Mask = $value;
+                    // SAFETY: see above.
+                    unsafe { *m.add($k as usize) = value };
+                }};
+            }
+            macro_rules! take_mask {
+                ($k:expr) => {{
+                    let lanes = mask_of!($k);
+                    set_mask!($k, 0);
+                    lanes
+                }};
             }
             macro_rules! file {
                 // SAFETY: as above; no other reference to a register lives meanwhile.
@@ -254,7 +276,7 @@ macro_rules! define_run {
             macro_rules! split {
                 ($condition:expr, $inst:expr) => {{
                     let condition: Mask = $condition;
-                    *mask_of!($inst.dst) |= mask & !condition;
+                    set_mask!($inst.dst, mask_of!($inst.dst) | mask & !condition);
                     mask &= condition;
                     if mask == 0 {
                         pc = $inst.imm;
@@ -283,7 +305,7 @@ macro_rules! define_run {
                     $(Opcode::$near => lanes!(v, inst, ($($nx: $nt),*) -> $nr $nb),)*
                     $(Opcode::$far => T::out_of_line(move || lanes!(v, inst, ($($fx: $ft),*) -> $fr $fb)),)*
                     $(
-                        Opcode::$test => *mask_of!(inst.dst) = test!(T, v, inst, ($($tx: $tt),*) $tb),
+                        Opcode::$test => set_mask!(inst.dst, test!(T, v, inst, ($($tx: $tt),*) $tb)),
                         Opcode::$split => split!(test!(T, v, inst, ($($tx: $tt),*) $tb), inst),
                         Opcode::$jump => {
                             if test!(T, v, inst, ($($tx: $tt),*) $tb) & mask == 0 {
@@ -301,61 +323,61 @@ macro_rules! define_run {
                         }
                     })*
                     $(Opcode::$far_test => {
-                        *mask_of!(inst.dst) = T::out_of_line(move || test!(T, v, inst, ($($ux: $ut),*) $ub));
+                        set_mask!(inst.dst, T::out_of_line(move || test!(T, v, inst, ($($ux: $ut),*) $ub)));
                     })*
 
                     Opcode::MovMasked => {
                         let value = blend(mask, &vector!(inst.a).0, &vector!(inst.dst).0);
-                        vector!(inst.dst).0 = value;
+                        set_vector!(inst.dst, Lanes(value));
                     }
                     Opcode::Select => {
-                        let value = blend(*mask_of!(inst.a), &vector!(inst.b).0, &vector!(inst.c).0);
-                        vector!(inst.dst).0 = value;
+                        let value = blend(mask_of!(inst.a), &vector!(inst.b).0, &vector!(inst.c).0);
+                        set_vector!(inst.dst, Lanes(value));
                     }
                     Opcode::Select64 => {
-                        let condition = *mask_of!(inst.a);
+                        let condition = mask_of!(inst.a);
                         let low = blend(condition, &vector!(inst.b).0, &vector!(inst.c).0);
                         let high = blend(condition, &vector!(inst.b + 1).0, &vector!(inst.c + 1).0);
-                        vector!(inst.dst).0 = low;
-                        vector!(inst.dst + 1).0 = high;
+                        set_vector!(inst.dst, Lanes(low));
+                        set_vector!(inst.dst + 1, Lanes(high));
                     }
-                    Opcode::MaskMov => *mask_of!(inst.dst) = *mask_of!(inst.a),
+                    Opcode::MaskMov => set_mask!(inst.dst, mask_of!(inst.a)),
                     Opcode::MaskMovMasked => {
-                        *mask_of!(inst.dst) = (*mask_of!(inst.dst) & !mask) | (*mask_of!(inst.a) & mask);
+                        set_mask!(inst.dst, (mask_of!(inst.dst) & !mask) | (mask_of!(inst.a) & mask));
                     }
-                    Opcode::MaskAnd => *mask_of!(inst.dst) = *mask_of!(inst.a) & *mask_of!(inst.b),
-                    Opcode::MaskOr => *mask_of!(inst.dst) = *mask_of!(inst.a) | *mask_of!(inst.b),
-                    Opcode::MaskXor => *mask_of!(inst.dst) = *mask_of!(inst.a) ^ *mask_of!(inst.b),
-                    Opcode::MaskNot => *mask_of!(inst.dst) = !*mask_of!(inst.a),
-                    Opcode::MaskEqual => *mask_of!(inst.dst) = !(*mask_of!(inst.a) ^ *mask_of!(inst.b)),
+                    Opcode::MaskAnd => set_mask!(inst.dst, mask_of!(inst.a) & mask_of!(inst.b)),
+                    Opcode::MaskOr => set_mask!(inst.dst, mask_of!(inst.a) | mask_of!(inst.b)),
+                    Opcode::MaskXor => set_mask!(inst.dst, mask_of!(inst.a) ^ mask_of!(inst.b)),
+                    Opcode::MaskNot => set_mask!(inst.dst, !mask_of!(inst.a)),
+                    Opcode::MaskEqual => set_mask!(inst.dst, !(mask_of!(inst.a) ^ mask_of!(inst.b))),
                     Opcode::MaskSelect => {
-                        let condition = *mask_of!(inst.a);
-                        *mask_of!(inst.dst) = (*mask_of!(inst.b) & condition) | (*mask_of!(inst.c) & !condition);
+                        let condition = mask_of!(inst.a);
+                        set_mask!(inst.dst, (mask_of!(inst.b) & condition) | (mask_of!(inst.c) & !condition));
                     }
                     Opcode::MaskToInt => {
-                        vector!(inst.dst).0 = blend(*mask_of!(inst.a), &[1; LANES], &[0; LANES]);
+                        set_vector!(inst.dst, Lanes(blend(mask_of!(inst.a), &[1; LANES], &[0; LANES])));
                     }
 
                     Opcode::Jump => pc = inst.imm,
                     Opcode::JumpIf => {
-                        if *mask_of!(inst.a) & mask != 0 {
+                        if mask_of!(inst.a) & mask != 0 {
                             pc = inst.imm;
                         }
                     }
                     Opcode::JumpUnless => {
-                        if *mask_of!(inst.a) & mask == 0 {
+                        if mask_of!(inst.a) & mask == 0 {
                             pc = inst.imm;
                         }
                     }
-                    Opcode::Split => split!(*mask_of!(inst.a), inst),
-                    Opcode::SplitNot => split!(!*mask_of!(inst.a), inst),
+                    Opcode::Split => split!(mask_of!(inst.a), inst),
+                    Opcode::SplitNot => split!(!mask_of!(inst.a), inst),
                     Opcode::Park => {
-                        *mask_of!(inst.dst) |= mask;
+                        set_mask!(inst.dst, mask_of!(inst.dst) | mask);
                         mask = 0;
                         pc = inst.imm;
                     }
                     Opcode::Join => {
-                        mask |= std::mem::take(mask_of!(inst.dst));
+                        mask |= take_mask!(inst.dst);
                         if mask == 0 {
                             pc = inst.imm;
                         }
@@ -368,15 +390,15 @@ macro_rules! define_run {
                         }
                     }
                     Opcode::RepeatJoin => {
-                        if mask | *mask_of!(inst.dst) != 0 {
+                        if mask | mask_of!(inst.dst) != 0 {
                             fuel = fuel.wrapping_sub(1);
                             if fuel == 0 {
                                 // The lanes stay parked here: this instruction runs again.
-                                *mask_of!(inst.dst) |= mask;
-                                mask = std::mem::take(mask_of!(inst.dst));
+                                set_mask!(inst.dst, mask_of!(inst.dst) | mask);
+                                mask = take_mask!(inst.dst);
                                 stop!(here, Step::OutOfFuel);
                             }
-                            mask |= std::mem::take(mask_of!(inst.dst));
+                            mask |= take_mask!(inst.dst);
                             pc = inst.imm;
                         }
                     }
@@ -429,10 +451,11 @@ macro_rules! define_run {
                         if M::MODELLED {
                             table::check_private(entry, &offset, inst.imm, mask, false, memory);
                         }
-                        *vector!(inst.dst) = table::load_private(entry, &strand.private, &offset, inst.imm);
+                        let mut value = table::load_private(entry, &strand.private, &offset, inst.imm);
                         if M::MODELLED && entry.site == Site(0) {
-                            table::defined_outside(entry, &offset, inst.imm, vector!(inst.dst));
+                            table::defined_outside(entry, &offset, inst.imm, &mut value);
                         }
+                        set_vector!(inst.dst, value);
                     }
                     Opcode::StorePrivate => {
                         let entry = entry!(inst.aux);
@@ -441,12 +464,12 @@ macro_rules! define_run {
                         if M::MODELLED {
                             table::check_private(entry, &offset, inst.imm, mask, true, memory);
                         }
-                        let value = &*vector!(inst.dst);
+                        let value = vector!(inst.dst);
                         table::store_private(entry, &mut strand.private, &offset, inst.imm, mask, value);
                     }
                     Opcode::NoteWhere => {
                         if M::MODELLED {
-                            let here = *mask_of!(inst.a) & mask;
+                            let here = mask_of!(inst.a) & mask;
                             let id = NOTES[usize::from(inst.aux) % NOTES.len()];
                             table::note(Site(inst.imm), here, id, memory);
                         }
@@ -479,46 +502,46 @@ macro_rules! define_run {
                         }
                     }
 
-                    Opcode::Elect => *mask_of!(inst.dst) = mask & mask.wrapping_neg(),
+                    Opcode::Elect => set_mask!(inst.dst, mask & mask.wrapping_neg()),
                     Opcode::VoteAll => {
-                        *mask_of!(inst.dst) = if mask & !*mask_of!(inst.a) == 0 { Mask::MAX } else { 0 };
+                        set_mask!(inst.dst, if mask & !mask_of!(inst.a) == 0 { Mask::MAX } else { 0 });
                     }
                     Opcode::VoteAny => {
-                        *mask_of!(inst.dst) = if mask & *mask_of!(inst.a) != 0 { Mask::MAX } else { 0 };
+                        set_mask!(inst.dst, if mask & mask_of!(inst.a) != 0 { Mask::MAX } else { 0 });
                     }
                     Opcode::VoteEqualMask => {
-                        let yes = mask & *mask_of!(inst.a);
-                        *mask_of!(inst.dst) = if yes == 0 || yes == mask { Mask::MAX } else { 0 };
+                        let yes = mask & mask_of!(inst.a);
+                        set_mask!(inst.dst, if yes == 0 || yes == mask { Mask::MAX } else { 0 });
                     }
                     Opcode::VoteEqual => {
-                        let equal = group::all_equal(std::slice::from_ref(&*vector!(inst.a)), mask);
-                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                        let equal = group::all_equal(std::slice::from_ref(vector!(inst.a)), mask);
+                        set_mask!(inst.dst, if equal { Mask::MAX } else { 0 });
                     }
                     Opcode::VoteEqualFloat => {
                         let equal = group::all_equal_float(vector!(inst.a), mask);
-                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                        set_mask!(inst.dst, if equal { Mask::MAX } else { 0 });
                     }
                     Opcode::VoteEqual64 => {
                         let equal = group::all_equal(&[*vector!(inst.a), *vector!(inst.a + 1)], mask);
-                        *mask_of!(inst.dst) = if equal { Mask::MAX } else { 0 };
+                        set_mask!(inst.dst, if equal { Mask::MAX } else { 0 });
                     }
                     Opcode::Ballot => {
-                        let bits = *mask_of!(inst.a) & mask;
-                        vector!(inst.dst).0 = [bits; LANES];
+                        let bits = mask_of!(inst.a) & mask;
+                        set_vector!(inst.dst, Lanes([bits; LANES]));
                         for k in 1..4 {
-                            *vector!(inst.dst + k) = Lanes::ZERO;
+                            set_vector!(inst.dst + k, Lanes::ZERO);
                         }
                     }
                     Opcode::InverseBallot => {
                         let words = &vector!(inst.a).0;
-                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| bits | (words[j] & 1 << j));
+                        set_mask!(inst.dst, (0..LANES).fold(0, |bits, j| bits | (words[j] & 1 << j)));
                     }
                     Opcode::BallotBitExtract => {
                         let (words, index) = (&vector!(inst.a).0, &vector!(inst.b).0);
-                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| {
+                        set_mask!(inst.dst, (0..LANES).fold(0, |bits, j| {
                             let bit = if index[j] < 32 { words[j] >> index[j] & 1 } else { 0 };
                             bits | bit << j
-                        });
+                        }));
                     }
                     Opcode::BallotBitCount => {
                         let kind = match inst.imm {
@@ -526,13 +549,13 @@ macro_rules! define_run {
                             1 => GroupKind::InclusiveScan,
                             _ => GroupKind::ExclusiveScan,
                         };
-                        *vector!(inst.dst) = group::ballot_bit_count(kind, vector!(inst.a), program.subgroup_size);
+                        set_vector!(inst.dst, group::ballot_bit_count(kind, vector!(inst.a), program.subgroup_size));
                     }
                     Opcode::BallotFind => {
-                        *vector!(inst.dst) = group::ballot_find(vector!(inst.a), program.subgroup_size, inst.imm != 0);
+                        set_vector!(inst.dst, group::ballot_find(vector!(inst.a), program.subgroup_size, inst.imm != 0));
                     }
                     Opcode::Shuffle => {
-                        let (value, by) = (&*vector!(inst.a), &*vector!(inst.b));
+                        let (value, by) = (vector!(inst.a), vector!(inst.b));
                         let moved = T::out_of_line(move || match inst.imm {
                             0 => group::shuffle(value, by),
                             1 => group::shuffle_xor(value, by),
@@ -541,29 +564,29 @@ macro_rules! define_run {
                             4 => group::quad_broadcast(value, by),
                             k => group::rotate(value, by, (1 << (k - 5).min(5)).min(program.subgroup_size)),
                         });
-                        *vector!(inst.dst) = moved;
+                        set_vector!(inst.dst, moved);
                     }
                     Opcode::BroadcastFirst => {
                         let word = vector!(inst.a).0[mask.trailing_zeros() as usize & (LANES - 1)];
-                        vector!(inst.dst).0 = [word; LANES];
+                        set_vector!(inst.dst, Lanes([word; LANES]));
                     }
                     Opcode::QuadSwap => {
                         let value = group::quad_swap(vector!(inst.a), inst.imm);
-                        *vector!(inst.dst) = value;
+                        set_vector!(inst.dst, value);
                     }
                     Opcode::MaskToLanes => {
-                        vector!(inst.dst).0 = blend(*mask_of!(inst.a), &[u32::MAX; LANES], &[0; LANES]);
+                        set_vector!(inst.dst, Lanes(blend(mask_of!(inst.a), &[u32::MAX; LANES], &[0; LANES])));
                     }
                     Opcode::LanesToMask => {
                         let words = &vector!(inst.a).0;
-                        *mask_of!(inst.dst) = (0..LANES).fold(0, |bits, j| bits | (words[j] >> 31) << j);
+                        set_mask!(inst.dst, (0..LANES).fold(0, |bits, j| bits | (words[j] >> 31) << j));
                     }
                     Opcode::Group => {
                         let (fold, kind, scalar) = program.groups[inst.imm as usize];
                         let mut out = [Lanes::ZERO];
-                        let (value, to) = (std::slice::from_ref(&*vector!(inst.a)), &mut out);
+                        let (value, to) = (std::slice::from_ref(vector!(inst.a)), &mut out);
                         T::out_of_line(move || group::fold(fold, kind, scalar, value, mask, to));
-                        *vector!(inst.dst) = out[0];
+                        set_vector!(inst.dst, out[0]);
                     }
                     Opcode::Group64 => {
                         let (fold, kind, scalar) = program.groups[inst.imm as usize];
@@ -571,17 +594,17 @@ macro_rules! define_run {
                         let value = [*vector!(inst.a), *vector!(inst.a + 1)];
                         let (from, to) = (&value, &mut out);
                         T::out_of_line(move || group::fold(fold, kind, scalar, from, mask, to));
-                        *vector!(inst.dst) = out[0];
-                        *vector!(inst.dst + 1) = out[1];
+                        set_vector!(inst.dst, out[0]);
+                        set_vector!(inst.dst + 1, out[1]);
                     }
                     Opcode::GroupMask => {
                         let (fold, kind, _) = program.groups[inst.imm as usize];
-                        *mask_of!(inst.dst) = group::fold_mask(fold, kind, *mask_of!(inst.a), mask);
+                        set_mask!(inst.dst, group::fold_mask(fold, kind, mask_of!(inst.a), mask));
                     }
                     Opcode::ReadClock => {
                         strand.clock += 1;
-                        vector!(inst.dst).0 = [strand.clock as u32; LANES];
-                        vector!(inst.dst + 1).0 = [(strand.clock >> 32) as u32; LANES];
+                        set_vector!(inst.dst, Lanes([strand.clock as u32; LANES]));
+                        set_vector!(inst.dst + 1, Lanes([(strand.clock >> 32) as u32; LANES]));
                     }
                     Opcode::Image => {
                         let entry = &program.images[inst.imm as usize];

@@ -33,7 +33,7 @@ pub enum Stepped {
     /// The strand stands at another instruction. Where no lane runs ([`Strand::mask`] is 0), that is on the
     /// way to the next join.
     On,
-    /// The running lanes have arrived at the workgroup barrier of this number in [`Program::barriers`]; the
+    /// The running lanes have arrived at the workgroup barrier of this number in [`Code::barriers`](crate::code::Code); the
     /// strand stands behind it.
     AtBarrier(u32),
     /// All lanes have ended.
@@ -112,7 +112,7 @@ impl<'a, M: MemorySystem> Stepper<'a, M> {
         })
     }
 
-    /// The parked lanes of a strand that stands at a back-edge ([`Program::back_edges`]) become a strand of
+    /// The parked lanes of a strand that stands at a back-edge ([`Code::back_edges`](crate::code::Code)) become a strand of
     /// their own: lanes that a divergent spin waits for go on beside it. `None` elsewhere, and where no lane
     /// is parked.
     pub fn split(&self, strand: &mut Strand) -> Option<Strand> {

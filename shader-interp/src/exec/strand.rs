@@ -45,7 +45,7 @@ pub struct Strand {
 
 /// What can be looked at between two instructions.
 impl Strand {
-    /// The instruction that runs next: an index into [`Program::code`].
+    /// The instruction that runs next: an index into [`Code::code`](crate::code::Code).
     pub fn pc(&self) -> u32 {
         self.pc
     }
@@ -60,13 +60,13 @@ impl Strand {
         self.live
     }
 
-    /// The vector registers, a word for each lane: [`Program::vectors`] of them. Lanes that do not run may
+    /// The vector registers, a word for each lane: [`Code::vectors`](crate::code::Code) of them. Lanes that do not run may
     /// hold anything.
     pub fn vectors(&self) -> &[Lanes] {
         &self.vectors
     }
 
-    /// The mask registers, a bit for each lane: [`Program::masks`] of them, the park registers first.
+    /// The mask registers, a bit for each lane: [`Code::masks`](crate::code::Code) of them, the park registers first.
     pub fn masks(&self) -> &[Mask] {
         &self.masks
     }

@@ -4,5 +4,6 @@ mod kernels;
 mod nesting;
 mod random;
 mod reference;
+mod small_programs;
 mod structured;
 mod support;

@@ -1,0 +1,175 @@
+//! Programs that are small enough for Miri, by which it sees every kind of access of the interpreter's loop to
+//! registers, private memory, workgroup memory and buffers. They run without it as well.
+
+use crate::support::{compile, options, resources, shader};
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::plain::PlainMemory;
+use pellucid_memory::system::{Lanes, Mask};
+use pellucid_shader_interp::code::{Code, Inst, Opcode, OperandKind, Pin, Program};
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
+use pellucid_shader_interp::exec::plain::{self, PlainOptions};
+use pellucid_shader_interp::exec::step::{Stepped, Stepper};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::ir::{BuiltIn, GroupFold, GroupKind, Scalar};
+
+const GRID: Grid = Grid { base: [0; 3], groups: [1; 3] };
+
+/// Registers of [`code`]: the first three are pinned, and the first two masks hold no lanes and all.
+const VECTORS: u16 = 32;
+const MASKS: u16 = 12;
+
+fn inst(op: Opcode, dst: u16, a: u16, b: u16) -> Inst {
+    Inst { op, dst, a, b, c: 0, aux: 0, imm: 0 }
+}
+
+/// Code that runs `instructions` on one subgroup.
+fn code(instructions: &[Inst]) -> Code {
+    let mut code = Code::clone(&compile(shader(Vec::new(), Vec::new(), 0, 32), 32));
+    code.pins = vec![Pin::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Pin::Word(0x4049_0fdb), Pin::Word(13)];
+    (code.parks, code.masks, code.vectors) = (0, MASKS.into(), VECTORS.into());
+    let sum = |scalar| (GroupFold::IAdd, GroupKind::Reduce, scalar);
+    code.groups =
+        vec![sum(Scalar::I32), sum(Scalar::I64), (GroupFold::LogicalAnd, GroupKind::Reduce, Scalar::Bool)];
+    code.back_edges.clear();
+    code.code = [instructions, &[inst(Opcode::Done, 0, 0, 0)]].concat();
+    code
+}
+
+/// The registers in the end.
+fn registers(instructions: &[Inst]) -> (Vec<Lanes>, Vec<Mask>) {
+    let program = Program::new(code(instructions)).expect("code that is in order");
+    let resources = Resources::default();
+    let mut memory = PlainMemory::new(&[]);
+    let mut stepper = Stepper::new(&program, &GRID, &resources, &mut memory).expect("a dispatch");
+    let identity = stepper.identity(0, 0);
+    let mut strand = stepper.start(&identity);
+    while stepper.step(&identity, &mut strand).expect("an instruction") != Stepped::Ended {}
+    (strand.vectors().to_vec(), strand.masks().to_vec())
+}
+
+/// Instructions whose operands are registers and numbers.
+fn on_registers() -> impl Iterator<Item = Opcode> {
+    let fits = |kind| {
+        use OperandKind::{Literal, Mask, None, Target, Vector};
+        matches!(kind, None | Vector(_) | Mask | Literal | Target)
+    };
+    Opcode::ALL.iter().copied().filter(move |op| op.shape().into_iter().all(fits))
+}
+
+#[test]
+fn operands_of_an_instruction_may_be_one_register() {
+    for op in on_registers() {
+        let number = match op {
+            Opcode::Group64 => 1,
+            Opcode::GroupMask => 2,
+            _ => 0,
+        };
+        // Registers of one value that lanes have in one and the same way, in pairs.
+        let run = |vectors: [u16; 4], masks: [u16; 4]| {
+            let mut all = Vec::new();
+            for register in vectors {
+                all.push(inst(Opcode::Mov, register, 0, 0));
+                all.push(inst(Opcode::Mov, register + 1, 1, 0));
+            }
+            masks.iter().for_each(|register| all.push(inst(Opcode::ULess, *register, 0, 2)));
+            let shape = op.shape();
+            let field = |k: usize| match shape[k] {
+                OperandKind::Vector(_) => vectors[k.min(3)],
+                OperandKind::Mask => masks[k.min(3)],
+                _ => 0,
+            };
+            let imm = if shape[5] == OperandKind::Target { all.len() as u32 + 1 } else { number };
+            all.push(Inst { op, dst: field(0), a: field(1), b: field(2), c: field(3), aux: field(4), imm });
+            registers(&all)
+        };
+        let (vectors, masks) = run([4; 4], [4; 4]);
+        let (expected, expected_masks) = run([8, 12, 16, 20], [4, 6, 8, 10]);
+        match op.shape()[0] {
+            OperandKind::Vector(1 | 2) if op != Opcode::ReadClock => {
+                let run = if op.shape()[0] == OperandKind::Vector(2) { 2 } else { 1 };
+                assert_eq!(vectors[4..4 + run], expected[8..8 + run], "{op:?}");
+            }
+            OperandKind::Mask => assert_eq!(masks[4], expected_masks[4], "{op:?}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn only_code_that_is_in_order_is_a_program() {
+    let good = [inst(Opcode::Mov, 3, 0, 0)];
+    assert!(Program::new(code(&good)).is_ok());
+    let wrong = [
+        inst(Opcode::Mov, VECTORS, 0, 0),
+        inst(Opcode::Mov, 3, VECTORS, 0),
+        inst(Opcode::Mov, 2, 0, 0),
+        inst(Opcode::Select64, VECTORS - 1, 0, 0),
+        inst(Opcode::MaskMov, MASKS, 0, 0),
+        Inst { imm: 2, ..inst(Opcode::Jump, 0, 0, 0) },
+        inst(Opcode::LoadViewUniform, 3, 0, 0),
+        inst(Opcode::Load, 0, 0, 0),
+        inst(Opcode::MemoryBarrier, 0, 0, 0),
+        inst(Opcode::Image, 0, 0, 0),
+    ];
+    for wrong in wrong {
+        assert!(Program::new(code(&[wrong])).is_err(), "{wrong}");
+    }
+    let mut endless = code(&good);
+    endless.code.pop();
+    assert!(Program::new(endless).is_err(), "no end");
+}
+
+macro_rules! words {
+    ($name:literal) => {
+        include_bytes!(concat!("shaders/", $name, ".spv")).as_chunks::<4>().0
+    };
+}
+
+/// Runs a workgroup of a shader in both modes; what is in the first buffer then.
+fn both_modes(words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]) -> [Vec<u32>; 2] {
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    [false, true].map(|modelled| {
+        let options = CompileOptions { modelled, ..options(32) };
+        let program = pellucid_shader_interp::compile(&words, &options).expect("a shader that compiles");
+        let resources = resources(&program, buffers, push);
+        let ended = if modelled {
+            let mut memory = CheckedMemory::new(CheckOptions::default());
+            memory.begin_dispatch(DispatchInfo {
+                groups: [1; 3],
+                workgroup_size: program.shader.local_size.iter().product(),
+                subgroup_size: 32,
+                ..DispatchInfo::default()
+            });
+            let mut scheduler = SeededScheduler::new(0);
+            let options = ModelledOptions::default();
+            modelled::dispatch(&program, &GRID, &resources, &mut memory, &mut scheduler, &options)
+        } else {
+            plain::dispatch(&program, &GRID, &resources, &PlainOptions::default())
+        };
+        assert_eq!(ended, Ok(()));
+        let binding = program.shader.bindings.iter().position(|binding| binding.binding == 0);
+        match &resources.bindings[binding.expect("binding 0")][0] {
+            Descriptor::Buffer(range) => range.words(),
+            _ => Vec::new(),
+        }
+    })
+}
+
+#[test]
+fn barriers_workgroup_memory_and_divergent_branches() {
+    let words: Vec<u32> = (0..256).map(|k| k * k).collect();
+    let sum = words.iter().sum();
+    for result in both_modes(words!("reduction"), &[vec![0; 1], words.clone()], &[]) {
+        assert_eq!(result, [sum]);
+    }
+}
+
+#[test]
+fn loads_and_stores_of_buffers_in_and_out_of_bounds() {
+    // The last four invocations have no element of the first buffer.
+    let buffers = [vec![1f32.to_bits(); 60], (0..64).map(|k| (k as f32).to_bits()).collect()];
+    let expected: Vec<u32> = (0..60).map(|k| (2.0 * k as f32 + 1.0).to_bits()).collect();
+    for result in both_modes(words!("saxpy"), &buffers, &[2f32.to_bits(), 64]) {
+        assert_eq!(result, expected);
+    }
+}
