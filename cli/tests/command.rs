@@ -64,6 +64,17 @@ fn the_report_file_says_the_same_as_the_text() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let output = exec(FIXED, &["--report", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    let said =
+        "pellucid: report: /dev/full: No space left on device (os error 28): the report is not whole\n";
+    assert_eq!(errors(&output).matches(said).count(), 1, "{}", errors(&output));
+    assert_eq!(exec(REDUCE, &["--report", "/dev/full"]).status.code(), Some(66));
+    assert_eq!(exec(FIXED, &["--report", "/nonexistent/report"]).status.code(), Some(1));
+}
+
+#[test]
 fn suppressed_findings_are_counted_apart_and_unused_rules_listed() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("rules");

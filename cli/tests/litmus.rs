@@ -52,6 +52,26 @@ fn expectations_with_errors_name_the_place() {
 }
 
 #[test]
+fn what_is_no_litmus_test_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let empty = directory.path().display().to_string();
+    let test = "tests/litmus/message-passing.litmus";
+    let cases: [(&[&str], &str); 5] = [
+        (&["README.md"], "README.md: a litmus test's name ends in"),
+        (&["README.md", test], "README.md: a litmus test's name ends in"),
+        (&["/dev/null"], "/dev/null: a litmus test's name ends in"),
+        (&[&empty], "no litmus test (.litmus, .test) below it"),
+        (&["README.md", "--by", "vulkan"], "README.md: a litmus test's name ends in"),
+    ];
+    for (arguments, said) in cases {
+        let output = litmus(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(said), "{arguments:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn one_test_prints_text_json_or_a_graph() {
     let file = "tests/litmus/message-passing-plain.litmus";
     let printed = text(&litmus(&[file, "--relation", "happens-before"]).stdout);

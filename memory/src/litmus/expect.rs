@@ -77,6 +77,12 @@ pub enum ExpectError {
         /// Why.
         error: std::io::Error,
     },
+    /// A directory without any.
+    #[error("{0}: no litmus test (.litmus, .test) below it")]
+    NoTests(String),
+    /// A file that is none.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// A line that is not an expectation.
     #[error("{file}:{line}:{column}: expected {expected}, found `{found}`")]
     Line {
@@ -105,10 +111,14 @@ pub enum ExpectError {
     },
 }
 
-/// The litmus tests below a directory, or the file itself, by path.
+/// The litmus tests below a directory, or the file itself, by path: one at least.
 pub fn tests_below(path: &Path) -> Result<Vec<PathBuf>, ExpectError> {
     let mut found = Vec::new();
     collect(path, &mut found)?;
+    if found.is_empty() {
+        let file = path.display().to_string();
+        return Err(if path.is_dir() { ExpectError::NoTests(file) } else { LoadError::Format(file).into() });
+    }
     found.sort();
     Ok(found)
 }
