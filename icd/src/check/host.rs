@@ -99,7 +99,7 @@ impl HostMemory {
         if let Some(error) = host::refusal() {
             SAID.call_once(|| {
                 say(&format!(
-                    "the kernel does not track writes (userfaultfd: {error}): host writes are found by comparing all bytes"
+                    "the kernel does not track writes ({error}): host writes are found by comparing all bytes, host reads are not seen"
                 ));
             });
         }

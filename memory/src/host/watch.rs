@@ -78,8 +78,35 @@ struct Region {
     categories: u64,
 }
 
+/// Which interface the kernel refuses, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{interface}: {error}")]
+pub struct Refusal {
+    interface: &'static str,
+    error: Error,
+}
+
 impl Kernel {
-    fn open() -> Result<Kernel, Error> {
+    fn open() -> Result<Kernel, Refusal> {
+        let refused = |interface| move |error| Refusal { interface, error };
+        let faults = Kernel::faults().map_err(refused("userfaultfd"))?;
+        let pages = std::fs::File::open("/proc/self/pagemap").map_err(refused("/proc/self/pagemap"))?.into();
+        let kernel = Kernel { faults, pages };
+        // Of no pages: whether it is there and permitted.
+        let mut scan = Scan { size: size_of::<Scan>() as u64, ..Scan::default() };
+        match kernel.scan(&mut scan) {
+            found if found < 0 => Err(refused("PAGEMAP_SCAN")(Error::last_os_error())),
+            _ => Ok(kernel),
+        }
+    }
+
+    fn scan(&self, scan: &mut Scan) -> libc::c_int {
+        // SAFETY: the ioctl takes this structure. Whoever fills it names room for regions, and pages to protect
+        // of a mapping that is ours and registered.
+        unsafe { libc::ioctl(self.pages.as_raw_fd(), PAGEMAP_SCAN, std::ptr::from_mut(scan)) }
+    }
+
+    fn faults() -> Result<OwnedFd, Error> {
         // SAFETY: plain system call; the result is checked.
         let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | UFFD_USER_MODE_ONLY) };
         if fd < 0 {
@@ -92,18 +119,17 @@ impl Kernel {
         if unsafe { libc::ioctl(faults.as_raw_fd(), UFFDIO_API, &raw mut api) } != 0 {
             return Err(Error::last_os_error());
         }
-        let pages = std::fs::File::open("/proc/self/pagemap")?.into();
-        Ok(Kernel { faults, pages })
+        Ok(faults)
     }
 
-    fn get() -> &'static Result<Kernel, Error> {
-        static KERNEL: OnceLock<Result<Kernel, Error>> = OnceLock::new();
+    fn get() -> &'static Result<Kernel, Refusal> {
+        static KERNEL: OnceLock<Result<Kernel, Refusal>> = OnceLock::new();
         KERNEL.get_or_init(Kernel::open)
     }
 }
 
-/// Why writes are found by comparing all bytes, where they are.
-pub fn refusal() -> Option<&'static Error> {
+/// Why writes are found by comparing all bytes, where they are; reads are not seen then.
+pub fn refusal() -> Option<&'static Refusal> {
     Kernel::get().as_ref().err()
 }
 
@@ -201,9 +227,7 @@ impl Watched {
                 return_mask: category,
                 ..Scan::default()
             };
-            // SAFETY: the ioctl takes this structure, writes at most that many regions, and protects pages of
-            // a mapping that is ours and registered.
-            let found = unsafe { libc::ioctl(kernel.pages.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) };
+            let found = kernel.scan(&mut scan);
             if found < 0 || scan.walk_end <= from {
                 return false;
             }
