@@ -26,6 +26,21 @@ client() {
     fi
 }
 
+# finds NAME ID COMMAND...: check mode finds that, and nothing of another kind.
+finds() {
+    local name="$1" id="$2"
+    shift 2
+    timeout 300 "$pellucid" run -- "$@" >"$log" 2>&1
+    local status=$?
+    if [ $status -eq 66 ] && [ "$(grep -o '^\(error\|warning\)\[[^]]*\]' "$log" | sort -u)" = "error[$id]" ]; then
+        echo "ok      $name (check): $id"
+    else
+        echo "FAILED  $name (check), status $status, expected $id:"
+        tail -n 25 "$log" | sed 's/^/        /'
+        failed=1
+    fi
+}
+
 # silent NAME COMMAND...: the validation layer says nothing.
 silent() {
     local name="$1"
@@ -48,6 +63,10 @@ for mode in run check; do
     client "kompute" "$mode" "kompute: ok" env PYTHONPATH="$folder/kompute/build/lib" "$python" "$here/kompute.py"
     client "ncnn" "$mode" "ncnn: ok" "$python" "$here/ncnn_network.py"
     client "vulkano" "$mode" "vulkano: ok" "$folder/vulkano/debug/vulkano-client"
+done
+for way in numpy ctypes numba; do
+    client "host access by $way" check "right: ok" "$python" "$here/host_access.py" "$way" right
+    finds "host access by $way" host-in-flight "$python" "$here/host_access.py" "$way" wrong
 done
 silent "vulkaninfo" vulkaninfo
 silent "vulkaninfo --summary" vulkaninfo --summary

@@ -13,7 +13,7 @@ if [ ! -x "$folder/venv/bin/python" ]; then
     python3 -m venv "$folder/venv"
 fi
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
-    vulkan==1.3.275.1 ncnn==1.0.20261020 'numpy<2'
+    vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 'numpy<2'
 
 if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
     mkdir -p "$folder/kompute"
