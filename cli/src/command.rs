@@ -134,7 +134,10 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             }
         }
         Command::Exec(mut arguments) => {
-            usage(arguments.options.resolve())?;
+            if usage(arguments.options.resolve())?.validation {
+                let why = "--validation is for programs that use the Vulkan loader: pellucid run";
+                return usage(Err(anyhow::anyhow!(why)));
+            }
             let dumped = usage(exec::check(&arguments.exec))?;
             let options = &mut arguments.options;
             if !dumped.is_empty()

@@ -9,6 +9,7 @@
 //! - [`exec`]: that program from the command line;
 //! - [`mod@assemble`]: SPIR-V from text;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
+//! - [`validation`]: the Khronos validation layer over the driver;
 //! - [`report`]: report files as text, SARIF and HTML;
 //! - [`replay`]: a program again, as a report's findings were found;
 //! - [`litmus`]: memory-model tests by the axioms, on the machine, and as samples through Vulkan;
@@ -34,6 +35,7 @@ pub mod options;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod validation;
 pub mod vulkan;
 
 pub use command::main;

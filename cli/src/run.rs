@@ -4,6 +4,7 @@
 use crate::child::{self, End};
 use crate::driver;
 use crate::options::DriverOptions;
+use crate::validation;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -70,6 +71,9 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
         .env("VK_ICD_FILENAMES", &manifest)
         .env("VK_DRIVER_FILES", &manifest)
         .env("PELLUCID_SUMMARY", &totals);
+    if config.validation {
+        command.envs(validation::variables(folder.path(), &driver::library()?)?);
+    }
     let shown = job.shown.clone().unwrap_or_else(|| {
         let words: Vec<String> = job.command.iter().map(|w| quote(&w.to_string_lossy())).collect();
         words.join(" ")
@@ -106,6 +110,7 @@ impl Prepared {
         let findings = total["findings"].as_u64().unwrap_or(0);
         let status = match exit_code(status) {
             0 if findings > 0 => self.exitcode,
+            0 if total["incomplete"] == true => 1,
             code => code,
         };
         Ok(Outcome { status, total })
@@ -115,11 +120,12 @@ impl Prepared {
     fn total(&self) -> anyhow::Result<Value> {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut families: BTreeMap<String, u64> = BTreeMap::new();
-        let mut processes = 0;
+        let (mut processes, mut incomplete) = (0, false);
         for entry in std::fs::read_dir(self.folder.path().join("totals"))? {
             let text = std::fs::read_to_string(entry?.path())?;
             let Ok(one) = serde_json::from_str::<Value>(&text) else { continue };
             processes += 1;
+            incomplete |= one["incomplete"] == true;
             for key in ["findings", "notes", "suppressed", "dispatches", "traps", "not_implemented"] {
                 *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
             }
@@ -127,7 +133,7 @@ impl Prepared {
                 *families.entry(family.clone()).or_default() += count.as_u64().unwrap_or(0);
             }
         }
-        let mut total = json!({ "families": families, "seed": self.seed, "processes": processes });
+        let mut total = json!({ "families": families, "seed": self.seed, "processes": processes, "incomplete": incomplete });
         for (key, count) in counts {
             total[key] = count.into();
         }

@@ -152,6 +152,8 @@ pub struct Config {
     pub watchdog: u64,
     /// `notes`.
     pub notes: Notes,
+    /// `validation`: the messages of the validation layer are findings.
+    pub validation: bool,
     /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads
     /// them prints the total line.
     pub summary: Option<PathBuf>,
@@ -189,6 +191,7 @@ impl Default for Config {
             replay: None,
             watchdog: 1_000_000_000,
             notes: Notes::Off,
+            validation: false,
             summary: None,
             occurrences: false,
             command: None,
@@ -479,6 +482,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         "in check mode, also tell of integer divisions by zero, shifts out of range and non-uniform descriptor indices; error: as findings",
         |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
     ),
+    OptionSpec {
+        name: "validation",
+        kind: Kind::Switch,
+        value: "1|0",
+        default: "0",
+        help: "`pellucid run` adds the Khronos validation layer, and its messages to the report",
+        set: |c, v| put(&mut c.validation, switch(v)),
+    },
     OptionSpec {
         name: "summary",
         kind: Kind::Internal,

@@ -18,6 +18,7 @@ mod error;
 mod ffi;
 mod forks;
 mod handle;
+mod layer;
 mod loader;
 mod message;
 pub mod proc_addr;
@@ -70,4 +71,15 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     loader::instance_function(instance, name)
+}
+
+/// The loader's way to this library as a layer: between an application and the validation layer.
+///
+/// # Safety
+/// `negotiation` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    negotiation: *mut layer::Negotiation,
+) -> vk::Result {
+    layer::negotiate(negotiation)
 }

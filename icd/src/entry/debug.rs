@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::entry::instance::Instance;
 use crate::ffi;
 use crate::handle;
+use crate::layer;
 use crate::message::DebugUtilsMessengerEXT;
 use crate::queue::Queue;
 use ash::vk;
@@ -20,8 +21,11 @@ entries! {
         out: *mut vk::DebugUtilsMessengerEXT,
     ) -> vk::Result {
         let instance = handle::dispatchable::<Instance>(instance)?;
-        let messenger = Arc::new(DebugUtilsMessengerEXT::new(ffi::read(info)?));
-        instance.add_messenger(messenger.clone());
+        let info = ffi::read(info)?;
+        let messenger = Arc::new(DebugUtilsMessengerEXT::new(info));
+        if !layer::has_created(info) {
+            instance.add_messenger(messenger.clone());
+        }
         ffi::write(out, handle::insert(messenger))
     }
 

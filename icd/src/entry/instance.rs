@@ -8,7 +8,7 @@ use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
 use crate::message::{self, DebugUtilsMessengerEXT, Message};
 use crate::report::Session;
-use crate::{ffi, report};
+use crate::{ffi, layer, report};
 use ash::vk;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -99,6 +99,9 @@ entries! {
         }
         let api_version = ffi::optional(info.p_application_info).map_or(0, |a| a.api_version);
         let (config, session) = configure()?;
+        if config.validation && !layer::is_above() {
+            session.without_validation();
+        }
         let caps = Arc::new(Caps::new(&config));
         let instance = Arc::new(Instance {
             config,

@@ -2,9 +2,9 @@
 
 use super::context::Object;
 use super::json;
+use super::text::{Notes, diagnostic};
 use super::words;
-use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{Element, Level, Renderer};
+use annotate_snippets::Level;
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
@@ -82,15 +82,8 @@ impl FreedReport {
 
     /// The diagnostic, ending in a line feed.
     pub fn render(&self, replay: &str) -> String {
-        let mut elements: Vec<Element<'_>> =
-            self.notes().into_iter().map(|n| Level::NOTE.message(n).into()).collect();
-        elements.push(Level::HELP.message(self.help()).into());
-        elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
-        let group = Level::ERROR.primary_title(words::title(Self::ID)).id(Self::ID.name()).elements(elements);
-        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
-        let mut text = renderer.render(&[group]);
-        text.push('\n');
-        text
+        let notes = Notes { notes: self.notes(), help: vec![self.help()] };
+        diagnostic(Level::ERROR, (Self::ID.name(), words::title(Self::ID)), Vec::new(), notes, Some(replay))
     }
 
     /// What makes these findings equal: who ended what kind of object of which name, and what used it.

@@ -4,10 +4,9 @@
 use super::context::{DispatchContext, Object};
 use super::json;
 use super::source::excerpt;
-use super::text::{Shown, snippets};
+use super::text::{Notes, Shown, diagnostic, snippets};
 use super::words;
-use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{Element, Level, Renderer};
+use annotate_snippets::Level;
 use pellucid_memory::commands::{Accesses, Fix, Hazard, Operand, Stages};
 use serde_json::{Value, json};
 
@@ -235,16 +234,8 @@ impl HazardReport<'_> {
             .rev()
             .filter_map(|(i, (side, operand, _))| side.shown(operand, i + 1))
             .collect();
-        let mut elements: Vec<Element<'_>> = snippets(&shown);
-        elements.extend(self.notes().into_iter().map(|n| Level::NOTE.message(n).into()));
-        elements.push(Level::HELP.message(self.help()).into());
-        elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
-        let id = self.hazard.id;
-        let group = Level::ERROR.primary_title(words::title(id)).id(id.name()).elements(elements);
-        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
-        let mut text = renderer.render(&[group]);
-        text.push('\n');
-        text
+        let (id, notes) = (self.hazard.id, Notes { notes: self.notes(), help: vec![self.help()] });
+        diagnostic(Level::ERROR, (id.name(), words::title(id)), snippets(&shown), notes, Some(replay))
     }
 
     /// What makes hazards equal: the id, and command, shader and static instruction of each side.

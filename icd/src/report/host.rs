@@ -3,9 +3,9 @@
 use super::context::Object;
 use super::hazard::{Side, accesses, stages};
 use super::json;
+use super::text::{Notes, diagnostic};
 use super::words;
-use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{Element, Level, Renderer};
+use annotate_snippets::Level;
 use pellucid_memory::commands::{Accesses, HostHazard, Range, Stages};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::finding::FindingId;
@@ -148,15 +148,8 @@ impl HostReport<'_> {
     pub fn render(&self, replay: &str) -> String {
         let id = self.hazard.id;
         let level = if id == FindingId::HostNoBarrier { Level::WARNING } else { Level::ERROR };
-        let mut elements: Vec<Element<'_>> =
-            self.notes().into_iter().map(|n| Level::NOTE.message(n).into()).collect();
-        elements.push(Level::HELP.message(self.help()).into());
-        elements.push(Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into());
-        let group = level.primary_title(words::title(id)).id(id.name()).elements(elements);
-        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
-        let mut text = renderer.render(&[group]);
-        text.push('\n');
-        text
+        let notes = Notes { notes: self.notes(), help: vec![self.help()] };
+        diagnostic(level, (id.name(), words::title(id)), Vec::new(), notes, Some(replay))
     }
 
     /// What makes these findings equal: the memory's object, and what the host and the device did.

@@ -8,6 +8,7 @@
 //! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
 //! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type
 //!   ([`element`]);
+//! - [`validation`]: what the Khronos validation layer says, with `pellucid run --validation`;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
@@ -33,6 +34,7 @@ pub mod suppress;
 mod tests;
 pub mod texel;
 pub mod text;
+pub mod validation;
 pub mod words;
 
 pub use context::{Context, DispatchContext, Object};
@@ -40,3 +42,4 @@ pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
 pub use host::HostReport;
 pub use session::{Message, ReportError, Session, Verdict, say, session};
+pub use validation::ValidationReport;

@@ -1,12 +1,12 @@
 //! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid
 //! replay`.
 
-use crate::config::{Config, Mode};
+use crate::config::{Config, Kind, Mode, find};
 use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 13] = [
+const REPLAYED: [&str; 14] = [
     "steps",
     "outcomes",
     "values",
@@ -20,6 +20,7 @@ const REPLAYED: [&str; 13] = [
     "queues",
     "watchdog",
     "notes",
+    "validation",
 ];
 
 /// Options that name places or say how findings are shown. They decide no finding, so a report file does not
@@ -57,8 +58,10 @@ fn line_with(config: &Config, explored: Option<String>) -> String {
     let mut line = explored.unwrap_or_else(|| format!("--seed {}", config.seed));
     for name in REPLAYED {
         match config.given.get(name) {
-            Some(value) if name == "no-chains" => {
-                line.push_str(if matches!(value.as_str(), "1" | "true") { " --no-chains" } else { "" })
+            Some(value) if find(name).is_some_and(|spec| spec.kind == Kind::Switch) => {
+                if matches!(value.as_str(), "1" | "true") {
+                    line.push_str(&format!(" --{name}"));
+                }
             }
             Some(value) => line.push_str(&format!(" --{name} {}", quote(value))),
             None => {}
@@ -109,7 +112,6 @@ pub fn words(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::find;
 
     fn config(options: &[(&str, &str)]) -> Config {
         let mut config = Config::default();

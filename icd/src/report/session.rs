@@ -11,6 +11,7 @@ use super::json;
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
+use super::validation::{self, ValidationReport};
 use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::explore::Choices;
@@ -94,13 +95,17 @@ struct State {
     traps: u64,
     suppressions: Suppressions,
     report: Option<File>,
+    /// Messages of the validation layer, and how often each came.
+    validation: Vec<(ValidationReport, u64)>,
+    /// Something that was asked for could not be done.
+    incomplete: bool,
     summary: Option<File>,
     finished: bool,
 }
 
 impl State {
     fn findings(&self) -> u64 {
-        self.seen.len() as u64 - self.notes
+        self.seen.len() as u64 + self.validation.len() as u64 - self.notes
     }
 }
 
@@ -181,7 +186,7 @@ impl Session {
                 "command": replay::command(&self.config),
                 "replay": self.replay,
             });
-            write_line(&mut state.report, &head);
+            self.write_line(&mut state, &head);
         }
         Ok(())
     }
@@ -190,13 +195,62 @@ impl Session {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Writes a line of the report. A full disk does not stop the application: that is said once, counted,
+    /// and nothing more is written.
+    fn write_line(&self, state: &mut State, value: &Value) {
+        let Some(file) = &mut state.report else { return };
+        if let Err(error) = file.write_all(format!("{value}\n").as_bytes()) {
+            state.report = None;
+            let path = self.config.report.clone().unwrap_or_default();
+            let error = ReportError::File { option: "report", path, error };
+            self.cannot(state, &format!("{error}: the report is not whole"));
+        }
+    }
+
+    fn cannot(&self, state: &mut State, why: &str) {
+        state.incomplete = true;
+        say(why);
+        self.summarise(state, false);
+    }
+
+    /// The validation layer was asked for, and is not over an instance.
+    pub fn without_validation(&self) {
+        let why = "validation: the validation layer is not over this instance: \
+            only the Vulkan loader puts it there, and `pellucid run --validation` asks it to";
+        self.cannot(&mut self.state(), why);
+    }
+
+    /// Reports a message of the validation layer: shown at once, and written to the report behind all findings,
+    /// whose order does not depend on the application's threads.
+    pub fn validation(&self, report: ValidationReport) {
+        let mut state = self.state();
+        if let Some((_, count)) = state.validation.iter_mut().find(|(known, _)| *known == report) {
+            *count += 1;
+            return;
+        }
+        let subject = Subject { shaders: Vec::new(), names: report.names.clone() };
+        if state.suppressions.covers((validation::FAMILY, &report.id), &subject) {
+            state.suppressed.insert(report.key());
+            return;
+        }
+        if report.warning && self.config.notes != Notes::Error {
+            state.notes += 1;
+        } else {
+            *state.families.entry(validation::FAMILY).or_default() += 1;
+        }
+        let rendered = report.render(&self.replay);
+        state.validation.push((report, 1));
+        self.summarise(&mut state, false);
+        self.show(state.validation.len() as u64, &rendered);
+    }
+
     /// Counts a finding that is known already; false where it is not.
     fn again(&self, state: &mut State, key: &str, times: u64) -> bool {
         let Some((number, count)) = state.seen.get_mut(key) else { return false };
         *count += times;
         if self.config.occurrences {
             let line = json!({ "type": "occurrence", "number": *number });
-            write_line(&mut state.report, &line);
+            self.write_line(state, &line);
         }
         true
     }
@@ -216,7 +270,10 @@ impl Session {
         if self.again(&mut state, &key, times) {
             return Verdict { message: None, halt };
         }
-        if state.suppressions.covers(finding.id, &subject(finding, context)) {
+        if state
+            .suppressions
+            .covers((words::family(finding.id), finding.id.name()), &subject(finding, context))
+        {
             state.suppressed.insert(key);
             return Verdict::default();
         }
@@ -239,7 +296,7 @@ impl Session {
         let group = (!help.is_empty())
             .then(|| *state.fixes.entry((dispatch, finding.id.name(), help)).or_insert(number));
         line["group"] = json!(group);
-        write_line(&mut state.report, &line);
+        self.write_line(&mut state, &line);
         // Counted first: whoever has seen it finds it counted, too, even if the process ends here.
         self.summarise(&mut state, false);
         // The executions of an exploration have replays of their own.
@@ -318,7 +375,7 @@ impl Session {
         if self.again(&mut state, &key, 1) {
             return Verdict { message: None, halt };
         }
-        if state.suppressions.covers(id, &subject()) {
+        if state.suppressions.covers((words::family(id), id.name()), &subject()) {
             state.suppressed.insert(key);
             return Verdict::default();
         }
@@ -330,7 +387,7 @@ impl Session {
             *state.families.entry(words::family(id)).or_default() += 1;
         }
         let (rendered, line) = told(number);
-        write_line(&mut state.report, &line);
+        self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
         self.show(number, &rendered);
         let id_name = id.name();
@@ -359,7 +416,7 @@ impl Session {
         let again = |choices: &Choices| replay::line_of(&self.config, explored.dispatch, choices);
         let rendered = explored.render(&again);
         let mut state = self.state();
-        write_line(&mut state.report, &explored.json(&again, &rendered));
+        self.write_line(&mut state, &explored.json(&again, &rendered));
         print(&format!("{rendered}\n"));
     }
 
@@ -381,8 +438,8 @@ impl Session {
         }
         let mut state = self.state();
         state.traps += 1;
-        write_line(
-            &mut state.report,
+        self.write_line(
+            &mut state,
             &json!({ "type": "trap", "message": trap.to_string(), "text": rendered }),
         );
         print(&format!("{rendered}\n"));
@@ -401,7 +458,7 @@ impl Session {
     pub fn not_implemented(&self, what: &str) {
         let mut state = self.state();
         if state.not_implemented.insert(what.to_owned()) {
-            write_line(&mut state.report, &json!({ "type": "not-implemented", "message": what }));
+            self.write_line(&mut state, &json!({ "type": "not-implemented", "message": what }));
             say(what);
         }
     }
@@ -438,7 +495,8 @@ impl Session {
     /// Keeps the file that `pellucid run` reads up to date: one JSON object, padded so that a shorter one
     /// hides a longer one.
     fn summarise(&self, state: &mut State, ended: bool) {
-        let totals = self.totals(state, ended);
+        let mut totals = self.totals(state, ended);
+        totals["incomplete"] = state.incomplete.into();
         if let Some(file) = &mut state.summary {
             let line = format!("{:<1023}\n", totals.to_string());
             // Whoever reads it prints fewer dispatches than there were; the application is not to fail for
@@ -455,6 +513,12 @@ impl Session {
             return None;
         }
         state.finished = true;
+        for (report, count) in std::mem::take(&mut state.validation) {
+            let number = state.seen.len() as u64 + 1;
+            state.seen.insert(report.key(), (number, count));
+            let line = report.json(number, self.config.seed, &self.replay, &report.render(&self.replay));
+            self.write_line(&mut state, &line);
+        }
         for rule in state.suppressions.unused() {
             say(&format!("unused suppression: {rule}"));
         }
@@ -465,7 +529,7 @@ impl Session {
                 state.seen.values().map(|(n, count)| (format!("{n:06}"), *count)).collect();
             object.insert("occurrences".into(), json!(counts.values().collect::<Vec<_>>()));
         }
-        write_line(&mut state.report, &total);
+        self.write_line(&mut state, &total);
         self.summarise(&mut state, true);
         let under_run = self.config.summary.is_some();
         if !under_run && (self.config.mode != Mode::Run || state.traps > 0 || !state.seen.is_empty()) {
@@ -504,13 +568,6 @@ pub fn total_line(total: &Value) -> String {
         line.push_str(", device lost");
     }
     line
-}
-
-fn write_line(file: &mut Option<File>, value: &Value) {
-    if let Some(file) = file {
-        // A full disk must not stop the application: the totals on standard error stay.
-        let _ = file.write_all(format!("{value}\n").as_bytes());
-    }
 }
 
 /// What makes findings equal: the id, and the shader and static instruction of each access.

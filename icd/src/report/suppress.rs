@@ -6,11 +6,12 @@
 //! race:partial*            # race-* findings on a variable, function, file, file:line or object of that name, or with that id
 //! hazard:copy.comp:12      # hazard-* findings
 //! host:*                   # host-* findings
+//! validation:VUID-vkCmd*   # messages of the validation layer with that id or about an object of that name
 //! uninitialised-read:*     # findings with exactly this id
 //! shader:warmup*           # any finding in a shader whose entry point, file or pipeline has that name
 //! ```
 
-use super::words::family;
+use super::validation;
 use pellucid_memory::finding::FindingId;
 
 /// What rules are matched against.
@@ -37,7 +38,7 @@ pub struct Suppressions {
     rules: Vec<Rule>,
 }
 
-const KINDS: [&str; 4] = ["race", "hazard", "host", "shader"];
+const KINDS: [&str; 5] = ["race", "hazard", "host", validation::FAMILY, "shader"];
 
 /// The ids of findings, or what serde says about a name that is none.
 fn id(name: &str) -> Result<FindingId, String> {
@@ -74,16 +75,16 @@ impl Suppressions {
         Ok(Suppressions { rules })
     }
 
-    /// Whether a rule covers the finding; all rules that do count as used.
-    pub fn covers(&mut self, id: FindingId, subject: &Subject) -> bool {
+    /// Whether a rule covers the finding of that family and id; all rules that do count as used.
+    pub fn covers(&mut self, (family, id): (&str, &str), subject: &Subject) -> bool {
         let mut covered = false;
         for rule in &mut self.rules {
             let names: &[String] = match rule.kind.as_str() {
                 "shader" => &subject.shaders,
-                kind if kind == family(id) || kind == id.name() => &subject.names,
+                kind if kind == family || kind == id => &subject.names,
                 _ => continue,
             };
-            let by_id = rule.kind != "shader" && matches(&rule.pattern, id.name());
+            let by_id = rule.kind != "shader" && matches(&rule.pattern, id);
             if by_id || names.iter().any(|name| matches(&rule.pattern, name)) {
                 rule.used = true;
                 covered = true;
@@ -129,6 +130,10 @@ fn matches(pattern: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn named(id: FindingId) -> (&'static str, &'static str) {
+        (crate::report::words::family(id), id.name())
+    }
+
     #[test]
     fn wildcards_match_any_characters() {
         for (pattern, text, expected) in [
@@ -151,12 +156,12 @@ mod tests {
         let text = "# known\nrace:partial*\nhazard:partial*\nshader:warm*  # all of it\nout-of-bounds:*\n";
         let mut rules = Suppressions::parse(text).unwrap();
         let partial = Subject { names: vec!["partials".into()], shaders: vec!["main".into()] };
-        assert!(rules.covers(FindingId::RaceNotVisible, &partial));
-        assert!(!rules.covers(FindingId::UninitialisedRead, &partial));
+        assert!(rules.covers(named(FindingId::RaceNotVisible), &partial));
+        assert!(!rules.covers(named(FindingId::UninitialisedRead), &partial));
         let warm = Subject { names: vec![], shaders: vec!["warmup.comp".into()] };
-        assert!(rules.covers(FindingId::UninitialisedRead, &warm));
+        assert!(rules.covers(named(FindingId::UninitialisedRead), &warm));
         assert_eq!(rules.unused(), ["hazard:partial* (line 3)", "out-of-bounds:* (line 5)"]);
-        assert!(rules.covers(FindingId::OutOfBounds, &partial));
+        assert!(rules.covers(named(FindingId::OutOfBounds), &partial));
     }
 
     #[test]

@@ -185,12 +185,23 @@ fn whole_or_short(
                 .map(|i| Level::NOTE.message(words::access(i, finding, context)).into()),
         );
     }
+    let level = if finding.id.is_note() { Level::NOTE } else { Level::ERROR };
+    diagnostic(level, (finding.id.name(), words::title(finding.id)), elements, Notes { notes, help }, replay)
+}
+
+/// A diagnostic of any kind, ending in a line feed: id and title, stretches of source, what is said beneath them.
+pub(super) fn diagnostic(
+    level: Level<'_>,
+    (id, title): (&str, &str),
+    mut elements: Vec<Element<'_>>,
+    Notes { notes, help }: Notes,
+    replay: Option<&str>,
+) -> String {
     elements.extend(notes.into_iter().map(|n| Level::NOTE.message(n).into()));
     elements.extend(help.into_iter().map(|h| Level::HELP.message(h).into()));
     elements
         .extend(replay.map(|replay| Level::NOTE.with_name(Some("replay")).message(replay.to_owned()).into()));
-    let level = if finding.id.is_note() { Level::NOTE } else { Level::ERROR };
-    let group = level.primary_title(words::title(finding.id)).id(finding.id.name()).elements(elements);
+    let group = level.primary_title(title).id(id).elements(elements);
     let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(160);
     let mut text = renderer.render(&[group]);
     text.push('\n');

@@ -178,8 +178,12 @@ impl Vulkan {
         unsafe {
             let buffer = self.device.create_buffer(&info, None)?;
             let needs = self.device.get_buffer_memory_requirements(buffer);
-            let info =
-                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(memory_type);
+            let mut address =
+                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(memory_type)
+                .push_next(&mut address);
             let memory = self.device.allocate_memory(&info, None)?;
             self.device.bind_buffer_memory(buffer, memory, 0)?;
             let whole = (memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
