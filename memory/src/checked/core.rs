@@ -14,7 +14,6 @@ use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// Most histories while cells still get one for readers of parts of a word that they have no room for.
 const MOST_CROWDED: usize = 1 << 14;
@@ -266,11 +265,33 @@ impl Core {
         entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.heads.clone())
     }
 
-    /// What an agent knows once it has read the entry with this index.
-    pub fn known_after(&self, history: u32, index: Option<usize>, who: Who, bytes: u8) -> Arc<Clocks> {
+    /// Per byte, the least position in a history that a load may read if it reads the entry with this index.
+    /// `clocks` are those of its agent before.
+    pub fn floors(
+        &self,
+        number: u32,
+        load: &Load,
+        who: Who,
+        index: Option<usize>,
+        clocks: &Clocks,
+    ) -> [Position; 4] {
         let kind = self.kinds.get(who.kind);
-        let heads = self.heads_of(history, index, who.agent, kind, bytes);
-        self.agents.after_reading(who.agent, &kind.operation(), &heads)
+        let history = self.histories.peek(number).unwrap_or(&self.no_history);
+        let floors = |clocks: &Clocks| {
+            let (order, later) = (self.order(), Later { agent: who.agent, clocks, kind });
+            history.floors(load, |record| order.ordered(record, self.kinds.get(record.kind), &later))
+        };
+        if !load.acquires {
+            return floors(clocks);
+        }
+        let heads = self.heads_of(number, index, who.agent, kind, load.bytes);
+        floors(&self.agents.after_reading(who.agent, &kind.operation(), &heads))
+    }
+
+    /// Whether an atomic access of this kind may learn something from what it reads.
+    pub fn acquires(&self, number: u32, kind: &Kind, bytes: u8) -> bool {
+        let history = self.histories.peek(number);
+        kind.atomic && kind.semantics.acquire && history.is_some_and(|history| history.synchronizes(bytes))
     }
 
     /// A plain or atomic load of some bytes of a word, which is `newest` in memory. For an atomic, the
@@ -349,22 +370,18 @@ impl Core {
         let number = cell.history;
         let Some(history) = self.histories.peek(number) else { return newest };
         let load = Load {
-            order: self.order(),
-            kinds: self.kinds.list(),
             agent: who.agent,
-            kind: &kind,
             bytes,
+            atomic: kind.atomic,
+            acquires: self.acquires(number, &kind, bytes),
             policy: if wide { ValuePolicy::Latest } else { self.values },
             stale_budget: self.stale_budget,
             floor: found.overruled,
             fresh,
         };
-        let mut known_after = |index: Option<usize>| match index {
-            Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
-            _ => clocks.clone(),
-        };
+        let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
         let loaded =
-            history.load(&load, newest, &mut known_after, &mut |options| (dice % options as u64) as usize);
+            history.load(&load, newest, &mut floors, &mut |options| (dice % options as u64) as usize);
         let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
         let after = (kind.atomic && !heads.is_empty())
             .then(|| self.agents.after_reading(who.agent, &operation, &heads));

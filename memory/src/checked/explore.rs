@@ -1,13 +1,11 @@
 //! Accesses of an exploration: every word keeps its whole history, and whatever the model leaves open is a
 //! choice.
 //!
-//! - A load may take any entry that the model allows ([`History::load`]).
+//! - A load may read any entry that the model allows ([`History::candidates`]).
 //! - A store enters behind every access that is location-ordered before it, at the end or, as others may see
-//!   it earlier than writes that executed before, further in front; not between a write and the
-//!   read-modify-write that took it, and not where it would change the release sequence of a
-//!   read-modify-write that executed.
-//! - A read-modify-write takes any entry that the model allows and that no other one took, and enters right
-//!   behind it.
+//!   it earlier than writes that executed before, further in front ([`History::places`]).
+//! - A read-modify-write reads any entry that the model allows and that no other one took, and enters right
+//!   behind it ([`History::updates`]).
 //!
 //! Alternatives are offered newest first. Every pair of conflicting accesses is judged: none is passed over
 //! because later ones superseded it.
@@ -22,9 +20,8 @@ use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Position, ValuePolicy};
-use crate::race::{Cell, Clocks, Kind, ReleaseSequence, Space};
+use crate::race::{Cell, Clocks, ReleaseSequence, Space};
 use crate::raw;
-use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
 /// What an exploration keeps beside the model's state.
@@ -108,7 +105,7 @@ impl Core {
             (position as usize)
                 .checked_sub(1)
                 .and_then(|index| entries.get(index))
-                .map_or(0, |e| e.explored.0)
+                .map_or(0, |e| e.name)
         })
     }
 
@@ -147,24 +144,15 @@ impl Core {
         let wide = place.size > 4 && kind.atomic;
         let history = self.histories.peek(number).unwrap_or(&self.no_history);
         let load = Load {
-            order: self.order(),
-            kinds: self.kinds.list(),
-            agent: who.agent,
-            kind: &kind,
-            bytes,
             policy: if wide { ValuePolicy::Latest } else { ValuePolicy::Seeded },
-            stale_budget: u32::MAX,
-            fresh: 0,
             floor: found.floor,
+            ..Load::explored(who.agent, bytes, kind.atomic, self.acquires(number, &kind, bytes))
         };
         let mut chosen = 1;
         let loaded = history.load(
             &load,
             newest,
-            &mut |index| match index {
-                Some(_) if kind.atomic => self.known_after(number, index, who, bytes),
-                _ => clocks.clone(),
-            },
+            &mut |index| self.floors(number, &load, who, index, &clocks),
             &mut |options| {
                 chosen = options;
                 options - 1 - exploring.explorer.choose(options).min(options - 1)
@@ -202,35 +190,13 @@ impl Core {
         loaded.value
     }
 
-    /// Whether a write that enters in front of the entry with index `place` would come directly before a
-    /// read-modify-write in scoped modification order, and so change its release sequence.
-    fn disturbs(&self, entries: &[Entry], place: usize, agent: u32, kind: &Kind) -> bool {
-        let order = self.order();
-        let mutual = |earlier: &Entry, agent: u32, kind: &Kind| {
-            order.mutual(&earlier.record, self.kinds.get(earlier.record.kind), agent, kind)
-        };
-        (place..entries.len()).any(|index| {
-            let update = &entries[index];
-            let of_update = self.kinds.get(update.record.kind);
-            let between =
-                |other: &Entry| mutual(other, agent, kind) && mutual(other, update.record.agent, of_update);
-            update.explored.1 && mutual(update, agent, kind) && !entries[place..index].iter().any(between)
-        })
-    }
-
-    /// Where a write may enter: indices of the entries that it comes in front of, the end first.
-    fn places(&self, history: u32, who: Who, bytes: u8, floor: Position) -> SmallVec<[usize; 4]> {
-        let entries = self.histories.peek(history).map_or(&[][..], History::entries);
-        let kind = self.kinds.get(who.kind);
-        let mut places = SmallVec::from_slice(&[entries.len()]);
-        for index in (floor as usize..entries.len()).rev() {
-            let next = &entries[index];
-            let taken = next.explored.1;
-            if next.bytes & bytes != 0 && !taken && !self.disturbs(entries, index, who.agent, kind) {
-                places.push(index);
-            }
+    /// Whether writes of a history are mutually ordered with each other, and with an access by `who`.
+    pub(super) fn mutual(&self, who: Who) -> impl Fn(&Entry, Option<&Entry>) -> bool {
+        move |earlier: &Entry, later: Option<&Entry>| {
+            let (agent, kind) = later.map_or((who.agent, who.kind), |e| (e.record.agent, e.record.kind));
+            let kind = self.kinds.get(kind);
+            self.order().mutual(&earlier.record, self.kinds.get(earlier.record.kind), agent, kind)
         }
-        places
     }
 
     /// Enters a write; returns the bytes of which it is the newest.
@@ -239,7 +205,7 @@ impl Core {
         let did = Did { read: named.read, write: Some(index), changed: named.changed };
         let name = self.tell(who, named.place, named.word, bytes, did);
         let Some(history) = self.histories.get(history) else { return bytes };
-        history.insert(index, Entry { explored: (name, entry.explored.1), ..entry }, old);
+        history.insert(index, Entry { name, ..entry }, old);
         history.entries()[index + 1..].iter().fold(bytes, |left, later| left & !later.bytes)
     }
 
@@ -258,7 +224,8 @@ impl Core {
         let clocks = self.agents.clocks(who.agent).clone();
         let found = self.conflicts_with_all(number, who, &clocks, bytes, place);
         self.report_races(&found.racing, who, place, None);
-        let places = self.places(number, who, bytes, found.floor);
+        let history = self.histories.peek(number).unwrap_or(&self.no_history);
+        let places = history.places(bytes, found.floor, &self.mutual(who));
         let mut index = places[0];
         if free {
             index = places[self.choose(places.len()).min(places.len() - 1)];
@@ -271,7 +238,8 @@ impl Core {
             value: new,
             position: 0,
             heads,
-            explored: (0, false),
+            name: 0,
+            takes: false,
             sequence: 0,
         };
         self.enter(number, index, entry, old, &Named { who, place, word, read: None, changed: true })

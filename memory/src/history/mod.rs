@@ -17,11 +17,13 @@
 //! that waits for one flag after the other spends the budget once, not once per flag.
 
 mod again;
+mod places;
 
-use crate::race::{Clocks, Kind, Later, Order, Record, ReleaseSequence};
+pub use places::Update;
+
+use crate::race::{Kind, Order, Record, ReleaseSequence};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Which of the admissible values a load returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -57,8 +59,10 @@ pub struct Entry {
     pub position: Position,
     /// For an atomic write: the releases that synchronize with an acquire that reads it.
     pub heads: ReleaseSequence,
-    /// In an exploration: its name, and for a read-modify-write that it took the entry before it.
-    pub explored: (u64, bool),
+    /// In an exploration: how the explorer calls it.
+    pub name: u64,
+    /// In an exploration: a read-modify-write, which took the entry before it.
+    pub takes: bool,
     /// When it was written, among the entries of all histories.
     pub sequence: u64,
 }
@@ -97,17 +101,15 @@ pub struct History {
 }
 
 /// What a load does.
-pub struct Load<'a> {
-    /// The rules.
-    pub order: Order<'a>,
-    /// Kinds by their index.
-    pub kinds: &'a [Kind],
-    /// Who.
+pub struct Load {
+    /// The agent that loads.
     pub agent: u32,
-    /// How.
-    pub kind: &'a Kind,
     /// Which bytes.
     pub bytes: u8,
+    /// It is atomic.
+    pub atomic: bool,
+    /// What it is ordered after depends on the entry that it reads.
+    pub acquires: bool,
     /// Which value to prefer.
     pub policy: ValuePolicy,
     /// How often one agent may read the same old entry.
@@ -116,6 +118,22 @@ pub struct Load<'a> {
     pub floor: Position,
     /// Entries of a smaller sequence are not old to this agent and instruction.
     pub fresh: u64,
+}
+
+impl Load {
+    /// An access of an exploration to these bytes: any candidate may be chosen, however often it was before.
+    pub fn explored(agent: u32, bytes: u8, atomic: bool, acquires: bool) -> Load {
+        Load {
+            agent,
+            bytes,
+            atomic,
+            acquires,
+            policy: ValuePolicy::Seeded,
+            stale_budget: u32::MAX,
+            floor: 0,
+            fresh: 0,
+        }
+    }
 }
 
 /// What a load got.
@@ -218,28 +236,14 @@ impl History {
             self.before_position = oldest.position;
         }
         self.next += 1;
-        let explored = (0, false);
-        self.entries.push(Entry { record, bytes, value, position: self.next, heads, explored, sequence });
+        let position = self.next;
+        self.entries.push(Entry { record, bytes, value, position, heads, name: 0, takes: false, sequence });
     }
 
     fn begin(&mut self, bytes: u8, old: u32) {
         let fresh = bytes & !self.before_bytes & !self.entries.iter().fold(0, |all, entry| all | entry.bytes);
         self.before = self.before & !bits(fresh) | old & bits(fresh);
         self.before_bytes |= fresh;
-    }
-
-    /// Puts a write in front of the entry with index `place` of a [`History::whole`] history; later entries
-    /// move on by one position. `old` as for [`History::write`].
-    pub fn insert(&mut self, place: usize, entry: Entry, old: u32) {
-        self.begin(entry.bytes, old);
-        let position = place as Position + 1;
-        self.entries[place..].iter_mut().for_each(|later| later.position += 1);
-        for read in &mut self.reads {
-            read.saw += Position::from(read.saw >= position);
-            read.at += Position::from(read.at >= position);
-        }
-        self.next += 1;
-        self.entries.insert(place, Entry { position, ..entry });
     }
 
     /// Remembers a read. The agent's earlier read of the same kind is replaced if it says no more. `quiet`
@@ -348,10 +352,8 @@ impl History {
         (value, seen)
     }
 
-    /// Per byte, the least position that the load may read.
-    pub fn floors(&self, load: &Load<'_>, clocks: &Clocks) -> [Position; 4] {
-        let later = Later { agent: load.agent, clocks, kind: load.kind };
-        let ordered = |record: &Record| load.order.ordered(record, &load.kinds[record.kind as usize], &later);
+    /// Per byte, the least position that the load may read: that of everything that is `ordered` before it.
+    pub fn floors(&self, load: &Load, ordered: impl Fn(&Record) -> bool) -> [Position; 4] {
         let mut floors = [self.floor.max(load.floor); 4];
         // Most accesses raise nothing: whether they are ordered is asked last, and of the newest first.
         let raises = |floors: &[Position; 4], bytes: u8, position: Position| {
@@ -382,50 +384,46 @@ impl History {
         floors
     }
 
-    /// What a load reads. `newest` is the word as memory has it; `clocks` gives what the agent knows after
-    /// reading a write with these heads (of the entry with this index); `pick` decides for
-    /// [`ValuePolicy::Seeded`].
-    pub fn load(
+    /// What a load may read, oldest first. `newest` is the word as memory has it; `floors` gives
+    /// [`History::floors`] after the acquire effect of reading the entry with this index.
+    pub fn candidates(
         &self,
-        load: &Load<'_>,
+        load: &Load,
         newest: u32,
-        clocks: &mut dyn FnMut(Option<usize>) -> Arc<Clocks>,
-        pick: &mut dyn FnMut(usize) -> usize,
-    ) -> Loaded {
+        floors: &mut dyn FnMut(Option<usize>) -> [Position; 4],
+    ) -> Vec<Loaded> {
         let last = self.entries.len().checked_sub(1);
         let whole = |entry: &Entry| entry.bytes & load.bytes == load.bytes;
-        let mut cuts: Vec<(Position, Option<usize>)> = vec![(self.before_position, None)];
-        cuts.extend(
-            self.entries
-                .iter()
-                .enumerate()
-                .filter(|(_, e)| e.bytes & load.bytes != 0)
-                .map(|(i, e)| (e.position, Some(i))),
-        );
-        let atomic = load.kind.atomic;
+        let overlapping = self.entries.iter().enumerate().filter(|(_, e)| e.bytes & load.bytes != 0);
+        let cuts = overlapping.map(|(index, entry)| (entry.position, Some(index)));
         // Without an acquire effect one set of floors serves all candidates.
-        let acquires = atomic
-            && load.kind.semantics.acquire
-            && self.entries.iter().any(|entry| entry.bytes & load.bytes != 0 && !entry.heads.is_empty());
-        let plain = if acquires { None } else { Some(self.floors(load, &clocks(None))) };
+        let plain = if load.acquires { None } else { Some(floors(None)) };
         let mut found: Vec<Loaded> = Vec::new();
-        for (position, index) in &cuts {
-            let from = index.filter(|index| whole(&self.entries[*index]));
-            let floors = match &plain {
-                Some(floors) => *floors,
-                None => self.floors(load, &clocks(from)),
-            };
-            let admissible = (0..4).all(|b| load.bytes >> b & 1 == 0 || floors[b] <= *position);
-            if atomic && !admissible && *index != last {
+        for (position, index) in std::iter::once((self.before_position, None)).chain(cuts) {
+            let floors = plain.unwrap_or_else(|| floors(index.filter(|index| whole(&self.entries[*index]))));
+            let admissible = (0..4).all(|b| load.bytes >> b & 1 == 0 || floors[b] <= position);
+            if load.atomic && !admissible && index != last {
                 continue;
             }
-            let (value, seen) = self.at(load.bytes, *position, &floors, newest);
+            let (value, seen) = self.at(load.bytes, position, &floors, newest);
             let saw = seen.into_iter().max().unwrap_or(0);
             if found.last().is_none_or(|other| other.saw != saw || other.value != value) {
                 let from = self.entries.iter().position(|entry| entry.position == saw && whole(entry));
                 found.push(Loaded { value, saw, seen, from, admissible: Vec::new() });
             }
         }
+        found
+    }
+
+    /// What a load reads: one of [`History::candidates`]. `pick` decides for [`ValuePolicy::Seeded`].
+    pub fn load(
+        &self,
+        load: &Load,
+        newest: u32,
+        floors: &mut dyn FnMut(Option<usize>) -> [Position; 4],
+        pick: &mut dyn FnMut(usize) -> usize,
+    ) -> Loaded {
+        let mut found = self.candidates(load, newest, floors);
         let index = match load.policy {
             _ if found.len() == 1 => 0,
             ValuePolicy::Latest => found.len() - 1,
@@ -441,6 +439,11 @@ impl History {
         let mut loaded = found.swap_remove(index);
         loaded.admissible = admissible;
         loaded
+    }
+
+    /// Whether an acquire that reads one of the entries of these bytes may learn something.
+    pub fn synchronizes(&self, bytes: u8) -> bool {
+        self.entries.iter().any(|entry| entry.bytes & bytes != 0 && !entry.heads.is_empty())
     }
 
     /// The heads of the immediate predecessors, in scoped modification order, of a new atomic write of these

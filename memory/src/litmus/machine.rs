@@ -1,20 +1,15 @@
 //! `--by machine`: explores what the modelled memory can do at run time, schedule by schedule.
 //!
-//! Every location has a history of the values written to it; an entry's place in it is its position. One
-//! instruction executes at a time:
+//! Every location has a [`History`], the same that check mode keeps: which entries a load or a
+//! read-modify-write may read and where a write enters are decided there. What differs is who says what is
+//! ordered: the axioms, on the whole execution so far, where check mode has its vector clocks. One
+//! instruction executes at a time; which of the admissible entries it takes is a choice, and all are explored.
 //!
-//! - a load may take any entry whose position is not before that of an access that is location-ordered before
-//!   the load, judged *after* the acquire effect of reading that entry (an access's position: a write's own,
-//!   a read's that of the entry it took);
-//! - a store enters behind every access that is location-ordered before it, at the end or, as another agent
-//!   may see it earlier than writes that executed before, further in front, unless that would order what
-//!   already executed;
-//! - a read-modify-write enters right behind the entry that it takes, unless another one already did.
-//!
-//! The positions are an order in which location-ordered, reads-from, from-reads and scoped modification order
-//! all agree, so whatever the machine does the axioms allow: that is the property that tests hold against
-//! [`super::axioms`]. What it does not do: instructions execute in program order, so load buffering (a load
-//! that takes what a later store of its own thread leads to) and values out of thin air are never seen.
+//! The positions in the histories are an order in which location-ordered, reads-from, from-reads and scoped
+//! modification order all agree, so whatever the machine does the axioms allow: that is the property that
+//! tests hold against [`super::axioms`]. What it does not do: instructions execute in program order, so load
+//! buffering (a load that takes what a later store of its own thread leads to) and values out of thin air are
+//! never seen.
 //!
 //! An instruction that no other thread's remaining code can interfere with executes at once, without an
 //! alternative. Two schedules that lead to the same execution graph are one: states are remembered by their
@@ -23,7 +18,9 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use crate::history::{Entry, History, Load, Position};
 use crate::model::{Judgement, MAX_EVENTS, ModelOptions, RelationName};
+use crate::race::{Record, ReleaseSequence};
 
 use super::axioms::{Found, Goal, Limits};
 use super::path::liveness;
@@ -33,7 +30,7 @@ use super::witness::{self, Witness};
 
 mod state;
 
-use state::{Arrivals, BarrierKey, Future, Source, State, ThreadState, future, names, value};
+use state::{Arrivals, BarrierKey, Future, State, ThreadState, future, names, value};
 
 /// Explores the program.
 pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
@@ -64,7 +61,7 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
             })
             .collect(),
         events: Vec::new(),
-        histories: vec![Vec::new(); program.initial.len()],
+        histories: vec![History::whole(); program.initial.len()],
         arrivals: Vec::new(),
         instances: 0,
     };
@@ -86,6 +83,43 @@ struct Machine<'a> {
     future: Vec<Vec<Future>>,
     seen: HashSet<Vec<u32>, rustc_hash::FxBuildHasher>,
     found: Found,
+}
+
+/// Event `number`, as histories name accesses: each event is of a kind of its own.
+fn record(number: usize) -> Record {
+    Record { agent: 0, time: 0, kind: number as u32 }
+}
+
+/// The write of event `number`; `takes`: it is a read-modify-write.
+fn entry(number: usize, takes: bool) -> Entry {
+    Entry {
+        record: record(number),
+        bytes: 1,
+        value: number as u32,
+        position: 0,
+        heads: ReleaseSequence::default(),
+        name: 0,
+        takes,
+        sequence: 0,
+    }
+}
+
+/// The event that made an entry.
+fn event(entry: &Entry) -> usize {
+    entry.record.kind as usize
+}
+
+/// The least position at the location that event `number` may read or come directly behind.
+fn floors(state: &State, location: usize, number: usize, judgement: &Judgement) -> [Position; 4] {
+    let load = Load::explored(0, 1, true, true);
+    let ordered = |earlier: &Record| judgement.location_ordered(earlier.kind, number as u32);
+    state.histories[location].floors(&load, ordered)
+}
+
+/// Whether writes are mutually ordered with each other, and with event `number`.
+fn mutual(judgement: &Judgement, number: usize) -> impl Fn(&Entry, Option<&Entry>) -> bool {
+    let mutual = judgement.relation(RelationName::MutuallyOrdered);
+    move |a, b| mutual.contains(event(a) as u32, b.map_or(number, event) as u32)
 }
 
 impl Machine<'_> {
@@ -189,49 +223,38 @@ impl Machine<'_> {
         judged.ok()
     }
 
-    /// Whether the place of the newest write in front of others would make happens-before what already
-    /// executed: it may head, or carry on, a release sequence that a read-modify-write behind it belongs to.
-    /// `last` has the write behind all others.
-    fn disturbs(&mut self, last: &State, placed: &State) -> bool {
-        let number = (placed.events.len() - 1) as u32;
-        let (Some(before), Some(after)) = (self.judge(last), self.judge(placed)) else { return true };
-        let before = before.relation(RelationName::HappensBefore);
-        let after = after.relation(RelationName::HappensBefore);
-        after.pairs().any(|(a, b)| a == number || !before.contains(a, b))
-    }
-
     fn store(&mut self, state: &State, thread: usize, access: &Access, written: i64) -> ControlFlow<()> {
         let location = self.program.variables[access.variable].location as usize;
         let mut next = state.clone();
         let number = next.push(thread, access_event(self.program, thread, access, false, true));
         next.events[number].written = Some(written);
         next.threads[thread].pc += 1;
-        let end = next.histories[location].len();
-        let mut floor = end;
-        if end > 0 {
+        let places = if next.histories[location].entries().is_empty() {
+            [0].into_iter().collect()
+        } else {
             let Some(judgement) = self.judge(&next) else { return ControlFlow::Continue(()) };
-            floor = next.floor(&judgement, location);
-        }
-        for position in floor..=end {
-            // Not between a write and the read-modify-write that took it.
-            let split = next.histories[location].get(position).is_some_and(|behind| {
-                let taken = next.events[*behind].source;
-                taken.is_some_and(|source| {
-                    source == position.checked_sub(1).map(|before| next.histories[location][before])
-                })
-            });
-            if split {
-                continue;
-            }
+            let [floor, ..] = floors(&next, location, number, &judgement);
+            next.histories[location].places(1, floor, &mutual(&judgement, number))
+        };
+        for place in places.into_iter().rev() {
             let mut placed = next.clone();
-            placed.histories[location].insert(position, number);
-            if position < end && self.disturbs(&next, &placed) {
-                continue;
-            }
+            placed.histories[location].insert(place, entry(number, false), 0);
             self.run_local(&mut placed, thread);
             self.explore(&placed)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The execution so far in which the access that comes next, event `number`, reads `source`.
+    fn reading(&self, next: &State, number: usize, location: usize, source: Option<usize>) -> State {
+        let mut next = next.clone();
+        let write = source.map(|index| event(&next.histories[location].entries()[index]));
+        next.events[number].source = Some(write);
+        next.events[number].read = Some(match write {
+            Some(write) => next.events[write].written.unwrap_or(0),
+            None => self.program.initial[location],
+        });
+        next
     }
 
     /// A load, or with `update` a read-modify-write.
@@ -244,44 +267,49 @@ impl Machine<'_> {
         update: Option<(Update, i64)>,
     ) -> ControlFlow<()> {
         let location = self.program.variables[access.variable].location as usize;
-        let history = &state.histories[location];
-        for taken in 0..=history.len() {
-            let source: Source = taken.checked_sub(1).map(|place| history[place]);
-            let mut next = state.clone();
-            let number =
-                next.push(thread, access_event(self.program, thread, access, true, update.is_some()));
-            let old = match source {
-                Some(write) => next.events[write].written.unwrap_or(0),
-                None => self.program.initial[location],
-            };
-            next.events[number].source = Some(source);
-            next.events[number].read = Some(old);
-            if update.is_some() {
-                // Another read-modify-write may stand right behind the entry already.
-                if history.get(taken).is_some_and(|behind| state.events[*behind].source == Some(source)) {
-                    continue;
-                }
+        let mut next = state.clone();
+        let number = next.push(thread, access_event(self.program, thread, access, true, update.is_some()));
+        next.threads[thread].pc += 1;
+        let acquires = access.atomic && access.semantics.acquire;
+        let history = state.histories[location].clone();
+        // What the access is ordered after does not depend on what it reads, unless it acquires.
+        let mut judged: Option<Option<Judgement>> = None;
+        let mut judge = |machine: &mut Self, source: Option<usize>| {
+            if acquires || judged.is_none() {
+                judged = Some(machine.judge(&machine.reading(&next, number, location, source)));
             }
-            if !history.is_empty() {
-                let Some(judgement) = self.judge(&next) else { return ControlFlow::Continue(()) };
-                if taken < next.floor(&judgement, location) {
-                    continue;
-                }
+            match judged.as_ref().and_then(Option::as_ref) {
+                Some(judgement) => floors(&next, location, number, judgement),
+                None => [Position::MAX; 4],
             }
-            if let Some((update, operand)) = update {
-                let new = match update {
-                    Update::Exchange => operand,
-                    Update::Apply(operation) => operation.apply(old, operand),
-                };
-                next.events[number].written = Some(new);
-                let last = next.clone();
-                next.histories[location].insert(taken, number);
-                if taken < history.len() && self.disturbs(&last, &next) {
-                    continue;
+        };
+        let sources: Vec<(Option<usize>, Position)> = if history.entries().is_empty() {
+            vec![(None, 0)]
+        } else if update.is_some() {
+            let Some(judgement) = self.judge(&next) else { return ControlFlow::Continue(()) };
+            let mutual = mutual(&judgement, number);
+            let mut floors = |source: Option<usize>, _| judge(self, source);
+            let updates = history.updates(1, 0, &|_| true, &mut floors, &mutual);
+            updates.iter().rev().map(|update| (update.from, update.place as Position)).collect()
+        } else {
+            let load = Load::explored(thread as u32, 1, access.atomic, acquires);
+            let loaded = history.candidates(&load, 0, &mut |source| judge(self, source));
+            loaded.iter().map(|loaded| (loaded.from, loaded.saw)).collect()
+        };
+        for (source, position) in sources {
+            let mut next = self.reading(&next, number, location, source);
+            let old = next.events[number].read.unwrap_or(0);
+            match update {
+                Some((update, operand)) => {
+                    next.events[number].written = Some(match update {
+                        Update::Exchange => operand,
+                        Update::Apply(operation) => operation.apply(old, operand),
+                    });
+                    next.histories[location].insert(position as usize, entry(number, true), 0);
                 }
+                None => next.histories[location].read(record(number), 1, position, false),
             }
             next.threads[thread].registers[register] = old;
-            next.threads[thread].pc += 1;
             self.run_local(&mut next, thread);
             self.explore(&next)?;
         }
@@ -425,8 +453,8 @@ impl Machine<'_> {
         let term = |term: Term| match term {
             Term::Constant(value) => Some(value),
             Term::Register(thread, register) => Some(state.threads[thread].registers[register]),
-            Term::Memory(location) => Some(match state.histories[location as usize].last() {
-                Some(write) => state.events[*write].written.unwrap_or(0),
+            Term::Memory(location) => Some(match state.histories[location as usize].entries().last() {
+                Some(write) => state.events[event(write)].written.unwrap_or(0),
                 None => self.program.initial[location as usize],
             }),
         };

@@ -2,75 +2,10 @@
 
 use super::{Did, Named, word_bits};
 use crate::access::{Access, AtomicOp};
-use crate::checked::core::{Core, Where, Who};
+use crate::checked::core::{Where, Who};
 use crate::checked::lane::{Lane, pieces};
-use crate::history::{Entry, Load, Position, ValuePolicy};
+use crate::history::{Entry, Load};
 use crate::raw;
-use smallvec::SmallVec;
-
-/// What a read-modify-write may take.
-#[derive(Clone, Copy)]
-struct Take {
-    /// The index that it gets itself.
-    place: usize,
-    from: Option<usize>,
-    seen: [Position; 4],
-    /// The word's bits.
-    word: u32,
-    /// A compare-exchange that finds another value.
-    fails: bool,
-}
-
-impl Core {
-    /// The entries that a read-modify-write may take, the newest first.
-    fn takes(
-        &self,
-        history: u32,
-        agent: u32,
-        kinds: (u32, u32),
-        bytes: u8,
-        newest: u32,
-        fails: &dyn Fn(u32) -> bool,
-    ) -> SmallVec<[Take; 4]> {
-        let history_of = self.histories.peek(history).unwrap_or(&self.no_history);
-        let entries = history_of.entries();
-        let overlaps = |entry: &&Entry| entry.bytes & bytes != 0;
-        let mut takes: SmallVec<[Take; 4]> = SmallVec::new();
-        for place in (0..=entries.len()).rev() {
-            let index = place.checked_sub(1);
-            if index.is_some_and(|index| entries[index].bytes & bytes == 0) {
-                continue;
-            }
-            let next = entries[place..].iter().find(overlaps);
-            let (word, seen) = history_of.at(bytes, place as Position, &[0; 4], newest);
-            let fails = fails(word);
-            let who = Who { agent, kind: if fails { kinds.1 } else { kinds.0 } };
-            let kind = self.kinds.get(who.kind);
-            let whole = index.filter(|index| entries[*index].bytes & bytes == bytes);
-            if let Some(next) = next {
-                let load = Load {
-                    order: self.order(),
-                    kinds: self.kinds.list(),
-                    agent,
-                    kind,
-                    bytes,
-                    policy: ValuePolicy::Seeded,
-                    stale_budget: u32::MAX,
-                    fresh: 0,
-                    floor: 0,
-                };
-                let floors = history_of.floors(&load, &self.known_after(history, whole, who, bytes));
-                let late = (0..4).any(|b| bytes >> b & 1 != 0 && floors[b] > place as Position);
-                let taken = !fails && (next.explored.1 || self.disturbs(entries, place, agent, kind));
-                if late || taken || whole != index {
-                    continue;
-                }
-            }
-            takes.push(Take { place, from: whole, seen, word, fails });
-        }
-        takes
-    }
-}
 
 impl Lane<'_> {
     /// A read-modify-write within one word; returns the original value.
@@ -86,12 +21,21 @@ impl Lane<'_> {
         let (agent, bytes) = (self.agent, piece.bytes);
         let all = word_bits(bytes);
         let compared = piece.place(comparator) & all;
-        let fails = |word: u32| op == AtomicOp::CompareExchange && word & all != compared;
+        let writes = |word: u32| op != AtomicOp::CompareExchange || word & all == compared;
+        let by = |writes: bool| Who { agent, kind: if writes { kinds.0 } else { kinds.1 } };
         let core = &mut *self.core;
         let number = core.whole(self.cells.cell(piece.word));
-        let takes = core.takes(number, agent, kinds, bytes, piece.place(newest), &fails);
-        let Some(take) = takes.get(core.choose(takes.len())).copied() else { return newest };
-        let who = Who { agent, kind: if take.fails { kinds.1 } else { kinds.0 } };
+        let clocks = core.agents.clocks(agent).clone();
+        let mut floors = |from: Option<usize>, writes: bool| {
+            let acquires = core.acquires(number, core.kinds.get(by(writes).kind), bytes);
+            let load = Load::explored(agent, bytes, true, acquires);
+            core.floors(number, &load, by(writes), from, &clocks)
+        };
+        let history = core.histories.peek(number).unwrap_or(&core.no_history);
+        let updates =
+            history.updates(bytes, piece.place(newest), &writes, &mut floors, &core.mutual(by(true)));
+        let Some(take) = updates.get(core.choose(updates.len())).copied() else { return newest };
+        let who = by(take.writes);
         let kind = *core.kinds.get(who.kind);
         let operation = kind.operation();
         core.agents.begin_atomic(agent, &operation);
@@ -108,13 +52,13 @@ impl Lane<'_> {
         }
         let old = piece.lift(take.word);
         let read = Some(core.names(number, take.seen));
-        if !take.fails {
+        if take.writes {
             core.agents.make_available_before(agent, &operation);
         }
         let clocks = core.agents.clocks(agent).clone();
         let found = core.conflicts_with_all(number, who, &clocks, bytes, place);
         core.report_races(&found.racing, who, place, None);
-        if take.fails {
+        if !take.writes {
             core.tell(who, place, piece.word, bytes, Did { read, write: None, changed: false });
             let record = core.record(who);
             let saw = take.seen.into_iter().max().unwrap_or(0);
@@ -133,7 +77,8 @@ impl Lane<'_> {
                 value: piece.place(new),
                 position: 0,
                 heads,
-                explored: (0, true),
+                name: 0,
+                takes: true,
                 sequence: 0,
             };
             let named = Named { who, place, word: piece.word, read, changed: new != old };

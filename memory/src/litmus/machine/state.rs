@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::history::History;
 use crate::litmus::program::{Access, Instruction, Operand, Program};
-use crate::model::{Event, Execution, Judgement};
+use crate::model::{Event, Execution};
 
 /// Where a read took its value: `None` is the initial value.
 pub(super) type Source = Option<usize>;
@@ -53,8 +54,8 @@ pub(super) struct Arrivals {
 pub(super) struct State {
     pub threads: Vec<ThreadState>,
     pub events: Vec<Done>,
-    /// Per location: the writes (event numbers) in the order of their positions.
-    pub histories: Vec<Vec<usize>>,
+    /// Per location. Records in them are events, by their numbers.
+    pub histories: Vec<History>,
     /// Released quorum barriers.
     pub arrivals: Vec<Arrivals>,
     pub instances: u32,
@@ -86,7 +87,7 @@ impl State {
         }
         for history in &self.histories {
             key.push(u32::MAX);
-            key.extend(history.iter().map(|event| name(*event)));
+            key.extend(history.entries().iter().map(|entry| name(super::event(entry))));
         }
         key
     }
@@ -110,32 +111,11 @@ impl State {
                 }
             }
         }
-        execution.modification_order(self.histories.iter().flatten().map(|event| *event as u32).collect());
+        let entries = self.histories.iter().flat_map(History::entries);
+        execution.modification_order(entries.map(|entry| super::event(entry) as u32).collect());
         execution
     }
 
-    /// The first position that the newest event may take: behind every access that is location-ordered before
-    /// it.
-    pub fn floor(&self, judgement: &Judgement, location: usize) -> usize {
-        let last = self.events.len() - 1;
-        let history = &self.histories[location];
-        let after =
-            |write: usize| history.iter().position(|event| *event == write).map_or(0, |place| place + 1);
-        let mut floor = 0;
-        for (number, done) in self.events.iter().enumerate().take(last) {
-            let here = done.event.locations.is_some_and(|set| set.first as usize == location);
-            if !here || !judgement.location_ordered(number as u32, last as u32) {
-                continue;
-            }
-            let position =
-                if done.event.write { after(number) } else { done.source.flatten().map_or(0, after) };
-            floor = floor.max(position);
-        }
-        floor
-    }
-}
-
-impl State {
     pub fn push(&mut self, thread: usize, event: Event) -> usize {
         let own = &mut self.threads[thread];
         let (pc, index) = (own.pc, own.events);
