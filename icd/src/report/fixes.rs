@@ -6,7 +6,7 @@ use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::Edit;
 use pellucid_memory::outline::BarrierPlace;
 use pellucid_memory::scope::{Scope, StorageClasses};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A bit of memory semantics that an edit adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ impl Flag {
 }
 
 /// What one synchronising instruction has to gain.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Gain {
     flags: Vec<Flag>,
     /// It names another order now.
@@ -45,50 +45,114 @@ struct Gain {
     scope: Option<Scope>,
 }
 
+/// One line of help, before it is put into words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Help<'a> {
+    /// The semantics of an instruction gain something.
+    Gain(Site, Gain),
+    /// A qualifier in the declaration of what a variable of GLSL names serves these accesses.
+    Declare { variable: &'a str, qualifier: &'static str, accesses: Vec<Site> },
+    /// The Coherent decoration of what an instruction of SPIR-V accesses.
+    Decorate(Site),
+    /// Any other edit.
+    Edit(&'a Edit),
+}
+
 /// The smallest fix, one sentence per edited instruction.
 pub fn fix(edits: &[Edit], dispatch: &DispatchContext<'_>) -> Vec<String> {
     let dialect = Dialect::of(dispatch.shader);
+    let help = helps(edits, dialect, dispatch).into_iter();
+    let mut sentences: Vec<String> = help.map(|help| sentence(help, dialect, dispatch)).collect();
+    // Instructions of one source line have the same words.
+    let mut known = BTreeSet::new();
+    sentences.retain(|sentence| known.insert(sentence.clone()));
+    sentences
+}
+
+/// What has to be changed: each instruction that synchronises once, in the order of the shader, then each
+/// declaration and each other edit once.
+fn helps<'a>(edits: &'a [Edit], dialect: Dialect, dispatch: &DispatchContext<'a>) -> Vec<Help<'a>> {
     let mut gains: BTreeMap<Site, Gain> = BTreeMap::new();
-    let mut sentences = Vec::new();
+    let mut others: Vec<Help<'a>> = Vec::new();
     for edit in edits {
+        let mut gain = |site: Site, flag: Flag| gains.entry(site).or_default().flags.push(flag);
         match edit {
-            Edit::MakeAvailable(site) => gains.entry(*site).or_default().flags.push(Flag::MakeAvailable),
-            Edit::MakeVisible(site) => gains.entry(*site).or_default().flags.push(Flag::MakeVisible),
-            Edit::Acquire(site) => gains.entry(*site).or_default().flags.push(Flag::Acquire),
-            Edit::Release(site) => gains.entry(*site).or_default().flags.push(Flag::Release),
+            Edit::MakeAvailable(site) => gain(*site, Flag::MakeAvailable),
+            Edit::MakeVisible(site) => gain(*site, Flag::MakeVisible),
+            Edit::Acquire(site) => gain(*site, Flag::Acquire),
+            Edit::Release(site) => gain(*site, Flag::Release),
             Edit::AcquireRelease(site) => {
-                let gain = gains.entry(*site).or_default();
-                gain.flags.push(Flag::AcquireRelease);
-                gain.replaces = true;
+                gain(*site, Flag::AcquireRelease);
+                gains.entry(*site).or_default().replaces = true;
             }
             Edit::Widen(site, scope) => gains.entry(*site).or_default().scope = Some(*scope),
             Edit::AddClasses(site, classes) => gains.entry(*site).or_default().classes |= *classes,
-            other => {
-                let sentence = access_edit(other, dialect, dispatch);
-                add_sentence(&mut sentences, sentence);
+            edit => {
+                let help = qualified(edit, dialect, dispatch).unwrap_or(Help::Edit(edit));
+                let known = others.iter_mut().find_map(|known| match (known, &help) {
+                    (
+                        Help::Declare { variable: v, qualifier: q, accesses },
+                        Help::Declare { variable, qualifier, .. },
+                    ) if v == variable && q == qualifier => Some(accesses),
+                    _ => None,
+                });
+                match (known, help) {
+                    (Some(known), Help::Declare { accesses, .. }) => known.extend(accesses),
+                    (_, help) => others.push(help),
+                }
             }
         }
     }
-    let mut all: Vec<String> =
-        gains.into_iter().map(|(site, gain)| gained(site, gain, dialect, dispatch)).collect();
-    all.append(&mut sentences);
-    all
+    gains.into_iter().map(|(site, gain)| Help::Gain(site, gain)).chain(others).collect()
 }
 
-/// Adds a sentence; one declaration serves several accesses.
-fn add_sentence(sentences: &mut Vec<String>, sentence: String) {
-    const FOR_ONE: &str = ", for the access at ";
-    const FOR_SEVERAL: &str = ", for the accesses at ";
-    if let Some((what, place)) = sentence.split_once(FOR_ONE)
-        && let Some(known) = sentences
-            .iter_mut()
-            .find(|known| known.strip_prefix(what).is_some_and(|rest| rest.starts_with(", for the access")))
-    {
-        if !known.ends_with(&format!(" {place}")) {
-            *known = format!("{} and {place}", known.replacen(FOR_ONE, FOR_SEVERAL, 1));
+/// The declaration that an edit of an access changes.
+fn qualified<'a>(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'a>) -> Option<Help<'a>> {
+    let (site, scope) = match edit {
+        Edit::NonPrivate(site) => (*site, None),
+        Edit::AvailableAccess(site, scope) | Edit::VisibleAccess(site, scope) => (*site, Some(*scope)),
+        _ => return None,
+    };
+    let qualifier = match (dialect, scope) {
+        (Dialect::Spirv, _) => {
+            return (!dispatch.shader.vulkan_memory_model).then_some(Help::Decorate(site));
         }
-    } else if !sentences.contains(&sentence) {
-        sentences.push(sentence);
+        (Dialect::ScopedGlsl, None) if left_out(site, dispatch) => return None,
+        (Dialect::ScopedGlsl, None) => "nonprivate",
+        (Dialect::ScopedGlsl, Some(Scope::Invocation | Scope::Subgroup)) => "subgroupcoherent",
+        (Dialect::ScopedGlsl, Some(Scope::Workgroup)) => "workgroupcoherent",
+        (Dialect::ScopedGlsl, Some(Scope::QueueFamily)) => "queuefamilycoherent",
+        (Dialect::ScopedGlsl, Some(Scope::Device)) => "devicecoherent",
+        (Dialect::Glsl, _) => "coherent",
+    };
+    let variable = dispatch.site(site).map_or("", |info| info.variable.as_str());
+    Some(Help::Declare { variable, qualifier, accesses: vec![site] })
+}
+
+/// A variable in words.
+fn variable_name(variable: &str) -> String {
+    if variable.is_empty() { "the variable".to_owned() } else { format!("`{variable}`") }
+}
+
+fn sentence(help: Help<'_>, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
+    match help {
+        Help::Gain(site, gain) => gained(site, gain, dialect, dispatch),
+        Help::Declare { variable, qualifier, accesses } => {
+            let mut places: Vec<String> = Vec::new();
+            for place in accesses.iter().map(|site| dispatch.location(*site)) {
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+            let accesses = if places.len() == 1 { "access" } else { "accesses" };
+            let (name, places) = (variable_name(variable), places.join(" and "));
+            format!("declare {name} {qualifier}, for the {accesses} at {places}")
+        }
+        Help::Decorate(site) => format!(
+            "decorate the variable or member of the access at {} as Coherent",
+            dispatch.location(site)
+        ),
+        Help::Edit(edit) => access_edit(edit, dialect, dispatch),
     }
 }
 
@@ -141,55 +205,26 @@ fn fence(classes: StorageClasses) -> &'static str {
 }
 
 fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) -> String {
-    let name = |site: Site| match dispatch.site(site).map(|i| i.variable.as_str()).filter(|v| !v.is_empty()) {
-        Some(variable) => format!("`{variable}`"),
-        None => "the variable".to_owned(),
-    };
     let lowered = !dispatch.shader.vulkan_memory_model;
     match (edit, dialect) {
-        (
-            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
-            Dialect::Spirv,
-        ) if lowered => format!(
-            "decorate the variable or member of the access at {} as Coherent",
-            dispatch.location(*site)
-        ),
         (Edit::NonPrivate(site), Dialect::Spirv) => {
             format!("add NonPrivatePointer to the access at {}", dispatch.location(*site))
         }
-        (Edit::NonPrivate(site), Dialect::ScopedGlsl) if left_out(*site, dispatch) => format!(
+        (Edit::NonPrivate(site), _) => format!(
             "the store at {0} does not say NonPrivatePointer, although {1} is declared nonprivate (compilers leave it out of ++ and --): write {0} as an assignment, such as `x = x + 1`",
             dispatch.location(*site),
-            name(*site)
+            variable_name(dispatch.site(*site).map_or("", |info| info.variable.as_str()))
         ),
-        (Edit::NonPrivate(site), Dialect::ScopedGlsl) => {
-            format!("declare {} nonprivate, for the access at {}", name(*site), dispatch.location(*site))
-        }
-        (Edit::AvailableAccess(site, scope), Dialect::Spirv) => format!(
+        (Edit::AvailableAccess(site, scope), _) => format!(
             "add MakePointerAvailable | NonPrivatePointer with scope {} to the store at {}",
             dialect.scope(*scope),
             dispatch.location(*site)
         ),
-        (Edit::VisibleAccess(site, scope), Dialect::Spirv) => format!(
+        (Edit::VisibleAccess(site, scope), _) => format!(
             "add MakePointerVisible | NonPrivatePointer with scope {} to the load at {}",
             dialect.scope(*scope),
             dispatch.location(*site)
         ),
-        (Edit::AvailableAccess(site, scope) | Edit::VisibleAccess(site, scope), Dialect::ScopedGlsl) => {
-            let qualifier = match scope {
-                Scope::Invocation | Scope::Subgroup => "subgroupcoherent",
-                Scope::Workgroup => "workgroupcoherent",
-                Scope::QueueFamily => "queuefamilycoherent",
-                Scope::Device => "devicecoherent",
-            };
-            format!("declare {} {qualifier}, for the access at {}", name(*site), dispatch.location(*site))
-        }
-        (
-            Edit::NonPrivate(site) | Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _),
-            Dialect::Glsl,
-        ) => {
-            format!("declare {} coherent, for the access at {}", name(*site), dispatch.location(*site))
-        }
         (Edit::InsertBarrier { before, after, place, scope, classes }, _) => {
             let barrier = barrier(*scope, *classes, dialect, lowered);
             format!("put `{barrier}` {}", gap(*before, *after, *place, dispatch))
