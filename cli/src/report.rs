@@ -140,6 +140,21 @@ mod tests {
     }
 
     #[test]
+    fn sarif_says_where_the_commands_of_a_hazard_are() {
+        let line = r#"{"type":"finding","number":1,"id":"hazard-read-after-write","family":"hazard","title":"t","text":"","commands":[{"command":"vkCmdCopyBuffer","position":"command 1 of submission 1 on queue 0","title":"vkCmdCopyBuffer (command 1 of submission 1 on queue 0)","source":null},{"command":"vkCmdDispatch","position":"command 2 of submission 1 on queue 0","title":"dispatch 0","source":{"file":"a.comp","line":9,"column":5}}],"notes":[],"help":["h"],"replay":"r"}"#;
+        let lines = LINES.lines().next().unwrap().to_owned() + "\n" + line + "\n";
+        let sarif = sarif::render(&Report::parse(&lines).unwrap());
+        let result = &sarif["runs"][0]["results"][0];
+        let (second, first) = (&result["locations"][0], &result["relatedLocations"][0]);
+        assert_eq!(second["physicalLocation"]["region"]["startLine"], 9);
+        assert_eq!(second["physicalLocation"]["artifactLocation"]["uri"], "a.comp");
+        assert_eq!(second["message"]["text"], "dispatch 0");
+        let name = "command 1 of submission 1 on queue 0";
+        assert_eq!(first["logicalLocations"][0]["fullyQualifiedName"], name);
+        assert!(first.get("physicalLocation").is_none());
+    }
+
+    #[test]
     fn html_escapes_what_it_shows() {
         let html = html::render(&Report::parse(LINES).unwrap());
         assert!(html.starts_with("<!DOCTYPE html>"));

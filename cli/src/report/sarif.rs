@@ -4,6 +4,15 @@ use super::Report;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// A command of a queue: where its shader accesses the memory, else where it was recorded.
+fn command(command: &Value) -> Value {
+    let mut place = location(command).unwrap_or_else(|| json!({}));
+    place["logicalLocations"] = json!([{ "fullyQualifiedName": command["position"], "kind": "function" }]);
+    place["message"] = json!({ "text": command["title"] });
+    place
+}
+
+/// The source line of an access.
 fn location(access: &Value) -> Option<Value> {
     let source = access.get("source").filter(|s| s.is_object())?;
     let mut region = json!({ "startLine": source["line"] });
@@ -23,8 +32,9 @@ pub fn render(report: &Report) -> Value {
     for finding in report.of_type("finding") {
         let text = |key: &str| finding[key].as_str().unwrap_or_default();
         rules.insert(text("id"), text("title"));
+        let list = |key: &str| finding[key].as_array().into_iter().flatten();
         let mut locations: Vec<Value> =
-            finding["accesses"].as_array().into_iter().flatten().filter_map(location).collect();
+            list("accesses").filter_map(location).chain(list("commands").map(command)).collect();
         let primary: Vec<Value> = locations.pop().into_iter().collect();
         let help: Vec<&str> =
             finding["help"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

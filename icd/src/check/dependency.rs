@@ -25,6 +25,17 @@ pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Ran
         .collect()
 }
 
+/// All bytes of the buffer or image that a barrier is for.
+fn resource(of: &BarrierOf) -> Option<Range> {
+    let (bound, size) = match of {
+        BarrierOf::Memory => return None,
+        BarrierOf::Buffer(buffer, ..) => (buffer.memory(), buffer.size),
+        BarrierOf::Image(image, ..) => (image.memory(), image.layout.size),
+    };
+    let (memory, base) = bound.ok()?;
+    Some(Range::new(memory.bytes().address() + base, size))
+}
+
 fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
     match of {
         BarrierOf::Memory => None,
@@ -45,6 +56,7 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
         stages,
         accesses: accesses(half.accesses),
         ranges: ranges(&barrier.of),
+        resource: resource(&barrier.of),
     };
     let transition = |(index, barrier): (usize, &Barrier)| {
         let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;

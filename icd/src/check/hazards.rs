@@ -11,7 +11,7 @@ use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
     Accesses, Dependency as Told, EventToken, Footprint, Hazard, HostHazard, Operand, OperationId, Payload,
-    QueueId, Range, Stages, Tracker,
+    QueueId, Range, SemaphoreUse, Stages, Tracker,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,6 +33,16 @@ pub struct CommandName {
     pub dispatch: Option<Arc<Named>>,
     /// What a barrier does to the memory that it is for.
     pub transition: Option<Changes>,
+}
+
+/// What a submission waits for or signals, as hazards name it.
+pub struct NamedSemaphore {
+    /// The handle.
+    pub semaphore: u64,
+    /// Of a timeline semaphore: the value to wait for or to set.
+    pub value: Option<u64>,
+    /// The stages that wait, or that the signal follows; `None`: all.
+    pub stages: Option<vk::PipelineStageFlags2>,
 }
 
 /// A hazard and what names its commands.
@@ -106,10 +116,20 @@ impl Hazards {
         self.state().tracker.host_knowledge()
     }
 
-    /// A submission begins.
-    pub fn submit(&self, queue: u32, host: &Payload) {
+    /// A submission begins. What it waits for is told by [`Hazards::wait_semaphore`], what it signals by
+    /// [`Hazards::signal_semaphore`].
+    pub fn submit(&self, queue: u32, host: &Payload, waits: &[NamedSemaphore], signals: &[NamedSemaphore]) {
+        let told = |list: &[NamedSemaphore], mask: fn(vk::PipelineStageFlags2) -> Stages| {
+            let told = list.iter().map(|named| SemaphoreUse {
+                semaphore: named.semaphore,
+                value: named.value,
+                stages: named.stages.map(mask),
+            });
+            told.collect()
+        };
         let mut state = self.state();
         state.tracker.submit(QueueId(queue), host);
+        state.tracker.semaphores(QueueId(queue), told(waits, destination), told(signals, source));
         let place = state.places.entry(queue).or_default();
         *place = (place.0 + 1, 0);
     }
@@ -274,6 +294,7 @@ impl Hazards {
                 state.keep(host);
             }
         }
+        state.tracker.join_fixes(&mut found);
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();
         (id, found)
     }

@@ -12,6 +12,7 @@ use crate::message::Message;
 use crate::report::{HazardReport, HostReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
+use pellucid_memory::commands::Fix;
 use pellucid_memory::finding::FindingId;
 use std::sync::Arc;
 
@@ -44,7 +45,12 @@ fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
 /// The text of what loses the device.
 pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
     for f in found {
-        let place = f.hazard.bytes.first().and_then(|bytes| place(device, bytes.start));
+        let mut places = f.hazard.bytes.first().map(|b| places(device, b.start)).unwrap_or_default();
+        let place = (!places.is_empty()).then(|| places.remove(0));
+        let semaphore = match &f.hazard.fix {
+            Fix::ExtendSemaphore(gap) => device.name(vk::ObjectType::SEMAPHORE, gap.semaphore),
+            _ => String::new(),
+        };
         let barrier = f.barrier.as_ref().map(|b| {
             format!("{} (command {} of submission {} on {})", b.command, b.index, b.submission, b.queue)
         });
@@ -53,7 +59,9 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             first: side(f.first.as_ref()),
             second: side(f.second.as_ref()),
             barrier,
+            semaphore,
             place,
+            aliases: places.into_iter().map(|(object, _)| object).collect(),
         };
         let verdict = device.instance.session.hazard(&told);
         if let Some(message) = &verdict.message {
@@ -66,10 +74,9 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
     Ok(())
 }
 
-/// The buffer or image that holds a device address, and where it starts.
-fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
-    let holds = |start: u64, size: u64| address >= start && address - start < size;
-    let bound = |b: &Buffer| b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+/// The buffers, and then the images, that hold a device address, and where they start: several, if they are
+/// aliases of one another.
+fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
     let object = |kind: vk::ObjectType, what: &str, handle: u64| Object {
         reference: Reference(u32::MAX),
         what: what.to_owned(),
@@ -79,12 +86,18 @@ fn place(device: &Device, address: u64) -> Option<(Object, u64)> {
         address: 0,
         texels: None,
     };
-    if let Some(buffer) = Buffer::table().find(|b| bound(b).is_some_and(|start| holds(start, b.size))) {
-        return Some((object(vk::ObjectType::BUFFER, "buffer", buffer.handle()), bound(&buffer)?));
-    }
-    let start_of = |i: &Image| i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
-    let image = Image::table().find(|i| start_of(i).is_some_and(|start| holds(start, i.layout.size)))?;
-    Some((object(vk::ObjectType::IMAGE, "image", image.handle()), start_of(&image)?))
+    let holds = |start: &u64, size: u64| address >= *start && address - start < size;
+    let buffers = Buffer::table().all().into_iter().filter_map(|b| {
+        let start = b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+        let start = start.filter(|start| holds(start, b.size))?;
+        Some((object(vk::ObjectType::BUFFER, "buffer", b.handle()), start))
+    });
+    let images = Image::table().all().into_iter().filter_map(|i| {
+        let start = i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+        let start = start.filter(|start| holds(start, i.layout.size))?;
+        Some((object(vk::ObjectType::IMAGE, "image", i.handle()), start))
+    });
+    buffers.chain(images).collect()
 }
 
 /// Reports what was found between the host and the device.
@@ -118,7 +131,7 @@ pub fn host(device: &Device) -> Result<(), String> {
                 texels: None,
             },
             extent: (bytes.address(), bytes.size()),
-            place: place(device, first),
+            place: places(device, first).into_iter().next(),
         };
         let verdict = device.instance.session.host(&told);
         if let Some(message) = &verdict.message {

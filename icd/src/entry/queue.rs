@@ -34,7 +34,7 @@ fn operations(
         .map(|(i, s)| {
             let value = values.get(i).copied().unwrap_or(0);
             let stages = stages.get(i).map(|s| vk::PipelineStageFlags2::from_raw(u64::from(s.as_raw())));
-            Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, value, stages })
+            Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, handle: *s, value, stages })
         })
         .collect()
 }
@@ -44,7 +44,8 @@ fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOp
         .iter()
         .map(|i| {
             let semaphore = handle::get::<Semaphore>(i.semaphore)?;
-            Ok(SemaphoreOperation { semaphore, value: i.value, stages: Some(i.stage_mask) })
+            let stages = Some(i.stage_mask);
+            Ok(SemaphoreOperation { semaphore, handle: i.semaphore, value: i.value, stages })
         })
         .collect()
 }

@@ -61,10 +61,10 @@ impl<T> Table<T> {
         if slot.generation == generation { slot.object.clone() } else { None }
     }
 
-    /// The first live object, in the order of slots, for which `wanted` holds.
-    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+    /// All live objects, in the order of slots.
+    pub fn all(&self) -> Vec<Arc<T>> {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.slots.iter().filter_map(|slot| slot.object.as_ref()).find(|object| wanted(object)).cloned()
+        inner.slots.iter().filter_map(|slot| slot.object.clone()).collect()
     }
 
     /// Removes the object of a live handle.

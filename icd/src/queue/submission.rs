@@ -2,10 +2,11 @@
 
 use super::told::Told;
 use super::{Host, Queue};
+use crate::check::hazards::NamedSemaphore;
 use crate::error::contain;
 use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use pellucid_memory::commands::{Payload, Range};
 use std::sync::Arc;
 
@@ -40,10 +41,20 @@ pub trait Work: Send + Sync {
 pub struct SemaphoreOperation {
     /// The semaphore.
     pub semaphore: Arc<Semaphore>,
+    /// What the application calls it.
+    pub handle: vk::Semaphore,
     /// The value to wait for or to set.
     pub value: u64,
     /// The stages of the operation; `None` for a signal of vkQueueSubmit, which follows everything.
     pub stages: Option<vk::PipelineStageFlags2>,
+}
+
+impl SemaphoreOperation {
+    /// As reports name it.
+    fn named(&self) -> NamedSemaphore {
+        let value = self.semaphore.timeline.then_some(self.value);
+        NamedSemaphore { semaphore: self.handle.as_raw(), value, stages: self.stages }
+    }
 }
 
 /// One VkSubmitInfo, or the fence of a submission.
@@ -104,7 +115,9 @@ impl Submission {
 
     fn begin(&self, host: &dyn Host, queue: u32) {
         if let (Some(hazards), Some(host)) = (host.hazards(), &self.host) {
-            hazards.submit(queue, host);
+            let [waits, signals] = [&self.waits, &self.signals]
+                .map(|list| list.iter().map(SemaphoreOperation::named).collect::<Vec<_>>());
+            hazards.submit(queue, host, &waits, &signals);
         }
         let mut known = Told::default();
         for wait in &self.waits {

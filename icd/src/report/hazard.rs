@@ -36,8 +36,12 @@ pub struct HazardReport<'a> {
     pub second: Side<'a>,
     /// The barrier that the fix extends, as it is told.
     pub barrier: Option<String>,
+    /// The debug name of the semaphore that the fix changes.
+    pub semaphore: String,
     /// The memory: `buffer "x"`, and the offset of its first byte in device addresses.
     pub place: Option<(Object, u64)>,
+    /// Other buffers and images that hold the first byte.
+    pub aliases: Vec<Object>,
 }
 
 impl Side<'_> {
@@ -135,22 +139,24 @@ impl HazardReport<'_> {
 
     /// Bytes of the object, or device addresses.
     fn bytes(&self) -> String {
+        let named = |object: &Object| match object.name.as_str() {
+            "" => object.what.clone(),
+            name => format!("{} \"{name}\"", object.what),
+        };
         let (object, base) = match &self.place {
-            Some((object, base)) => {
-                let name = if object.name.is_empty() {
-                    object.what.clone()
-                } else {
-                    format!("{} \"{}\"", object.what, object.name)
-                };
-                (name, *base)
-            }
+            Some((object, base)) => (named(object), *base),
             None => ("device memory".to_owned(), 0),
+        };
+        let aliases: Vec<String> = self.aliases.iter().map(named).collect();
+        let aliases = match aliases.as_slice() {
+            [] => String::new(),
+            all => format!(", the same memory as {}", all.join(" and ")),
         };
         let all = &self.hazard.bytes;
         let told: Vec<String> =
             all.iter().take(4).map(|r| format!("{}..{}", r.start - base, r.end - base)).collect();
         let more = if all.len() > 4 { format!(" and {} more ranges", all.len() - 4) } else { String::new() };
-        format!("both on bytes {}{more} of {object}", told.join(", "))
+        format!("both on bytes {}{more} of {object}{aliases}", told.join(", "))
     }
 
     fn missing(&self) -> String {
@@ -216,6 +222,30 @@ impl HazardReport<'_> {
                 stages(*destination),
                 accesses(*visible)
             ),
+            Fix::ExtendSemaphore(gap) => {
+                let (waits, signals) = (gap.waits.0, gap.signals.0);
+                let semaphore = match self.semaphore.as_str() {
+                    "" => "the semaphore".to_owned(),
+                    name => format!("semaphore \"{name}\""),
+                };
+                let mut parts = Vec::new();
+                if let Some((value, instead)) = gap.value {
+                    parts.push(format!("wait for value {instead} of {semaphore} in place of {value}"));
+                }
+                if !gap.wait_stages.is_empty() {
+                    parts.push(format!(
+                        "add {} to the stages that wait for {semaphore}",
+                        stages(gap.wait_stages)
+                    ));
+                }
+                if !gap.signal_stages.is_empty() {
+                    let stages = stages(gap.signal_stages);
+                    parts.push(format!(
+                        "add {stages} to the stages after which queue {signals} signals {semaphore}"
+                    ));
+                }
+                format!("in the submission on queue {waits}: {}", parts.join(", and "))
+            }
             Fix::Semaphore { from, to, stage } => format!(
                 "signal a semaphore in the submission on queue {} and wait for it on queue {} at {}",
                 from.0,
@@ -260,6 +290,7 @@ impl HazardReport<'_> {
             .into_iter()
             .map(|(side, operand, stage)| {
                 let site = side.dispatch.as_ref().zip(operand.shader);
+                let write = !operand.write.is_empty();
                 json!({
                     "command": side.command,
                     "position": side.position,
@@ -269,6 +300,7 @@ impl HazardReport<'_> {
                     "access": accesses(operand.read | operand.write),
                     "transition": side.transition,
                     "location": site.map(|(d, (site, _))| d.location(site)),
+                    "source": site.and_then(|(d, (site, _))| json::source(d, d.site(site)?, write)),
                     "title": side.title(),
                 })
             })
@@ -285,6 +317,9 @@ impl HazardReport<'_> {
             "help": [self.help()],
             "seed": seed,
             "replay": replay,
+            "memory": self.place.iter().map(|(object, _)| object).chain(&self.aliases).map(|o| json!({
+                "what": o.what, "name": o.name,
+            })).collect::<Vec<Value>>(),
             "hazard": self.hazard,
             "text": rendered,
         })

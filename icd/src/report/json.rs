@@ -1,11 +1,12 @@
 //! JSON lines: the schema of docs/report.md. The first line is the run, then one line a finding, the last one
 //! the totals.
 
-use super::context::Context;
+use super::context::{Context, DispatchContext};
 use super::source::excerpt;
 use super::text;
 use super::words;
 use pellucid_memory::finding::{AccessInfo, AccessKind, Finding};
+use pellucid_shader_interp::ir::SiteInfo;
 use serde_json::{Value, json};
 
 /// Version of the schema; it changes when a field changes its meaning or goes.
@@ -45,17 +46,20 @@ pub fn finding(
     })
 }
 
+/// Where an instruction stands in the source, if that is known.
+pub fn source(dispatch: &DispatchContext<'_>, site: &SiteInfo, write: bool) -> Option<Value> {
+    let position = site.source?;
+    let file = dispatch.shader.files.get(position.file as usize)?;
+    let column = excerpt(dispatch.shader, site, write).map_or(position.column, |e| e.column);
+    Some(json!({ "file": file.name, "line": position.line, "column": column }))
+}
+
 fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
     let access: &AccessInfo = &finding.accesses[index];
     let dispatch = context.of(access);
     let site = dispatch.and_then(|d| d.site(access.site));
     let write = !matches!(access.kind, AccessKind::Read);
-    let source = dispatch.zip(site).and_then(|(d, s)| {
-        let position = s.source?;
-        let file = d.shader.files.get(position.file as usize)?;
-        let column = excerpt(d.shader, s, write).map_or(position.column, |e| e.column);
-        Some(json!({ "file": file.name, "line": position.line, "column": column }))
-    });
+    let source = dispatch.zip(site).and_then(|(d, s)| source(d, s, write));
     let object = dispatch.and_then(|d| d.object(access));
     json!({
         "kind": match access.kind {

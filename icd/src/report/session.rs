@@ -319,7 +319,8 @@ impl Session {
 
     /// Reports a hazard between commands: shown when it is the first of its kind, counted always.
     pub fn hazard(&self, report: &HazardReport<'_>) -> Verdict {
-        let objects = || report.place.iter().map(|(object, _)| object.clone()).collect();
+        let place = report.place.iter().map(|(object, _)| object);
+        let objects = || place.chain(&report.aliases).cloned().collect();
         let told = |number: u64| {
             let rendered = report.render(&self.replay);
             let line = report.json(number, self.config.seed, &self.replay, &rendered);
@@ -594,7 +595,8 @@ fn hazard_subject(report: &HazardReport<'_>) -> Subject {
         subject.shaders.push(dispatch.pipeline.to_owned());
         subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
     }
-    subject.names.extend(report.place.iter().map(|(object, _)| object.name.clone()));
+    let place = report.place.iter().map(|(object, _)| object);
+    subject.names.extend(place.chain(&report.aliases).map(|object| object.name.clone()));
     subject.names.retain(|name| !name.is_empty());
     subject.shaders.retain(|name| !name.is_empty());
     subject

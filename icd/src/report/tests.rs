@@ -326,3 +326,110 @@ fn the_hash_is_fnv_1a() {
     assert_eq!(session::fnv("a"), 0xe40c_292c);
     assert_eq!(session::fnv("foobar"), 0xbf9c_f968);
 }
+
+/// One declaration serves several accesses; accesses of one line are one place; others do not join it.
+#[test]
+fn a_declaration_is_told_once_with_all_accesses_that_it_serves() {
+    let mut shader = shader(SourceLanguage::Glsl, None, false);
+    shader.files = vec![SourceFile { name: "a.comp".into(), text: None }];
+    let site = |line, variable: &str| SiteInfo {
+        instruction: "OpLoad".into(),
+        word: 5,
+        source: Some(SourcePosition { file: 0, line, column: 0 }),
+        function: "main".into(),
+        variable: variable.into(),
+    };
+    shader.sites =
+        vec![SiteInfo::default(), site(4, "flag"), site(6, "flag"), site(6, "flag"), site(7, "data")];
+    let edits = [
+        Edit::VisibleAccess(Site(1), Scope::Device),
+        Edit::AvailableAccess(Site(4), Scope::Device),
+        Edit::VisibleAccess(Site(2), Scope::Device),
+        Edit::AvailableAccess(Site(3), Scope::Device),
+        Edit::VisibleAccess(Site(1), Scope::Device),
+        Edit::NonPrivate(Site(2)),
+    ];
+    let expected = [
+        "declare `flag` devicecoherent, for the accesses at a.comp:4 and a.comp:6",
+        "declare `data` devicecoherent, for the access at a.comp:7",
+        "declare `flag` nonprivate, for the access at a.comp:6",
+    ];
+    assert_eq!(fixes::fix(&edits, &dispatch(&shader, &[], &[])), expected);
+}
+
+fn hazard_report<'a>(
+    hazard: &'a pellucid_memory::commands::Hazard,
+    dispatch: DispatchContext<'a>,
+    aliases: Vec<Object>,
+) -> HazardReport<'a> {
+    let side = |command, dispatch| Side {
+        command,
+        position: "command 1 of submission 1 on queue 0".into(),
+        labels: &[],
+        dispatch,
+        transition: None,
+    };
+    let place = Some((object("buffer", "a"), 0x1000));
+    let (first, second) = (side("vkCmdCopyBuffer", None), side("vkCmdDispatch", Some(dispatch)));
+    HazardReport { hazard, first, second, barrier: None, semaphore: "done".into(), place, aliases }
+}
+
+fn object(what: &str, name: &str) -> Object {
+    Object {
+        reference: Reference(0),
+        what: what.into(),
+        handle: 1,
+        object_type: 9,
+        name: name.into(),
+        address: 0,
+        texels: None,
+    }
+}
+
+#[test]
+fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
+    use pellucid_memory::commands::{
+        Accesses, Fix, Hazard, Operand, OperationId, QueueId, Range, SemaphoreGap, Stages,
+    };
+    let by = Invocation { dispatch: 3, workgroup: [0; 3], subgroup: 0, local_index: 0 };
+    let second = Operand::fixed(Accesses::SHADER_STORAGE_READ, Accesses::empty());
+    let hazard = Hazard {
+        id: FindingId::HazardReadRacingWrite,
+        first: OperationId(0),
+        first_operand: Operand::fixed(Accesses::empty(), Accesses::TRANSFER_WRITE),
+        first_at: (QueueId(0), Stages::COPY),
+        second: OperationId(1),
+        second_operand: Operand { shader: Some((Site(3), by)), ..second },
+        second_at: (QueueId(1), Stages::COMPUTE_SHADER),
+        bytes: vec![Range { start: 0x1000, end: 0x1010 }],
+        executed: false,
+        fix: Fix::ExtendSemaphore(SemaphoreGap {
+            semaphore: 1,
+            waits: QueueId(1),
+            signals: QueueId(0),
+            value: Some((4, 5)),
+            wait_stages: Stages::COMPUTE_SHADER,
+            signal_stages: Stages::COPY,
+        }),
+    };
+    let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
+    let dispatch = dispatch(&shader, &[], &[]);
+    let report = hazard_report(&hazard, dispatch, vec![object("image", ""), object("buffer", "b")]);
+    let notes = report.notes();
+    assert_eq!(notes[2], "both on bytes 0..16 of buffer \"a\", the same memory as image and buffer \"b\"");
+    assert_eq!(
+        report.help(),
+        "in the submission on queue 1: wait for value 5 of semaphore \"done\" in place of 4, and add COMPUTE_SHADER to \
+         the stages that wait for semaphore \"done\", and add COPY to the stages after which queue 0 signals \
+         semaphore \"done\""
+    );
+    let line = report.json(1, 0, "replay", "");
+    let source = &line["commands"][1]["source"];
+    assert_eq!((&source["file"], &source["line"]), (&"shaders/reduce.comp".into(), &12.into()));
+    assert!(line["commands"][0]["source"].is_null());
+    assert_eq!(line["memory"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        hazard_report(&hazard, dispatch, Vec::new()).notes()[2],
+        "both on bytes 0..16 of buffer \"a\""
+    );
+}

@@ -102,10 +102,7 @@ impl Core {
     fn names(&self, history: u32, seen: [Position; 4]) -> [u64; 4] {
         let entries = self.histories.peek(history).map_or(&[][..], History::entries);
         seen.map(|position| {
-            (position as usize)
-                .checked_sub(1)
-                .and_then(|index| entries.get(index))
-                .map_or(0, |e| e.name)
+            (position as usize).checked_sub(1).and_then(|index| entries.get(index)).map_or(0, |e| e.name)
         })
     }
 

@@ -119,9 +119,26 @@ pub struct AccessScope {
     pub accesses: Accesses,
     /// Device addresses; `None` for a global memory barrier.
     pub ranges: Option<Vec<Range>>,
+    /// All of the buffer or image that the ranges are of, where that is known: what a fix may extend them to.
+    pub resource: Option<Range>,
 }
 
 impl AccessScope {
+    /// These accesses in these stages on all memory.
+    pub fn global(stages: Stages, accesses: Accesses) -> AccessScope {
+        AccessScope { stages, accesses, ranges: None, resource: None }
+    }
+
+    /// Whether its ranges hold the bytes, and if not, whether they could: the bytes are of its buffer or
+    /// image.
+    pub(super) fn holds(&self, bytes: Range) -> (bool, bool) {
+        let Some(ranges) = &self.ranges else { return (true, true) };
+        let holds = |r: &Range| r.start <= bytes.start && r.end >= bytes.end;
+        let touches = |r: &Range| r.start < bytes.end && r.end > bytes.start;
+        let could = self.resource.as_ref().map_or_else(|| ranges.iter().any(touches), holds);
+        (ranges.iter().any(holds), could)
+    }
+
     /// It holds accesses of the host: writes become available in the host domain.
     pub(super) fn is_of_host(&self) -> bool {
         let host = Accesses::HOST_READ | Accesses::HOST_WRITE;
@@ -170,7 +187,7 @@ impl Dependency {
 
     /// A global memory barrier.
     pub fn memory(source: Stages, from: Accesses, destination: Stages, to: Accesses) -> Dependency {
-        let scope = |stages, accesses| vec![AccessScope { stages, accesses, ranges: None }];
+        let scope = |stages, accesses| vec![AccessScope::global(stages, accesses)];
         let (available, visible) = (scope(source, from), scope(destination, to));
         Dependency { source, destination, available, visible, transitions: Vec::new() }
     }

@@ -3,9 +3,10 @@
 use super::clock::Stream;
 use super::dependency::{AccessScope, Accesses, Stages};
 use super::shadow::{Operand, Range, Record};
-use super::tracker::{OperationId, PastBarrier, QueueId, Tracker};
+use super::tracker::{OperationId, PastBarrier, PastSubmission, QueueId, Tracker};
 use crate::finding::FindingId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Two accesses that the commands between them do not order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub enum Fix {
         /// dstAccessMask.
         visible: Accesses,
     },
+    /// Change the wait for a semaphore that orders the queues already, or its signal.
+    ExtendSemaphore(SemaphoreGap),
     /// Signal a semaphore on one queue and wait for it on the other.
     Semaphore {
         /// Signals.
@@ -77,7 +80,64 @@ pub struct BarrierGap {
     pub range: bool,
 }
 
+/// An operation on a semaphore, as a submission names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SemaphoreUse {
+    /// The caller's name for the semaphore.
+    pub semaphore: u64,
+    /// What a timeline semaphore waits for or gets; `None` for a binary one.
+    pub value: Option<u64>,
+    /// The stages that wait, or those that the signal follows; `None`: all.
+    pub stages: Option<Stages>,
+}
+
+impl SemaphoreUse {
+    /// Whether its scope holds the stage, widened by `logically` the earlier or the later ones.
+    fn holds(&self, stage: Stages, logically: fn(Stages) -> Stages) -> bool {
+        self.stages.is_none_or(|stages| logically(stages).contains(stage))
+    }
+}
+
+/// What a semaphore that is there lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SemaphoreGap {
+    /// The caller's name for the semaphore.
+    pub semaphore: u64,
+    /// The queue whose submission waits.
+    pub waits: QueueId,
+    /// The queue whose submission signals.
+    pub signals: QueueId,
+    /// The value waited for, and the one to wait for instead.
+    pub value: Option<(u64, u64)>,
+    /// To add to the stages that wait.
+    pub wait_stages: Stages,
+    /// To add to the stages that the signal follows.
+    pub signal_stages: Stages,
+}
+
+/// A barrier that a fix has asked for. What it would order needs no second one.
+#[derive(Clone, Debug)]
+pub(super) struct Suggested {
+    /// Operations of the queue before it, per stage.
+    counts: BTreeMap<Stages, u64>,
+    masks: InsertedMasks,
+}
+
+/// The masks of [`Fix::Insert`], in its order.
+type InsertedMasks = (Stages, Accesses, Stages, Accesses);
+
+/// How many barriers that fixes have asked for are remembered for each queue.
+const REMEMBERED_FIXES: usize = 64;
+
 impl BarrierGap {
+    fn join(&mut self, other: &BarrierGap) {
+        self.source |= other.source;
+        self.available |= other.available;
+        self.destination |= other.destination;
+        self.visible |= other.visible;
+        self.range |= other.range;
+    }
+
     fn missing(&self) -> usize {
         [
             !self.source.is_empty(),
@@ -116,6 +176,72 @@ impl Hazard {
     }
 }
 
+impl Tracker {
+    /// The hazards of one command: where one barrier mends several of them, they ask for that one.
+    pub fn join_fixes(&mut self, hazards: &mut [Hazard]) {
+        for index in 0..hazards.len() {
+            match hazards[index].fix.clone() {
+                Fix::Insert { source, available, destination, visible } => {
+                    let masks = (source, available, destination, visible);
+                    hazards[index].fix = self.suggest(&hazards[index], masks);
+                }
+                Fix::Extend(gap) => {
+                    for other in &mut hazards[..index] {
+                        if let Fix::Extend(known) = &mut other.fix
+                            && known.tag == gap.tag
+                        {
+                            known.join(&gap);
+                        }
+                    }
+                    let known = hazards[..index].iter().find_map(|other| match &other.fix {
+                        Fix::Extend(known) if known.tag == gap.tag => Some(known.clone()),
+                        _ => None,
+                    });
+                    hazards[index].fix = Fix::Extend(known.unwrap_or(gap));
+                }
+                Fix::ExtendSemaphore(_) | Fix::Semaphore { .. } => {}
+            }
+        }
+        // A later one may have asked for more of the barrier that an earlier one asks for.
+        for index in (0..hazards.len().saturating_sub(1)).rev() {
+            if let Fix::Insert { source, available, destination, visible } = hazards[index].fix {
+                let masks = (source, available, destination, visible);
+                hazards[index].fix = self.suggest(&hazards[index], masks);
+            }
+        }
+    }
+
+    /// A barrier with these masks between two operations of a queue: one that was asked for before, where
+    /// that is between them, with what it lacks.
+    fn suggest(&mut self, hazard: &Hazard, masks: InsertedMasks) -> Fix {
+        let (queue, (first_queue, stage)) = (hazard.second_at.0, hazard.first_at);
+        let number = self.operation(hazard.first).filter(|_| queue == first_queue).map(|first| first.number);
+        let state = self.queues.entry(queue).or_default();
+        let between = |known: &&mut Suggested| {
+            number.is_some_and(|n| known.counts.get(&stage).copied().unwrap_or(0) >= n)
+        };
+        let joined = match state.suggested.iter_mut().rev().find(between) {
+            Some(known) => {
+                let (s, a, d, v) = known.masks;
+                known.masks = (s | masks.0, a | masks.1, d | masks.2, v | masks.3);
+                known.masks
+            }
+            None => {
+                let mut counts = state.counts.clone();
+                let before = counts.entry(hazard.second_at.1).or_default();
+                *before = before.saturating_sub(1);
+                state.suggested.push_back(Suggested { counts, masks });
+                if state.suggested.len() > REMEMBERED_FIXES {
+                    state.suggested.pop_front();
+                }
+                masks
+            }
+        };
+        let (source, available, destination, visible) = joined;
+        Fix::Insert { source, available, destination, visible }
+    }
+}
+
 pub(super) fn hazard(tracker: &Tracker, earlier: &Record, later: &Record, bytes: Range) -> Hazard {
     let (w, y) = (&earlier.operand, &later.operand);
     let executed = tracker.executed(earlier, later, bytes);
@@ -135,7 +261,10 @@ pub(super) fn hazard(tracker: &Tracker, earlier: &Record, later: &Record, bytes:
     let pair = Pair { tracker, earlier, later, bytes, executed, available, needs_visibility: !second_writes };
     let fix = match pair.chained() {
         Some(gap) => Fix::Extend(gap),
-        None if racing => Fix::Semaphore { from: earlier.queue, to: later.queue, stage: later.stage },
+        None if racing => match pair.semaphore() {
+            Some(gap) => Fix::ExtendSemaphore(gap),
+            None => Fix::Semaphore { from: earlier.queue, to: later.queue, stage: later.stage },
+        },
         None => pair.smallest(),
     };
     Hazard {
@@ -197,6 +326,47 @@ impl Pair<'_> {
         Some(BarrierGap { tag: barrier.tag, source, ..BarrierGap::default() })
     }
 
+    /// What a semaphore that both queues use lacks to order the pair: the later operation waits for too small
+    /// a value or in other stages, or the signal does not follow the earlier one. Or the earlier operation
+    /// came too soon: it waits for less than what the later one's submission signals.
+    fn semaphore(&self) -> Option<SemaphoreGap> {
+        let submissions = |queue| self.tracker.queue(queue).map(|queue| &queue.submissions);
+        let (theirs, ours) = (submissions(self.earlier.queue)?, submissions(self.later.queue)?);
+        let from = theirs.iter().rposition(|s| s.is_before(self.earlier))?;
+        let waits = ours.iter().rev().flat_map(|s| &s.waits);
+        let late = waits.flat_map(|wait| theirs.range(from..).flat_map(move |s| gaps(wait, s)));
+        let late = late.filter_map(|(wait, signal)| {
+            let lacks = |lacks: bool, stage: Stages| if lacks { stage } else { Stages::empty() };
+            let gap = SemaphoreGap {
+                semaphore: wait.semaphore,
+                waits: self.later.queue,
+                signals: self.earlier.queue,
+                value: wait.value.zip(signal.value).filter(|(waited, signaled)| waited < signaled),
+                wait_stages: lacks(!wait.holds(self.later.stage, Stages::with_later), self.later.stage),
+                signal_stages: lacks(
+                    !signal.holds(self.earlier.stage, Stages::with_earlier),
+                    self.earlier.stage,
+                ),
+            };
+            let enough = gap.value.is_none() && (gap.wait_stages | gap.signal_stages).is_empty();
+            (!enough).then_some(gap)
+        });
+        let early = theirs.range(..=from).rev().flat_map(|s| &s.waits);
+        let early = early.flat_map(|wait| ours.back().into_iter().flat_map(move |s| gaps(wait, s)));
+        let early = early.filter_map(|(wait, signal)| {
+            let value = wait.value.zip(signal.value).filter(|(waited, signaled)| waited < signaled);
+            value.map(|value| SemaphoreGap {
+                semaphore: wait.semaphore,
+                waits: self.earlier.queue,
+                signals: self.later.queue,
+                value: Some(value),
+                wait_stages: Stages::empty(),
+                signal_stages: Stages::empty(),
+            })
+        });
+        late.chain(early).next()
+    }
+
     fn smallest(&self) -> Fix {
         let performing = self.performing();
         // What comes before the barrier that performs a transition has to reach its first scope.
@@ -212,7 +382,7 @@ impl Pair<'_> {
             if self.same_queue() && !barrier.is_after(self.earlier) {
                 continue;
             }
-            let gap = self.gap(barrier);
+            let Some(gap) = self.gap(barrier) else { continue };
             if gap.missing() > 0 && best.as_ref().is_none_or(|b| gap.missing() < b.missing()) {
                 best = Some(gap);
             }
@@ -234,8 +404,8 @@ impl Pair<'_> {
         }
     }
 
-    /// What a barrier lacks to order the pair.
-    fn gap(&self, barrier: &PastBarrier) -> BarrierGap {
+    /// What a barrier lacks to order the pair; `None` if it is for other memory.
+    fn gap(&self, barrier: &PastBarrier) -> Option<BarrierGap> {
         let (earlier, later, d) = (self.earlier, self.later, &barrier.dependency);
         let mut gap = BarrierGap { tag: barrier.tag, ..BarrierGap::default() };
         let already =
@@ -251,14 +421,12 @@ impl Pair<'_> {
             }
             let available = if self.needs_visibility { already(barrier) } else { self.available };
             if !earlier.operand.write.is_empty() && self.same_queue() && !available {
-                match covers(&d.available, earlier.stage, earlier.operand.write, self.bytes) {
-                    Cover::Yes => {}
-                    Cover::OtherBytes => gap.range = true,
-                    Cover::No => {
-                        gap.available = earlier.operand.write;
-                        if !d.source.contains(earlier.stage) {
-                            gap.source = earlier.stage;
-                        }
+                let lack = lack(&d.available, earlier.stage, earlier.operand.write, self.bytes)?;
+                gap.range = lack.range;
+                if lack.accesses {
+                    gap.available = earlier.operand.write;
+                    if !d.source.contains(earlier.stage) {
+                        gap.source = earlier.stage;
                     }
                 }
             }
@@ -267,18 +435,16 @@ impl Pair<'_> {
             gap.destination = later.stage;
         }
         if self.needs_visibility {
-            match covers(&d.visible, later.stage, later.operand.read, self.bytes) {
-                Cover::Yes => {}
-                Cover::OtherBytes => gap.range = true,
-                Cover::No => {
-                    gap.visible = later.operand.read;
-                    if !d.destination.contains(later.stage) {
-                        gap.destination = later.stage;
-                    }
+            let lack = lack(&d.visible, later.stage, later.operand.read, self.bytes)?;
+            gap.range |= lack.range;
+            if lack.accesses {
+                gap.visible = later.operand.read;
+                if !d.destination.contains(later.stage) {
+                    gap.destination = later.stage;
                 }
             }
         }
-        gap
+        Some(gap)
     }
 
     /// A stage whose presence in a first scope makes it follow the earlier transition.
@@ -289,25 +455,29 @@ impl Pair<'_> {
     }
 }
 
-enum Cover {
-    Yes,
-    OtherBytes,
-    No,
+/// The signals of a submission that a wait is for, or could be for with a higher value.
+fn gaps<'a>(
+    wait: &'a SemaphoreUse,
+    submission: &'a PastSubmission,
+) -> impl Iterator<Item = (&'a SemaphoreUse, &'a SemaphoreUse)> {
+    let same = |signal: &&SemaphoreUse| signal.semaphore == wait.semaphore && signal.value >= wait.value;
+    submission.signals.iter().filter(same).map(move |signal| (wait, signal))
 }
 
-fn covers(scopes: &[AccessScope], stage: Stages, access: Accesses, bytes: Range) -> Cover {
-    let mut found = Cover::No;
-    for s in scopes {
-        if s.stages.contains(stage) && s.accesses.contains(access) {
-            let holds = s
-                .ranges
-                .as_ref()
-                .is_none_or(|rs| rs.iter().any(|r| r.start <= bytes.start && r.end >= bytes.end));
-            if holds {
-                return Cover::Yes;
-            }
-            found = Cover::OtherBytes;
-        }
-    }
-    found
+/// What access scopes lack to hold an access.
+struct Lack {
+    accesses: bool,
+    range: bool,
+}
+
+/// What the best of some access scopes lacks to hold an access to these bytes; `None` if all of them are of
+/// other memory.
+fn lack(scopes: &[AccessScope], stage: Stages, access: Accesses, bytes: Range) -> Option<Lack> {
+    let lacks = scopes.iter().filter_map(|s| {
+        let (holds, could) = s.holds(bytes);
+        let accesses = !(s.stages.contains(stage) && s.accesses.contains(access));
+        (holds || could).then_some(Lack { accesses, range: !holds })
+    });
+    let best = lacks.min_by_key(|lack| u8::from(lack.accesses) + u8::from(lack.range));
+    best.or(scopes.is_empty().then_some(Lack { accesses: true, range: false }))
 }

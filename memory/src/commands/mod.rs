@@ -33,7 +33,7 @@ mod tracker;
 mod transition;
 
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
-pub use explain::{BarrierGap, Fix, Hazard};
+pub use explain::{BarrierGap, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
 pub use shadow::{Operand, Range};

@@ -2,7 +2,7 @@
 
 use super::clock::{Knowledge, Ranged, Stream};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
-use super::explain::{self, Hazard};
+use super::explain::{self, Hazard, SemaphoreUse, Suggested};
 use super::host::Host;
 use super::shadow::{Operand, Range, Record, Shadow};
 use crate::scope::Scope;
@@ -55,6 +55,18 @@ pub(super) struct PastBarrier {
 /// How many barriers of a queue explanations look back at.
 const REMEMBERED_BARRIERS: usize = 256;
 
+/// A submission that explanations may point at.
+#[derive(Clone, Debug)]
+pub(super) struct PastSubmission {
+    /// Operations of the queue before it, per stage.
+    pub counts: BTreeMap<Stages, u64>,
+    pub waits: Vec<SemaphoreUse>,
+    pub signals: Vec<SemaphoreUse>,
+}
+
+/// How many submissions of a queue explanations look back at.
+const REMEMBERED_SUBMISSIONS: usize = 64;
+
 /// How many operations of a device [`Tracker::tag`] looks back at.
 const REMEMBERED_OPERATIONS: usize = 1 << 14;
 
@@ -83,6 +95,9 @@ pub(super) struct Queue {
     /// Writes that are visible to accesses of this kind in this stage.
     visible: BTreeMap<(Stages, Accesses), Ranged>,
     pub(super) barriers: Vec<PastBarrier>,
+    pub(super) submissions: VecDeque<PastSubmission>,
+    /// Barriers that fixes have asked for.
+    pub(super) suggested: VecDeque<Suggested>,
     /// The dependency whose transitions are being judged.
     pub(super) performing: Option<Performing>,
 }
@@ -217,13 +232,22 @@ impl Tracker {
         state.second_scope(&known, Stages::DEVICE);
     }
 
+    /// What the submission that begins waits for and is going to signal: explanations point at it.
+    pub fn semaphores(&mut self, queue: QueueId, waits: Vec<SemaphoreUse>, signals: Vec<SemaphoreUse>) {
+        let state = self.queues.entry(queue).or_default();
+        let counts = state.counts.clone();
+        state.submissions.push_back(PastSubmission { counts, waits, signals });
+        if state.submissions.len() > REMEMBERED_SUBMISSIONS {
+            state.submissions.pop_front();
+        }
+    }
+
     /// The wait of a submission for a semaphore, at these stages.
     pub fn wait_semaphore(&mut self, queue: QueueId, payload: &Payload, stages: Stages) {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.always.clone();
         known.join(&payload.0);
-        let scope =
-            [AccessScope { stages, accesses: Accesses::MEMORY_READ | Accesses::MEMORY_WRITE, ranges: None }];
+        let scope = [AccessScope::global(stages, Accesses::MEMORY_READ | Accesses::MEMORY_WRITE)];
         state.make_visible(&known.available, &scope);
         state.second_scope(&known, stages.with_later());
     }
@@ -233,11 +257,7 @@ impl Tracker {
     pub fn signal_semaphore(&mut self, queue: QueueId, stages: Option<Stages>) -> Payload {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.first_scope(queue, stages.map(Stages::with_earlier));
-        let scope = [AccessScope {
-            stages: stages.unwrap_or(Stages::DEVICE),
-            accesses: Accesses::MEMORY_WRITE,
-            ranges: None,
-        }];
+        let scope = [AccessScope::global(stages.unwrap_or(Stages::DEVICE), Accesses::MEMORY_WRITE)];
         let counts = state.counts.clone();
         state.make_available(queue, &mut known, &scope, &counts);
         state.everything.join(&known);
@@ -496,6 +516,13 @@ impl Queue {
             self.barriers.remove(0);
         }
         self.barriers.push(PastBarrier { frozen: known.available, ..barrier });
+    }
+}
+
+impl PastSubmission {
+    /// Whether the operation of this queue is one of it or of a later one.
+    pub fn is_before(&self, record: &Record) -> bool {
+        self.counts.get(&record.stage).copied().unwrap_or(0) < record.number
     }
 }
 
