@@ -1,6 +1,7 @@
 //! Tiny programs with their verdicts. `a` is 16 bytes at 0x1000, `b` 16 bytes at 0x2000.
 
 mod axioms;
+mod host_axioms;
 
 use super::*;
 use crate::access::{Reference, Site};
@@ -304,7 +305,7 @@ fn barriers_hold_for_their_bytes() {
         .barrier_on(CS, SW, CS, SR, B)
         .dispatch(read())
         .gives(HazardReadAfterWrite);
-    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, range: true, ..Default::default() }));
+    assert!(matches!(h.fix, Fix::Insert { .. }), "a barrier on `b` is not for `a`: {:?}", h.fix);
     Program::new().dispatch(write()).barrier_on(CS, SW, CS, SR, A).dispatch(read()).ordered();
     let half = Range { start: 0x1008, end: 0x1010 };
     let h = Program::new()
@@ -313,11 +314,103 @@ fn barriers_hold_for_their_bytes() {
         .dispatch(read())
         .gives(HazardReadAfterWrite);
     assert_eq!(h.bytes, vec![Range { start: 0x1000, end: 0x1008 }]);
+    assert!(matches!(h.fix, Fix::Insert { .. }), "nobody knows that the barrier is on `a`");
+    let mut p = Program::new().dispatch(write());
+    let mut of_a = Dependency::memory(CS, SW, CS, SR).on(&[half]);
+    of_a.available.iter_mut().chain(&mut of_a.visible).for_each(|scope| scope.resource = Some(A));
+    p.t.barrier(QueueId(0), &of_a, 100);
+    let h = p.dispatch(read()).gives(HazardReadAfterWrite);
+    assert_eq!(h.fix, Fix::Extend(BarrierGap { tag: 100, range: true, ..Default::default() }));
+}
+
+/// Waits of queue 1 and signals of queue 0.
+fn of(value: Option<u64>, stages: Option<Stages>) -> SemaphoreUse {
+    SemaphoreUse { semaphore: 7, value, stages }
+}
+
+#[test]
+fn a_semaphore_that_is_there_is_changed_and_not_joined_by_another() {
+    let gap = |value, wait_stages, signal_stages| {
+        let (waits, signals) = (QueueId(1), QueueId(0));
+        Fix::ExtendSemaphore(SemaphoreGap { semaphore: 7, waits, signals, value, wait_stages, signal_stages })
+    };
+    // The wait names another stage; the signal follows another stage; the wait is for a smaller value.
+    for (waits, signals, carried, expected) in [
+        (of(None, Some(CP)), of(None, None), None, gap(None, CS, NO)),
+        (of(None, Some(ALL)), of(None, Some(CL)), Some(CL), gap(None, NO, CS)),
+        (of(Some(4), Some(ALL)), of(Some(5), None), Some(NO), gap(Some((4, 5)), NO, NO)),
+        (of(Some(4), Some(CP)), of(Some(5), None), Some(NO), gap(Some((4, 5)), CS, NO)),
+    ] {
+        let mut p = Program::new();
+        p.t.semaphores(QueueId(0), vec![], vec![signals]);
+        let mut p = p.dispatch(write());
+        let payload = p.t.signal_semaphore(QueueId(0), carried);
+        let mut p = p.submit(1);
+        p.t.semaphores(QueueId(1), vec![waits.clone()], vec![]);
+        p.t.wait_semaphore(QueueId(1), &payload, waits.stages.unwrap());
+        let h = p.on(1, CS, A, read().operand).gives(HazardReadRacingWrite);
+        assert_eq!(h.fix, expected, "{waits:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_waits_for_too_small_a_value_is_told_to_wait_for_the_writers() {
+    let mut p = Program::new().submit(1);
+    p.t.semaphores(QueueId(1), vec![of(Some(4), Some(ALL))], vec![]);
+    let mut p = p.on(1, CS, A, read().operand);
+    p.t.semaphores(QueueId(0), vec![], vec![of(Some(5), None)]);
+    let h = p.dispatch(write()).gives(HazardWriteRacingRead);
+    let (waits, signals) = (QueueId(1), QueueId(0));
+    let (wait_stages, signal_stages) = (NO, NO);
+    let value = Some((4, 5));
+    let gap = SemaphoreGap { semaphore: 7, waits, signals, value, wait_stages, signal_stages };
+    assert_eq!(h.fix, Fix::ExtendSemaphore(gap));
+}
+
+#[test]
+fn findings_that_one_barrier_mends_ask_for_one_barrier() {
+    let (a, b) = (write().operand, shader(NONE, SW).through(2).operand);
+    let writes = |t: &mut Tracker| {
+        let op = t.begin(QueueId(0), CS, 1, None);
+        t.access(op, A, a);
+        t.access(op, B, b);
+    };
+    let mut t = Program::new().t;
+    writes(&mut t);
+    let op = t.begin(QueueId(0), CS, 2, None);
+    let mut found = t.access(op, A, read().operand);
+    found.extend(t.access(op, B, shader(UR, NONE).operand));
+    t.join_fixes(&mut found);
+    let both = Fix::Insert { source: CS, available: SW, destination: CS, visible: SR | UR };
+    assert_eq!(found.iter().map(|h| h.fix.clone()).collect::<Vec<_>>(), [both.clone(), both]);
+    // A later reader of what the first command wrote: that barrier, with what it lacks.
+    let op = t.begin(QueueId(0), CP, 3, None);
+    let mut found = t.access(op, A, Operand::fixed(TR, NONE));
+    t.join_fixes(&mut found);
+    let more = Fix::Insert { source: CS, available: SW, destination: CS | CP, visible: SR | UR | TR };
+    assert_eq!(found[0].fix, more);
+    // What was written behind it is another matter.
+    writes(&mut t);
+    let op = t.begin(QueueId(0), CP, 4, None);
+    let mut found = t.access(op, B, Operand::fixed(TR, NONE));
+    t.join_fixes(&mut found);
+    let other = Fix::Insert { source: CS, available: SW, destination: CP, visible: TR };
+    assert_eq!(found.last().map(|h| h.fix.clone()), Some(other));
+    // A barrier that is there gains all that they lack.
+    let mut t = Program::new().t;
+    writes(&mut t);
+    t.barrier(QueueId(0), &Dependency::memory(CS, SW, CS, NONE), 9);
+    let op = t.begin(QueueId(0), CS, 2, None);
+    let mut found = t.access(op, A, read().operand);
+    found.extend(t.access(op, B, shader(UR, NONE).operand));
+    t.join_fixes(&mut found);
+    let both = Fix::Extend(BarrierGap { tag: 9, visible: SR | UR, ..Default::default() });
+    assert_eq!(found.iter().map(|h| h.fix.clone()).collect::<Vec<_>>(), [both.clone(), both]);
 }
 
 #[test]
 fn two_memory_barriers_join_in_one_sync1_command_and_not_in_sync2() {
-    let scope = |stages, accesses| AccessScope { stages, accesses, ranges: None };
+    let scope = AccessScope::global;
     let joined = Dependency {
         source: CS,
         destination: CP,

@@ -5,26 +5,27 @@
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const RANGES: [Range; 2] = [Range { start: 0x1000, end: 0x1010 }, Range { start: 0x2000, end: 0x2010 }];
+pub(super) const RANGES: [Range; 2] =
+    [Range { start: 0x1000, end: 0x1010 }, Range { start: 0x2000, end: 0x2010 }];
 
 /// A deterministic stream of choices.
-struct Choices(u64);
+pub(super) struct Choices(pub u64);
 
 impl Choices {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % n
     }
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(super) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }
 
 #[derive(Clone, Debug)]
-enum Node {
+pub(super) enum Node {
     Access { operation: usize, queue: u32, position: usize, stage: Stages, range: usize, operand: Operand },
     Available { queue: u32, position: usize, scopes: Vec<AccessScope>, limit: Option<usize> },
     Visible { queue: u32, position: usize, scopes: Option<Vec<AccessScope>>, second: Stages },
@@ -32,7 +33,7 @@ enum Node {
 }
 
 #[derive(Clone, Debug)]
-enum Item {
+pub(super) enum Item {
     Operation {
         stage: Stages,
         nodes: Vec<usize>,
@@ -46,23 +47,23 @@ enum Item {
 
 /// A program as a graph, built beside the tracker from the same commands.
 #[derive(Default)]
-struct Graph {
-    nodes: Vec<Node>,
-    edges: BTreeSet<(usize, usize)>,
+pub(super) struct Graph {
+    pub(super) nodes: Vec<Node>,
+    pub(super) edges: BTreeSet<(usize, usize)>,
     queues: BTreeMap<u32, Vec<Item>>,
     host: Option<usize>,
     operations: usize,
 }
 
 impl Graph {
-    fn node(&mut self, node: Node) -> usize {
+    pub(super) fn node(&mut self, node: Node) -> usize {
         self.nodes.push(node);
         self.nodes.len() - 1
     }
-    fn items(&mut self, queue: u32) -> Vec<Item> {
+    pub(super) fn items(&mut self, queue: u32) -> Vec<Item> {
         self.queues.entry(queue).or_default().clone()
     }
-    fn host_node(&mut self) -> usize {
+    pub(super) fn host_node(&mut self) -> usize {
         let n = self.node(Node::Host);
         if let Some(before) = self.host {
             self.edges.insert((before, n));
@@ -90,7 +91,7 @@ impl Graph {
             }
         }
     }
-    fn always(&mut self, queue: u32, to: usize) {
+    pub(super) fn always(&mut self, queue: u32, to: usize) {
         for item in self.items(queue) {
             if let Item::Dependency { last, second: None } = item {
                 self.edges.insert((last, to));
@@ -99,20 +100,30 @@ impl Graph {
     }
     fn submit(&mut self, queue: u32) {
         let host = self.host_node();
+        self.begin(queue, host);
+    }
+    /// A submission, which the host made at `host`, begins.
+    pub(super) fn begin(&mut self, queue: u32, host: usize) {
         let position = self.items(queue).len();
         let v = self.node(Node::Visible { queue, position, scopes: None, second: Stages::DEVICE });
         self.edges.insert((host, v));
         self.always(queue, v);
         self.queues.entry(queue).or_default().push(Item::Dependency { last: v, second: None });
     }
-    fn dependency(&mut self, queue: u32, d: &Dependency, position: usize, record: bool) -> Vec<Item> {
+    pub(super) fn dependency(
+        &mut self,
+        queue: u32,
+        d: &Dependency,
+        position: usize,
+        record: bool,
+    ) -> Vec<Item> {
         let a = self.node(Node::Available { queue, position, scopes: d.available.clone(), limit: None });
         self.first_scope(queue, Some(d.source.with_earlier()), a);
         self.visible_half(queue, d, position, a, record)
     }
     /// From the availability operation on: transitions are between it and the visibility operation, and after
     /// what reaches all commands.
-    fn visible_half(
+    pub(super) fn visible_half(
         &mut self,
         queue: u32,
         d: &Dependency,
@@ -155,13 +166,9 @@ impl Graph {
         }
         items
     }
-    fn signal(&mut self, queue: u32, stages: Option<Stages>) -> usize {
+    pub(super) fn signal(&mut self, queue: u32, stages: Option<Stages>) -> usize {
         let position = self.items(queue).len();
-        let scope = AccessScope {
-            stages: stages.unwrap_or(Stages::DEVICE),
-            accesses: Accesses::MEMORY_WRITE,
-            ranges: None,
-        };
+        let scope = AccessScope::global(stages.unwrap_or(Stages::DEVICE), Accesses::MEMORY_WRITE);
         let a = self.node(Node::Available { queue, position, scopes: vec![scope], limit: None });
         self.first_scope(queue, stages.map(Stages::with_earlier), a);
         self.queues
@@ -170,13 +177,9 @@ impl Graph {
             .push(Item::Dependency { last: a, second: Some(Stages::empty()) });
         a
     }
-    fn wait(&mut self, queue: u32, signal: usize, stages: Stages) {
+    pub(super) fn wait(&mut self, queue: u32, signal: usize, stages: Stages) {
         let position = self.items(queue).len();
-        let scopes = vec![AccessScope {
-            stages,
-            accesses: Accesses::MEMORY_READ | Accesses::MEMORY_WRITE,
-            ranges: None,
-        }];
+        let scopes = vec![AccessScope::global(stages, Accesses::MEMORY_READ | Accesses::MEMORY_WRITE)];
         let v =
             self.node(Node::Visible { queue, position, scopes: Some(scopes), second: stages.with_later() });
         self.edges.insert((signal, v));
@@ -184,7 +187,7 @@ impl Graph {
         let second = Some(stages.with_later());
         self.queues.entry(queue).or_default().push(Item::Dependency { last: v, second });
     }
-    fn operation(&mut self, queue: u32, stage: Stages, accesses: &[(usize, Operand)]) {
+    pub(super) fn operation(&mut self, queue: u32, stage: Stages, accesses: &[(usize, Operand)]) {
         let items = self.items(queue);
         let position = items.len();
         let operation = self.operations;
@@ -203,7 +206,7 @@ impl Graph {
         }
         self.queues.entry(queue).or_default().push(Item::Operation { stage, nodes });
     }
-    fn closure(&self) -> Vec<Vec<bool>> {
+    pub(super) fn closure(&self) -> Vec<Vec<bool>> {
         let n = self.nodes.len();
         let mut m = vec![vec![false; n]; n];
         for &(a, b) in &self.edges {
@@ -230,7 +233,7 @@ impl Graph {
         };
         self.nodes.iter().filter_map(write).collect()
     }
-    fn includes(scopes: &[AccessScope], stage: Stages, access: Accesses, range: usize) -> bool {
+    pub(super) fn includes(scopes: &[AccessScope], stage: Stages, access: Accesses, range: usize) -> bool {
         scopes.iter().any(|s| {
             s.stages.contains(stage)
                 && s.accesses.contains(access)
@@ -304,7 +307,7 @@ impl Graph {
     }
 }
 
-fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
+pub(super) fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
     let stages =
         [Stages::COMPUTE_SHADER, Stages::COPY, Stages::CLEAR, Stages::DRAW_INDIRECT, Stages::GRAPHICS];
     if c.below(10) < 4 {
@@ -328,7 +331,7 @@ fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
     (s, a)
 }
 
-fn dependency(c: &mut Choices) -> Dependency {
+pub(super) fn dependency(c: &mut Choices) -> Dependency {
     let (source, from) = masks(c, true);
     let (destination, to) = masks(c, false);
     let d = Dependency::memory(source, from, destination, to);
