@@ -10,7 +10,7 @@ use pellucid::vulkan::lower::{Lowered, lower};
 use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
-use pellucid_memory::explore::{Bounds, Choices, Limit, Outline};
+use pellucid_memory::explore::{Bounds, Choices, Limit, Totals};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
 use pellucid_memory::litmus::program::{Program, Term};
@@ -64,7 +64,7 @@ struct Explored {
     /// Some execution is a livelock.
     stuck: bool,
     failed: BTreeSet<String>,
-    outline: Outline,
+    totals: Totals,
 }
 
 fn semantics(program: &pellucid_shader_interp::Program) -> Vec<StorageClasses> {
@@ -146,7 +146,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         }
         ControlFlow::Continue(())
     };
-    let outline = explore(
+    let totals = explore(
         &program,
         &Grid { base: [0; 3], groups },
         &resources,
@@ -156,8 +156,8 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         &ExploreOptions { bounds, which, ..ExploreOptions::default() },
         &mut each,
     );
-    match outline {
-        Ok(outline) => found.outline = outline,
+    match totals {
+        Ok(totals) => found.totals = totals,
         Err(Trap::Livelock) => found.stuck = true,
         Err(trap) => drop(found.failed.insert(trap.to_string())),
     }
@@ -208,9 +208,9 @@ impl Tally {
         let explored = explored(test, &lowered, chains, self.bounds, Which::All);
         let allowed = search(Goal::Outcomes);
         let [race, in_order] = [Goal::Race, Goal::RaceInOrder].map(search);
-        let limits_hit = explored.outline.limits.iter().any(|limit| *limit != Limit::Races);
+        let limits_hit = explored.totals.limits.iter().any(|limit| *limit != Limit::Races);
         if !allowed.complete || !race.complete || !in_order.complete || limits_hit {
-            return self.unbounded.push(format!("{name} chains={chains}: {:?}", explored.outline));
+            return self.unbounded.push(format!("{name} chains={chains}: {:?}", explored.totals));
         }
         let mut wrong = Vec::new();
         for state in explored.outcomes.keys().filter(|state| !allowed.outcomes.contains(*state)) {
@@ -219,7 +219,7 @@ impl Tally {
         for state in allowed.outcomes.iter().filter(|state| !explored.outcomes.contains_key(*state)) {
             let condition = random::exactly(&test.observables(), state).expect("something to observe");
             let in_order = axioms::search(test, &options, limits, &Goal::StateInOrder(&condition));
-            if in_order.witness.is_some() && explored.outline.limits.contains(&Limit::Races) {
+            if in_order.witness.is_some() && explored.totals.limits.contains(&Limit::Races) {
                 self.raced.insert(name.to_owned());
                 self.missed += 1;
             } else if in_order.witness.is_some() || !in_order.complete {
@@ -249,8 +249,8 @@ impl Tally {
         }
         self.compared += 1;
         self.outcomes += explored.outcomes.len();
-        self.executions += explored.outline.executions;
-        self.repeated += explored.outline.repeated;
+        self.executions += explored.totals.executions;
+        self.repeated += explored.totals.repeated;
         self.racing += usize::from(explored.racing);
         if !wrong.is_empty() {
             self.wrong.push(format!("{name} chains={chains}: {}", wrong.join("; ")));

@@ -7,21 +7,21 @@
 //! Lanes access in ascending order. Accesses of earlier dispatches are ordered before those of later ones:
 //! what happens between commands is judged elsewhere ([`crate::commands`]).
 
+mod access_table;
 mod core;
 mod explore;
 mod footprint;
 mod group;
-mod kinds;
 mod lane;
 mod lanes;
 mod observe;
 mod report;
 
+use self::access_table::{AccessTable, Role};
 use self::core::Core;
-use self::group::Group;
-use self::kinds::{Does, Kinds};
+use self::group::Groups;
 use self::lane::{Cells, Lane};
-use self::lanes::{Place, Sweep, Sweeping};
+use self::lanes::{FastPath, LaneOperation, Place};
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -29,7 +29,7 @@ use crate::component::{each as each_lane, get, put};
 use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
-use crate::model::ReadModifyWrite;
+use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::outline::Outline;
 use crate::race::{
     AgentId, Agents, Histories, Operation, ReleaseSequence, Shadow, Space, Time, Topology, Trace,
@@ -100,9 +100,7 @@ pub struct CheckedMemory {
     options: CheckOptions,
     core: Core,
     shadow: Shadow,
-    groups: FxHashMap<u32, Group>,
-    /// Of workgroups that have ended, for the next ones.
-    spare: Vec<Group>,
+    groups: Groups,
     current: u32,
     first_lane: AgentId,
     workgroup_size: u32,
@@ -123,7 +121,7 @@ impl CheckedMemory {
             options,
             core: Core {
                 agents: no_agents(options.chains),
-                kinds: Kinds::new(),
+                kinds: AccessTable::new(),
                 histories: Histories::default(),
                 report: Report::new(options.max_findings),
                 values: options.values,
@@ -131,9 +129,12 @@ impl CheckedMemory {
                 seed: options.seed,
                 exploring: None,
                 no_history: History::default(),
-                read_modify_write: ReadModifyWrite::ByHalves,
                 trace: Trace::default(),
-                chains: options.chains,
+                options: ModelOptions {
+                    chains: options.chains,
+                    read_modify_write: ReadModifyWrite::ByHalves,
+                    ..ModelOptions::default()
+                },
                 executed: Vec::new(),
                 read_from: None,
                 first_agent: 0,
@@ -147,11 +148,12 @@ impl CheckedMemory {
                 partly: ((0, 0), false),
                 views: FxHashMap::default(),
                 observed: Observed::default(),
+                #[cfg(test)]
+                only_order: false,
             },
             observing: false,
             shadow: Shadow::default(),
-            groups: FxHashMap::default(),
-            spare: Vec::new(),
+            groups: Groups::default(),
             current: 0,
             first_lane: 0,
             workgroup_size: 1,
@@ -176,7 +178,7 @@ impl CheckedMemory {
         for classes in &info.semantics {
             self.core.agents.note_semantics(*classes);
         }
-        self.core.kinds = Kinds::new();
+        self.core.kinds = AccessTable::new();
         self.observe(false);
         self.last_modify = 0;
         self.core.histories.clear();
@@ -205,8 +207,7 @@ impl CheckedMemory {
         self.core.trace.clear();
         self.core.fresh.clear();
         self.core.begin_undefined(Unwritten::default());
-        self.groups.clear();
-        self.spare.clear();
+        self.groups = Groups::default();
         self.shadow.shrink();
         self.core.report.take()
     }
@@ -218,30 +219,30 @@ impl CheckedMemory {
 
     /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.
     #[inline(always)]
-    fn sweep(
+    fn fast_path(
         &mut self,
         to: &Pointers<'_>,
         mask: Mask,
         kind: u32,
         access: &Access,
-        does: Sweeping<'_>,
+        does: LaneOperation<'_>,
     ) -> Mask {
-        if !self.core.sweeps(kind, access) {
+        if !self.core.may_be_fast(kind, access) {
             return mask;
         }
-        let sweep = Sweep::new(&self.core, kind, self.first_lane);
+        let fast = FastPath::new(&self.core, kind, self.current, self.first_lane);
         match to {
             Pointers::View { view, offset, immediate } => {
                 let undefined = self.core.partly_undefined(view);
                 let place = Place { view, offset, immediate: *immediate, undefined, device: true };
-                lanes::serve(sweep, &self.core, &mut self.shadow, &place, mask, access, does)
+                lanes::serve(fast, &self.core, &mut self.shadow, &place, mask, access, does)
             }
             Pointers::Workgroup { offset, immediate, reference } => {
-                let Some(group) = self.groups.get_mut(&self.current) else { return mask };
+                let Some(group) = self.groups.entered() else { return mask };
                 let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
                 let place = Place { view: &view, offset, immediate, undefined: !group.zeroed, device: false };
-                lanes::serve(sweep, &self.core, &mut group.cells, &place, mask, access, does)
+                lanes::serve(fast, &self.core, &mut group.cells, &place, mask, access, does)
             }
             Pointers::Physical { .. } => mask,
         }
@@ -279,7 +280,7 @@ impl CheckedMemory {
                 }
             }
             Pointers::Workgroup { offset, immediate, reference } => {
-                let Some(group) = self.groups.get_mut(&self.current) else { return Ok(()) };
+                let Some(group) = self.groups.entered() else { return Ok(()) };
                 let view = group.memory.view(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
                 let undefined = !group.zeroed;
@@ -373,7 +374,8 @@ impl MemorySystem for CheckedMemory {
         self.current = identity.workgroup;
         self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
         self.first_lane = self.core.first_agent + identity.first_local_index;
-        self.core.full = self.groups.get(&identity.workgroup).map_or([0; 4], |group| group.full);
+        self.groups.enter(identity.workgroup);
+        self.core.full = self.groups.entered().map_or([0; 4], |group| group.full);
     }
 
     fn load(
@@ -387,8 +389,8 @@ impl MemorySystem for CheckedMemory {
         if self.observing {
             self.observe_read(at, &from, mask, access, AccessKind::Read);
         }
-        let kind = self.core.kinds.number(at, access, reference(&from), Does::Read);
-        let mask = self.sweep(&from, mask, kind, access, Sweeping::Load(out));
+        let kind = self.core.kinds.number(at, access, reference(&from), Role::Read);
+        let mask = self.fast_path(&from, mask, kind, access, LaneOperation::Load(out));
         if mask == 0 {
             return Ok(());
         }
@@ -421,9 +423,9 @@ impl MemorySystem for CheckedMemory {
         if self.observing && !self.holds(&to, mask, access, value) {
             self.core.observed.changed = true;
         }
-        let kind = self.core.kinds.number(at, access, reference(&to), Does::Write);
+        let kind = self.core.kinds.number(at, access, reference(&to), Role::Write);
         self.core.agents.note_write(self.core.kinds.get(kind));
-        let mask = self.sweep(&to, mask, kind, access, Sweeping::Store(value));
+        let mask = self.fast_path(&to, mask, kind, access, LaneOperation::Store(value));
         if mask == 0 {
             return Ok(());
         }
@@ -459,9 +461,9 @@ impl MemorySystem for CheckedMemory {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }
         let through = reference(&to);
-        let modify = self.core.kinds.number(at, access, through, Does::Modify);
+        let modify = self.core.kinds.number(at, access, through, Role::Modify);
         let fail = if op == AtomicOp::CompareExchange {
-            self.core.kinds.number(at, access, through, Does::Fail)
+            self.core.kinds.number(at, access, through, Role::Fail)
         } else {
             modify
         };
@@ -472,7 +474,7 @@ impl MemorySystem for CheckedMemory {
         }
         let mask = match op {
             AtomicOp::CompareExchange => mask,
-            _ => self.sweep(&to, mask, modify, access, Sweeping::Modify(op, value, out)),
+            _ => self.fast_path(&to, mask, modify, access, LaneOperation::Modify(op, value, out)),
         };
         if mask == 0 {
             return Ok(());
@@ -504,7 +506,7 @@ impl MemorySystem for CheckedMemory {
     ) {
         let operation = operation(at, memory, semantics);
         if execution == Scope::Workgroup {
-            if let Some(group) = self.groups.get_mut(&self.current) {
+            if let Some(group) = self.groups.entered() {
                 group.arrived.push((self.first_lane, mask));
                 group.arrival.get_or_insert(operation);
             }
@@ -535,8 +537,8 @@ impl MemorySystem for CheckedMemory {
         std::mem::take(&mut self.core.observed)
     }
 
-    fn judged(&mut self) -> Vec<Finding> {
-        self.core.report.judged()
+    fn new_findings(&mut self) -> Vec<Finding> {
+        self.core.report.new_findings()
     }
 
     #[cold]
@@ -548,7 +550,7 @@ impl MemorySystem for CheckedMemory {
         if let Some(exploring) = &mut self.core.exploring {
             exploring.explorer.joined(workgroup);
         }
-        let Some(group) = self.groups.get_mut(&workgroup) else { return };
+        let Some(group) = self.groups.get_mut(workgroup) else { return };
         group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);
         if workgroup == self.current {
             self.core.full = group.full;
@@ -557,9 +559,7 @@ impl MemorySystem for CheckedMemory {
 
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {
         self.core.agents.open(workgroup);
-        let mut group = self.spare.pop().unwrap_or_default();
-        group.begin(bytes, zeroed);
-        self.groups.insert(workgroup, group);
+        self.groups.begin(workgroup, bytes, zeroed);
     }
 
     fn workgroup_end(&mut self, workgroup: u32) {
@@ -570,11 +570,10 @@ impl MemorySystem for CheckedMemory {
         if !self.core.fresh.is_empty() {
             self.core.fresh.retain(|(agent, _), _| !ended.contains(agent));
         }
-        if let Some(group) = self.groups.remove(&workgroup) {
+        if let Some(group) = self.groups.end(workgroup) {
             for cell in group.cells.iter().filter(|cell| cell.history != 0) {
                 self.core.histories.remove(cell.history);
             }
-            self.spare.push(group);
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum HeapError {
     System {
         /// What was tried.
         doing: &'static str,
-        /// Why not.
+        /// What the operating system says.
         error: std::io::Error,
     },
 }

@@ -30,7 +30,7 @@ pub struct Gap {
     pub before: Site,
     /// The other one.
     pub after: Site,
-    /// Where.
+    /// At which point of the control flow around both.
     pub place: BarrierPlace,
 }
 

@@ -22,6 +22,17 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The scope of a [`Scope::level`]; invocation scope has none.
+    pub fn of_level(level: Option<u8>) -> Scope {
+        match level {
+            None => Scope::Invocation,
+            Some(0) => Scope::Subgroup,
+            Some(1) => Scope::Workgroup,
+            Some(2) => Scope::QueueFamily,
+            Some(_) => Scope::Device,
+        }
+    }
+
     /// The level of the scope in the model's scope instances: subgroup 0, workgroup 1, queue family 2, device
     /// 3; `None` for [`Scope::Invocation`].
     pub fn level(self) -> Option<usize> {

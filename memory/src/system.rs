@@ -273,7 +273,7 @@ pub trait MemorySystem {
 
     /// Findings that were judged since the last call, in that order. What occurs again is counted for the end
     /// of the dispatch. Only called in the modelled mode.
-    fn judged(&mut self) -> Vec<Finding> {
+    fn new_findings(&mut self) -> Vec<Finding> {
         Vec::new()
     }
 

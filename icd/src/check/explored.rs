@@ -124,7 +124,7 @@ pub fn dispatch(
     let mut watching = Watching::new(config, program, grid, number);
     let mut collected = Collected::default();
     let mut first_trap = None;
-    let outline = explore(
+    let totals = explore(
         program,
         grid,
         resources,
@@ -162,7 +162,7 @@ pub fn dispatch(
     let told = Explored {
         title: context.title(),
         dispatch: number,
-        outline: &outline,
+        totals: &totals,
         buffers: &shown.buffers,
         outcomes: &collected.outcomes,
         failing: &collected.failing,

@@ -2,7 +2,7 @@
 //! see each again.
 
 use super::element::Element;
-use pellucid_memory::explore::{Choices, Outline};
+use pellucid_memory::explore::{Choices, Totals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub struct Explored<'a> {
     /// Its number on its device.
     pub dispatch: u32,
     /// Numbers and limits.
-    pub outline: &'a Outline,
+    pub totals: &'a Totals,
     /// The buffers of the outcomes.
     pub buffers: &'a [ShownBuffer],
     /// By the contents of those buffers; of executions that ended without a trap.
@@ -104,17 +104,17 @@ impl Explored<'_> {
 
     /// The text. `replay` gives the command for an execution.
     pub fn render(&self, replay: &dyn Fn(&Choices) -> String) -> String {
-        let outline = self.outline;
+        let totals = self.totals;
         let verb = if self.replayed { "replayed" } else { "explored" };
         let mut text = format!("{verb}: {}\n", self.title);
-        let repeats = plural(outline.repeated, "repeat");
+        let repeats = plural(totals.repeated, "repeat");
         text.push_str(&format!(
             "   = complete: {}; {}, {repeats} cut short, {} with findings\n",
-            outline.complete() && !self.replayed,
-            plural(outline.executions, "execution"),
+            totals.complete() && !self.replayed,
+            plural(totals.executions, "execution"),
             self.found(),
         ));
-        for limit in &outline.limits {
+        for limit in &totals.limits {
             text.push_str(&format!("   = bound: {}: {}\n", limit.name(), limit.explanation()));
         }
         text.push_str(&format!("   = outcomes: {}\n", self.outcomes.len()));
@@ -177,10 +177,10 @@ impl Explored<'_> {
         json!({
             "type": "explored",
             "dispatch": self.dispatch,
-            "complete": self.outline.complete() && !self.replayed,
-            "bounds": self.outline.limits.iter().map(|limit| limit.name()).collect::<Vec<_>>(),
-            "executions": self.outline.executions,
-            "repeated": self.outline.repeated,
+            "complete": self.totals.complete() && !self.replayed,
+            "bounds": self.totals.limits.iter().map(|limit| limit.name()).collect::<Vec<_>>(),
+            "executions": self.totals.executions,
+            "repeated": self.totals.repeated,
             "with_findings": self.found(),
             "outcomes": outcomes,
             "failing": failing,

@@ -1,13 +1,13 @@
 //! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
 
+use super::access_table::AccessTable;
 use super::explore::Exploring;
-use super::kinds::Kinds;
-use super::report::{Court, Report};
+use super::report::{AxiomContext, Report};
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
-use crate::model::ReadModifyWrite;
+use crate::model::ModelOptions;
 use crate::race::{
-    AgentId, Agents, Cell, Clocks, Histories, Kind, Later, NOBODY, Order, Pair, Record, ReleaseSequence,
-    Space, Time, Trace,
+    AgentId, Agents, Cell, Clocks, Histories, Later, NOBODY, Order, Pair, Record, ReleaseSequence, Space,
+    StaticAccess, Time, Trace,
 };
 use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
@@ -73,11 +73,12 @@ pub(super) struct Conflicts {
 /// Everything but the bytes and the cells.
 pub(super) struct Core {
     pub agents: Agents,
-    pub kinds: Kinds,
+    pub kinds: AccessTable,
     pub histories: Histories,
     pub report: Report,
     pub trace: Trace,
-    pub chains: bool,
+    /// Of the model: as the axioms take them.
+    pub options: ModelOptions,
     /// How often each kind of atomic was executed, by instruction of a subgroup.
     pub executed: Vec<u32>,
     /// What the last atomic read or read-modify-write read from.
@@ -89,7 +90,6 @@ pub(super) struct Core {
     pub exploring: Option<Exploring>,
     /// Stands for that of a word without one.
     pub no_history: History,
-    pub read_modify_write: ReadModifyWrite,
     /// The first agent of the entered workgroup, and how many there are.
     pub first_agent: AgentId,
     pub group_agents: u32,
@@ -112,6 +112,9 @@ pub(super) struct Core {
     pub views: FxHashMap<(u64, u64), bool>,
     /// What an observer is told next.
     pub observed: Observed,
+    /// No cache of the order is asked.
+    #[cfg(test)]
+    pub only_order: bool,
 }
 
 pub(super) fn mix(values: &[u64]) -> u64 {
@@ -128,19 +131,31 @@ pub(super) fn mix(values: &[u64]) -> u64 {
 impl Core {
     /// The rules, with what the agents know now.
     pub fn order(&self) -> Order<'_> {
-        Order { agents: &self.agents, read_modify_write: self.read_modify_write }
+        Order { agents: &self.agents, read_modify_write: self.options.read_modify_write }
+    }
+
+    #[cfg(test)]
+    pub(super) fn only_order(&self) -> bool {
+        self.only_order
+    }
+
+    #[cfg(not(test))]
+    #[inline(always)]
+    pub(super) fn only_order(&self) -> bool {
+        false
     }
 
     pub fn record(&self, who: Who) -> Record {
         Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind }
     }
 
-    /// The usual orders, decided by a few comparisons: the same agent, or the same workgroup with a barrier
-    /// in between that makes everything of the class available and visible.
+    /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup with
+    /// a barrier in between that makes everything of the class available and visible. (The other cache is
+    /// [`super::lanes::FastPath`]; `tests/fast_paths.rs` compares both with the order.)
     #[inline(always)]
-    fn quick(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
+    fn quick(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);
-        if earlier_kind.reference != kind.reference {
+        if earlier_kind.reference != kind.reference || self.only_order() {
             return false;
         }
         if earlier.agent == who.agent {
@@ -156,7 +171,7 @@ impl Core {
     /// this kind: then times must tell that this one is later, as it is not covered by the other's
     /// availability operation.
     #[inline(always)]
-    fn outshines(&self, earlier: &Record, who: Who, kind: &Kind) -> bool {
+    fn is_more_available(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
         earlier.agent == who.agent
             && earlier.kind != 0
             && self.kinds.get(earlier.kind).own() > kind.own()
@@ -166,12 +181,12 @@ impl Core {
     /// Whether what is ordered after the later access may race with the earlier one all the same: a private
     /// access by the same agent.
     #[inline(always)]
-    fn hides(&self, earlier: &Record, kind: &Kind) -> bool {
+    fn hides(&self, earlier: &Record, kind: &StaticAccess) -> bool {
         kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
     }
 
     /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.
-    fn ordered(&self, earlier: &Record, who: Who, kind: &Kind, clocks: &Clocks) -> bool {
+    fn ordered(&self, earlier: &Record, who: Who, kind: &StaticAccess, clocks: &Clocks) -> bool {
         self.quick(earlier, who, kind) || {
             let later = Later { agent: who.agent, clocks, kind };
             self.order().ordered(earlier, self.kinds.get(earlier.kind), &later)
@@ -203,8 +218,8 @@ impl Core {
                 continue;
             }
             found.doubted = true;
-            let court =
-                Court::new(&self.trace, self.kinds.list(), &self.agents, self.chains, self.read_modify_write);
+            let (trace, kinds, options) = (&self.trace, self.kinds.list(), self.options);
+            let axioms = AxiomContext { trace, kinds, agents: &self.agents, options };
             let pair = Pair {
                 earlier: *earlier,
                 earlier_kind: self.kinds.get(earlier.kind),
@@ -213,7 +228,7 @@ impl Core {
                 space: place.space,
                 address: place.address,
             };
-            if !self.report.confirm(&court, &pair, self.exploring.is_some()) {
+            if !self.report.confirm(&axioms, &pair, self.exploring.is_some()) {
                 found.overruled = found.overruled.max(*position);
             } else if let Told::AtOnce = told {
                 self.report.race(&pair, None, 0, place);
@@ -253,7 +268,7 @@ impl Core {
         history: u32,
         index: Option<usize>,
         agent: AgentId,
-        kind: &Kind,
+        kind: &StaticAccess,
         bytes: u8,
     ) -> ReleaseSequence {
         let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
@@ -289,7 +304,7 @@ impl Core {
     }
 
     /// Whether an atomic access of this kind may learn something from what it reads.
-    pub fn acquires(&self, number: u32, kind: &Kind, bytes: u8) -> bool {
+    pub fn acquires(&self, number: u32, kind: &StaticAccess, bytes: u8) -> bool {
         let history = self.histories.peek(number);
         kind.atomic && kind.semantics.acquire && history.is_some_and(|history| history.synchronizes(bytes))
     }
@@ -549,7 +564,7 @@ impl Core {
             && (first.kind == 0 || self.quick(first, who, kind))
             && (latest.kind == 0 || self.quick(latest, who, kind))
             && !self.hides(&cell.write, kind)
-            && !self.outshines(&cell.write, who, kind)
+            && !self.is_more_available(&cell.write, who, kind)
             && !self.hides(first, kind)
             && !self.hides(latest, kind)
         {
@@ -573,11 +588,13 @@ impl Core {
     ) {
         let kind = *self.kinds.get(who.kind);
         self.agents.complete(who.agent);
-        let outshone = match self.histories.peek(cell.history) {
-            Some(history) => history.newest(bytes).any(|entry| self.outshines(&entry.record, who, &kind)),
-            None => self.outshines(&cell.write, who, &kind),
+        let more_available = match self.histories.peek(cell.history) {
+            Some(history) => {
+                history.newest(bytes).any(|entry| self.is_more_available(&entry.record, who, &kind))
+            }
+            None => self.is_more_available(&cell.write, who, &kind),
         };
-        if outshone {
+        if more_available {
             self.agents.tick(who.agent);
         }
         let clocks = self.agents.clocks(who.agent).clone();

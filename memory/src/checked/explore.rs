@@ -19,7 +19,7 @@ use crate::access::Access;
 use crate::device::MemoryRange;
 use crate::explore::{Accessed, Explorer, Limit};
 use crate::finding::Finding;
-use crate::history::{Entry, History, Load, Position, ValuePolicy};
+use crate::history::{Entry, History, Load, Position, ValuePolicy, bits};
 use crate::race::{Cell, Clocks, ReleaseSequence, Space};
 use crate::raw;
 use std::sync::atomic::Ordering;
@@ -257,10 +257,6 @@ struct Named<'a> {
     changed: bool,
 }
 
-fn word_bits(bytes: u8) -> u32 {
-    (0..4).filter(|b| bytes >> b & 1 != 0).fold(0, |bits, b| bits | 0xff << (8 * b))
-}
-
 impl Lane<'_> {
     pub(super) fn explore_read(&mut self, access: &Access, who: Who, place: &Where, newest: u64) -> u64 {
         let mut value = 0;
@@ -303,9 +299,10 @@ impl Lane<'_> {
         for piece in pieces(place.address, access.size) {
             let cell = self.cells.cell(piece.word);
             let (before, after) = (piece.place(old), piece.place(value));
-            let bits = (piece.bytes, before, after);
-            let taken = self.core.explore_store(cell, piece.word, who, bits, (heads.clone(), free), place);
-            let mask = word_bits(taken);
+            let piece_bits = (piece.bytes, before, after);
+            let taken =
+                self.core.explore_store(cell, piece.word, who, piece_bits, (heads.clone(), free), place);
+            let mask = bits(taken);
             stored = stored & !piece.lift(mask) | piece.lift(after & mask);
         }
         self.keep(access, place, old, stored);

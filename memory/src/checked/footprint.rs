@@ -2,10 +2,10 @@
 
 use super::CheckedMemory;
 use crate::commands::{Accesses, Footprint, Operand, Range};
-use crate::race::{Kind, NOBODY, Record};
+use crate::race::{NOBODY, Record, StaticAccess};
 use crate::scope::{Scope, StorageClasses};
 
-fn scope(kind: &Kind) -> Option<Scope> {
+fn scope(kind: &StaticAccess) -> Option<Scope> {
     Some(match kind.level? {
         0 => Scope::Subgroup,
         1 => Scope::Workgroup,

@@ -5,6 +5,7 @@ use crate::access::Reference;
 use crate::component::each as each_lane;
 use crate::race::{AgentId, Cell, Operation, Time};
 use crate::system::{Mask, MemoryView};
+use rustc_hash::FxHashMap;
 
 /// The memory of a workgroup.
 #[derive(Default)]
@@ -34,6 +35,63 @@ pub(super) struct Group {
     pub arrival: Option<Operation>,
     /// As for the entered workgroup in the core.
     pub full: [Time; 4],
+}
+
+/// The workgroups that run, by their numbers in the dispatch.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// Those that run, and buffers of some that have ended.
+    groups: Vec<Group>,
+    /// Where in `groups` a running workgroup is.
+    index: FxHashMap<u32, usize>,
+    /// The places of those that have ended.
+    free: Vec<usize>,
+    /// The place of the entered one: most accesses ask for it.
+    entered: usize,
+}
+
+impl Groups {
+    /// None runs any more.
+    pub fn clear(&mut self) {
+        self.free.extend(self.index.drain().map(|(_, place)| place));
+        self.entered = usize::MAX;
+    }
+
+    /// A workgroup that runs.
+    pub fn get_mut(&mut self, workgroup: u32) -> Option<&mut Group> {
+        self.groups.get_mut(*self.index.get(&workgroup)?)
+    }
+
+    /// From now on [`Groups::entered`] is this workgroup.
+    pub fn enter(&mut self, workgroup: u32) {
+        self.entered = self.index.get(&workgroup).copied().unwrap_or(usize::MAX);
+    }
+
+    /// The workgroup that was entered last, if it runs.
+    #[inline(always)]
+    pub fn entered(&mut self) -> Option<&mut Group> {
+        self.groups.get_mut(self.entered)
+    }
+
+    /// A workgroup begins that has so many bytes of memory. `zeroed`: they are initialised.
+    pub fn begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool) {
+        let place = self.free.pop().unwrap_or(self.groups.len());
+        if place == self.groups.len() {
+            self.groups.push(Group::default());
+        }
+        self.groups[place].begin(bytes, zeroed);
+        self.index.insert(workgroup, place);
+    }
+
+    /// A workgroup has ended. Its cells can be looked at until another one begins.
+    pub fn end(&mut self, workgroup: u32) -> Option<&Group> {
+        let place = self.index.remove(&workgroup)?;
+        self.free.push(place);
+        if self.entered == place {
+            self.entered = usize::MAX;
+        }
+        self.groups.get(place)
+    }
 }
 
 impl Group {

@@ -6,7 +6,7 @@
 
 use super::core::Core;
 use crate::access::{Access, AtomicOp};
-use crate::race::{AgentId, Cell, Kind, Level, Record, STRIP, Shadow, Strip, Time};
+use crate::race::{AgentId, Cell, CellRun, Level, RUN, Record, Shadow, StaticAccess, Time};
 use crate::raw;
 use crate::system::{LANES, Lanes, Mask, MemoryView};
 use std::sync::atomic::Ordering;
@@ -25,17 +25,17 @@ pub(super) trait Words {
         self.cell(word)
     }
 
-    /// The strip that begins with this word, where cells are in strips.
+    /// The run that begins with this word, where cells are in runs.
     #[inline(always)]
-    fn strip(&mut self, word: u64) -> Option<&mut Strip> {
+    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
         let _ = word;
         None
     }
 
     /// The same for one that is about to be written.
     #[inline(always)]
-    fn strip_to_write(&mut self, word: u64) -> Option<&mut Strip> {
-        self.strip(word)
+    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
+        self.run(word)
     }
 }
 
@@ -51,13 +51,13 @@ impl Words for Shadow {
     }
 
     #[inline(always)]
-    fn strip(&mut self, word: u64) -> Option<&mut Strip> {
-        word.is_multiple_of(STRIP as u64).then(|| Shadow::strip(self, word))
+    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
+        word.is_multiple_of(RUN as u64).then(|| Shadow::run(self, word))
     }
 
     #[inline(always)]
-    fn strip_to_write(&mut self, word: u64) -> Option<&mut Strip> {
-        word.is_multiple_of(STRIP as u64).then(|| Shadow::strip_to_write(self, word))
+    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
+        word.is_multiple_of(RUN as u64).then(|| Shadow::run_to_write(self, word))
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Place<'a> {
 }
 
 /// What the lanes do.
-pub(super) enum Sweeping<'a> {
+pub(super) enum LaneOperation<'a> {
     Load(&'a mut [Lanes]),
     Store(&'a [Lanes]),
     Modify(AtomicOp, &'a [Lanes], &'a mut [Lanes]),
@@ -92,8 +92,8 @@ pub(super) enum Sweeping<'a> {
 impl Core {
     /// Whether an instruction may be in the common case at all.
     #[inline(always)]
-    pub fn sweeps(&mut self, kind: u32, access: &Access) -> bool {
-        if access.size != 4 || self.exploring.is_some() {
+    pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
+        if access.size != 4 || self.exploring.is_some() || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);
@@ -122,13 +122,13 @@ impl Core {
 /// Serves the lanes that are in the common case; returns the others.
 #[inline(always)]
 pub(super) fn serve<C: Words>(
-    mut sweep: Sweep,
+    mut fast: FastPath,
     core: &Core,
     cells: &mut C,
     place: &Place<'_>,
     mask: Mask,
     access: &Access,
-    mut does: Sweeping<'_>,
+    mut does: LaneOperation<'_>,
 ) -> Mask {
     let kinds = core.kinds.list();
     let components = u64::from(access.components);
@@ -138,10 +138,10 @@ pub(super) fn serve<C: Words>(
     }
     let last = view.size() - 4 * components;
     let mut todo = match &mut does {
-        _ if components != 1 || access.atomic.is_some() || !sweep.alike => mask,
-        Sweeping::Load(out) => sweep.load_strips(core, cells, place, mask, &mut out[0]),
-        Sweeping::Store(value) => sweep.store_strips(core, cells, place, mask, &value[0]),
-        Sweeping::Modify(..) => mask,
+        _ if components != 1 || access.atomic.is_some() || !fast.alike => mask,
+        LaneOperation::Load(out) => fast.load_runs(core, cells, place, mask, &mut out[0]),
+        LaneOperation::Store(value) => fast.store_runs(core, cells, place, mask, &value[0]),
+        LaneOperation::Modify(..) => mask,
     };
     let mut left = 0;
     while todo != 0 {
@@ -152,7 +152,7 @@ pub(super) fn serve<C: Words>(
             let word = (view.address + offset) / 4;
             for k in 0..components {
                 let cell = match does {
-                    Sweeping::Load(_) => cells.cell(word + k),
+                    LaneOperation::Load(_) => cells.cell(word + k),
                     _ => cells.cell_to_write(word + k),
                 };
                 let at = offset + 4 * k;
@@ -162,21 +162,21 @@ pub(super) fn serve<C: Words>(
                     && cell.write.kind == 0
                     && (!place.device || core.unwritten.any(address, address + 4));
                 served &= match &mut does {
-                    Sweeping::Load(out) => {
+                    LaneOperation::Load(out) => {
                         out[k as usize].0[lane] = old;
-                        sweep.read(kinds, cell, lane, undefined)
+                        fast.read(kinds, cell, lane, undefined)
                     }
-                    Sweeping::Store(value) => {
-                        let fine = sweep.write(kinds, cell, lane, old);
+                    LaneOperation::Store(value) => {
+                        let fine = fast.write(kinds, cell, lane, old);
                         if fine {
                             raw::store(view, at, 4, u64::from(value[k as usize].0[lane]), Ordering::Relaxed);
                         }
                         fine
                     }
-                    Sweeping::Modify(op, value, out) => {
+                    LaneOperation::Modify(op, value, out) => {
                         let fine = !undefined
-                            && !core.agents.has_pending(sweep.first_lane + lane as u32)
-                            && sweep.write(kinds, cell, lane, old);
+                            && !core.agents.has_pending(fast.first_lane + lane as u32)
+                            && fast.write(kinds, cell, lane, old);
                         if fine {
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
                             raw::store(view, at, 4, new, Ordering::Relaxed);
@@ -188,7 +188,7 @@ pub(super) fn serve<C: Words>(
             }
         }
         if !served {
-            if !matches!(does, Sweeping::Load(_)) {
+            if !matches!(does, LaneOperation::Load(_)) {
                 // Lanes write in ascending order: behind one that is left, all are.
                 return left | todo;
             }
@@ -199,27 +199,27 @@ pub(super) fn serve<C: Words>(
     left
 }
 
-/// Lanes that access a strip together.
-const LANES_OF: Mask = ((1u64 << STRIP) - 1) as Mask;
+/// Lanes that access a run together.
+const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
-impl Sweep {
-    /// The word and offset of the strip that the lanes from `lane` access word after word, if they do.
+impl FastPath {
+    /// The word and offset of the run that the lanes from `lane` access word after word, if they do.
     #[inline(always)]
-    fn strip_of(&self, place: &Place<'_>, mask: Mask, lane: usize) -> Option<(u64, u64)> {
-        if mask >> lane & LANES_OF != LANES_OF {
+    fn run_of(&self, place: &Place<'_>, mask: Mask, lane: usize) -> Option<(u64, u64)> {
+        if mask >> lane & RUN_LANES != RUN_LANES {
             return None;
         }
-        let offsets: &[u32; STRIP] = place.offset.0[lane..].first_chunk()?;
-        let gaps = (0..STRIP).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(4 * j as u32)));
+        let offsets: &[u32; RUN] = place.offset.0[lane..].first_chunk()?;
+        let gaps = (0..RUN).fold(0, |gaps, j| gaps | (offsets[j] ^ offsets[0].wrapping_add(4 * j as u32)));
         let offset = u64::from(offsets[0].wrapping_add(place.immediate));
-        let bytes = 4 * STRIP as u64;
+        let bytes = 4 * RUN as u64;
         let address = place.view.address.checked_add(offset)?;
         (gaps == 0 && address.is_multiple_of(bytes) && offset.checked_add(bytes)? <= place.view.size())
             .then_some((address / 4, offset))
     }
 
     #[inline(always)]
-    fn load_strips<C: Words>(
+    fn load_runs<C: Words>(
         &mut self,
         core: &Core,
         cells: &mut C,
@@ -228,22 +228,22 @@ impl Sweep {
         out: &mut Lanes,
     ) -> Mask {
         let mut left = mask;
-        for lane in (0..LANES).step_by(STRIP) {
-            let Some((word, offset)) = self.strip_of(place, mask, lane) else { continue };
-            let Some(cell) = cells.strip(word).and_then(Strip::whole) else { continue };
-            let end = 4 * (word + STRIP as u64);
+        for lane in (0..LANES).step_by(RUN) {
+            let Some((word, offset)) = self.run_of(place, mask, lane) else { continue };
+            let Some(cell) = cells.run(word).and_then(CellRun::whole) else { continue };
+            let end = 4 * (word + RUN as u64);
             let undefined = place.undefined && cell.write.kind == 0 && core.unwritten.any(4 * word, end);
             if self.read(core.kinds.list(), cell, lane, undefined)
-                && raw::copy_words_out(place.view, offset, &mut out.0[lane..lane + STRIP])
+                && raw::copy_words_out(place.view, offset, &mut out.0[lane..lane + RUN])
             {
-                left &= !(LANES_OF << lane);
+                left &= !(RUN_LANES << lane);
             }
         }
         left
     }
 
     #[inline(always)]
-    fn store_strips<C: Words>(
+    fn store_runs<C: Words>(
         &mut self,
         core: &Core,
         cells: &mut C,
@@ -252,24 +252,24 @@ impl Sweep {
         value: &Lanes,
     ) -> Mask {
         let mut left = mask;
-        for lane in (0..LANES).step_by(STRIP) {
+        for lane in (0..LANES).step_by(RUN) {
             // Lanes write in ascending order.
-            let Some((word, offset)) = self.strip_of(place, mask, lane) else { break };
-            let Some(strip) = cells.strip_to_write(word) else { break };
-            let Some(cell) = strip.whole() else { break };
+            let Some((word, offset)) = self.run_of(place, mask, lane) else { break };
+            let Some(run) = cells.run_to_write(word) else { break };
+            let Some(cell) = run.whole() else { break };
             if !self.write(core.kinds.list(), cell, lane, 0) {
                 break;
             }
-            raw::copy_words_out(place.view, offset, strip.before());
-            raw::copy_words_in(place.view, offset, &value.0[lane..lane + STRIP]);
-            left &= !(LANES_OF << lane);
+            raw::copy_words_out(place.view, offset, run.before());
+            raw::copy_words_in(place.view, offset, &value.0[lane..lane + RUN]);
+            left &= !(RUN_LANES << lane);
         }
         left
     }
 }
 
 /// What is decided once per instruction.
-pub(super) struct Sweep {
+pub(super) struct FastPath {
     kind: u32,
     reference: u32,
     non_private: bool,
@@ -297,11 +297,12 @@ pub(super) struct Sweep {
     last_local: bool,
 }
 
-impl Sweep {
-    pub fn new(core: &Core, kind: u32, first_lane: AgentId) -> Sweep {
+impl FastPath {
+    #[inline(always)]
+    pub fn new(core: &Core, kind: u32, workgroup: u32, first_lane: AgentId) -> FastPath {
         let own = core.kinds.get(kind);
-        let times = core.agents.times(first_lane);
-        Sweep {
+        let (times, alike) = core.agents.times(workgroup, (first_lane - core.first_agent) as usize);
+        FastPath {
             kind,
             reference: own.reference,
             non_private: own.non_private,
@@ -313,7 +314,7 @@ impl Sweep {
             group_agents: core.group_agents,
             full: core.full[(own.class.bits().trailing_zeros() & 3) as usize],
             first_lane,
-            alike: times.iter().fold(0, |differs, time| differs | (time ^ times[0])) == 0,
+            alike,
             times,
             last: u32::MAX,
             last_same: false,
@@ -326,7 +327,7 @@ impl Sweep {
     }
 
     #[cold]
-    fn look(&mut self, kinds: &[Kind], number: u32) {
+    fn look(&mut self, kinds: &[StaticAccess], number: u32) {
         let kind = &kinds[number as usize];
         self.last = number;
         self.last_same = kind.reference == self.reference;
@@ -346,9 +347,10 @@ impl Sweep {
             && self.level.min(kind.level) == Some(1);
     }
 
-    /// Whether the earlier access is ordered before one by `agent` now, or else mutually ordered with it.
+    /// Whether the earlier access is ordered before one by `agent` now, or else mutually ordered with it: a
+    /// cache of [`crate::race::Order`].
     #[inline(always)]
-    fn order(&mut self, kinds: &[Kind], earlier: &Record, agent: AgentId) -> (bool, bool) {
+    fn order(&mut self, kinds: &[StaticAccess], earlier: &Record, agent: AgentId) -> (bool, bool) {
         if earlier.kind != self.last {
             self.look(kinds, earlier.kind);
         }
@@ -366,7 +368,7 @@ impl Sweep {
     /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word
     /// that nobody wrote is not.
     #[inline(always)]
-    pub fn read(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, undefined: bool) -> bool {
+    pub fn read(&mut self, kinds: &[StaticAccess], cell: &mut Cell, lane: usize, undefined: bool) -> bool {
         let record = self.record(lane);
         if cell.history != 0 {
             return false;
@@ -405,7 +407,7 @@ impl Sweep {
 
     /// Lane `lane` writes the word, which holds `old`; false, and nothing done, if it is not the common case.
     #[inline(always)]
-    pub fn write(&mut self, kinds: &[Kind], cell: &mut Cell, lane: usize, old: u32) -> bool {
+    pub fn write(&mut self, kinds: &[StaticAccess], cell: &mut Cell, lane: usize, old: u32) -> bool {
         let record = self.record(lane);
         if cell.history != 0 {
             return false;

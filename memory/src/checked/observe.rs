@@ -42,7 +42,7 @@ impl CheckedMemory {
     pub(super) fn holds(&mut self, to: &Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> bool {
         let group = match *to {
             Pointers::Workgroup { reference, .. } => {
-                let group = self.groups.get_mut(&self.current);
+                let group = self.groups.entered();
                 group.map_or(MemoryView::NULL, |group| group.memory.view(&self.variables, reference))
             }
             _ => MemoryView::NULL,

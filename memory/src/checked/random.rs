@@ -5,7 +5,7 @@ use super::*;
 use crate::access::AtomicOp;
 use crate::finding::FindingId;
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, ModelOptions};
-use crate::race::Kind;
+use crate::race::StaticAccess;
 use crate::race::tests::{Case, Random, Step, random_case};
 
 const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
@@ -46,7 +46,7 @@ impl Run {
         1 << (local % 2)
     }
 
-    fn access(&mut self, site: u32, agent: u32, kind: &Kind, word: u32, event: EventId) {
+    fn access(&mut self, site: u32, agent: u32, kind: &StaticAccess, word: u32, event: EventId) {
         let mask = self.enter(agent);
         let at = scope(kind.level);
         let access = Access {

@@ -5,9 +5,9 @@ use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
 use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
-use crate::model::{ModelOptions, ReadModifyWrite};
+use crate::model::ModelOptions;
 use crate::outline::Outline;
-use crate::race::{AgentId, Agents, Case, Explanation, Kind, Pair, Trace};
+use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace};
 use crate::scope::{Scope, StorageClasses};
 use crate::system::Notice;
 use rustc_hash::FxHashMap;
@@ -15,24 +15,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a judgement of the axioms needs.
-pub(super) struct Court<'a> {
+pub(super) struct AxiomContext<'a> {
     pub trace: &'a Trace,
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [StaticAccess],
     pub agents: &'a Agents,
     pub options: ModelOptions,
-}
-
-impl<'a> Court<'a> {
-    pub fn new(
-        trace: &'a Trace,
-        kinds: &'a [Kind],
-        agents: &'a Agents,
-        chains: bool,
-        read_modify_write: ReadModifyWrite,
-    ) -> Court<'a> {
-        let options = ModelOptions { chains, read_modify_write, ..ModelOptions::default() };
-        Court { trace, kinds, agents, options }
-    }
 }
 
 /// Turns agent numbers into what the program can see.
@@ -82,10 +69,6 @@ pub(super) struct Report {
     pub outline: Option<Arc<dyn Outline>>,
 }
 
-pub(super) fn scope_of(level: u8) -> Scope {
-    [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device][level.min(3) as usize]
-}
-
 impl Report {
     /// Keeps at most `most` different findings.
     pub fn new(most: usize) -> Report {
@@ -106,7 +89,7 @@ impl Report {
     }
 
     /// The findings since the last call. Their occurrences are counted from nothing again.
-    pub fn judged(&mut self) -> Vec<Finding> {
+    pub fn new_findings(&mut self) -> Vec<Finding> {
         let fresh = &mut self.findings[self.handed..];
         let complete = fresh.iter().take_while(|finding| !finding.accesses.is_empty()).count();
         self.handed += complete;
@@ -140,7 +123,7 @@ impl Report {
         Some(index)
     }
 
-    fn access(&self, agent: AgentId, kind: &Kind, place: &Where) -> AccessInfo {
+    fn access(&self, agent: AgentId, kind: &StaticAccess, place: &Where) -> AccessInfo {
         AccessInfo {
             site: kind.site,
             kind: match (kind.read, kind.write) {
@@ -150,7 +133,7 @@ impl Report {
                 (false, true) => AccessKind::Write,
                 _ => AccessKind::Read,
             },
-            atomic: if kind.atomic { kind.level.map(scope_of) } else { None },
+            atomic: kind.level.filter(|_| kind.atomic).map(|level| Scope::of_level(Some(level))),
             by: self.numbering.invocation(agent),
             place: Place {
                 class: kind.class,
@@ -179,14 +162,14 @@ impl Report {
 
     /// A read of bytes that nothing wrote.
     #[cold]
-    pub fn undefined(&mut self, who: Who, kind: &Kind, place: &Where) {
+    pub fn undefined(&mut self, who: Who, kind: &StaticAccess, place: &Where) {
         let access = self.access(who.agent, kind, place);
         self.single(FindingId::UninitialisedRead, access, Vec::new());
     }
 
     /// An access outside its view of `bytes` bytes.
     #[cold]
-    pub fn out_of_bounds(&mut self, who: Who, kind: &Kind, place: &Where, bytes: u64) {
+    pub fn out_of_bounds(&mut self, who: Who, kind: &StaticAccess, place: &Where, bytes: u64) {
         let access = self.access(who.agent, kind, place);
         self.single(FindingId::OutOfBounds, access, vec![Fact::Bounds(kind.class, bytes)]);
     }
@@ -238,18 +221,18 @@ impl Report {
     /// Judges a pair that the detector calls unordered: whether it is a race. Unless `exploring`, a static
     /// pair that is known to race is not judged again.
     #[cold]
-    pub fn confirm(&mut self, court: &Court<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
+    pub fn confirm(&mut self, axioms: &AxiomContext<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
         let key = (pair.earlier.kind, pair.later.kind);
         let known = self.races.get(&key).copied();
         let again = known.filter(|index| self.looks_again(*index));
         if known.is_some() && !exploring && again.is_none() {
             return true;
         }
-        let topology = court.agents.topology();
-        let slice = court.trace.slice(topology, court.kinds, pair);
+        let topology = axioms.agents.topology();
+        let slice = axioms.trace.slice(topology, axioms.kinds, pair);
         let case = Case {
             slice: &slice,
-            options: court.options,
+            options: axioms.options,
             first: (pair.earlier_kind, pair.earlier.agent),
             second: (pair.later_kind, pair.later.agent),
             topology,

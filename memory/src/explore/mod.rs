@@ -19,7 +19,7 @@
 //!   instead, and if nobody did, that is a livelock.
 //!
 //! Not explored: load buffering and values out of thin air, since every actor executes in program order. What
-//! else is left out is said: [`Outline::limits`] names every [`Limit`] that was met, and an exploration
+//! else is left out is said: [`Totals::limits`] names every [`Limit`] that was met, and an exploration
 //! without any is complete.
 
 mod choices;
@@ -99,7 +99,7 @@ impl Limit {
 
 /// Numbers of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
+pub struct Totals {
     /// Executions that were followed to their end.
     pub executions: u64,
     /// Executions that were cut short: their continuation had been explored.
@@ -108,7 +108,7 @@ pub struct Outline {
     pub limits: BTreeSet<Limit>,
 }
 
-impl Outline {
+impl Totals {
     /// Whether every execution was explored (load buffering excepted).
     pub fn complete(&self) -> bool {
         self.limits.is_empty()

@@ -1,7 +1,7 @@
 //! The depth-first search: which execution comes next.
 
 use super::execution::{Effect, Execution};
-use super::{Accessed, Actor, Bounds, Choices, End, Explorer, Limit, Outline, Ready};
+use super::{Accessed, Actor, Bounds, Choices, End, Explorer, Limit, Ready, Totals};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ impl Effects {
 ///     search.end(false);
 /// }
 /// assert_eq!(seen, [0, 1]);
-/// assert!(search.outline().complete());
+/// assert!(search.totals().complete());
 /// ```
 pub struct Search {
     bounds: Bounds,
@@ -92,7 +92,7 @@ pub struct Search {
     /// The present step has a node.
     stepping: bool,
     started: u64,
-    outline: Outline,
+    totals: Totals,
     over: bool,
 }
 
@@ -115,7 +115,7 @@ impl Search {
             last: None,
             stepping: false,
             started: 0,
-            outline: Outline::default(),
+            totals: Totals::default(),
             over: false,
         }
     }
@@ -132,7 +132,7 @@ impl Search {
             return false;
         }
         if self.started >= self.bounds.executions {
-            self.outline.limits.insert(Limit::Executions);
+            self.totals.limits.insert(Limit::Executions);
             self.over = true;
             return false;
         }
@@ -182,14 +182,14 @@ impl Search {
         self.execution.settle(ready);
         self.steps += 1;
         if self.steps > self.bounds.steps {
-            self.outline.limits.insert(Limit::Steps);
+            self.totals.limits.insert(Limit::Steps);
             self.end = End::CutOff;
             return None;
         }
         let free = |k: &usize| !self.execution.blocked(ready[*k].actor);
         let mut order: Vec<usize> = (0..ready.len()).filter(free).collect();
         if order.is_empty() && ready.iter().any(|ready| ready.parked) {
-            self.outline.limits.insert(Limit::Subgroups);
+            self.totals.limits.insert(Limit::Subgroups);
             self.end = End::CutOff;
             return None;
         }
@@ -316,8 +316,8 @@ impl Search {
             }
         }
         match self.end {
-            End::Ran | End::Livelock => self.outline.executions += 1,
-            End::Repeated => self.outline.repeated += 1,
+            End::Ran | End::Livelock => self.totals.executions += 1,
+            End::Repeated => self.totals.repeated += 1,
             End::CutOff => {}
         }
         self.end
@@ -341,13 +341,13 @@ impl Search {
     }
 
     /// Numbers so far.
-    pub fn outline(&self) -> &Outline {
-        &self.outline
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Says that something is left out.
     pub fn limit(&mut self, limit: Limit) {
-        self.outline.limits.insert(limit);
+        self.totals.limits.insert(limit);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads that repeat the agent's last one.
 
 use super::{Entry, History, Position, Read};
-use crate::race::{Kind, Record};
+use crate::race::{Record, StaticAccess};
 
 /// What the agent's last read of the location got, and gets again.
 pub struct Again {
@@ -17,7 +17,7 @@ impl History {
     /// A load by which its agent repeats its last read of the location, when nothing that decides about it
     /// has changed: no write since, no new knowledge (its time is the same), nothing that races, and the
     /// staleness budget is not spent. It gets the same value; the read is remembered as made now.
-    pub fn again(&mut self, record: Record, kind: &Kind, bytes: u8, budget: u32) -> Option<Again> {
+    pub fn again(&mut self, record: Record, kind: &StaticAccess, bytes: u8, budget: u32) -> Option<Again> {
         let index = self.reads.iter().rposition(|read| read.record.agent == record.agent)?;
         let Read { record: earlier, bytes: read, saw, at, repeats, quiet } = self.reads[index];
         if earlier != record || read != bytes || at != self.next || !quiet || saw < self.floor {

@@ -21,7 +21,7 @@ mod places;
 
 pub use places::Update;
 
-use crate::race::{Kind, Order, Record, ReleaseSequence};
+use crate::race::{Order, Record, ReleaseSequence, StaticAccess};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -44,14 +44,14 @@ pub type Position = u32;
 const MOST_ENTRIES: usize = 16;
 const MOST_READS: usize = 64;
 /// Readers beyond those that are remembered whose use of the staleness budget is.
-const MOST_WORN: usize = 4096;
+const MOST_REPEATED: usize = 4096;
 
 /// One write to the bytes of a word.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Who and how.
+    /// The agent, its time and its instruction.
     pub record: Record,
-    /// Which of the four bytes.
+    /// The bytes of the word that it covers: bit `b` for byte `b`.
     pub bytes: u8,
     /// The word's bits, where `bytes` says so.
     pub value: u32,
@@ -94,7 +94,7 @@ pub struct History {
     reads: Vec<Read>,
     /// Of reads that are not remembered, by agent, kind and bytes: the old entry that they read, and how
     /// often.
-    worn: BTreeMap<(u32, u32, u8), (Position, u32)>,
+    repeated: BTreeMap<(u32, u32, u8), (Position, u32)>,
     floor: Position,
     next: Position,
     whole: bool,
@@ -104,7 +104,7 @@ pub struct History {
 pub struct Load {
     /// The agent that loads.
     pub agent: u32,
-    /// Which bytes.
+    /// The bytes of the word that are loaded: bit `b` for byte `b`.
     pub bytes: u8,
     /// It is atomic.
     pub atomic: bool,
@@ -151,7 +151,8 @@ pub struct Loaded {
     pub admissible: Vec<u32>,
 }
 
-fn bits(bytes: u8) -> u32 {
+/// The bits of these bytes of a word.
+pub(crate) fn bits(bytes: u8) -> u32 {
     (0..4).filter(|b| bytes >> b & 1 != 0).fold(0, |bits, b| bits | 0xff << (8 * b))
 }
 
@@ -189,7 +190,12 @@ impl History {
     /// The writes that an access of this kind to some of the bytes may race with: the newest of each byte;
     /// for a plain access also the atomic ones that others superseded, as mutual order is not location order;
     /// and the private ones that a non-private one superseded: nothing orders them.
-    pub fn conflicting(&self, bytes: u8, kinds: &[Kind], kind: &Kind) -> impl Iterator<Item = &Entry> {
+    pub fn conflicting(
+        &self,
+        bytes: u8,
+        kinds: &[StaticAccess],
+        kind: &StaticAccess,
+    ) -> impl Iterator<Item = &Entry> {
         let newest: u32 = self.newest(bytes).map(|entry| entry.position).min().unwrap_or(0);
         let shared = self.ends_shared(bytes, kinds);
         let atomic = kind.atomic;
@@ -204,7 +210,7 @@ impl History {
 
     /// The reads of some of the bytes since they were last written, and private ones that a non-private write
     /// superseded.
-    pub fn reads_since(&self, bytes: u8, kinds: &[Kind]) -> impl Iterator<Item = &Read> {
+    pub fn reads_since(&self, bytes: u8, kinds: &[StaticAccess]) -> impl Iterator<Item = &Read> {
         let ends_shared = self.ends_shared(bytes, kinds);
         self.reads.iter().filter(move |read| {
             let shared = read.bytes & bytes;
@@ -215,7 +221,7 @@ impl History {
     }
 
     /// Whether the newest writes of the bytes are non-private.
-    fn ends_shared(&self, bytes: u8, kinds: &[Kind]) -> bool {
+    fn ends_shared(&self, bytes: u8, kinds: &[StaticAccess]) -> bool {
         self.newest(bytes).all(|entry| kinds[entry.record.kind as usize].non_private)
     }
 
@@ -255,7 +261,7 @@ impl History {
         let stale = self.is_old(bytes, saw);
         let again =
             |(earlier, repeats): (Position, u32)| if stale && earlier == saw { repeats + 1 } else { 0 };
-        let mut repeats = self.worn.remove(&(record.agent, record.kind, bytes)).map_or(0, again);
+        let mut repeats = self.repeated.remove(&(record.agent, record.kind, bytes)).map_or(0, again);
         if let Some(index) = self.reads.iter().rposition(same) {
             let earlier = &self.reads[index];
             repeats = again((earlier.saw, earlier.repeats));
@@ -269,7 +275,7 @@ impl History {
         if self.reads.len() == MOST_READS && !self.whole {
             let oldest = self.reads.remove(0);
             self.seen(oldest.saw);
-            self.wear(&oldest);
+            self.keep_repeats(&oldest);
         }
         self.reads.push(Read { record, bytes, saw, at: self.next, repeats, quiet });
     }
@@ -281,18 +287,21 @@ impl History {
 
     /// Keeps what a read that is forgotten has used up of the staleness budget: however many agents wait for
     /// a location, each moves on.
-    fn wear(&mut self, read: &Read) {
+    fn keep_repeats(&mut self, read: &Read) {
         if !self.is_old(read.bytes, read.saw) {
             return;
         }
-        if self.worn.len() == MOST_WORN {
-            self.worn.clear();
+        if self.repeated.len() == MOST_REPEATED {
+            self.repeated.clear();
             self.seen(self.next);
         }
         let key = (read.record.agent, read.record.kind, read.bytes);
-        let worn = self.worn.entry(key).or_insert((read.saw, 0));
-        *worn =
-            if worn.0 == read.saw { (read.saw, read.repeats.max(worn.1)) } else { (read.saw, read.repeats) };
+        let repeated = self.repeated.entry(key).or_insert((read.saw, 0));
+        *repeated = if repeated.0 == read.saw {
+            (read.saw, read.repeats.max(repeated.1))
+        } else {
+            (read.saw, read.repeats)
+        };
     }
 
     /// The old entries that an agent has read as often as the budget allows: which bytes, and their
@@ -300,10 +309,10 @@ impl History {
     fn spent_on(&self, agent: u32, budget: u32) -> impl Iterator<Item = (u8, Position)> {
         let remembered = self.reads.iter().filter(move |read| read.record.agent == agent);
         let remembered = remembered.map(|read| (read.bytes, read.saw, read.repeats));
-        let worn = self.worn.range((agent, 0, 0)..=(agent, u32::MAX, u8::MAX));
-        let worn = worn.map(|((_, _, bytes), (saw, repeats))| (*bytes, *saw, *repeats));
+        let repeated = self.repeated.range((agent, 0, 0)..=(agent, u32::MAX, u8::MAX));
+        let repeated = repeated.map(|((_, _, bytes), (saw, repeats))| (*bytes, *saw, *repeats));
         let spent = move |(bytes, saw, repeats)| (repeats >= budget).then_some((bytes, saw));
-        remembered.chain(worn).filter_map(spent)
+        remembered.chain(repeated).filter_map(spent)
     }
 
     /// Whether loads of the bytes by a reader that has seen, per byte, what is at these positions, and got
@@ -451,9 +460,9 @@ impl History {
     pub fn predecessors(
         &self,
         order: &Order<'_>,
-        kinds: &[Kind],
+        kinds: &[StaticAccess],
         agent: u32,
-        kind: &Kind,
+        kind: &StaticAccess,
         bytes: u8,
     ) -> Vec<ReleaseSequence> {
         self.predecessors_at(self.entries.len(), order, kinds, agent, kind, bytes)
@@ -464,9 +473,9 @@ impl History {
         &self,
         place: usize,
         order: &Order<'_>,
-        kinds: &[Kind],
+        kinds: &[StaticAccess],
         agent: u32,
-        kind: &Kind,
+        kind: &StaticAccess,
         bytes: u8,
     ) -> Vec<ReleaseSequence> {
         let here = self.entries[..place].iter().filter(|entry| entry.bytes == bytes);

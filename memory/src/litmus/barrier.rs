@@ -85,7 +85,8 @@ pub(super) fn progress(program: &Program, paths: &[&Path]) -> Progress {
                 }
                 None => (0..threads)
                     .filter(|other| {
-                        workgroup(*other) == here.key.workgroup && names(program, *other, here.key)
+                        workgroup(*other) == here.key.workgroup
+                            && names(program, *other, here.key.instance, here.key.resource)
                     })
                     .all(|other| arrivals(here.key, other) > 0),
             }
@@ -123,15 +124,15 @@ pub(super) fn progress(program: &Program, paths: &[&Path]) -> Progress {
 }
 
 /// Whether the code of a thread names this barrier.
-fn names(program: &Program, thread: usize, key: Key<'_>) -> bool {
+pub(super) fn names(program: &Program, thread: usize, barrier: &str, wanted: Option<i64>) -> bool {
     program.threads[thread].code.iter().any(|instruction| match instruction {
         Instruction::ControlBarrier { instance, resource, .. } => {
-            let same = match (resource, key.resource) {
+            let same = match (resource, wanted) {
                 (None, None) => true,
                 (Some(Operand::Constant(value)), Some(wanted)) => *value == wanted,
                 _ => false,
             };
-            same && instance == key.instance
+            same && instance == barrier
         }
         _ => false,
     })

@@ -62,7 +62,7 @@ pub struct Instruction {
 pub struct Assertion {
     /// The line in the file.
     pub line: u32,
-    /// As written.
+    /// The line of the file, as written.
     pub text: String,
     /// Whether an execution that satisfies the predicate must exist.
     pub satisfiable: bool,

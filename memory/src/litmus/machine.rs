@@ -23,6 +23,7 @@ use crate::model::{Judgement, MAX_EVENTS, ModelOptions, RelationName};
 use crate::race::{Record, ReleaseSequence};
 
 use super::axioms::{Found, Goal, Limits};
+use super::barrier::names;
 use super::path::liveness;
 use super::program::{Access, Condition, Instruction, Program, Term, Update};
 use super::skeleton::{access_event, barrier_event, fixed_event};
@@ -30,7 +31,7 @@ use super::witness::{self, Witness};
 
 mod state;
 
-use state::{Arrivals, BarrierKey, Future, State, ThreadState, future, names, value};
+use state::{Arrivals, BarrierKey, Future, State, ThreadState, future, value};
 
 /// Explores the program.
 pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
@@ -352,7 +353,10 @@ impl Machine<'_> {
         let released = match quorum {
             Some(quorum) => waiting.len() as i64 >= quorum,
             None => (0..count)
-                .filter(|other| program.same_instance(thread, *other, 1) && names(program, *other, &key))
+                .filter(|other| {
+                    program.same_instance(thread, *other, 1)
+                        && names(program, *other, &key.instance, key.resource)
+                })
                 .all(|other| waiting.contains(&other)),
         };
         if released {

@@ -28,7 +28,7 @@ use graph::{Edge, Graph, State};
 pub struct Bounds {
     /// Values of a location that a thread may lag behind.
     pub window: usize,
-    /// States.
+    /// States of a program that are visited before the search gives up.
     pub states: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct Termination {
     pub stuck: Option<Stuck>,
     /// Whether the whole state graph was searched.
     pub complete: bool,
-    /// States visited.
+    /// How many different states of the program were visited.
     pub states: usize,
 }
 

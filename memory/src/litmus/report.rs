@@ -38,7 +38,7 @@ use crate::progress::ProgressModel;
 /// What a run of one test found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The file.
+    /// The path of the test, as it was given.
     pub file: String,
     /// The name in the file.
     pub test: String,
@@ -53,13 +53,13 @@ pub struct Report {
     /// The test's own question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<AnswerReport>,
-    /// Final states.
+    /// The question about final states that the file asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<Vec<BTreeMap<String, i64>>>,
-    /// Race freedom.
+    /// Whether no execution has a data race.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub race_free: Option<AnswerReport>,
-    /// Termination.
+    /// Whether all threads end, under each progress model asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminates: Option<TerminationReport>,
     /// Assertions of a `.test` file.

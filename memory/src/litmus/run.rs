@@ -94,14 +94,14 @@ impl FromStr for Property {
 /// How properties are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The model.
+    /// Which variant of the model decides.
     pub options: ModelOptions,
     /// How a read-modify-write is ordered; by default literally in `.test` files, as the Alloy model has it,
     /// and by halves in `.litmus` files.
     pub read_modify_write: Option<ReadModifyWrite>,
     /// Bounds of the search.
     pub limits: Limits,
-    /// Who answers.
+    /// The axioms, the machine, or shaders on a Vulkan device.
     pub by: By,
 }
 

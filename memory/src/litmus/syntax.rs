@@ -5,9 +5,9 @@ use std::fmt;
 /// A place in a file: line and column, both counted from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position {
-    /// Line.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Column.
+    /// Column in characters, counted from 1.
     pub column: u32,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Position {
 pub struct SyntaxError {
     /// The file, as the reader was told its name.
     pub file: String,
-    /// Where.
+    /// The first character that is wrong.
     pub position: Position,
     /// What the grammar allows there.
     pub expected: String,

@@ -17,7 +17,7 @@ pub enum ModelError {
     /// A pair names an event that does not exist.
     #[error("{relation} names event {event}, the execution has {events}")]
     NoSuchEvent {
-        /// Where.
+        /// The relation that names it.
         relation: &'static str,
         /// The event named.
         event: EventId,
@@ -27,9 +27,9 @@ pub enum ModelError {
     /// Reads-from must lead from a write to a read of a common location.
     #[error("event {read} cannot read from event {write}: {why}")]
     ReadsFrom {
-        /// The write.
+        /// The write that is read from.
         write: EventId,
-        /// The read.
+        /// The read that cannot have its value.
         read: EventId,
         /// What is wrong.
         why: &'static str,
@@ -37,7 +37,7 @@ pub enum ModelError {
     /// A flag that has no meaning on this kind of event.
     #[error("event {event}: {why}")]
     Event {
-        /// The event.
+        /// The event that no instruction can make.
         event: EventId,
         /// What is wrong.
         why: &'static str,

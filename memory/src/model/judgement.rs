@@ -162,7 +162,7 @@ impl FromStr for RelationName {
 pub struct Race {
     /// The event with the lower index.
     pub first: EventId,
-    /// The other.
+    /// The other access: of the two one at least writes.
     pub second: EventId,
 }
 
@@ -176,7 +176,7 @@ pub enum Inconsistency {
     Shadowed {
         /// The shadowed write.
         write: EventId,
-        /// The read.
+        /// The read that takes its value from it.
         read: EventId,
     },
 }

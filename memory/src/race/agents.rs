@@ -138,10 +138,11 @@ impl Agents {
         self.since.values().copied().min().unwrap_or(self.published + 1)
     }
 
-    /// The present times of up to 32 agents of one workgroup, from `first`.
-    #[inline]
-    pub fn times(&self, first: AgentId) -> [Time; 32] {
-        self.blocks.times(first)
+    /// The present times of up to 32 agents of a workgroup, from the one with number `from` in it; and
+    /// whether they are all the same.
+    #[inline(always)]
+    pub fn times(&self, workgroup: u32, from: usize) -> ([Time; 32], bool) {
+        self.blocks.times(workgroup, from)
     }
 
     /// Whether nothing has been declared or executed that orders agents.
@@ -180,7 +181,7 @@ impl Agents {
 
     /// Says that accesses of this kind occur; needed before the first of them.
     #[inline]
-    pub fn note_write(&mut self, kind: &super::order::Kind) {
+    pub fn note_write(&mut self, kind: &super::order::StaticAccess) {
         if kind.write && kind.non_private {
             self.own_levels[class_index(kind.class) as usize] |= 1 << (kind.own() + 1);
         }
@@ -440,17 +441,38 @@ impl Agents {
         }
         let sharing: [AgentRanges; 4] =
             std::array::from_fn(|l| intersect(&publishers, &self.topology.range(agent, l as u8)));
+        self.add(clocks, release, operation.semantics.classes, &publishers, &sharing);
+    }
+
+    /// Adds to `clocks` what a release of queue family or device scope says to agents of other workgroups of
+    /// the dispatch.
+    pub(super) fn gather(&self, clocks: &mut Clocks, release: &Release) {
+        let nobody = AgentRanges::new;
+        let sharing = [nobody(), nobody(), release.agents.clone(), release.agents.clone()];
+        self.add(clocks, release, StorageClasses::all(), &release.agents, &sharing);
+    }
+
+    /// Adds what a release by `publishers` says through these classes. `sharing`: per level, those of them
+    /// that share the instance of that level with whom the clocks are of.
+    fn add(
+        &self,
+        clocks: &mut Clocks,
+        release: &Release,
+        classes: StorageClasses,
+        publishers: &AgentRanges,
+        sharing: &[AgentRanges; 4],
+    ) {
         let shares = |key: Key| !sharing[key.level() as usize].is_empty();
         // Availability in another subgroup's instance is of no use, and never used; taking it in keeps the
         // clocks of a workgroup equal.
         let with_whom = |key: Key| &sharing[key.level().max(1) as usize];
         for (index, mask) in self.masks.iter().enumerate() {
-            if !release.classes.contains(*mask) || !operation.semantics.classes.contains(*mask) {
+            if !release.classes.contains(*mask) || !classes.contains(*mask) {
                 continue;
             }
             let theirs = self.mask_clocks(&release.clocks, index);
             let ours = self.mask_clocks_mut(clocks, index);
-            for (first, end) in &publishers {
+            for (first, end) in publishers {
                 ours.before.join_range(*first..*end, release.time);
             }
             if let Some(before) = self.before(&release.clocks, index) {
@@ -476,48 +498,6 @@ impl Agents {
             }
             for (key, time) in theirs.own_exported.iter() {
                 for (first, end) in &sharing[key.level() as usize] {
-                    ours.imported.join_range(key, *first..*end, time);
-                }
-            }
-        }
-    }
-
-    /// Adds to `clocks` what a release of queue family or device scope says to agents of other workgroups of
-    /// the dispatch.
-    pub(super) fn gather(&self, clocks: &mut Clocks, release: &Release) {
-        for (index, mask) in self.masks.iter().enumerate() {
-            if !release.classes.contains(*mask) {
-                continue;
-            }
-            let theirs = self.mask_clocks(&release.clocks, index);
-            let ours = self.mask_clocks_mut(clocks, index);
-            for (first, end) in &release.agents {
-                ours.before.join_range(*first..*end, release.time);
-            }
-            if let Some(before) = self.before(&release.clocks, index) {
-                ours.before.join(before);
-            }
-            let Some(theirs) = theirs else { continue };
-            let wide = |key: &Key| key.level() >= 2;
-            for keyed in [&theirs.available, &theirs.made_available] {
-                for (key, clock) in keyed.iter().filter(|(key, _)| wide(key)) {
-                    ours.available.join(key, clock);
-                }
-            }
-            for keyed in [&theirs.imported, &theirs.exported] {
-                for (key, clock) in keyed.iter().filter(|(key, _)| wide(key)) {
-                    ours.imported.join(key, clock);
-                }
-            }
-            for (key, time) in theirs.own_available.iter().filter(|(key, _)| wide(key)) {
-                for own in self.own_levels(key.class()) {
-                    for (first, end) in &release.agents {
-                        ours.available.join_range(key.with_own(own), *first..*end, time);
-                    }
-                }
-            }
-            for (key, time) in theirs.own_exported.iter().filter(|(key, _)| wide(key)) {
-                for (first, end) in &release.agents {
                     ours.imported.join_range(key, *first..*end, time);
                 }
             }

@@ -170,20 +170,20 @@ impl Blocks {
         self.size
     }
 
-    /// The present times of up to 32 agents of one workgroup, from `first`.
-    #[inline]
-    pub fn times(&self, first: AgentId) -> [Time; 32] {
+    /// The present times of up to 32 agents of a block, from the one with number `from` in it; and whether
+    /// they are all the same.
+    #[inline(always)]
+    pub fn times(&self, block: u32, from: usize) -> ([Time; 32], bool) {
         let mut times = [1; 32];
-        match self.blocks.get(self.place(first / self.size)) {
-            Some(Block::Alike(stored, _)) => times = [stored.time; 32],
+        match self.blocks.get(self.place(block)) {
+            Some(Block::Alike(stored, _)) => return ([stored.time; 32], true),
             Some(Block::Each(stored)) => {
-                let from = (first % self.size) as usize;
                 for (time, stored) in times.iter_mut().zip(&stored[from..]) {
                     *time = stored.time;
                 }
             }
             None => {}
         }
-        times
+        (times, times.iter().all(|time| *time == times[0]))
     }
 }

@@ -141,12 +141,12 @@ pub struct Release {
     pub(super) level: Level,
     /// Storage classes of the semantics.
     pub(super) classes: StorageClasses,
-    /// Who.
+    /// The agents that release together.
     pub(super) agents: AgentRanges,
     /// Their time: everything up to it is covered.
     pub(super) time: Time,
     pub(super) clocks: Arc<Clocks>,
-    /// The releasing instruction.
+    /// The releasing instruction, for explanations.
     pub(super) site: Site,
 }
 

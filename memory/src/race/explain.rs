@@ -4,7 +4,7 @@
 //! (non-private, one reference, availability, all storage classes, the widest scope), and the first one that
 //! helps names what is missing.
 
-use super::order::Kind;
+use super::order::StaticAccess;
 use super::slice::Slice;
 use super::topology::{AgentId, Topology};
 use crate::access::Site;
@@ -34,9 +34,9 @@ pub struct Case<'a> {
     /// The model's options.
     pub options: ModelOptions,
     /// The earlier access and its agent.
-    pub first: (&'a Kind, AgentId),
+    pub first: (&'a StaticAccess, AgentId),
     /// The later access and its agent.
-    pub second: (&'a Kind, AgentId),
+    pub second: (&'a StaticAccess, AgentId),
     /// Who shares which instance.
     pub topology: &'a Topology,
     /// The shader's text.
@@ -102,12 +102,7 @@ impl Case<'_> {
 
     pub(super) fn common_scope(&self) -> Scope {
         let common = (0..4).find(|level| self.topology.same(self.first.1, self.second.1, *level));
-        match common {
-            Some(0) => Scope::Subgroup,
-            Some(1) => Scope::Workgroup,
-            Some(2) => Scope::QueueFamily,
-            _ => Scope::Device,
-        }
+        Scope::of_level(common.or(Some(3)))
     }
 
     pub(super) fn judge(&self, execution: &Execution) -> Option<Judged> {

@@ -12,12 +12,12 @@ use crate::scope::{Semantics, StorageClasses};
 
 /// What is the same for all executions of one access: by whom and where is in [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
-    /// The instruction.
+pub struct StaticAccess {
+    /// The instruction that makes it.
     pub site: Site,
-    /// Storage class.
+    /// Of the location: one bit.
     pub class: StorageClasses,
-    /// Reference.
+    /// The variable, descriptor or address through which it goes ([`crate::access::Reference`]).
     pub reference: u32,
     /// It reads.
     pub read: bool,
@@ -39,10 +39,10 @@ pub struct Kind {
     pub size: u8,
 }
 
-impl Kind {
+impl StaticAccess {
     /// A private, non-atomic read or write.
-    pub fn plain(site: Site, class: StorageClasses, reference: u32, write: bool) -> Kind {
-        Kind {
+    pub fn plain(site: Site, class: StorageClasses, reference: u32, write: bool) -> StaticAccess {
+        StaticAccess {
             site,
             class,
             reference,
@@ -61,7 +61,7 @@ impl Kind {
     /// Adds what the flags imply: atomics are available, visible and non-private; availability and visibility
     /// are non-private.
     #[must_use]
-    pub fn normalised(mut self) -> Kind {
+    pub fn normalised(mut self) -> StaticAccess {
         if self.atomic {
             self.available = self.write;
             self.visible = self.read;
@@ -89,28 +89,28 @@ impl Kind {
 /// One executed access to one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Who.
+    /// The agent that made it.
     pub agent: AgentId,
-    /// When, in the agent's time.
+    /// When: the agent's own time, which advances with its synchronising operations.
     pub time: Time,
-    /// Index of the kind in its table.
+    /// Index of its [`StaticAccess`] in the table of the dispatch; 0 stands for no access.
     pub kind: u32,
 }
 
 /// The later access of a pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {
-    /// Who.
+    /// The agent that makes it.
     pub agent: AgentId,
     /// What its agent knows, after the acquire effect of the access.
     pub clocks: &'a Clocks,
     /// What it does.
-    pub kind: &'a Kind,
+    pub kind: &'a StaticAccess,
 }
 
 /// Decides location order for one pair.
 pub struct Order<'a> {
-    /// Whose knowledge.
+    /// The vector clocks of all agents.
     pub agents: &'a Agents,
     /// How read-modify-writes are ordered.
     pub read_modify_write: ReadModifyWrite,
@@ -119,7 +119,13 @@ pub struct Order<'a> {
 impl Order<'_> {
     /// Whether two atomics are mutually ordered, given that they access the same set of locations.
     #[inline]
-    pub fn mutual(&self, earlier: &Record, kind: &Kind, agent: AgentId, later: &Kind) -> bool {
+    pub fn mutual(
+        &self,
+        earlier: &Record,
+        kind: &StaticAccess,
+        agent: AgentId,
+        later: &StaticAccess,
+    ) -> bool {
         if !(kind.atomic && later.atomic && kind.reference == later.reference && kind.size == later.size) {
             return false;
         }
@@ -131,7 +137,7 @@ impl Order<'_> {
 
     /// Whether an access of this kind by another agent inter-thread-happens-before the later one.
     #[inline]
-    pub fn before(&self, earlier: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+    pub fn before(&self, earlier: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let operation = later.kind.operation();
         self.agents.masks().iter().enumerate().any(|(index, mask)| {
             member(kind.class, kind.semantics.classes, *mask)
@@ -145,7 +151,7 @@ impl Order<'_> {
 
     /// Whether the write is available in the later agent's instance of `level` by an operation that happens
     /// before the later access.
-    fn available_at(&self, write: &Record, kind: &Kind, later: &Later<'_>, level: Level) -> bool {
+    fn available_at(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>, level: Level) -> bool {
         if kind.own() >= level as i8 && self.before(write, kind, later) {
             return true;
         }
@@ -164,7 +170,7 @@ impl Order<'_> {
     }
 
     /// Write-after-write.
-    fn write_before_write(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+    fn write_before_write(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         (0..4).any(|level| {
             self.agents.topology().same(write.agent, later.agent, level)
                 && self.available_at(write, kind, later, level)
@@ -172,7 +178,7 @@ impl Order<'_> {
     }
 
     /// Whether the later access's own visibility operation sees the write.
-    pub fn sees(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+    pub fn sees(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let Some(scope) = later.kind.level else { return false };
         if !later.kind.visible {
             return false;
@@ -189,14 +195,14 @@ impl Order<'_> {
     }
 
     /// Read-after-write.
-    fn write_before_read(&self, write: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+    fn write_before_read(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let key = Key::new(class_index(kind.class), 0, kind.own());
         let visible = later.clocks.visible.get(key);
         visible.is_some_and(|clock| clock.get(write.agent) >= write.time) || self.sees(write, kind, later)
     }
 
     /// Whether the earlier access is location-ordered before the later one.
-    pub fn ordered(&self, earlier: &Record, kind: &Kind, later: &Later<'_>) -> bool {
+    pub fn ordered(&self, earlier: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let same_agent = earlier.agent == later.agent;
         let same_reference = kind.reference == later.kind.reference;
         if same_agent && same_reference {
@@ -226,11 +232,11 @@ impl Order<'_> {
     /// these writes to exactly its locations, oldest first.
     pub fn predecessors(
         &self,
-        writes: &[(Record, &Kind, &ReleaseSequence)],
+        writes: &[(Record, &StaticAccess, &ReleaseSequence)],
         agent: AgentId,
-        kind: &Kind,
+        kind: &StaticAccess,
     ) -> Vec<ReleaseSequence> {
-        let follows = |index: usize, agent: AgentId, kind: &Kind| {
+        let follows = |index: usize, agent: AgentId, kind: &StaticAccess| {
             self.mutual(&writes[index].0, writes[index].1, agent, kind)
         };
         if let Some((last, (_, last_kind, heads))) = writes.iter().enumerate().next_back()
@@ -238,7 +244,7 @@ impl Order<'_> {
         {
             // Atomics of queue family or device scope all share their instance: the last one is the only
             // immediate predecessor.
-            let wide = |kind: &Kind| kind.level >= Some(2);
+            let wide = |kind: &StaticAccess| kind.level >= Some(2);
             let dispatch = matches!(self.agents.topology(), Topology::Dispatch { .. });
             if dispatch && wide(kind) && wide(last_kind) && writes.iter().all(|(_, kind, _)| wide(kind)) {
                 return vec![(*heads).clone()];

@@ -6,7 +6,7 @@
 //! touches them and start afresh with every dispatch; cells of workgroup memory live as long as the
 //! workgroup.
 //!
-//! Most device memory is accessed by consecutive lanes word after word. A [`Strip`] of words that were
+//! Most device memory is accessed by consecutive lanes word after word. A [`CellRun`] of words that were
 //! accessed in no other way is one cell: that of its first word; the agents of the others count up. Anything
 //! else expands it.
 
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 /// Bytes of device memory that one page of cells covers.
 pub const PAGE_BYTES: u64 = 1024;
 const CELLS: usize = PAGE_BYTES as usize / 4;
-const STRIPS: usize = CELLS / STRIP;
+const RUNS: usize = CELLS / RUN;
 
 /// A record that may be absent: kind 0 is nobody.
 pub const NOBODY: Record = Record { agent: 0, time: 0, kind: 0 };
@@ -120,22 +120,22 @@ impl Cell {
     }
 }
 
-/// Words of a strip.
-pub const STRIP: usize = 16;
+/// Words of a run.
+pub const RUN: usize = 16;
 
 /// Consecutive aligned words.
-pub struct Strip {
-    /// While the strip is not expanded: the cell of the first word. Those of the others differ in the agents,
+pub struct CellRun {
+    /// While the run is not expanded: the cell of the first word. Those of the others differ in the agents,
     /// which count up with the words, and in the values before.
     first: Cell,
-    /// The values before the last write of a strip that is not expanded.
-    before: Option<Box<[u32; STRIP]>>,
+    /// The values before the last write of a run that is not expanded.
+    before: Option<Box<[u32; RUN]>>,
     cells: Option<Box<[Cell]>>,
     expanded: bool,
 }
 
-impl Strip {
-    const EMPTY: Strip = Strip { first: Cell::EMPTY, before: None, cells: None, expanded: false };
+impl CellRun {
+    const EMPTY: CellRun = CellRun { first: Cell::EMPTY, before: None, cells: None, expanded: false };
 
     /// The cell that stands for all, unless each word has its own.
     #[inline]
@@ -143,9 +143,9 @@ impl Strip {
         (!self.expanded).then_some(&mut self.first)
     }
 
-    /// The values before the last write, of a strip that is not expanded.
+    /// The values before the last write, of a run that is not expanded.
     #[inline]
-    pub fn before(&mut self) -> &mut [u32; STRIP] {
+    pub fn before(&mut self) -> &mut [u32; RUN] {
         self.before.get_or_insert_default()
     }
 
@@ -160,7 +160,7 @@ impl Strip {
     #[cold]
     fn expand(&mut self) {
         self.expanded = true;
-        let cells = self.cells.get_or_insert_with(|| vec![Cell::EMPTY; STRIP].into());
+        let cells = self.cells.get_or_insert_with(|| vec![Cell::EMPTY; RUN].into());
         let first = &self.first;
         let nth = |record: &Record, index: usize| match record.kind {
             0 => NOBODY,
@@ -182,7 +182,7 @@ impl Strip {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Strip>()
+        size_of::<CellRun>()
             + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
             + self.cells.as_ref().map_or(0, |cells| size_of_val(&cells[..]))
     }
@@ -190,7 +190,7 @@ impl Strip {
 
 struct Page {
     epoch: u32,
-    strips: Box<[Strip]>,
+    runs: Box<[CellRun]>,
 }
 
 /// A read of device memory, joined with its neighbours of the same instruction: the first byte, the one
@@ -287,14 +287,12 @@ impl Shadow {
         numbers.retain(|(_, index)| self.pages[*index as usize].epoch == self.epoch);
         numbers.sort_unstable();
         for (number, index) in numbers {
-            for (word, strip) in
-                (number * CELLS as u64..).step_by(STRIP).zip(&self.pages[index as usize].strips)
-            {
-                match &strip.cells {
-                    Some(cells) if strip.expanded => {
+            for (word, run) in (number * CELLS as u64..).step_by(RUN).zip(&self.pages[index as usize].runs) {
+                match &run.cells {
+                    Some(cells) if run.expanded => {
                         (word..).zip(&cells[..]).for_each(|(word, cell)| each(word, 1, cell));
                     }
-                    _ => each(word, STRIP as u64, &strip.first),
+                    _ => each(word, RUN as u64, &run.first),
                 }
             }
         }
@@ -312,7 +310,7 @@ impl Shadow {
 
     /// Bytes of host memory that the cells take.
     pub fn bytes(&self) -> usize {
-        self.pages.iter().map(|page| 64 + page.strips.iter().map(Strip::bytes).sum::<usize>()).sum()
+        self.pages.iter().map(|page| 64 + page.runs.iter().map(CellRun::bytes).sum::<usize>()).sum()
     }
 
     /// The number of the page of the word at `address / 4`.
@@ -325,36 +323,36 @@ impl Shadow {
         self.last.1 as usize
     }
 
-    /// The strip of the word at `address / 4`.
+    /// The run of the word at `address / 4`.
     #[inline]
-    pub fn strip(&mut self, word: u64) -> &mut Strip {
+    pub fn run(&mut self, word: u64) -> &mut CellRun {
         let page = self.page_of(word);
-        &mut self.pages[page].strips[word as usize % CELLS / STRIP]
+        &mut self.pages[page].runs[word as usize % CELLS / RUN]
     }
 
     /// The same for one whose words are about to be written.
     #[inline]
-    pub fn strip_to_write(&mut self, word: u64) -> &mut Strip {
+    pub fn run_to_write(&mut self, word: u64) -> &mut CellRun {
         let page = self.page_of(word);
-        let strip = &mut self.pages[page].strips[word as usize % CELLS / STRIP];
-        if let Some(first) = strip.whole() {
-            self.early.note(word, STRIP as u64, first);
+        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
+        if let Some(first) = run.whole() {
+            self.early.note(word, RUN as u64, first);
         }
-        strip
+        run
     }
 
     /// The cell of the word at `address / 4`.
     #[inline]
     pub fn cell(&mut self, word: u64) -> &mut Cell {
-        self.strip(word).cell(word as usize % STRIP)
+        self.run(word).cell(word as usize % RUN)
     }
 
     /// The same for a word that is about to be written.
     #[inline]
     pub fn cell_to_write(&mut self, word: u64) -> &mut Cell {
         let page = self.page_of(word);
-        let strip = &mut self.pages[page].strips[word as usize % CELLS / STRIP];
-        let cell = strip.cell(word as usize % STRIP);
+        let run = &mut self.pages[page].runs[word as usize % CELLS / RUN];
+        let cell = run.cell(word as usize % RUN);
         self.early.note(word, 1, cell);
         cell
     }
@@ -365,13 +363,13 @@ impl Shadow {
         let next = self.pages.len() as u32;
         let index = *self.index.entry(number).or_insert(next);
         if index == next {
-            let strips = std::iter::repeat_with(|| Strip::EMPTY).take(STRIPS).collect();
-            self.pages.push(Page { epoch: self.epoch, strips });
+            let runs = std::iter::repeat_with(|| CellRun::EMPTY).take(RUNS).collect();
+            self.pages.push(Page { epoch: self.epoch, runs });
         }
         let page = &mut self.pages[index as usize];
         if page.epoch != self.epoch {
             page.epoch = self.epoch;
-            page.strips.iter_mut().for_each(Strip::forget);
+            page.runs.iter_mut().for_each(CellRun::forget);
         }
         index
     }
@@ -456,14 +454,14 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_expands_to_the_cells_it_stands_for() {
+    fn a_run_of_cells_expands_to_the_cells_it_stands_for() {
         let mut shadow = Shadow::default();
         shadow.forget();
-        let strip = shadow.strip(16);
-        let first = strip.whole().unwrap();
+        let run = shadow.run(16);
+        let first = run.whole().unwrap();
         first.write = Record { agent: 32, time: 2, kind: 1 };
         first.read(Record { agent: 64, time: 3, kind: 2 }, 15);
-        strip.before()[5] = 7;
+        run.before()[5] = 7;
         let mut told = Vec::new();
         shadow.touched(|word, count, cell| told.push((word, count, cell.write.agent)));
         assert_eq!(told[..3], [(0, 16, 0), (16, 16, 32), (32, 16, 0)]);
@@ -471,7 +469,7 @@ mod tests {
         assert_eq!(cell.write, Record { agent: 37, time: 2, kind: 1 });
         assert_eq!((cell.readers, cell.before), ([Record { agent: 69, time: 3, kind: 2 }, NOBODY], 7));
         assert_eq!(cell.reader_bytes, [15, 0]);
-        assert!(shadow.strip(16).whole().is_none() && shadow.strip(32).whole().is_some());
+        assert!(shadow.run(16).whole().is_none() && shadow.run(32).whole().is_some());
     }
 
     #[test]

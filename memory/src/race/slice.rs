@@ -5,7 +5,7 @@
 //! follows program order, reads-from and barrier instances backwards to the earlier one.
 
 use super::agents::Operation;
-use super::order::{Kind, Record};
+use super::order::{Record, StaticAccess};
 use super::topology::{AgentId, Level, Topology};
 use super::vector_clock::Time;
 use crate::access::Site;
@@ -72,11 +72,11 @@ pub struct Pair<'a> {
     /// The earlier access.
     pub earlier: Record,
     /// How it is made.
-    pub earlier_kind: &'a Kind,
+    pub earlier_kind: &'a StaticAccess,
     /// The later access, which happens now.
     pub later: Record,
     /// How it is made.
-    pub later_kind: &'a Kind,
+    pub later_kind: &'a StaticAccess,
     /// Where both go.
     pub space: Space,
     /// Device address or offset of the later access.
@@ -252,7 +252,7 @@ impl Trace {
     }
 
     /// The slice of a pair.
-    pub fn slice(&self, topology: &Topology, kinds: &[Kind], pair: &Pair<'_>) -> Slice {
+    pub fn slice(&self, topology: &Topology, kinds: &[StaticAccess], pair: &Pair<'_>) -> Slice {
         // Nothing before the earlier access can order it: start after its agent's last operation of an
         // earlier time.
         let since = self
@@ -368,21 +368,11 @@ impl Slice {
 
 struct Builder<'a> {
     topology: &'a Topology,
-    kinds: &'a [Kind],
+    kinds: &'a [StaticAccess],
     slice: Slice,
     /// Accesses by the record they made, and where.
     made: BTreeMap<(AgentId, Time, u32, Space, u64), EventId>,
     sets: Vec<(Space, u64, u8)>,
-}
-
-fn scope(level: Option<Level>) -> Scope {
-    match level {
-        None => Scope::Invocation,
-        Some(0) => Scope::Subgroup,
-        Some(1) => Scope::Workgroup,
-        Some(2) => Scope::QueueFamily,
-        Some(_) => Scope::Device,
-    }
 }
 
 impl Builder<'_> {
@@ -420,7 +410,7 @@ impl Builder<'_> {
             available: kind.available,
             visible: kind.visible,
             non_private: kind.non_private,
-            scope: scope(kind.level),
+            scope: Scope::of_level(kind.level),
             semantics: kind.semantics,
             ..Event::read(self.agent(record.agent), locations, kind.reference, kind.class)
         };
@@ -457,19 +447,23 @@ impl Builder<'_> {
                 match event.what {
                     What::Fence(operation) => {
                         self.push(
-                            Event::fence(who, scope(operation.level), operation.semantics),
+                            Event::fence(who, Scope::of_level(operation.level), operation.semantics),
                             operation.site,
                         );
                     }
                     What::Barrier { operation, execution, instance } => {
                         let instance = BarrierInstance {
                             instance,
-                            execution: scope(Some(execution)),
+                            execution: Scope::of_level(Some(execution)),
                             arrives: true,
                             waits: true,
                         };
-                        let event =
-                            Event::barrier(who, instance, scope(operation.level), operation.semantics);
+                        let event = Event::barrier(
+                            who,
+                            instance,
+                            Scope::of_level(operation.level),
+                            operation.semantics,
+                        );
                         self.push(event, operation.site);
                     }
                     What::Access { kind, space, address, reads } => {

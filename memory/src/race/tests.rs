@@ -47,7 +47,7 @@ fn semantics(random: &mut Random, acquire: bool, release: bool, classes: u32) ->
 
 /// One step of a random execution, for both engines.
 pub(crate) enum Step {
-    Access { agent: u32, kind: Kind, locations: LocationSet, reads: Option<usize> },
+    Access { agent: u32, kind: StaticAccess, locations: LocationSet, reads: Option<usize> },
     Fence { members: Vec<u32>, operation: Operation },
     Barrier { members: Vec<u32>, execution: Scope, operation: Operation },
 }
@@ -80,7 +80,7 @@ pub(crate) fn random_case(
         instances = (0..6).map(|agent| [agent / 3 * 2 + agent % 3 / 2, agent / 3, 0]).collect();
     }
     let mut steps = Vec::new();
-    let mut accesses: Vec<(Kind, LocationSet)> = Vec::new();
+    let mut accesses: Vec<(StaticAccess, LocationSet)> = Vec::new();
     let mut made = 0;
     while made < events {
         let dice = random.below(100);
@@ -131,7 +131,7 @@ pub(crate) fn random_case(
             let location = if atomic { 2 + random.below(2) } else { random.below(2) };
             let class = StorageClasses::from_bits_truncate(1 << (location % 2).min(classes - 1));
             let reference = location * 2 + u32::from(random.chance(6));
-            let mut kind = Kind::plain(Site(0), class, reference, random.chance(50));
+            let mut kind = StaticAccess::plain(Site(0), class, reference, random.chance(50));
             if atomic {
                 let both = random.chance(30);
                 kind.read |= both;

@@ -11,7 +11,7 @@ use super::waiting::Waiting;
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
 use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
-use pellucid_memory::explore::{Actor, Bounds, Choices, End, Limit, Outline, Ready, Search, Shared};
+use pellucid_memory::explore::{Actor, Bounds, Choices, End, Limit, Ready, Search, Shared, Totals};
 use pellucid_memory::finding::Finding;
 use pellucid_memory::scope::Scope;
 use pellucid_memory::system::Trap;
@@ -143,7 +143,7 @@ pub fn explore<W: Scheduler>(
     watch: &mut W,
     options: &ExploreOptions<'_>,
     each: &mut dyn FnMut(Execution, &mut W) -> ControlFlow<()>,
-) -> Result<Outline, Trap> {
+) -> Result<Totals, Trap> {
     let per_group: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
     let groups: u64 = grid.groups.iter().map(|n| u64::from(*n)).product();
     let invocations = groups.saturating_mul(per_group);
@@ -194,18 +194,18 @@ pub fn explore<W: Scheduler>(
             break;
         }
     }
-    let outline = search.with(|search| search.outline().clone());
+    let totals = search.with(|search| search.totals().clone());
     let Some(choices) = kept else {
         memory.explore_with(None);
         memory.begin_dispatch(info.clone());
-        return Ok(outline);
+        return Ok(totals);
     };
     // Once more, to leave its memory.
     let again = Shared::new(Search::replay(&choices, options.bounds));
     again.with(Search::begin);
     let outcome = run(program, grid, resources, memory, info, watch, &again, &modelled);
     memory.explore_with(None);
-    outcome.map(|()| outline)
+    outcome.map(|()| totals)
 }
 
 fn end(memory: &mut CheckedMemory, counts: bool) {

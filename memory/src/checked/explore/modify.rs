@@ -1,10 +1,10 @@
 //! Read-modify-writes of an exploration: which write each takes, and what becomes of its own.
 
-use super::{Did, Named, word_bits};
+use super::{Did, Named};
 use crate::access::{Access, AtomicOp};
 use crate::checked::core::{Where, Who};
 use crate::checked::lane::{Lane, pieces};
-use crate::history::{Entry, Load};
+use crate::history::{Entry, Load, bits};
 use crate::raw;
 
 impl Lane<'_> {
@@ -19,7 +19,7 @@ impl Lane<'_> {
     ) -> u64 {
         let Some(piece) = pieces(place.address, access.size).next() else { return newest };
         let (agent, bytes) = (self.agent, piece.bytes);
-        let all = word_bits(bytes);
+        let all = bits(bytes);
         let compared = piece.place(comparator) & all;
         let writes = |word: u32| op != AtomicOp::CompareExchange || word & all == compared;
         let by = |writes: bool| Who { agent, kind: if writes { kinds.0 } else { kinds.1 } };
@@ -83,7 +83,7 @@ impl Lane<'_> {
             };
             let named = Named { who, place, word: piece.word, read, changed: new != old };
             let taken = core.enter(number, take.place, entry, piece.place(newest), &named);
-            let mask = word_bits(taken);
+            let mask = bits(taken);
             let stored = newest & !piece.lift(mask) | piece.lift(piece.place(new) & mask);
             self.keep(access, place, newest, stored);
         }

@@ -173,18 +173,3 @@ pub(super) fn value(operand: Operand, registers: &[i64]) -> i64 {
         Operand::Register(register) => registers[register],
     }
 }
-
-/// Whether the code of a thread names this barrier.
-pub(super) fn names(program: &Program, thread: usize, key: &BarrierKey) -> bool {
-    program.threads[thread].code.iter().any(|instruction| match instruction {
-        Instruction::ControlBarrier { instance, resource, .. } => {
-            let same = match (resource, key.resource) {
-                (None, None) => true,
-                (Some(Operand::Constant(value)), Some(wanted)) => *value == wanted,
-                _ => false,
-            };
-            same && *instance == key.instance
-        }
-        _ => false,
-    })
-}

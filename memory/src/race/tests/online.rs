@@ -10,7 +10,7 @@ pub type AccessId = usize;
 
 struct Entry {
     record: Record,
-    kind: Kind,
+    kind: StaticAccess,
     locations: LocationSet,
     heads: ReleaseSequence,
     /// The earlier writes that this access's own visibility operation saw.
@@ -76,7 +76,7 @@ impl Online {
         Order { agents: &self.agents, read_modify_write: self.read_modify_write }
     }
 
-    fn mutual(&self, earlier: &Entry, agent: AgentId, kind: &Kind, locations: LocationSet) -> bool {
+    fn mutual(&self, earlier: &Entry, agent: AgentId, kind: &StaticAccess, locations: LocationSet) -> bool {
         earlier.locations == locations && self.order().mutual(&earlier.record, &earlier.kind, agent, kind)
     }
 
@@ -84,7 +84,12 @@ impl Online {
     /// availability operation covers what its agent wrote there before. Check mode does not remember
     /// superseded writes well enough to tell, and leaves this to the slice, as it does what earlier reads
     /// saw.
-    fn covered(&self, write: AccessId, location: u32, holds: impl Fn(&Record, &Kind) -> bool) -> bool {
+    fn covered(
+        &self,
+        write: AccessId,
+        location: u32,
+        holds: impl Fn(&Record, &StaticAccess) -> bool,
+    ) -> bool {
         let first = &self.entries[write];
         let mut later = self.at[&location].iter().filter(|id| **id >= write).map(|id| &self.entries[*id]);
         first.kind.write
@@ -94,7 +99,7 @@ impl Online {
                 written
                     && entry.kind.reference == first.kind.reference
                     && entry.record.agent == first.record.agent
-                    && holds(&entry.record, &Kind { read: false, ..entry.kind })
+                    && holds(&entry.record, &StaticAccess { read: false, ..entry.kind })
             })
     }
 
@@ -128,7 +133,7 @@ impl Online {
     pub fn access(
         &mut self,
         agent: AgentId,
-        kind: &Kind,
+        kind: &StaticAccess,
         locations: LocationSet,
         reads: Option<AccessId>,
     ) -> Observed {

@@ -1,13 +1,13 @@
 //! The kinds of accesses that a dispatch makes, numbered.
 
 use crate::access::{Access, Reference, Site};
-use crate::race::Kind;
+use crate::race::StaticAccess;
 use crate::scope::{Scope, Semantics};
 use rustc_hash::FxHashMap;
 
 /// What an instruction does with the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Does {
+pub(super) enum Role {
     Read,
     Write,
     Modify,
@@ -18,36 +18,36 @@ pub(super) enum Does {
 struct Recent {
     access: Access,
     reference: Reference,
-    does: Does,
+    does: Role,
     number: u32,
 }
 
 /// Numbers kinds; number 0 is never used.
-pub(super) struct Kinds {
-    list: Vec<Kind>,
-    index: FxHashMap<Kind, u32>,
+pub(super) struct AccessTable {
+    list: Vec<StaticAccess>,
+    index: FxHashMap<StaticAccess, u32>,
     /// The last kind of each site.
     recent: Vec<Option<Recent>>,
 }
 
-impl Kinds {
-    pub fn new() -> Kinds {
-        let nobody = Kind::plain(Site(0), Default::default(), u32::MAX, false);
-        Kinds { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new() }
+impl AccessTable {
+    pub fn new() -> AccessTable {
+        let nobody = StaticAccess::plain(Site(0), Default::default(), u32::MAX, false);
+        AccessTable { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new() }
     }
 
-    pub fn list(&self) -> &[Kind] {
+    pub fn list(&self) -> &[StaticAccess] {
         &self.list
     }
 
     #[inline]
-    pub fn get(&self, number: u32) -> &Kind {
+    pub fn get(&self, number: u32) -> &StaticAccess {
         &self.list[number as usize]
     }
 
     /// The number of what this instruction does.
     #[inline]
-    pub fn number(&mut self, at: Site, access: &Access, reference: Reference, does: Does) -> u32 {
+    pub fn number(&mut self, at: Site, access: &Access, reference: Reference, does: Role) -> u32 {
         if let Some(Some(recent)) = self.recent.get(at.0 as usize)
             && recent.does == does
             && recent.reference == reference
@@ -59,11 +59,11 @@ impl Kinds {
     }
 
     #[cold]
-    fn find(&mut self, at: Site, access: &Access, reference: Reference, does: Does) -> u32 {
+    fn find(&mut self, at: Site, access: &Access, reference: Reference, does: Role) -> u32 {
         let level = |scope: Option<Scope>| scope.and_then(Scope::level).map(|level| level as u8);
-        let write = matches!(does, Does::Write | Does::Modify);
-        let read = !matches!(does, Does::Write);
-        let mut kind = Kind::plain(at, access.class, reference.0, write);
+        let write = matches!(does, Role::Write | Role::Modify);
+        let read = !matches!(does, Role::Write);
+        let mut kind = StaticAccess::plain(at, access.class, reference.0, write);
         kind.read = read;
         kind.write = write;
         kind.non_private = access.non_private;
@@ -71,7 +71,7 @@ impl Kinds {
         if access.atomic.is_some() {
             kind.atomic = true;
             kind.level = level(access.atomic);
-            let semantics = if does == Does::Fail { access.unequal } else { access.semantics };
+            let semantics = if does == Role::Fail { access.unequal } else { access.semantics };
             kind.semantics = Semantics {
                 acquire: semantics.acquire && read,
                 release: semantics.release && write,

@@ -1,0 +1,129 @@
+//! The caches of the order against the order: random programs of whole subgroups, once with the paths that
+//! serve lanes by a few comparisons, once with vector clocks alone.
+
+use super::machine::{Machine, U, W, access, both, coherent};
+use super::*;
+use crate::access::AtomicOp;
+use crate::race::tests::Random;
+use std::collections::BTreeSet;
+
+const WORDS: u32 = 64;
+
+/// Which word each lane of a subgroup accesses.
+#[derive(Clone, Copy)]
+enum Pattern {
+    /// One after the other, from this one.
+    Consecutive(u32),
+    /// All the same.
+    One(u32),
+    /// The lanes from the last to the first.
+    Reversed,
+    /// Every third.
+    Scattered,
+}
+
+impl Pattern {
+    fn offsets(self) -> Lanes {
+        Lanes(std::array::from_fn(|lane| {
+            let lane = lane as u32;
+            4 * match self {
+                Pattern::Consecutive(first) => (first + lane) % WORDS,
+                Pattern::One(word) => word,
+                Pattern::Reversed => 31 - lane,
+                Pattern::Scattered => 3 * lane % WORDS,
+            }
+        }))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Load(machine::How),
+    Store(machine::How),
+    Add(Scope),
+    Barrier,
+    Fence(Scope),
+}
+
+/// Everything that a program shows: what loads got, and the findings.
+fn run(seed: u64, only_order: bool) -> (Vec<u32>, BTreeSet<String>) {
+    let mut random = Random(seed * 0x9e37_79b9_7f4a_7c15 + 1);
+    let mut machine = Machine::stale();
+    machine.memory.core.only_order = only_order;
+    let mut got = Vec::new();
+    for number in 0..6 + random.below(30) {
+        // A few instructions, executed again and again by all subgroups.
+        let site = 1 + random.below(6);
+        let mut choices = Random(u64::from(site) * 77 + seed * 1013 + 5);
+        let how = choices.pick(&[
+            machine::PRIVATE,
+            machine::SHARED,
+            machine::SHARED,
+            coherent(Scope::Workgroup),
+            coherent(Scope::Device),
+        ]);
+        let step = match choices.below(10) {
+            0..=2 => Step::Load(how),
+            3..=5 => Step::Store(how),
+            6 => Step::Add(choices.pick(&[Scope::Workgroup, Scope::Device])),
+            7 => Step::Fence(choices.pick(&[Scope::Workgroup, Scope::Device])),
+            _ => Step::Barrier,
+        };
+        let class = choices.pick(&[U, W]);
+        let pattern = choices.pick(&[
+            Pattern::Consecutive(0),
+            Pattern::Consecutive(16),
+            Pattern::Consecutive(32),
+            Pattern::One(5),
+            Pattern::Reversed,
+            Pattern::Scattered,
+        ]);
+        let mask = choices.pick(&[Mask::MAX, Mask::MAX, 0x0000_ffff, 0x0ff0_0001]);
+        let subgroup = random.below(4);
+        if let Step::Barrier = step {
+            machine.barrier(site, subgroup / 2, Scope::Workgroup, both(U | W));
+            continue;
+        }
+        machine.enter(32 * subgroup);
+        let view = MemoryView::of_words(&mut machine.words).at(0x1000).through(Reference(0));
+        let offset = pattern.offsets();
+        let pointers = match class {
+            W => Pointers::Workgroup { offset: &offset, immediate: 0, reference: Reference(0) },
+            _ => Pointers::View { view: &view, offset: &offset, immediate: 0 },
+        };
+        let (memory, at) = (&mut machine.memory, Site(site));
+        let value = [Lanes(std::array::from_fn(|lane| 1000 * number + lane as u32))];
+        let mut out = [Lanes::ZERO];
+        match step {
+            Step::Load(how) => {
+                memory.load(at, pointers, mask, &access(how, class, false), &mut out).unwrap();
+            }
+            Step::Store(how) => memory.store(at, pointers, mask, &access(how, class, true), &value).unwrap(),
+            Step::Add(scope) => {
+                let access = Access { atomic: Some(scope), non_private: true, ..Access::plain(class, 4, 1) };
+                let op = AtomicOp::IAdd;
+                memory.read_modify_write(at, op, pointers, mask, &access, &value, None, &mut out).unwrap();
+            }
+            Step::Fence(scope) => memory.fence(at, mask, scope, &both(U | W)),
+            Step::Barrier => {}
+        }
+        crate::component::each(mask, |lane| got.push(out[0].0[lane]));
+    }
+    let told = |finding: Finding| {
+        let sites: Vec<_> = finding.accesses.iter().map(|access| access.site).collect();
+        format!("{} {sites:?}", finding.id.name())
+    };
+    (got, machine.end().into_iter().map(told).collect())
+}
+
+#[test]
+fn the_fast_paths_say_what_the_order_says() {
+    let (mut racy, mut clean) = (0, 0);
+    for seed in 1..1500 {
+        let (fast, slow) = (run(seed, false), run(seed, true));
+        assert_eq!(fast, slow, "seed {seed}");
+        let races = slow.1.iter().any(|finding| finding.starts_with("race"));
+        *if races { &mut racy } else { &mut clean } += 1;
+    }
+    assert!(racy > 200 && clean > 200, "{racy} {clean}");
+}
