@@ -225,6 +225,20 @@ fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
 }
 
 #[test]
+fn a_shader_that_waits_while_memory_changes_loses_the_device_and_says_where() {
+    for mode in ["run", "check"] {
+        let output = exec("waiting", &["--mode", mode, "--spins", "4096"], "--groups 2 --buffer 0:0=u32x1");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
+        for workgroup in 0..2 {
+            let who = format!("invocations 0 to 3 (subgroup 0) of workgroup ({workgroup},0,0)");
+            let told = format!("{who} wait at waiting.comp:7 for a change of");
+            assert!(errors.contains(&told), "{mode}: who waits where is not told:\n{errors}");
+        }
+    }
+}
+
+#[test]
 fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
     let arguments = "--groups 1 --buffer 0:0=u32x16=iota --buffer 0:1=u32x16 --dump 0:1";
     let output = exec("out_of_bounds", &["--mode", "run"], arguments);

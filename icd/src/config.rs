@@ -150,6 +150,9 @@ pub struct Config {
     /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for
     /// no limit.
     pub watchdog: u64,
+    /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which nothing
+    /// that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
+    pub spins: u64,
     /// `notes`.
     pub notes: Notes,
     /// `validation`: the messages of the validation layer are findings.
@@ -189,7 +192,8 @@ impl Default for Config {
             steps: Bounds::default().steps,
             outcomes: Vec::new(),
             replay: None,
-            watchdog: 1_000_000_000,
+            watchdog: 0,
+            spins: 1 << 23,
             notes: Notes::Off,
             validation: false,
             summary: None,
@@ -471,9 +475,16 @@ pub const OPTIONS: &[OptionSpec] = &[
     option(
         "watchdog",
         "N",
-        "1000000000",
+        "0",
         "loop iterations of a subgroup in one dispatch before the device is lost, 0 for no limit",
         |c, v| number(&mut c.watchdog, v),
+    ),
+    option(
+        "spins",
+        "N",
+        "8388608",
+        "operations while all subgroups only wait in loops before the device is lost, 0 for no limit",
+        |c, v| number(&mut c.spins, v),
     ),
     option(
         "notes",

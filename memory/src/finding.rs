@@ -147,6 +147,29 @@ pub struct AccessInfo {
     pub admissible: Vec<u64>,
 }
 
+impl AccessInfo {
+    /// An invocation that stands at an instruction; what that accesses is not known.
+    pub fn standing(site: Site, by: Invocation) -> AccessInfo {
+        AccessInfo {
+            site,
+            kind: AccessKind::Read,
+            atomic: None,
+            by,
+            place: Place {
+                class: StorageClasses::empty(),
+                reference: Reference(u32::MAX),
+                address: 0,
+                offset: 0,
+                size: 0,
+            },
+            texel: None,
+            returned: None,
+            newest: None,
+            admissible: Vec::new(),
+        }
+    }
+}
+
 /// Some invocations of a subgroup that make no progress.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wait {

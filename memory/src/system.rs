@@ -7,7 +7,7 @@
 
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
-use crate::finding::{AccessKind, Finding, FindingId, Place, Texel};
+use crate::finding::{AccessKind, Fact, Finding, FindingId, Place, Texel};
 pub use crate::raw::MemoryView;
 use crate::scope::{Scope, Semantics};
 
@@ -166,9 +166,9 @@ pub enum Trap {
         /// Bytes accessed.
         size: u32,
     },
-    /// The watchdog's budget is spent: the shader does not end.
+    /// The watchdog's budget is spent: the shader does not end. Who waits where.
     #[error("the shader did not end within the watchdog's budget")]
-    Watchdog,
+    Watchdog(Vec<Fact>),
     /// No agent can make progress (modelled mode).
     #[error("no invocation can make progress")]
     Livelock,

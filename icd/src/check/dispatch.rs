@@ -51,6 +51,7 @@ pub fn dispatch(
             widen: config.progress == ProgressModel::Fair,
             spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
             watchdog: watchdog(config),
+            spins: (config.spins > 0).then_some(config.spins),
             stop: Some(&device.stop),
             tell_after: Some(LONG),
             ..ModelledOptions::default()

@@ -1,19 +1,15 @@
 //! What an execution is seen to do wrong: barriers that diverge, and waiting without end.
 
 use crate::config::Config;
-use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::access::Site;
 use pellucid_memory::agent::Invocation;
-use pellucid_memory::finding::{
-    Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Place, Wait, WaitReason,
-};
-use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::finding::{Absence, AccessInfo, Fact, Finding, FindingId};
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
-use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
+use pellucid_shader_interp::exec::waiting::{self, Waiting};
 use pellucid_shader_interp::interface::Grid;
-use std::collections::BTreeMap;
 
 /// The seed of one dispatch's schedule: repeated submissions explore different schedules.
 fn schedule_seed(seed: u64, number: u32) -> u64 {
@@ -68,26 +64,6 @@ impl Watching<'_> {
         }
     }
 
-    fn stopped_at(&self, site: Site, by: Invocation) -> AccessInfo {
-        AccessInfo {
-            site,
-            kind: AccessKind::Read,
-            atomic: None,
-            by,
-            place: Place {
-                class: StorageClasses::empty(),
-                reference: Reference(u32::MAX),
-                address: 0,
-                offset: 0,
-                size: 0,
-            },
-            texel: None,
-            returned: None,
-            newest: None,
-            admissible: Vec::new(),
-        }
-    }
-
     fn note(&mut self, id: FindingId, accesses: Vec<AccessInfo>, facts: Vec<Fact>) {
         let same =
             |f: &Finding| f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site));
@@ -126,7 +102,7 @@ impl Scheduler for Watching<'_> {
         };
         let by = self.invocation(found.workgroup, found.subgroup, found.mask.trailing_zeros());
         let missing = self.invocation(found.workgroup, first.subgroup, first.mask.trailing_zeros());
-        let accesses = vec![self.stopped_at(found.site, by), self.stopped_at(site, missing)];
+        let accesses = vec![AccessInfo::standing(found.site, by), AccessInfo::standing(site, missing)];
         let facts = absences(&found.absent, self.program.subgroup_size);
         self.note(FindingId::BarrierDivergence, accesses, facts);
     }
@@ -141,62 +117,18 @@ impl Scheduler for Watching<'_> {
         if findings.is_empty() { Ok(()) } else { tell(&findings) }
     }
 
-    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        // One of each place comes first: who is to end the others' waiting may wait at another.
-        let mut places: BTreeMap<(WaitReason, Site), u32> = BTreeMap::new();
-        let mut waits: Vec<Wait> = Vec::new();
-        let mut turns: Vec<u32> = Vec::new();
-        for wait in waiting.iter().map(|w| self.wait(w)) {
-            let turn = places.entry((wait.reason, wait.access.site)).or_default();
-            *turn += 1;
-            turns.push(*turn);
-            waits.push(wait);
-        }
-        let mut order: Vec<usize> = (0..waits.len()).collect();
-        order.sort_by_key(|k| (waits[*k].reason, turns[*k]));
-        let waits: Vec<Wait> = order.into_iter().map(|k| waits[k].clone()).collect();
-        let Some(first) = waits.first() else { return };
-        let mut finding = Finding {
+    fn livelock(&mut self, waits: &[Waiting], outside: u64) {
+        let by = |workgroup, subgroup, lane| self.invocation(workgroup, subgroup, lane);
+        let facts = waiting::facts(waits, outside, by);
+        let Some(Fact::Waits(first)) = facts.first() else { return };
+        self.findings.push(Finding {
             id: FindingId::Livelock,
             accesses: vec![first.access.clone()],
-            facts: Vec::new(),
+            facts,
             missing: Vec::new(),
             fix: Vec::new(),
             count: 1,
-        };
-        let more = waits.len().saturating_sub(WAITS) as u64;
-        finding.facts.extend(waits.into_iter().take(WAITS).map(Fact::Waits));
-        if more + outside > 0 {
-            finding.facts.push(Fact::MoreWait(more, outside));
-        }
-        self.findings.push(finding);
-    }
-}
-
-/// Waits that a finding tells one by one.
-const WAITS: usize = 8;
-
-impl Watching<'_> {
-    fn wait(&self, waiting: &Waiting) -> Wait {
-        let Waiting { unit, lanes, reason } = *waiting;
-        // Who repeats a loop are the running lanes; the parked ones wait for those.
-        let lanes = if matches!(reason, Reason::Repeats(_)) { unit.mask } else { lanes };
-        let first = lanes.trailing_zeros().min(31);
-        let mut access = self.stopped_at(unit.next, self.invocation(unit.workgroup, unit.subgroup, first));
-        let reason = match reason {
-            Reason::Repeats(operand) => {
-                if let Some(operand) = operand {
-                    access.kind = operand.kind;
-                    access.atomic = operand.atomic;
-                    access.place = operand.place;
-                }
-                WaitReason::Repeats
-            }
-            Reason::Barrier => WaitReason::Barrier,
-            Reason::Starved => WaitReason::Starved,
-            Reason::NotStarted => WaitReason::NotStarted,
-        };
-        Wait { access, lanes: lanes >> first, reason }
+        });
     }
 }
 

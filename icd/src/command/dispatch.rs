@@ -3,7 +3,7 @@
 use super::state::State;
 use crate::check::named::Named;
 use crate::check::{commands as check, dispatch as checked};
-use crate::config::Mode;
+use crate::config::{Config, Mode};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::error::Error;
@@ -65,10 +65,11 @@ pub fn run(
             // A shader that is left out of the checks: nobody sees what it writes.
             device.unwritten().clear();
         }
-        let watchdog = device.instance.config.watchdog;
+        let &Config { watchdog, spins, .. } = &device.instance.config;
         let options = PlainOptions {
             threads: device.pool(),
             watchdog: (watchdog > 0).then_some(watchdog),
+            spins: (spins > 0).then_some(spins.saturating_mul(64)),
             stop: Some(&device.stop),
         };
         plain::dispatch(program, &grid, &ready.resources, &options)

@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 14] = [
+const REPLAYED: [&str; 15] = [
     "steps",
     "outcomes",
     "values",
@@ -19,6 +19,7 @@ const REPLAYED: [&str; 14] = [
     "stale-budget",
     "queues",
     "watchdog",
+    "spins",
     "notes",
     "validation",
 ];

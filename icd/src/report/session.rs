@@ -431,8 +431,13 @@ impl Session {
             }
             rendered.push_str(&format!("   = note: {}, entry point \"{}\"\n", d.title(), d.shader.name));
         }
-        if matches!(trap, Trap::Watchdog) {
-            rendered.push_str("   = help: a loop that waits for another invocation may never end; raise PELLUCID_WATCHDOG if it only takes long\n");
+        if let (Trap::Watchdog(facts), Some(d)) = (trap, dispatch) {
+            for fact in facts {
+                rendered.push_str(&format!("   = note: {}\n", words::fact(fact, d)));
+            }
+        }
+        if matches!(trap, Trap::Watchdog(_)) {
+            rendered.push_str("   = help: a loop that waits for another invocation may never end; if it only takes long, raise PELLUCID_SPINS, or PELLUCID_WATCHDOG where it was given\n");
         }
         if matches!(trap, Trap::NotImplemented(_)) {
             rendered.push_str("   = note: this is a gap of Pellucid, not a bug of the program\n");

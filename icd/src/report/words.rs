@@ -308,12 +308,15 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
     let verb = |one_of_them: &'static str, several: &'static str| if one { one_of_them } else { several };
     let place = dispatch.location(wait.access.site);
     match wait.reason {
-        WaitReason::Repeats if wait.access.place.size > 0 => format!(
-            "{who} {} at {place} for a change of {}: {}",
-            verb("waits", "wait"),
-            dispatch.place(&wait.access),
-            part(&wait.access, dispatch)
-        ),
+        WaitReason::Repeats if wait.access.place.size > 0 => {
+            let seen = wait.access.returned.map_or(String::new(), |value| format!(", which holds {value}"));
+            format!(
+                "{who} {} at {place} for a change of {}: {}{seen}",
+                verb("waits", "wait"),
+                dispatch.place(&wait.access),
+                part(&wait.access, dispatch)
+            )
+        }
         WaitReason::Repeats => {
             format!(
                 "{who} {} the loop at {place}, and nothing that is read there changes",

@@ -136,6 +136,6 @@ fn finds_join(code: &[Inst], mut k: usize) -> bool {
 }
 
 /// The first field is read, not written.
-fn reads_first(op: Opcode) -> bool {
+pub(crate) fn reads_first(op: Opcode) -> bool {
     matches!(op, Opcode::StoreView | Opcode::StoreWorkgroup | Opcode::StorePrivate)
 }

@@ -22,6 +22,17 @@ impl Granularity {
     }
 }
 
+/// Whether the instruction at `pc` is a scheduling point of the modelled mode.
+pub(crate) fn visible(program: &Program, pc: u32) -> bool {
+    let inst = &program.code[pc as usize];
+    match inst.op {
+        Opcode::Load | Opcode::Store | Opcode::Atomic => program.memory[inst.imm as usize].visible,
+        Opcode::Image => program.images[inst.imm as usize].visible,
+        Opcode::MemoryBarrier | Opcode::ControlBarrier => true,
+        _ => false,
+    }
+}
+
 /// What a strand that accesses memory step by step stops before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {

@@ -7,6 +7,7 @@
 
 use super::context::Context;
 use super::limits::Limits;
+use super::waiting;
 use super::workgroup::{Running, Worker};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::Trap;
@@ -25,14 +26,25 @@ pub(crate) struct HostThread<'a> {
     waiting: VecDeque<(Running, PlainMemory<'a>)>,
     backwards: bool,
     spare: Vec<PlainMemory<'a>>,
+    /// Its number among those of the dispatch.
+    number: usize,
+    /// Workgroups that no thread has begun.
+    left: &'a dyn Fn() -> u64,
 }
 
 /// The trap of a workgroup.
 pub(crate) type Trapped = (u32, Trap);
 
 impl<'a> HostThread<'a> {
-    pub fn new(context: &'a Context<'a>, limits: &'a Limits<'a>) -> HostThread<'a> {
+    pub fn new(
+        context: &'a Context<'a>,
+        limits: &'a Limits<'a>,
+        number: usize,
+        left: &'a dyn Fn() -> u64,
+    ) -> HostThread<'a> {
         HostThread {
+            number,
+            left,
             context,
             limits,
             worker: Worker::new(),
@@ -85,6 +97,25 @@ impl<'a> HostThread<'a> {
                 self.waiting.push_back((running, memory));
             }
         }
-        Ok(())
+        self.check_spinning()
+    }
+
+    /// Ends the dispatch if no strand of any thread has done anything but wait in a loop for very long.
+    fn check_spinning(&mut self) -> Result<(), Trapped> {
+        let (Some(most), Some(crowd)) = (self.limits.spins, self.limits.crowd) else { return Ok(()) };
+        let spinning = &mut self.worker.spinning;
+        let waits = |(running, _): &(Running, _)| running.waits(self.context, spinning);
+        if spinning.executed < most || !self.waiting.iter().all(waits) {
+            crowd.goes_on(self.number);
+            return Ok(());
+        }
+        if !spinning.all_wait() {
+            return Ok(());
+        }
+        let waiting = self.waiting.iter().flat_map(|(running, _)| running.waiting(self.context));
+        let Some(waiting) = crowd.waits(self.number, waiting.collect()) else { return Ok(()) };
+        let first = waiting.first().map_or(0, |wait| wait.unit.workgroup);
+        self.waiting.clear();
+        Err((first, waiting::watchdog(self.context, &waiting, (self.left)())))
     }
 }

@@ -1,5 +1,6 @@
 //! What ends a dispatch early, in either executor: the watchdog, the host, and another thread's trap.
 
+use super::turns::Crowd;
 use pellucid_memory::system::Trap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -12,11 +13,15 @@ const AFTER_TRAP: u64 = 1 << 22;
 pub(crate) struct Limits<'a> {
     /// Loop back-edges that one subgroup may take.
     pub watchdog: Option<u64>,
+    /// Turns of loops, of all strands of a host thread, in which they do nothing but wait.
+    pub spins: Option<u64>,
     /// The host wants it to stop.
     pub stop: Option<&'a AtomicBool>,
     /// The lowest number of a workgroup that has trapped, and of one that the watchdog has ended: later ones
     /// stop, earlier ones may trap, too.
     pub trapped: Option<&'a [AtomicU32; 2]>,
+    /// The host threads whose strands all wait.
+    pub crowd: Option<&'a Crowd>,
 }
 
 impl Limits<'_> {
@@ -26,7 +31,7 @@ impl Limits<'_> {
     /// What ends the dispatch.
     pub fn check(&self, workgroup: u32, back_edges: u64) -> Result<(), Trap> {
         if self.watchdog.is_some_and(|most| back_edges >= most) {
-            return Err(Trap::Watchdog);
+            return Err(Trap::Watchdog(Vec::new()));
         }
         self.check_stop()?;
         let Some(trapped) = self.trapped else { return Ok(()) };

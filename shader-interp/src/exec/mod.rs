@@ -26,5 +26,6 @@ mod spin;
 pub mod step;
 mod strand;
 mod target;
+mod turns;
 pub mod waiting;
 mod workgroup;

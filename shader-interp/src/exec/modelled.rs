@@ -16,7 +16,8 @@ pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
 use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::target::Level;
-use super::waiting::{Operand, Reason, Waiting, loop_site, operand, site_at};
+use super::turns::{Live, Spinning, Watch};
+use super::waiting::{self, Operand, Reason, Waiting, loop_site, operand, site_at};
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
@@ -37,6 +38,9 @@ pub struct ModelledOptions<'a> {
     /// Visible operations in a row that may change nothing, whatever units count meanwhile, before
     /// [`Trap::Livelock`].
     pub patience: u64,
+    /// Visible operations in a row that may change memory, while all units do nothing but wait in loops, before
+    /// [`Trap::Livelock`]; `None`: no limit.
+    pub spins: Option<u64>,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
@@ -55,6 +59,7 @@ impl Default for ModelledOptions<'_> {
             widen: true,
             spin: 1 << 10,
             patience: 1 << 24,
+            spins: Some(1 << 23),
             watchdog: None,
             stop: None,
             granularity: Granularity::Visible,
@@ -65,6 +70,8 @@ impl Default for ModelledOptions<'_> {
 
 /// Back-edges between looks at the limits.
 const FUEL: u32 = 64;
+/// Steps of all units between two watches of each.
+const WATCH: u64 = 1 << 17;
 /// Looks, with visible operations in between, after which parked lanes become a unit of their own.
 const PATIENCE: u32 = 16;
 
@@ -80,6 +87,11 @@ struct Member {
     part: bool,
     /// Its number in the subgroup, which it keeps.
     number: u32,
+    watch: Option<Box<Watch>>,
+    /// When it was watched last: steps of all units, and [`Spinning::looks`].
+    watched: (u64, u32),
+    /// The time since which it is known to wait in a loop; see [`Spinning::since`].
+    waits: Option<u64>,
 }
 
 struct Resident {
@@ -120,6 +132,9 @@ struct Run<'a, M: MemorySystem> {
     observing: bool,
     /// Units may do nothing else any more.
     stuck: bool,
+    steps: u64,
+    live_registers: Option<Live>,
+    spinning: Spinning,
 }
 
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends
@@ -150,7 +165,7 @@ pub fn dispatch<M: MemorySystem>(
         memory,
         scheduler,
         options,
-        limits: Limits { watchdog: options.watchdog, stop: options.stop, trapped: None },
+        limits: Limits { watchdog: options.watchdog, stop: options.stop, ..Limits::default() },
         residents: Vec::new(),
         units: Vec::new(),
         slots: Vec::new(),
@@ -161,6 +176,9 @@ pub fn dispatch<M: MemorySystem>(
         watch: SpinWatch::default(),
         observing: false,
         stuck: false,
+        steps: 0,
+        live_registers: None,
+        spinning: Spinning::default(),
     };
     run.all()
 }
@@ -200,7 +218,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     self.list();
                 }
             }
-            if self.stuck || self.watch.idle() > self.options.patience {
+            if self.stuck || self.watch.idle() > self.options.patience || self.spins() {
                 if self.part() {
                     // Lanes that the running ones may wait for become units at the next back-edge.
                 } else if self.options.widen && self.next_workgroup < self.total {
@@ -211,10 +229,27 @@ impl<M: MemorySystem> Run<'_, M> {
                     return Err(self.livelock());
                 }
                 self.watch.changed();
+                self.spinning.progress();
                 self.stuck = false;
             }
         }
         Ok(())
+    }
+
+    /// Whether all units that can run have done nothing but wait in loops for very long; where more can become
+    /// units, for long.
+    fn spins(&mut self) -> bool {
+        let Some(most) = self.options.spins else { return false };
+        let others = self.options.widen && self.next_workgroup < self.total;
+        let executed = self.spinning.executed;
+        if executed < (if others { most / 8 } else { most }) || !executed.is_multiple_of(64) {
+            return false;
+        }
+        let subgroups = self.residents.iter().flat_map(|resident| &resident.subgroups);
+        let mut members = subgroups.flat_map(|(_, members, _)| members);
+        let waits =
+            |member: &Member| member.at_barrier.is_some() || member.waits == Some(self.spinning.since);
+        members.all(waits) && self.spinning.all_wait()
     }
 
     /// Has the parked lanes of every unit become units of their own. False if there are none, or that was
@@ -242,7 +277,8 @@ impl<M: MemorySystem> Run<'_, M> {
                     let who = (resident.workgroup, identity.subgroup, k as u32);
                     let program = self.context.program;
                     let waits = member.at_barrier.is_some();
-                    let repeats = if waits { self.watch.repeats(who) } else { self.watch.runs(who) };
+                    let repeats = if waits { self.watch.repeats(who) } else { self.watch.runs(who) }
+                        || (!waits && member.waits.is_some());
                     let (reason, next) = if repeats
                         || (self.options.granularity.fine() && member.started && !waits)
                     {
@@ -353,7 +389,24 @@ impl<M: MemorySystem> Run<'_, M> {
         // A strand that starts passes its first operation, except where every step counts.
         member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
         let control = Control { alone: false, every: fine };
-        let step = run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?;
+        let step = match &mut member.watch {
+            None => run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?,
+            Some(watch) => {
+                let live = self.live_registers.get_or_insert_with(|| Live::new(program));
+                watch.follow(self.context, live, &mut member.strand, self.memory, &control)?
+            }
+        };
+        self.steps += 1;
+        self.spinning.executed += 1;
+        if step == Step::Done {
+            self.spinning.progress();
+        } else if self.steps >= WATCH && !fine {
+            let now = (self.steps / WATCH, self.spinning.looks);
+            if now != member.watched {
+                member.watched = now;
+                member.watch = Some(Box::default());
+            }
+        }
         if fine {
             // The scheduler sees by itself who repeats what.
         } else {
@@ -388,9 +441,25 @@ impl<M: MemorySystem> Run<'_, M> {
                 Ok(running)
             }
             Step::OutOfFuel => {
+                if let Some(watch) = member.watch.take_if(|watch| watch.is_over()) {
+                    if !watch.waits() {
+                        self.spinning.progress();
+                    }
+                    member.waits = watch.waits().then_some(self.spinning.since);
+                    return Ok(running);
+                }
                 member.strand.fuel = FUEL;
                 *back_edges += u64::from(FUEL);
-                self.limits.check(workgroup, *back_edges)?;
+                self.limits.check(workgroup, *back_edges).map_err(|trap| match trap {
+                    Trap::Watchdog(_) => {
+                        let who = (workgroup, identity.subgroup, n as u32);
+                        let site = loop_site(program, member.strand.pc);
+                        let reason = Reason::Repeats(operand(self.context, &member.strand));
+                        let waiting = Waiting::new(&member.strand, who, site, reason);
+                        waiting::watchdog(self.context, &[waiting], 0)
+                    }
+                    other => other,
+                })?;
                 // Only loops that look at shared memory can be waiting for a parked lane.
                 let looked = member.strand.step != member.steps_at_look;
                 member.steps_at_look = member.strand.step;
@@ -478,6 +547,9 @@ impl Member {
             started: false,
             part: false,
             number,
+            watch: None,
+            watched: (0, 0),
+            waits: None,
         }
     }
 

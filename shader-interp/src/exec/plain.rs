@@ -3,11 +3,12 @@
 use super::context::Context;
 use super::host_thread::{HostThread, Trapped};
 use super::limits::Limits;
+use super::turns::Crowd;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::system::Trap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// How a dispatch runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +18,9 @@ pub struct PlainOptions<'a> {
     pub threads: Option<&'a rayon::ThreadPool>,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
+    /// Turns of loops of the subgroups of a host thread, 16 more for each read-modify-write, in which all
+    /// subgroups of all threads do nothing but wait, before [`Trap::Watchdog`]; `None`: no limit.
+    pub spins: Option<u64>,
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a AtomicBool>,
 }
@@ -44,14 +48,18 @@ pub fn dispatch(
         return Ok(());
     }
     let trapped = [AtomicU32::new(u32::MAX), AtomicU32::new(u32::MAX)];
-    let limits = Limits { watchdog: options.watchdog, stop: options.stop, trapped: Some(&trapped) };
     let loops = program.back_edges.len() as u64;
     let work =
         total * u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
     let pool = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD);
     let threads = pool.map_or(1, |pool| (pool.current_num_threads() as u64).min(total));
     let chunk = (total / (threads * 16)).clamp(1, 256);
+    let crowd = Crowd::new(threads as usize);
+    let &PlainOptions { watchdog, spins, stop, .. } = options;
+    let limits = Limits { watchdog, spins, stop, trapped: Some(&trapped), crowd: Some(&crowd) };
     let next = AtomicU64::new(0);
+    let left = || total.saturating_sub(next.load(Ordering::Relaxed));
+    let numbers = AtomicUsize::new(0);
     let told: Mutex<Option<Trapped>> = Mutex::new(None);
     let tell = |(workgroup, trap): Trapped| {
         if let Some(lowest) = trapped.get(rank(&trap)) {
@@ -63,7 +71,8 @@ pub fn dispatch(
         }
     };
     let work = || {
-        let mut thread = HostThread::new(&context, &limits);
+        let number = numbers.fetch_add(1, Ordering::Relaxed);
+        let mut thread = HostThread::new(&context, &limits, number, &left);
         loop {
             let start = next.fetch_add(chunk, Ordering::Relaxed);
             if start >= total {
@@ -84,6 +93,7 @@ pub fn dispatch(
         while let Err(trapped) = thread.finish() {
             tell(trapped);
         }
+        crowd.ends(number);
     };
     match pool {
         None => work(),
@@ -100,7 +110,7 @@ pub fn dispatch(
 fn rank(trap: &Trap) -> usize {
     match trap {
         Trap::Stopped(_) => 2,
-        Trap::Watchdog => 1,
+        Trap::Watchdog(_) => 1,
         _ => 0,
     }
 }

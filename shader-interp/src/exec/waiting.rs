@@ -1,14 +1,17 @@
 //! Who waits for what, when nothing moves any more.
 
 use super::context::Context;
-use super::modelled::Unit;
+use super::scheduler::Unit;
 use super::strand::Strand;
 use crate::code::{MemoryEntry, OperandKind, Program, Space};
-use pellucid_memory::access::Reference;
-use pellucid_memory::access::Site;
-use pellucid_memory::finding::{AccessKind, Place};
+use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::agent::Invocation;
+use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Place, Wait, WaitReason};
+use pellucid_memory::raw;
 use pellucid_memory::scope::Scope;
-use pellucid_memory::system::{Mask, ReadSeen};
+use pellucid_memory::system::{Mask, MemoryView, ReadSeen, Trap};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 /// A unit that makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +46,103 @@ pub struct Operand {
     pub atomic: Option<Scope>,
     /// Where.
     pub place: Place,
+    /// What is there, where memory is flat.
+    pub value: Option<u64>,
 }
 
 impl Operand {
     /// Of a read that memory has seen.
     pub(crate) fn of(read: &ReadSeen) -> Operand {
-        Operand { kind: read.kind, atomic: read.atomic, place: read.place }
+        Operand { kind: read.kind, atomic: read.atomic, place: read.place, value: None }
+    }
+}
+
+impl Waiting {
+    /// Of a strand over flat memory, which stands at `next`.
+    pub(crate) fn new(
+        strand: &Strand,
+        (workgroup, subgroup, number): (u32, u32, u32),
+        next: Site,
+        reason: Reason,
+    ) -> Waiting {
+        let unit = Unit {
+            workgroup,
+            subgroup,
+            strand: number,
+            step: 0,
+            priority: 0,
+            next,
+            mask: strand.mask,
+            silent: false,
+            parked: false,
+            local: 0,
+        };
+        Waiting { unit, lanes: strand.live, reason }
+    }
+}
+
+/// Says who waits: some of `waiting`, the first of each place before others, and how many more. `outside`
+/// workgroups have not started.
+pub fn facts(
+    waiting: &[Waiting],
+    outside: u64,
+    invocation: impl Fn(u32, u32, u32) -> Invocation,
+) -> Vec<Fact> {
+    // One of each place comes first: who is to end the others' waiting may wait at another.
+    let mut places: BTreeMap<(WaitReason, Site), u32> = BTreeMap::new();
+    let mut waits: Vec<(WaitReason, u32, Wait)> = Vec::new();
+    for waiting in waiting {
+        let wait = waiting.told(&invocation);
+        let turn = places.entry((wait.reason, wait.access.site)).or_default();
+        *turn += 1;
+        waits.push((wait.reason, *turn, wait));
+    }
+    waits.sort_by_key(|(reason, turn, _)| (*reason, *turn));
+    let more = waits.len().saturating_sub(TOLD) as u64;
+    let mut facts: Vec<Fact> = waits.into_iter().take(TOLD).map(|(.., wait)| Fact::Waits(wait)).collect();
+    if more + outside > 0 {
+        facts.push(Fact::MoreWait(more, outside));
+    }
+    facts
+}
+
+/// The watchdog ends a dispatch in which these wait, and `outside` workgroups have not started.
+#[cold]
+pub(crate) fn watchdog(context: &Context<'_>, waiting: &[Waiting], outside: u64) -> Trap {
+    Trap::Watchdog(facts(waiting, outside, |workgroup, subgroup, lane| Invocation {
+        dispatch: 0,
+        workgroup: context.launch.workgroup_id(workgroup),
+        subgroup,
+        local_index: subgroup * context.program.subgroup_size + lane,
+    }))
+}
+
+/// Waits that are told one by one.
+const TOLD: usize = 8;
+
+impl Waiting {
+    fn told(&self, invocation: &impl Fn(u32, u32, u32) -> Invocation) -> Wait {
+        let Waiting { unit, lanes, reason } = *self;
+        // Who repeats a loop are the running lanes; the parked ones wait for those.
+        let lanes = if matches!(reason, Reason::Repeats(_)) { unit.mask } else { lanes };
+        let first = lanes.trailing_zeros().min(31);
+        let by = invocation(unit.workgroup, unit.subgroup, first);
+        let mut access = AccessInfo::standing(unit.next, by);
+        let reason = match reason {
+            Reason::Repeats(operand) => {
+                if let Some(operand) = operand {
+                    access.kind = operand.kind;
+                    access.atomic = operand.atomic;
+                    access.place = operand.place;
+                    access.returned = operand.value;
+                }
+                WaitReason::Repeats
+            }
+            Reason::Barrier => WaitReason::Barrier,
+            Reason::Starved => WaitReason::Starved,
+            Reason::NotStarted => WaitReason::NotStarted,
+        };
+        Wait { access, lanes: lanes >> first, reason }
     }
 }
 
@@ -76,35 +170,46 @@ pub(crate) fn loop_site(program: &Program, pc: u32) -> Site {
 pub(crate) fn operand(context: &Context<'_>, strand: &Strand) -> Option<Operand> {
     let program = context.program;
     let inst = program.code.get(strand.pc as usize)?;
-    if inst.op.shape()[5] != OperandKind::Memory {
+    let shape = inst.op.shape();
+    let (entry, offset) = if shape[5] == OperandKind::Memory {
+        let entry = program.memory.get(inst.imm as usize)?;
+        (entry, (entry.offset, entry.shift, entry.immediate))
+    } else if shape[4] == OperandKind::Memory {
+        (program.memory.get(inst.aux as usize)?, (inst.a.into(), inst.c.into(), inst.imm))
+    } else {
         return None;
-    }
-    let entry = program.memory.get(inst.imm as usize)?;
+    };
     let kind = entry.atomic.map_or(AccessKind::Read, AccessKind::ReadModifyWrite);
-    Some(Operand { kind, atomic: entry.access.atomic, place: place(context, strand, entry)? })
+    let (place, value) = place(context, strand, entry, offset)?;
+    Some(Operand { kind, atomic: entry.access.atomic, place, value })
 }
 
-fn place(context: &Context<'_>, strand: &Strand, entry: &MemoryEntry) -> Option<Place> {
+/// Where the first running lane's access goes, and what flat memory holds there.
+fn place(
+    context: &Context<'_>,
+    strand: &Strand,
+    entry: &MemoryEntry,
+    (register, shift, immediate): (u32, u32, u32),
+) -> Option<(Place, Option<u64>)> {
     let lane = strand.mask.trailing_zeros() as usize;
     let word = |register: u32| strand.vectors.get(register as usize)?.0.get(lane).copied();
-    let low = word(entry.offset)? << (entry.shift & 31);
-    let offset = u64::from(low.wrapping_add(entry.immediate));
-    let (reference, address, offset) = match entry.space {
-        Space::View(slot) => {
-            let view = context.views.get(slot as usize)?;
-            (view.reference, view.address + offset, offset)
-        }
-        Space::Element { binding, element } => {
-            let view = context.view(binding, word(element)?);
-            (view.reference, view.address + offset, offset)
-        }
-        Space::Workgroup(reference) => (reference, offset, offset),
+    let low = word(register)? << (shift & 31);
+    let offset = u64::from(low.wrapping_add(immediate));
+    let of_view = |view: &MemoryView<'_>| {
+        let flat = !context.program.modelled;
+        let value = flat.then(|| raw::load(view, offset, entry.access.size, Ordering::Relaxed)).flatten();
+        (view.reference, view.address + offset, offset, value)
+    };
+    let (reference, address, offset, value) = match entry.space {
+        Space::View(slot) => of_view(context.views.get(slot as usize)?),
+        Space::Element { binding, element } => of_view(&context.view(binding, word(element)?)),
+        Space::Workgroup(reference) => (reference, offset, offset, None),
         Space::Physical => {
-            let address = u64::from(word(entry.offset + 1)?) << 32 | u64::from(word(entry.offset)?);
-            (Reference::PHYSICAL, address.wrapping_add(u64::from(entry.immediate)), 0)
+            let address = u64::from(word(register + 1)?) << 32 | u64::from(word(register)?);
+            (Reference::PHYSICAL, address.wrapping_add(u64::from(immediate)), 0, None)
         }
         Space::Push | Space::Private { .. } => return None,
     };
     let size = u32::from(entry.access.size) * u32::from(entry.access.components);
-    Some(Place { class: entry.access.class, reference, address, offset, size })
+    Some((Place { class: entry.access.class, reference, address, offset, size }, value))
 }

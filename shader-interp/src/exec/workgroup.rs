@@ -5,6 +5,9 @@ use super::limits::Limits;
 use super::run::{Control, run};
 use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::target::Level;
+use super::turns::{Live, Spinning, Watch};
+use super::waiting::{self, Operand, Reason, Waiting, loop_site};
+use pellucid_memory::access::Site;
 use pellucid_memory::system::{MemorySystem, Trap};
 
 /// Back-edges between looks at the limits.
@@ -18,6 +21,11 @@ const TURN: u32 = 1 << 7;
 /// The same for one that has had a turn: most that need several wait for others.
 const NEXT_TURN: u32 = 16;
 
+/// Turns of a loop that take as long as a read-modify-write of a subgroup.
+const ATOMIC: u64 = 16;
+/// Looks of a host thread between two watches of each strand.
+const WATCH: u64 = 1 << 9;
+
 /// The state of one host thread: register files are used again for every workgroup.
 pub(crate) struct Worker {
     level: Level,
@@ -26,6 +34,10 @@ pub(crate) struct Worker {
     workgroup: u32,
     /// Looks left of the workgroup's turn.
     turn: u32,
+    /// Looks so far.
+    looks: u64,
+    live_registers: Option<Live>,
+    pub spinning: Spinning,
 }
 
 /// A workgroup that has begun and has not ended.
@@ -35,9 +47,59 @@ pub(crate) struct Running {
 }
 
 struct Subgroup {
-    strands: Vec<(Strand, bool)>,
+    number: u32,
+    members: Vec<Member>,
     back_edges: u64,
     looks: u32,
+}
+
+struct Member {
+    strand: Strand,
+    at_barrier: bool,
+    watch: Option<Box<Watch>>,
+    /// When it was watched last: looks of the host thread, and [`Spinning::looks`].
+    watched: (u64, u32),
+    /// Read-modify-writes so far, when it was last looked at.
+    changes: u64,
+    /// The time since which it is known to wait in a loop; see [`Spinning::since`].
+    waits: Option<u64>,
+    /// What for, as far as it is known.
+    read: Option<(Site, Operand)>,
+}
+
+impl Running {
+    /// Whether all strands wait in loops, or for such at barriers.
+    pub fn waits(&self, context: &Context<'_>, spinning: &Spinning) -> bool {
+        let parks = context.program.parks as usize;
+        self.live.iter().flat_map(|subgroup| &subgroup.members).all(|member| {
+            member.at_barrier || (member.waits == Some(spinning.since) && !member.strand.has_parked(parks))
+        })
+    }
+
+    /// Who waits for what.
+    pub fn waiting(&self, context: &Context<'_>) -> impl Iterator<Item = Waiting> {
+        self.live.iter().flat_map(move |subgroup| {
+            let waits = (0..).zip(&subgroup.members);
+            waits.map(move |(k, member)| member.waiting(context, (self.workgroup, subgroup.number, k)))
+        })
+    }
+}
+
+impl Member {
+    fn new(strand: Strand) -> Member {
+        let changes = strand.changes;
+        Member { strand, at_barrier: false, watch: None, watched: (0, 0), changes, waits: None, read: None }
+    }
+
+    fn waiting(&self, context: &Context<'_>, who: (u32, u32, u32)) -> Waiting {
+        let strand = &self.strand;
+        let (next, reason) = match self.read.filter(|_| !self.at_barrier) {
+            Some((site, operand)) => (site, Reason::Repeats(Some(operand))),
+            None if self.at_barrier => (loop_site(context.program, strand.pc - 1), Reason::Barrier),
+            None => (loop_site(context.program, strand.pc), Reason::Repeats(None)),
+        };
+        Waiting::new(strand, who, next, reason)
+    }
 }
 
 enum Outcome {
@@ -49,7 +111,17 @@ enum Outcome {
 impl Worker {
     pub fn new() -> Worker {
         let (pool, live) = (StrandPool::default(), Vec::new());
-        Worker { level: Level::detect(), pool, live, workgroup: 0, turn: TURN }
+        let (live_registers, spinning) = (None, Spinning::default());
+        Worker {
+            level: Level::detect(),
+            pool,
+            live,
+            workgroup: 0,
+            turn: TURN,
+            looks: 0,
+            live_registers,
+            spinning,
+        }
     }
 
     /// Runs one workgroup to its end, or for a turn; what is left of it then.
@@ -80,8 +152,9 @@ impl Worker {
                 Ok(step) => {
                     let strand = self.pool.take();
                     let at_barrier = matches!(step, Step::AtBarrier(_));
+                    let member = Member { at_barrier, ..Member::new(strand) };
                     let mut subgroup =
-                        Subgroup { strands: vec![(strand, at_barrier)], back_edges: 0, looks: 0 };
+                        Subgroup { number: subgroup, members: vec![member], back_edges: 0, looks: 0 };
                     let outcome = if at_barrier {
                         Outcome::AtBarrier
                     } else {
@@ -126,9 +199,11 @@ impl Worker {
             if self.turn == 0 {
                 return Ok(false);
             }
-            if self.live.iter().all(|s| s.strands.iter().all(|(_, at_barrier)| *at_barrier)) {
+            if self.live.iter().all(|s| s.members.iter().all(|member| member.at_barrier)) {
                 memory.barrier_complete(workgroup);
-                self.live.iter_mut().for_each(|s| s.strands.iter_mut().for_each(|s| s.1 = false));
+                self.live
+                    .iter_mut()
+                    .for_each(|s| s.members.iter_mut().for_each(|member| member.at_barrier = false));
             }
             let mut live = std::mem::take(&mut self.live);
             let mut k = 0;
@@ -156,50 +231,89 @@ impl Worker {
         limits: &Limits<'_>,
     ) -> Result<Outcome, Trap> {
         let control =
-            Control { alone: context.launch.subgroups() == 1 && subgroup.strands.len() == 1, every: false };
+            Control { alone: context.launch.subgroups() == 1 && subgroup.members.len() == 1, every: false };
         for look in 0.. {
-            let count = subgroup.strands.len();
+            let count = subgroup.members.len();
             let first = if count > 1 { look % count } else { 0 };
-            let Some(k) = (first..count).chain(0..first).find(|k| !subgroup.strands[*k].1) else { break };
+            let Some(k) = (first..count).chain(0..first).find(|k| !subgroup.members[*k].at_barrier) else {
+                break;
+            };
             if look >= SLICE {
                 return Ok(Outcome::Suspended);
             }
-            let (strand, at_barrier) = &mut subgroup.strands[k];
+            let member = &mut subgroup.members[k];
             // Only what has run out is filled up: a loop with a barrier in it uses up its fuel, too.
-            if strand.fuel == 0 {
-                strand.fuel = FUEL;
+            if member.strand.fuel == 0 {
+                member.strand.fuel = FUEL;
             }
-            match run(self.level, context, strand, memory, &control)? {
+            let step = match &mut member.watch {
+                None => run(self.level, context, &mut member.strand, memory, &control)?,
+                Some(watch) => {
+                    let live = self.live_registers.get_or_insert_with(|| Live::new(context.program));
+                    watch.follow(context, live, &mut member.strand, memory, &control)?
+                }
+            };
+            match step {
                 Step::Done => {
-                    let (strand, _) = subgroup.strands.remove(k);
-                    self.pool.put_back(strand);
+                    let member = subgroup.members.remove(k);
+                    self.pool.put_back(member.strand);
+                    self.spinning.progress();
                 }
                 Step::AtBarrier(_) => {
-                    *at_barrier = true;
+                    member.at_barrier = true;
                     if count == 1 {
                         return Ok(Outcome::AtBarrier);
                     }
                 }
                 Step::Yielded => {}
+                Step::OutOfFuel if member.watch.is_some() => {
+                    let watch = member.watch.take().filter(|watch| watch.waits());
+                    if watch.is_none() {
+                        self.spinning.progress();
+                    }
+                    member.waits = watch.is_some().then_some(self.spinning.since);
+                    member.read = watch.and_then(|watch| watch.read());
+                }
                 Step::OutOfFuel => {
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
                     self.turn = self.turn.saturating_sub(1);
-                    limits.check(self.workgroup, subgroup.back_edges)?;
-                    if subgroup.looks.is_multiple_of(PATIENCE)
-                        && let Some(other) = strand.split(context.program)
+                    limits.check(self.workgroup, subgroup.back_edges).map_err(|trap| match trap {
+                        Trap::Watchdog(_) => {
+                            let who = (self.workgroup, subgroup.number, k as u32);
+                            waiting::watchdog(context, &[member.waiting(context, who)], 0)
+                        }
+                        other => other,
+                    })?;
+                    self.looks += 1;
+                    let changes =
+                        member.strand.changes - std::mem::replace(&mut member.changes, member.strand.changes);
+                    self.spinning.executed += u64::from(FUEL) + ATOMIC * changes;
+                    let now = (self.looks / WATCH, self.spinning.looks);
+                    if now.0 > 0 && now != member.watched {
+                        member.watched = now;
+                        member.watch = Some(Box::default());
+                    }
+                    let waits = member.waits.is_some();
+                    if (waits || subgroup.looks.is_multiple_of(PATIENCE))
+                        && let Some(strand) = member.strand.split(context.program)
                     {
-                        subgroup.strands.push((other, false));
+                        let other = Member::new(strand);
+                        subgroup.members.push(other);
                         // Not alone any more: barriers must be waited for.
                         return Ok(Outcome::Suspended);
+                    }
+                    if waits {
+                        // Others have more to do.
+                        self.turn = self.turn.saturating_sub(4);
                     }
                 }
             }
         }
-        if subgroup.strands.is_empty() {
+        if subgroup.members.is_empty() {
             return Ok(Outcome::Done);
         }
-        merge_at_barriers(&mut subgroup.strands, context.program, |(strand, _)| strand);
+        merge_at_barriers(&mut subgroup.members, context.program, |member| &mut member.strand);
         Ok(Outcome::AtBarrier)
     }
 }

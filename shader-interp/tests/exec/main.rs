@@ -5,5 +5,6 @@ mod nesting;
 mod random;
 mod reference;
 mod small_programs;
+mod spinning;
 mod structured;
 mod support;

@@ -1,0 +1,134 @@
+//! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
+
+use crate::support::{options, resources};
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::finding::{Fact, WaitReason};
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, SeededScheduler, Unit};
+use pellucid_shader_interp::exec::plain::{self, PlainOptions};
+use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
+use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::{Program, compile};
+
+const TRIES: usize = 0;
+const LOCK: usize = 1;
+const SUM: usize = 5;
+
+fn program(modelled: bool) -> Program {
+    let bytes = include_bytes!("shaders/spins.spv").as_chunks::<4>().0;
+    let words: Vec<u32> = bytes.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    compile(&words, &CompileOptions { modelled, ..options(32) }).expect("a shader that compiles")
+}
+
+/// The word of [`LOCK`] is 1, so that nobody has the lock, where nobody is to get it.
+fn memory(program: &Program, kind: u32, count: u32) -> Resources {
+    let mut words = vec![0; 6 + 4096];
+    words[LOCK] = u32::from(kind == 1);
+    resources(program, &[words], &[kind, count])
+}
+
+fn word(resources: &Resources, k: usize) -> u32 {
+    let Descriptor::Buffer(range) = &resources.bindings[0][0] else { panic!("a buffer") };
+    range.words()[k]
+}
+
+fn grid(groups: u32) -> Grid {
+    Grid { base: [0; 3], groups: [groups, 1, 1] }
+}
+
+/// Run mode, on so many host threads.
+fn run(kind: u32, count: u32, groups: u32, threads: usize) -> (Result<(), Trap>, Resources) {
+    let program = program(false);
+    let resources = memory(&program, kind, count);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let options = PlainOptions { threads: Some(&pool), spins: Some(1 << 22), ..PlainOptions::default() };
+    (plain::dispatch(&program, &grid(groups), &resources, &options), resources)
+}
+
+#[derive(Default)]
+struct Told(Vec<Waiting>);
+
+struct Listening<'a>(SeededScheduler, &'a mut Told);
+
+impl Scheduler for Listening<'_> {
+    fn pick(&mut self, runnable: &[Unit]) -> usize {
+        self.0.pick(runnable)
+    }
+
+    fn priority(&self, unit: &Unit) -> u64 {
+        self.0.priority(unit)
+    }
+
+    fn livelock(&mut self, waiting: &[Waiting], _: u64) {
+        self.1.0.extend_from_slice(waiting);
+    }
+}
+
+/// Check mode.
+fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Vec<Waiting>, Resources) {
+    let program = program(true);
+    let resources = memory(&program, kind, count);
+    let mut memory = CheckedMemory::new(CheckOptions::default());
+    memory.begin_dispatch(DispatchInfo {
+        groups: [groups, 1, 1],
+        workgroup_size: 32,
+        subgroup_size: 32,
+        ..DispatchInfo::default()
+    });
+    let options = ModelledOptions { spins: Some(1 << 18), ..ModelledOptions::default() };
+    let mut told = Told::default();
+    let mut scheduler = Listening(SeededScheduler::new(1), &mut told);
+    let ended =
+        modelled::dispatch(&program, &grid(groups), &resources, &mut memory, &mut scheduler, &options);
+    (ended, told.0, resources)
+}
+
+#[test]
+fn loops_that_nobody_ends_are_ended_in_run_mode() {
+    for (kind, groups, threads) in [(0, 1, 1), (0, 3, 2), (1, 2, 1), (2, 2, 2)] {
+        let (ended, resources) = run(kind, 0, groups, threads);
+        let Err(Trap::Watchdog(facts)) = ended else { panic!("kind {kind}: {ended:?}") };
+        assert_eq!(facts.len(), groups as usize, "kind {kind}: {facts:?}");
+        for fact in facts {
+            let Fact::Waits(wait) = fact else { panic!("{fact:?}") };
+            assert_eq!(wait.reason, WaitReason::Repeats);
+            assert!(wait.access.place.size == 4 && wait.access.returned.is_some(), "{wait:?}");
+            assert_eq!(wait.lanes, if kind == 1 { 1 } else { u32::MAX });
+        }
+        assert!(word(&resources, TRIES) > 1000 && word(&resources, SUM) == 0);
+    }
+}
+
+#[test]
+fn loops_that_nobody_ends_are_ended_in_check_mode() {
+    for (kind, groups) in [(0, 1), (0, 3), (1, 2), (2, 2), (2, 20)] {
+        let (ended, told, _) = check(kind, 0, groups);
+        assert_eq!(ended, Err(Trap::Livelock), "kind {kind}");
+        assert_eq!(told.len(), groups as usize);
+        for wait in &told {
+            assert!(matches!(wait.reason, Reason::Repeats(Some(_))), "kind {kind}: {wait:?}");
+        }
+    }
+}
+
+#[test]
+fn what_computes_is_not_ended_however_many_wait() {
+    for threads in [1, 2] {
+        let (ended, resources) = run(3, 4_000_000, 3, threads);
+        assert_eq!((ended, word(&resources, SUM) != 0), (Ok(()), true));
+    }
+    let (ended, _) = run(4, 1 << 24, 3, 1);
+    assert_eq!(ended, Ok(()));
+    let (ended, resources) = run(5, 20_000, 4, 2);
+    assert_eq!((ended, word(&resources, SUM)), (Ok(()), 80_000));
+}
+
+#[test]
+fn what_computes_is_not_ended_in_check_mode() {
+    let (ended, _, resources) = check(3, 10_000_000, 3);
+    assert_eq!((ended, word(&resources, SUM) != 0), (Ok(()), true));
+    let (ended, ..) = check(4, 1 << 19, 3);
+    assert_eq!(ended, Ok(()));
+    let (ended, _, resources) = check(5, 2_000, 4);
+    assert_eq!((ended, word(&resources, SUM)), (Ok(()), 8_000));
+}
