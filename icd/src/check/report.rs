@@ -63,7 +63,7 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             place,
             aliases: places.into_iter().map(|(object, _)| object).collect(),
         };
-        let verdict = device.instance.session.hazard(&told);
+        let verdict = device.instance.session.api(&told);
         if let Some(message) = &verdict.message {
             device.instance.deliver(&Message::of_report(message));
         }
@@ -133,7 +133,7 @@ pub fn host(device: &Device) -> Result<(), String> {
             extent: (bytes.address(), bytes.size()),
             place: places(device, first).into_iter().next(),
         };
-        let verdict = device.instance.session.host(&told);
+        let verdict = device.instance.session.api(&told);
         if let Some(message) = &verdict.message {
             device.instance.deliver(&Message::of_report(message));
         }

@@ -105,7 +105,7 @@ fn report(
         submission: submission.serial,
         queue,
     };
-    let verdict = device.instance.session.freed(&report);
+    let verdict = device.instance.session.api(&report);
     if let Some(message) = &verdict.message {
         device.instance.deliver(&Message::of_report(message));
     }

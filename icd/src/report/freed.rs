@@ -1,10 +1,8 @@
 //! The end of an object that the device still uses, as people read it.
 
+use super::api::ApiFinding;
 use super::context::Object;
-use super::json;
-use super::text::{Notes, diagnostic};
-use super::words;
-use annotate_snippets::Level;
+use super::suppress::Subject;
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
@@ -27,9 +25,6 @@ pub struct FreedReport {
 }
 
 impl FreedReport {
-    /// The identity of the finding.
-    pub const ID: FindingId = FindingId::FreedInUse;
-
     fn object(&self) -> String {
         match self.object.name.as_str() {
             "" => format!("{} {:#x}", self.object.what, self.object.handle),
@@ -53,9 +48,27 @@ impl FreedReport {
             None => submission,
         }
     }
+}
 
-    /// What happened and what is missing, in the order in which it is shown.
-    pub fn notes(&self) -> Vec<String> {
+impl ApiFinding for FreedReport {
+    fn id(&self) -> FindingId {
+        FindingId::FreedInUse
+    }
+
+    /// Who ended what kind of object of which name, and what used it.
+    fn key(&self) -> String {
+        format!("{}|{}|{}|{}", self.call, self.object.what, self.object.name, self.command)
+    }
+
+    fn subject(&self) -> Subject {
+        Subject { shaders: Vec::new(), names: vec![self.call.into(), self.object.name.clone()] }
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        vec![self.object.clone()]
+    }
+
+    fn notes(&self) -> Vec<String> {
         vec![
             format!(
                 "{} {} {}, which {} ({}) uses",
@@ -72,43 +85,22 @@ impl FreedReport {
         ]
     }
 
-    /// The smallest fix.
-    pub fn help(&self) -> String {
+    fn help(&self) -> String {
         format!(
             "before {}, wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle",
             self.call
         )
     }
 
-    /// The diagnostic, ending in a line feed.
-    pub fn render(&self, replay: &str) -> String {
-        let notes = Notes { notes: self.notes(), help: vec![self.help()] };
-        diagnostic(Level::ERROR, (Self::ID.name(), words::title(Self::ID)), Vec::new(), notes, Some(replay))
-    }
-
-    /// What makes these findings equal: who ended what kind of object of which name, and what used it.
-    pub fn key(&self) -> String {
-        let object = &self.object;
-        format!("{}|{}|{}|{}|{}", Self::ID.name(), self.call, object.what, object.name, self.command)
-    }
-
-    /// One line of the report file.
-    pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+    fn members(&self) -> Value {
         json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": Self::ID.name(),
-            "family": words::family(Self::ID),
-            "title": words::title(Self::ID),
             "call": self.call,
-            "object": { "what": self.object.what, "name": self.object.name, "handle": format!("{:#x}", self.object.handle) },
+            "object": {
+                "what": self.object.what,
+                "name": self.object.name,
+                "handle": format!("{:#x}", self.object.handle),
+            },
             "commands": [{ "command": self.command, "position": self.position() }],
-            "notes": self.notes(),
-            "help": [self.help()],
-            "seed": seed,
-            "replay": replay,
-            "text": rendered,
         })
     }
 }

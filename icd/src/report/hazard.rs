@@ -1,13 +1,14 @@
 //! Hazards between commands as people read them: which commands, which bytes, which element of the dependency
 //! is missing, and the masks to add.
 
-use super::context::{DispatchContext, Object};
+use super::api::ApiFinding;
+use super::context::{DispatchContext, Object, base_name};
 use super::json;
 use super::source::excerpt;
-use super::text::{Notes, Shown, diagnostic, snippets};
-use super::words;
-use annotate_snippets::Level;
+use super::suppress::Subject;
+use super::text::Shown;
 use pellucid_memory::commands::{Accesses, Fix, Hazard, Operand, Stages};
+use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
 /// One of the two commands of a hazard.
@@ -55,7 +56,8 @@ impl Side<'_> {
         format!("{}{name} ({})", self.command, self.position)
     }
 
-    fn shown(&self, operand: &Operand, index: usize) -> Option<Shown> {
+    /// The source line of an access.
+    pub fn shown(&self, operand: &Operand, index: usize) -> Option<Shown> {
         let dispatch = self.dispatch.as_ref()?;
         let (site, by) = operand.shader?;
         let info = dispatch.site(site)?;
@@ -75,7 +77,7 @@ impl Side<'_> {
         let primary = index == 2;
         Some(match excerpt(dispatch.shader, info, !operand.write.is_empty()) {
             Some(e) => Shown {
-                path: super::context::base_name(&e.name).to_owned(),
+                path: base_name(&e.name).to_owned(),
                 text: e.text,
                 first_line: 1,
                 span: e.span,
@@ -177,9 +179,52 @@ impl HazardReport<'_> {
             "missing: (1) happens before (2), but no memory dependency makes its write available".to_owned()
         }
     }
+}
 
-    /// Places, masks and what is missing, in the order in which they are shown.
-    pub fn notes(&self) -> Vec<String> {
+impl ApiFinding for HazardReport<'_> {
+    fn id(&self) -> FindingId {
+        self.hazard.id
+    }
+
+    /// Command, shader and static instruction of each side.
+    fn key(&self) -> String {
+        let mut key = String::new();
+        for (side, operand, _) in self.sides() {
+            key.push_str(&format!("|{}", side.command));
+            match (&side.dispatch, operand.shader) {
+                (Some(d), Some((site, _))) => {
+                    key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
+                }
+                _ => key.push_str(&format!("|{}", side.position)),
+            }
+        }
+        key
+    }
+
+    fn subject(&self) -> Subject {
+        let mut subject = Subject::default();
+        for side in [&self.first, &self.second] {
+            subject.names.push(side.command.to_owned());
+            subject.names.extend(side.labels.iter().cloned());
+            let Some(dispatch) = &side.dispatch else { continue };
+            subject.shaders.push(dispatch.shader.name.clone());
+            subject.shaders.push(dispatch.pipeline.to_owned());
+            subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
+        }
+        subject.names.extend(self.objects().into_iter().map(|object| object.name));
+        subject
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        self.place.iter().map(|(object, _)| object).chain(&self.aliases).cloned().collect()
+    }
+
+    fn shown(&self) -> Vec<Shown> {
+        let sides = self.sides().into_iter().enumerate().rev();
+        sides.filter_map(|(i, (side, operand, _))| side.shown(operand, i + 1)).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         for (i, (side, operand, stage)) in self.sides().into_iter().enumerate() {
             let what = side.transition.clone().unwrap_or_else(|| {
@@ -192,8 +237,7 @@ impl HazardReport<'_> {
         out
     }
 
-    /// The smallest fix.
-    pub fn help(&self) -> String {
+    fn help(&self) -> String {
         match &self.hazard.fix {
             Fix::Extend(gap) => {
                 let mut parts = Vec::new();
@@ -255,36 +299,7 @@ impl HazardReport<'_> {
         }
     }
 
-    /// The diagnostic, ending in a line feed.
-    pub fn render(&self, replay: &str) -> String {
-        let shown: Vec<Shown> = self
-            .sides()
-            .into_iter()
-            .enumerate()
-            .rev()
-            .filter_map(|(i, (side, operand, _))| side.shown(operand, i + 1))
-            .collect();
-        let (id, notes) = (self.hazard.id, Notes { notes: self.notes(), help: vec![self.help()] });
-        diagnostic(Level::ERROR, (id.name(), words::title(id)), snippets(&shown), notes, Some(replay))
-    }
-
-    /// What makes hazards equal: the id, and command, shader and static instruction of each side.
-    pub fn key(&self) -> String {
-        let mut key = self.hazard.id.name().to_owned();
-        for (side, operand, _) in self.sides() {
-            key.push_str(&format!("|{}", side.command));
-            match (&side.dispatch, operand.shader) {
-                (Some(d), Some((site, _))) => {
-                    key.push_str(&format!("|{}|{}", d.shader.name, d.location(site)))
-                }
-                _ => key.push_str(&format!("|{}", side.position)),
-            }
-        }
-        key
-    }
-
-    /// One line of the report file.
-    pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+    fn members(&self) -> Value {
         let sides: Vec<Value> = self
             .sides()
             .into_iter()
@@ -305,23 +320,8 @@ impl HazardReport<'_> {
                 })
             })
             .collect();
-        json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": self.hazard.id.name(),
-            "family": words::family(self.hazard.id),
-            "title": words::title(self.hazard.id),
-            "commands": sides,
-            "notes": self.notes(),
-            "help": [self.help()],
-            "seed": seed,
-            "replay": replay,
-            "memory": self.place.iter().map(|(object, _)| object).chain(&self.aliases).map(|o| json!({
-                "what": o.what, "name": o.name,
-            })).collect::<Vec<Value>>(),
-            "hazard": self.hazard,
-            "text": rendered,
-        })
+        let memory = |o: Object| json!({ "what": o.what, "name": o.name });
+        let memory: Vec<Value> = self.objects().into_iter().map(memory).collect();
+        json!({ "commands": sides, "memory": memory, "hazard": self.hazard })
     }
 }

@@ -1,11 +1,9 @@
 //! An access of the host that is not ordered with one of the device, as people read it.
 
+use super::api::ApiFinding;
 use super::context::Object;
 use super::hazard::{Side, accesses, stages};
-use super::json;
-use super::text::{Notes, diagnostic};
-use super::words;
-use annotate_snippets::Level;
+use super::suppress::Subject;
 use pellucid_memory::commands::{Accesses, HostHazard, Range, Stages};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::finding::FindingId;
@@ -35,11 +33,6 @@ fn named(object: &Object) -> String {
 }
 
 impl HostReport<'_> {
-    /// The buffer or image, where there is one, and the memory.
-    pub fn objects(&self) -> impl Iterator<Item = &Object> {
-        self.place.iter().map(|(object, _)| object).chain([&self.memory])
-    }
-
     fn host(&self) -> String {
         let after = if self.since.is_empty() { String::new() } else { format!(" after {}", self.since) };
         format!("the host {}{after}", if self.hazard.writes { "writes" } else { "reads" })
@@ -77,9 +70,40 @@ impl HostReport<'_> {
         let (first, last) = (first / ATOM * ATOM, last.next_multiple_of(ATOM).min(size));
         format!("offset {first}, size {}", last - first)
     }
+}
 
-    /// What happened and what is missing, in the order in which it is shown.
-    pub fn notes(&self) -> Vec<String> {
+impl ApiFinding for HostReport<'_> {
+    fn id(&self) -> FindingId {
+        self.hazard.id
+    }
+
+    /// The memory's object, and what the host and the device did.
+    fn key(&self) -> String {
+        let object = self.place.as_ref().map_or(&self.memory, |(object, _)| object);
+        let shader = self.command.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
+        format!(
+            "{}|{}|{}|{}|{shader}|{:?}",
+            object.what,
+            object.name,
+            self.host(),
+            self.command.command,
+            (self.hazard.operand.read, self.hazard.operand.write, self.hazard.late)
+        )
+    }
+
+    fn subject(&self) -> Subject {
+        let mut names: Vec<String> = self.objects().into_iter().map(|object| object.name).collect();
+        names.push(self.command.command.to_owned());
+        let dispatch = self.command.dispatch.as_ref();
+        Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names }
+    }
+
+    /// The buffer or image, where there is one, and the memory.
+    fn objects(&self) -> Vec<Object> {
+        self.place.iter().map(|(object, _)| object).chain([&self.memory]).cloned().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
         let mut out = vec![format!("(1) {}, (2) {}", self.host(), self.device())];
         let memory = named(&self.memory);
         out.push(match &self.place {
@@ -114,8 +138,7 @@ impl HostReport<'_> {
         out
     }
 
-    /// The smallest fix.
-    pub fn help(&self) -> String {
+    fn help(&self) -> String {
         let memory = named(&self.memory);
         match self.hazard.id {
             FindingId::HostNotFlushed => format!(
@@ -144,31 +167,7 @@ impl HostReport<'_> {
         }
     }
 
-    /// The diagnostic, ending in a line feed.
-    pub fn render(&self, replay: &str) -> String {
-        let id = self.hazard.id;
-        let level = if id == FindingId::HostNoBarrier { Level::WARNING } else { Level::ERROR };
-        let notes = Notes { notes: self.notes(), help: vec![self.help()] };
-        diagnostic(level, (id.name(), words::title(id)), Vec::new(), notes, Some(replay))
-    }
-
-    /// What makes these findings equal: the memory's object, and what the host and the device did.
-    pub fn key(&self) -> String {
-        let object = self.place.as_ref().map_or(&self.memory, |(object, _)| object);
-        let shader = self.command.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
-        format!(
-            "{}|{}|{}|{}|{}|{shader}|{:?}",
-            self.hazard.id.name(),
-            object.what,
-            object.name,
-            self.host(),
-            self.command.command,
-            (self.hazard.operand.read, self.hazard.operand.write, self.hazard.late)
-        )
-    }
-
-    /// One line of the report file.
-    pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+    fn members(&self) -> Value {
         let runs = |start: u64| -> Vec<Value> {
             let run = |b: &Range| json!([b.start.saturating_sub(start), b.end.saturating_sub(start)]);
             self.hazard.bytes.iter().map(run).collect()
@@ -177,13 +176,6 @@ impl HostReport<'_> {
         let (read, write): (Accesses, Accesses) = (self.hazard.operand.read, self.hazard.operand.write);
         let stage: Stages = self.hazard.at.1;
         json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": self.hazard.id.name(),
-            "family": words::family(self.hazard.id),
-            "title": words::title(self.hazard.id),
-            "level": if self.hazard.id == FindingId::HostNoBarrier { "warning" } else { "error" },
             "host": { "access": if self.hazard.writes { "write" } else { "read" }, "after": self.since },
             "commands": [{
                 "command": self.command.command,
@@ -193,11 +185,6 @@ impl HostReport<'_> {
             }],
             "memory": object(&self.memory, self.extent.0),
             "object": self.place.as_ref().map(|(o, start)| object(o, *start)),
-            "notes": self.notes(),
-            "help": [self.help()],
-            "seed": seed,
-            "replay": replay,
-            "text": rendered,
         })
     }
 }

@@ -17,6 +17,7 @@
 //! time or the working directory, except that a source file that a module names without embedding it is
 //! looked for on disk.
 
+pub mod api;
 pub mod context;
 pub mod element;
 pub mod exit;

@@ -1,12 +1,10 @@
 //! One session per process: counts findings, shows each kind once, writes the report file, the totals and
 //! what `pellucid run` reads.
 
+use super::api::ApiFinding;
 use super::context::{Context, Object, base_name};
 use super::exit;
 use super::explored::Explored;
-use super::freed::FreedReport;
-use super::hazard::HazardReport;
-use super::host::HostReport;
 use super::json;
 use super::replay;
 use super::suppress::{Subject, Suppressions};
@@ -15,7 +13,7 @@ use super::validation::{self, ValidationReport};
 use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::explore::Choices;
-use pellucid_memory::finding::{Finding, FindingId};
+use pellucid_memory::finding::Finding;
 use pellucid_memory::input;
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
@@ -317,66 +315,19 @@ impl Session {
         Verdict { message: Some(message), halt }
     }
 
-    /// Reports a hazard between commands: shown when it is the first of its kind, counted always.
-    pub fn hazard(&self, report: &HazardReport<'_>) -> Verdict {
-        let place = report.place.iter().map(|(object, _)| object);
-        let objects = || place.chain(&report.aliases).cloned().collect();
-        let told = |number: u64| {
-            let rendered = report.render(&self.replay);
-            let line = report.json(number, self.config.seed, &self.replay, &rendered);
-            (rendered, line)
-        };
-        self.api(report.hazard.id, report.key(), || hazard_subject(report), objects, told)
-    }
-
-    /// Reports the end of an object that the device uses: shown when it is the first of its kind, counted
-    /// always.
-    pub fn freed(&self, report: &FreedReport) -> Verdict {
-        let subject =
-            || Subject { shaders: Vec::new(), names: vec![report.call.into(), report.object.name.clone()] };
-        let told = |number: u64| {
-            let rendered = report.render(&self.replay);
-            let line = report.json(number, self.config.seed, &self.replay, &rendered);
-            (rendered, line)
-        };
-        self.api(FreedReport::ID, report.key(), subject, || vec![report.object.clone()], told)
-    }
-
-    /// Reports an access of the host that is not ordered with one of the device: shown when it is the first of
-    /// its kind, counted always.
-    pub fn host(&self, report: &HostReport<'_>) -> Verdict {
-        let objects: Vec<Object> = report.objects().cloned().collect();
-        let mut names: Vec<String> = objects.iter().map(|object| object.name.clone()).collect();
-        names.push(report.command.command.to_owned());
-        let dispatch = report.command.dispatch.as_ref();
-        let subject =
-            || Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names };
-        let told = |number: u64| {
-            let rendered = report.render(&self.replay);
-            let line = report.json(number, self.config.seed, &self.replay, &rendered);
-            (rendered, line)
-        };
-        self.api(report.hazard.id, report.key(), subject, || objects, told)
-    }
-
-    /// Reports what the API's calls, and not a shader's accesses, do wrong. `told` renders it as text and as
-    /// a line of the report file.
-    fn api(
-        &self,
-        id: FindingId,
-        key: String,
-        subject: impl FnOnce() -> Subject,
-        objects: impl FnOnce() -> Vec<Object>,
-        told: impl FnOnce(u64) -> (String, Value),
-    ) -> Verdict {
+    /// Reports what the API's calls, and not a shader's accesses alone, do wrong: shown when it is the first
+    /// of its kind, counted always.
+    pub fn api(&self, finding: &impl ApiFinding) -> Verdict {
+        let id = finding.id();
+        let key = format!("{}|{}", id.name(), finding.key());
         let mut state = self.state();
         // A warning is no finding unless it is asked for.
-        let warning = id == FindingId::HostNoBarrier && self.config.notes != Notes::Error;
+        let warning = finding.is_warning() && self.config.notes != Notes::Error;
         let halt = self.config.halt_on_error && !warning;
         if self.again(&mut state, &key, 1) {
             return Verdict { message: None, halt };
         }
-        if state.suppressions.covers((words::family(id), id.name()), &subject()) {
+        if state.suppressions.covers((words::family(id), id.name()), &finding.subject().named()) {
             state.suppressed.insert(key);
             return Verdict::default();
         }
@@ -387,13 +338,15 @@ impl Session {
         } else {
             *state.families.entry(words::family(id)).or_default() += 1;
         }
-        let (rendered, line) = told(number);
+        let rendered = finding.render(&self.replay);
+        let line = finding.json(number, self.config.seed, &self.replay, &rendered);
         self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
         self.show(number, &rendered);
         let id_name = id.name();
         let id_number = fnv(id_name).cast_signed();
-        let message = Message { id_name, id_number, text: rendered, objects: objects(), note: warning };
+        let message =
+            Message { id_name, id_number, text: rendered, objects: finding.objects(), note: warning };
         Verdict { message: Some(message), halt }
     }
 
@@ -590,23 +543,6 @@ fn key(finding: &Finding, context: &Context<'_>) -> String {
     key
 }
 
-fn hazard_subject(report: &HazardReport<'_>) -> Subject {
-    let mut subject = Subject::default();
-    for side in [&report.first, &report.second] {
-        subject.names.push(side.command.to_owned());
-        subject.names.extend(side.labels.iter().cloned());
-        let Some(dispatch) = &side.dispatch else { continue };
-        subject.shaders.push(dispatch.shader.name.clone());
-        subject.shaders.push(dispatch.pipeline.to_owned());
-        subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
-    }
-    let place = report.place.iter().map(|(object, _)| object);
-    subject.names.extend(place.chain(&report.aliases).map(|object| object.name.clone()));
-    subject.names.retain(|name| !name.is_empty());
-    subject.shaders.retain(|name| !name.is_empty());
-    subject
-}
-
 fn subject(finding: &Finding, context: &Context<'_>) -> Subject {
     let mut subject = Subject::default();
     for access in &finding.accesses {
@@ -621,7 +557,5 @@ fn subject(finding: &Finding, context: &Context<'_>) -> Subject {
         let file = site.source.and_then(|p| dispatch.shader.files.get(p.file as usize));
         subject.names.extend(file.map(|f| base_name(&f.name).to_owned()));
     }
-    subject.names.retain(|name| !name.is_empty());
-    subject.shaders.retain(|name| !name.is_empty());
-    subject
+    subject.named()
 }

@@ -23,6 +23,15 @@ pub struct Subject {
     pub shaders: Vec<String>,
 }
 
+impl Subject {
+    /// Without what has no name.
+    pub fn named(mut self) -> Subject {
+        self.names.retain(|name| !name.is_empty());
+        self.shaders.retain(|name| !name.is_empty());
+        self
+    }
+}
+
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {

@@ -1,5 +1,6 @@
 //! The words and the look of reports, on findings made by hand.
 
+use super::api::ApiFinding as _;
 use super::*;
 use crate::config::{Config, Notes};
 use expect_test::expect;

@@ -86,12 +86,18 @@ fn places(finding: &Finding, context: &Context<'_>) -> Vec<String> {
 }
 
 /// One annotated stretch of source or SPIR-V.
-pub(super) struct Shown {
+pub struct Shown {
+    /// Its file.
     pub path: String,
+    /// The lines that are shown.
     pub text: String,
+    /// The number of the first of them.
     pub first_line: usize,
+    /// The marked bytes of `text`.
     pub span: std::ops::Range<usize>,
+    /// What is said beside the mark.
     pub label: String,
+    /// It is what the finding is about, the others lead to it.
     pub primary: bool,
 }
 

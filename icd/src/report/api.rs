@@ -1,0 +1,74 @@
+//! What the API's calls, and not a shader's accesses alone, do wrong: what such findings have in common.
+
+use super::context::Object;
+use super::json;
+use super::suppress::Subject;
+use super::text::{Notes, Shown, diagnostic, snippets};
+use super::words;
+use annotate_snippets::Level;
+use pellucid_memory::finding::FindingId;
+use serde_json::{Value, json};
+
+/// A finding about commands, calls of the host and objects, with what names them.
+pub trait ApiFinding {
+    /// What was found.
+    fn id(&self) -> FindingId;
+
+    /// What makes findings equal, apart from the id.
+    fn key(&self) -> String;
+
+    /// What suppressions are matched against.
+    fn subject(&self) -> Subject;
+
+    /// The objects that it is about.
+    fn objects(&self) -> Vec<Object>;
+
+    /// The source lines that it is about, the most important one first.
+    fn shown(&self) -> Vec<Shown> {
+        Vec::new()
+    }
+
+    /// What happened and what is missing, in the order in which it is shown.
+    fn notes(&self) -> Vec<String>;
+
+    /// The smallest fix.
+    fn help(&self) -> String;
+
+    /// What its line of the report file has beside the members of every finding: a JSON object.
+    fn members(&self) -> Value;
+
+    /// True for what is counted with the notes unless it is asked for.
+    fn is_warning(&self) -> bool {
+        self.id() == FindingId::HostNoBarrier
+    }
+
+    /// The diagnostic, ending in a line feed.
+    fn render(&self, replay: &str) -> String {
+        let (id, shown) = (self.id(), self.shown());
+        let level = if self.is_warning() { Level::WARNING } else { Level::ERROR };
+        let notes = Notes { notes: self.notes(), help: vec![self.help()] };
+        diagnostic(level, (id.name(), words::title(id)), snippets(&shown), notes, Some(replay))
+    }
+
+    /// One line of the report file.
+    fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+        let mut line = json!({
+            "type": "finding",
+            "schema": json::SCHEMA,
+            "number": number,
+            "id": self.id().name(),
+            "family": words::family(self.id()),
+            "title": words::title(self.id()),
+            "level": if self.is_warning() { "warning" } else { "error" },
+            "notes": self.notes(),
+            "help": [self.help()],
+            "seed": seed,
+            "replay": replay,
+            "text": rendered,
+        });
+        if let (Some(line), Value::Object(mut members)) = (line.as_object_mut(), self.members()) {
+            line.append(&mut members);
+        }
+        line
+    }
+}
