@@ -15,7 +15,7 @@ fn look(device: &Device, call: Option<&'static str>) -> Result<(), String> {
         return Ok(());
     }
     host.look(hazards, call);
-    report::host(device)
+    report::kept(device)
 }
 
 fn or_lose(device: &Device, outcome: Result<(), String>) {
@@ -44,7 +44,7 @@ pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64
         let range = addresses(memory.bytes(), &(start..end.min(memory.bytes().size())));
         let lost: Vec<Range> = flushed.lost.iter().map(|b| addresses(memory.bytes(), b)).collect();
         hazards.host_flushed(range, &lost);
-        or_lose(device, report::host(device));
+        or_lose(device, report::kept(device));
     }
 }
 
@@ -63,6 +63,6 @@ pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalid
             );
             device.instance.say(&text);
         }
-        or_lose(device, report::host(device));
+        or_lose(device, report::kept(device));
     }
 }

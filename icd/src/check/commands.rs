@@ -2,12 +2,13 @@
 //! reports.
 
 use super::dependency::{image_ranges, translate};
-use super::hazards::{At, Found, Hazards, Transfer, Translated};
+use super::hazards::{At, Bytes, Found, Hazards, Transfer, Translated};
+use super::layouts::{ImageUse, subresources};
 use super::named::{Changes, Named};
 use super::report;
 use crate::command::copy::Touched;
 use crate::command::state::State;
-use crate::command::{BarrierOf, Dependency};
+use crate::command::{BarrierOf, Command, Dependency};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -50,21 +51,57 @@ pub fn transfer(
     device: &Device,
     queue: &Queue,
     state: &State,
-    command: &'static str,
-    stage: Stages,
+    command: &Command,
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<Outcome<()>, String> {
     let Some(hazards) = &device.hazards else { return Ok(run(None)) };
     let mut transfer = Transfer::new();
     let outcome = run(Some(&mut transfer));
     let standing = standing(device, queue, state);
-    let tag = hazards.command(&standing.at(), command, None);
+    let tag = hazards.command(&standing.at(), command.name(), None);
     let runs = transfer.runs();
     note_writes(device, &runs);
-    let (_, found) = hazards.operation(queue.index, stage, tag, None, runs);
+    if outcome.is_ok() {
+        let uses: Vec<_> = command.images().into_iter().map(|part| (part, None)).collect();
+        let through = |range: &Range| uses.iter().map(|(part, _)| &*part.image).find(|i| i.holds(*range));
+        let bytes: Vec<_> = runs
+            .iter()
+            .map(|(range, operand)| Bytes { range: *range, operand: *operand, through: through(range) })
+            .collect();
+        hazards.uses(tag, &uses, &bytes);
+    }
+    let (_, found) = hazards.operation(queue.index, command.transfer_stage(), tag, None, runs);
     report::hazards(device, &found)?;
-    report::host(device)?;
+    report::kept(device)?;
     Ok(outcome)
+}
+
+/// Checks the layouts of the images that a dispatch touched, and who may interpret their bytes.
+fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)]) {
+    let views: Vec<_> = runs
+        .iter()
+        .map(|(range, operand)| {
+            operand.reference.and_then(|r| state.image(r)).filter(|v| v.0.image.holds(*range))
+        })
+        .collect();
+    let mut uses = Vec::new();
+    let mut bytes = Vec::new();
+    for ((range, operand), view) in runs.iter().zip(&views) {
+        if let Some((view, layout)) = view {
+            let part = |(level, layer, _)| ImageUse {
+                image: view.image.clone(),
+                levels: level..level + 1,
+                layers: layer..layer + 1,
+                layout: *layout,
+                writes: !operand.write.is_empty(),
+            };
+            let parts = subresources(&view.image, *range).into_iter().map(part);
+            uses.extend(parts.map(|part| (part, Some(*operand))));
+        }
+        let through = view.as_ref().map(|(view, _)| &*view.image);
+        bytes.push(Bytes { range: *range, operand: *operand, through });
+    }
+    hazards.uses(tag, &uses, &bytes);
 }
 
 /// Takes note of a command's dependencies and checks the layout transitions that they perform.
@@ -87,7 +124,8 @@ pub fn barrier(
             discard(device, image, range);
         }
     }
-    report::hazards(device, &found)
+    report::hazards(device, &found)?;
+    report::kept(device)
 }
 
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
@@ -153,9 +191,10 @@ pub fn dispatch(
         report::hazards(device, &found)?;
         before = Some(id);
     }
+    images(hazards, state, tag, &touches.runs);
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
     report::hazards(device, &found)?;
-    report::host(device)
+    report::kept(device)
 }
 
 /// Device addresses of a range of a buffer.

@@ -91,5 +91,10 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
 /// The dependencies of a command, and what each of its barriers does to the memory that it is for.
 pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
-    Translated { list: dependencies(dependency), changes }
+    let image = |b: &Barrier| match &b.of {
+        BarrierOf::Image(image, range, ..) => Some((image.clone(), *range, b.transfers)),
+        _ => None,
+    };
+    let images = dependency.barriers.iter().map(image).collect();
+    Translated { list: dependencies(dependency), changes, images }
 }

@@ -5,8 +5,10 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
+use super::layouts::{ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
 use super::stages::{destination, source};
+use crate::entry::image::Image;
 use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
@@ -67,6 +69,26 @@ pub struct HostFound {
     pub since: &'static str,
 }
 
+/// Who did something, as a finding names it: a command, or the host after a call.
+pub enum WhoName {
+    /// A command; `None`: too long ago to be named.
+    Command(Option<Arc<CommandName>>),
+    /// The host.
+    Host(&'static str),
+}
+
+/// A use of an image subresource that is not right, and what names those who had to do with it.
+pub struct LayoutFound {
+    /// What is wrong.
+    pub mismatch: Mismatch,
+    /// Who used it.
+    pub by: WhoName,
+    /// The access of a shader.
+    pub operand: Option<Operand>,
+    /// Who brought it into its layout; `None`: it is in it since it was created.
+    pub since: Option<WhoName>,
+}
+
 /// How many commands are remembered by name.
 const REMEMBERED: u64 = 1 << 14;
 /// How many lists of objects are compared with that of a dispatch.
@@ -82,6 +104,8 @@ struct State {
     /// The calls that accesses of the host came after, by the tags of those.
     calls: Vec<&'static str>,
     host_found: Vec<HostFound>,
+    layouts: Layouts,
+    layouts_found: Vec<LayoutFound>,
 }
 
 /// The dependencies of a command.
@@ -90,6 +114,18 @@ pub struct Translated {
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
+    /// The subresources of each barrier of an image, and whether it transfers their ownership.
+    pub images: Vec<Option<(Arc<Image>, vk::ImageSubresourceRange, bool)>>,
+}
+
+/// Bytes that a command accesses, and through which image, if through one.
+pub struct Bytes<'a> {
+    /// Device addresses.
+    pub range: Range,
+    /// The access.
+    pub operand: Operand,
+    /// The image.
+    pub through: Option<&'a Image>,
 }
 
 /// The tracker of a device.
@@ -180,6 +216,12 @@ impl Hazards {
         }
         let mut state = self.state();
         let tag = state.call(since);
+        for (range, _) in reads {
+            state.bytes(*range, (true, false), None, Who::Host(tag), None);
+        }
+        for range in writes {
+            state.bytes(*range, (false, true), None, Who::Host(tag), None);
+        }
         let mut found = state.tracker.host_read(reads, tag);
         if !writes.is_empty() {
             found.extend(state.tracker.host_wrote(writes, coherent, tag));
@@ -203,6 +245,11 @@ impl Hazards {
         let found = state.tracker.host_invalidated(seen, tag);
         state.tracker.host_discarded(discarded);
         state.keep(found);
+    }
+
+    /// What was found about the layouts of images since this was last asked.
+    pub fn take_layouts_found(&self) -> Vec<LayoutFound> {
+        std::mem::take(&mut self.state().layouts_found)
     }
 
     /// What was found between the host and the device since this was last asked.
@@ -238,11 +285,25 @@ impl Hazards {
         self.state().name(at, command, dispatch)
     }
 
+    /// The command that `tag` names uses images, and bytes that are not theirs, in this order.
+    pub fn uses(&self, tag: u64, uses: &[(ImageUse, Option<Operand>)], runs: &[Bytes<'_>]) {
+        let mut state = self.state();
+        for (part, operand) in uses {
+            let found = state.layouts.access(part, tag);
+            state.keep_layouts(found, operand.as_ref());
+        }
+        for Bytes { range, operand, through } in runs {
+            let does = (!operand.read.is_empty(), !operand.write.is_empty());
+            state.bytes(*range, does, *through, Who::Command(tag), Some(operand));
+        }
+    }
+
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2: the hazards of its layout transitions.
     pub fn barrier(&self, at: &At<'_>, dependency: &Translated) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdPipelineBarrier", None);
         let list = state.told(tag, dependency);
+        state.transitions(&list, dependency);
         let hazards = state.tracker.barriers(QueueId(at.queue), &list, tag);
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
@@ -265,6 +326,7 @@ impl Hazards {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
         let list = state.told(tag, dependency);
+        state.transitions(&list, dependency);
         let tokens: Vec<&EventToken> = tokens.iter().map(|token| &**token).collect();
         let mut hazards = Vec::new();
         for d in list {
@@ -308,6 +370,51 @@ impl State {
             self.calls.push(since);
             self.calls.len() - 1
         }) as u64
+    }
+
+    fn who(&self, who: Who) -> WhoName {
+        match who {
+            Who::Command(tag) => WhoName::Command(self.names.get(&tag).cloned()),
+            Who::Host(tag) => WhoName::Host(self.calls.get(tag as usize).copied().unwrap_or_default()),
+        }
+    }
+
+    fn keep_layouts(&mut self, found: impl IntoIterator<Item = Mismatch>, operand: Option<&Operand>) {
+        for mismatch in found {
+            let since = match mismatch.since {
+                Since::Creation => None,
+                Since::Transition(tag) => Some(self.who(Who::Command(tag))),
+                Since::Overwritten(who) => Some(self.who(who)),
+            };
+            let by = self.who(mismatch.by);
+            self.layouts_found.push(LayoutFound { mismatch, by, operand: operand.copied(), since });
+        }
+    }
+
+    /// Bytes are read or written.
+    fn bytes(
+        &mut self,
+        range: Range,
+        does: (bool, bool),
+        through: Option<&Image>,
+        by: Who,
+        operand: Option<&Operand>,
+    ) {
+        let found = self.layouts.bytes(range, does, through, by);
+        self.keep_layouts(found, operand);
+    }
+
+    /// The transitions of a dependency, which the tags of `list` name.
+    fn transitions(&mut self, list: &[Told], dependency: &Translated) {
+        let tags = list.iter().flat_map(|d| &d.transitions).map(|t| t.tag);
+        let images = dependency.changes.iter().zip(&dependency.images).filter(|(c, _)| c.is_some());
+        for (tag, (changes, image)) in tags.zip(images) {
+            let (Some(Changes::Layout(from, to)), Some((image, range, external))) = (changes, image) else {
+                continue;
+            };
+            let found = self.layouts.transition(image, range, (*from, *to), *external, tag);
+            self.keep_layouts(found, None);
+        }
     }
 
     fn keep(&mut self, found: Vec<HostHazard>) {

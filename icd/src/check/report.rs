@@ -1,7 +1,8 @@
 //! Hazards between commands, and between them and the host, go to the reports with what names their sides.
 
-use super::hazards::{CommandName, Found, HostFound};
+use super::hazards::{CommandName, Found, Hazards, HostFound, WhoName};
 use super::host::Mappable;
+use super::layouts::{Mismatch, Since, Wrong};
 use super::named::Changes;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
@@ -9,6 +10,8 @@ use crate::entry::image::Image;
 use crate::entry::memory::DeviceMemory;
 use crate::handle::Object as _;
 use crate::message::Message;
+use crate::report::api::ApiFinding;
+use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::{HazardReport, HostReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -63,13 +66,7 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             place,
             aliases: places.into_iter().map(|(object, _)| object).collect(),
         };
-        let verdict = device.instance.session.api(&told);
-        if let Some(message) = &verdict.message {
-            device.instance.deliver(&Message::of_report(message));
-        }
-        if verdict.halt {
-            return Err(format!("halt-on-error: {}", f.hazard.id.name()));
-        }
+        tell(device, &told)?;
     }
     Ok(())
 }
@@ -77,36 +74,27 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
 /// The buffers, and then the images, that hold a device address, and where they start: several, if they are
 /// aliases of one another.
 fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
-    let object = |kind: vk::ObjectType, what: &str, handle: u64| Object {
-        reference: Reference(u32::MAX),
-        what: what.to_owned(),
-        handle,
-        object_type: kind.as_raw(),
-        name: device.name(kind, handle),
-        address: 0,
-        texels: None,
-    };
     let holds = |start: &u64, size: u64| address >= *start && address - start < size;
     let buffers = Buffer::table().all().into_iter().filter_map(|b| {
         let start = b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
         let start = start.filter(|start| holds(start, b.size))?;
-        Some((object(vk::ObjectType::BUFFER, "buffer", b.handle()), start))
+        Some((object(device, vk::ObjectType::BUFFER, "buffer", b.handle()), start))
     });
     let images = Image::table().all().into_iter().filter_map(|i| {
         let start = i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
         let start = start.filter(|start| holds(start, i.layout.size))?;
-        Some((object(vk::ObjectType::IMAGE, "image", i.handle()), start))
+        Some((object(device, vk::ObjectType::IMAGE, "image", i.handle()), start))
     });
     buffers.chain(images).collect()
 }
 
-/// Reports what was found between the host and the device.
+/// Reports what was found between the host and the device, and about images, since this was last called.
 ///
 /// # Errors
 /// The text of what loses the device.
-pub fn host(device: &Device) -> Result<(), String> {
+pub fn kept(device: &Device) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    let mut outcome = Ok(());
+    let mut outcome = layouts(device, hazards);
     for HostFound { hazard, command, since } in hazards.take_host_found() {
         let Some(host) = &device.host else { continue };
         let submission = command.as_ref().map_or(u64::MAX, |command| command.submission);
@@ -121,25 +109,62 @@ pub fn host(device: &Device) -> Result<(), String> {
             hazard: &hazard,
             since,
             command: side(command.as_ref()),
-            memory: Object {
-                reference: Reference(u32::MAX),
-                what: DeviceMemory::NAME.to_owned(),
-                handle,
-                object_type: vk::ObjectType::DEVICE_MEMORY.as_raw(),
-                name: device.name(vk::ObjectType::DEVICE_MEMORY, handle),
-                address: 0,
-                texels: None,
-            },
+            memory: object(device, vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
             extent: (bytes.address(), bytes.size()),
             place: places(device, first).into_iter().next(),
         };
-        let verdict = device.instance.session.api(&told);
-        if let Some(message) = &verdict.message {
-            device.instance.deliver(&Message::of_report(message));
-        }
-        if verdict.halt {
-            outcome = Err(format!("halt-on-error: {}", hazard.id.name()));
-        }
+        outcome = tell(device, &told).and(outcome);
     }
     outcome
+}
+
+fn by(who: &WhoName) -> By<'_> {
+    match who {
+        WhoName::Command(name) => By::Command(Box::new(side(name.as_ref()))),
+        WhoName::Host(since) => By::Host(since),
+    }
+}
+
+/// Reports the uses of images that were not right.
+fn layouts(device: &Device, hazards: &Hazards) -> Result<(), String> {
+    let mut outcome = Ok(());
+    for found in hazards.take_layouts_found() {
+        let Mismatch { image, level, layer, wrong, layout, since, .. } = &found.mismatch;
+        let told = LayoutReport {
+            image: object(device, vk::ObjectType::IMAGE, "image", image.handle()),
+            subresource: (*level, *layer),
+            wrong: match wrong {
+                Wrong::Access(layout) => report::Wrong::Access(format!("{layout:?}")),
+                Wrong::OldLayout(from, _) => report::Wrong::OldLayout(format!("{from:?}")),
+                Wrong::Read => report::Wrong::Read { linear: image.tiling == vk::ImageTiling::LINEAR },
+            },
+            by: by(&found.by),
+            operand: found.operand,
+            layout: format!("{layout:?}"),
+            since: found.since.as_ref().map(by),
+            overwritten: matches!(since, Since::Overwritten(_)),
+        };
+        outcome = tell(device, &told).and(outcome);
+    }
+    outcome
+}
+
+fn tell(device: &Device, finding: &impl ApiFinding) -> Result<(), String> {
+    let verdict = device.instance.session.api(finding);
+    if let Some(message) = &verdict.message {
+        device.instance.deliver(&Message::of_report(message));
+    }
+    if verdict.halt { Err(format!("halt-on-error: {}", finding.id().name())) } else { Ok(()) }
+}
+
+fn object(device: &Device, kind: vk::ObjectType, what: &str, handle: u64) -> Object {
+    Object {
+        reference: Reference(u32::MAX),
+        what: what.to_owned(),
+        handle,
+        object_type: kind.as_raw(),
+        name: device.name(kind, handle),
+        address: 0,
+        texels: None,
+    }
 }

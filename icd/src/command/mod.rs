@@ -78,6 +78,23 @@ pub struct Dependency {
     pub barriers: Vec<Barrier>,
 }
 
+/// An image as a command uses it: in the layout that it names.
+#[derive(Clone)]
+pub struct ImageIn {
+    /// The image.
+    pub image: Arc<Image>,
+    /// The layout that its subresources are said to be in.
+    pub layout: vk::ImageLayout,
+}
+
+impl std::ops::Deref for ImageIn {
+    type Target = Arc<Image>;
+
+    fn deref(&self) -> &Arc<Image> {
+        &self.image
+    }
+}
+
 /// A region between a buffer and an image.
 pub type BufferImageRegions = Vec<vk::BufferImageCopy>;
 
@@ -101,17 +118,17 @@ pub enum Command {
     /// vkCmdUpdateBuffer.
     UpdateBuffer(Arc<Buffer>, u64, Vec<u8>),
     /// vkCmdCopyImage.
-    CopyImage(Arc<Image>, Arc<Image>, Vec<vk::ImageCopy>),
+    CopyImage(ImageIn, ImageIn, Vec<vk::ImageCopy>),
     /// vkCmdCopyBufferToImage.
-    CopyBufferToImage(Arc<Buffer>, Arc<Image>, BufferImageRegions),
+    CopyBufferToImage(Arc<Buffer>, ImageIn, BufferImageRegions),
     /// vkCmdCopyImageToBuffer.
-    CopyImageToBuffer(Arc<Image>, Arc<Buffer>, BufferImageRegions),
+    CopyImageToBuffer(ImageIn, Arc<Buffer>, BufferImageRegions),
     /// vkCmdBlitImage.
-    BlitImage(Arc<Image>, Arc<Image>, Vec<vk::ImageBlit>, vk::Filter),
+    BlitImage(ImageIn, ImageIn, Vec<vk::ImageBlit>, vk::Filter),
     /// vkCmdResolveImage.
-    ResolveImage(Arc<Image>, Arc<Image>, Vec<vk::ImageResolve>),
+    ResolveImage(ImageIn, ImageIn, Vec<vk::ImageResolve>),
     /// vkCmdClearColorImage: the color's raw components.
-    ClearColor(Arc<Image>, [u32; 4], Vec<vk::ImageSubresourceRange>),
+    ClearColor(ImageIn, [u32; 4], Vec<vk::ImageSubresourceRange>),
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
     Barrier(Box<Dependency>),
     /// vkCmdSetEvent and vkCmdSetEvent2.

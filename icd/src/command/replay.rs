@@ -9,7 +9,6 @@ use crate::entry::buffer::Buffer;
 use crate::entry::query;
 use crate::error::{Error, Outcome};
 use crate::queue::Queue;
-use pellucid_memory::commands::Stages;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -51,60 +50,6 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         Command::DispatchIndirect(buffer, offset) => {
             let groups = indirect(device, buffer, *offset);
             dispatch::run(device, queue, state, [0; 3], groups, Some((buffer, *offset)))?;
-        }
-        Command::CopyBuffer(from, to, regions) => {
-            let done = check::transfer(device, queue, state, "vkCmdCopyBuffer", Stages::COPY, |t| {
-                copy::buffers(from, to, regions, t)
-            })?;
-            skipped(device, "vkCmdCopyBuffer", done);
-        }
-        Command::FillBuffer(to, offset, size, data) => {
-            let done = check::transfer(device, queue, state, "vkCmdFillBuffer", Stages::CLEAR, |t| {
-                copy::fill(to, *offset, *size, *data, t)
-            })?;
-            skipped(device, "vkCmdFillBuffer", done);
-        }
-        Command::UpdateBuffer(to, offset, bytes) => {
-            let done = check::transfer(device, queue, state, "vkCmdUpdateBuffer", Stages::CLEAR, |t| {
-                copy::update(to, *offset, bytes, t)
-            })?;
-            skipped(device, "vkCmdUpdateBuffer", done);
-        }
-        Command::CopyImage(from, to, regions) => {
-            let done = check::transfer(device, queue, state, "vkCmdCopyImage", Stages::COPY, |t| {
-                copy::images(from, to, regions, t)
-            })?;
-            skipped(device, "vkCmdCopyImage", done);
-        }
-        Command::CopyBufferToImage(from, to, regions) => {
-            let done = check::transfer(device, queue, state, "vkCmdCopyBufferToImage", Stages::COPY, |t| {
-                copy::buffer_to_image(from, to, regions, t)
-            })?;
-            skipped(device, "vkCmdCopyBufferToImage", done);
-        }
-        Command::CopyImageToBuffer(from, to, regions) => {
-            let done = check::transfer(device, queue, state, "vkCmdCopyImageToBuffer", Stages::COPY, |t| {
-                copy::image_to_buffer(from, to, regions, t)
-            })?;
-            skipped(device, "vkCmdCopyImageToBuffer", done);
-        }
-        Command::BlitImage(from, to, regions, filter) => {
-            let done = check::transfer(device, queue, state, "vkCmdBlitImage", Stages::BLIT, |t| {
-                blit::blit(from, to, regions, *filter, t)
-            })?;
-            skipped(device, "vkCmdBlitImage", done);
-        }
-        Command::ResolveImage(from, to, regions) => {
-            let done = check::transfer(device, queue, state, "vkCmdResolveImage", Stages::RESOLVE, |t| {
-                blit::resolve(from, to, regions, t)
-            })?;
-            skipped(device, "vkCmdResolveImage", done);
-        }
-        Command::ClearColor(image, color, ranges) => {
-            let done = check::transfer(device, queue, state, "vkCmdClearColorImage", Stages::CLEAR, |t| {
-                copy::clear(image, *color, ranges, t)
-            })?;
-            skipped(device, "vkCmdClearColorImage", done);
         }
         // Commands run to their end one after another: execution is ordered already, and memory is coherent
         // in run mode.
@@ -151,13 +96,6 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             skipped(device, "vkCmdWriteTimestamp", done);
             device.progress.notify();
         }
-        Command::CopyQueryResults(info) => {
-            let done =
-                check::transfer(device, queue, state, "vkCmdCopyQueryPoolResults", Stages::COPY, |t| {
-                    copy_results(device, info, t)
-                })?;
-            skipped(device, "vkCmdCopyQueryPoolResults", done);
-        }
         Command::Execute(list) => {
             for secondary in list {
                 run(device, queue, &mut state.of_secondary(), secondary)?;
@@ -167,8 +105,29 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
         Command::EndLabel => {
             state.labels.pop();
         }
+        _ => {
+            let done = check::transfer(device, queue, state, command, |t| transfer(device, command, t))?;
+            skipped(device, command.name(), done);
+        }
     }
     Ok(())
+}
+
+/// A command that moves bytes; in check mode it says which.
+fn transfer(device: &Device, command: &Command, t: copy::Touched<'_>) -> Outcome<()> {
+    match command {
+        Command::CopyBuffer(from, to, regions) => copy::buffers(from, to, regions, t),
+        Command::FillBuffer(to, offset, size, data) => copy::fill(to, *offset, *size, *data, t),
+        Command::UpdateBuffer(to, offset, bytes) => copy::update(to, *offset, bytes, t),
+        Command::CopyImage(from, to, regions) => copy::images(from, to, regions, t),
+        Command::CopyBufferToImage(from, to, regions) => copy::buffer_to_image(from, to, regions, t),
+        Command::CopyImageToBuffer(from, to, regions) => copy::image_to_buffer(from, to, regions, t),
+        Command::BlitImage(from, to, regions, filter) => blit::blit(from, to, regions, *filter, t),
+        Command::ResolveImage(from, to, regions) => blit::resolve(from, to, regions, t),
+        Command::ClearColor(image, color, ranges) => copy::clear(image, *color, ranges, t),
+        Command::CopyQueryResults(info) => copy_results(device, info, t),
+        other => Err(Error::not_implemented(other.name())),
+    }
 }
 
 fn indirect(device: &Device, buffer: &Buffer, offset: u64) -> [u32; 3] {

@@ -6,6 +6,7 @@ use crate::caps::PUSH_CONSTANTS;
 use crate::device::Device;
 use crate::entry::descriptor_layout::Binding as LayoutBinding;
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
+use crate::entry::image_view::ImageView;
 use crate::entry::pipeline::Pipeline;
 use crate::report::Object;
 use crate::report::texel::{self, Layers};
@@ -162,6 +163,17 @@ impl State {
         Ready { resources }
     }
 
+    /// The image view of a reference that means the same in all dispatches, and the layout that the descriptor
+    /// names: set, binding and element.
+    pub fn image(&self, reference: Reference) -> Option<(Arc<ImageView>, vk::ImageLayout)> {
+        let bound = self.bound(reference.0 >> 28)?;
+        let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;
+        match bound.slots(binding).get((reference.0 & 0xffff) as usize)? {
+            Slot::Image(view, layout) | Slot::ImageSampler(view, layout, _) => Some((view.clone(), *layout)),
+            _ => None,
+        }
+    }
+
     /// What the references of this dispatch are, for reports.
     pub fn objects(&self, device: &Device, program: &Program) -> Vec<Object> {
         let mut out = Vec::new();
@@ -176,7 +188,7 @@ impl State {
                 let (kind, handle, view_type) = match slot {
                     Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle(), None),
                     Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle(), None),
-                    Slot::Image(view) | Slot::ImageSampler(view, _) => {
+                    Slot::Image(view, _) | Slot::ImageSampler(view, ..) => {
                         (vk::ObjectType::IMAGE, view.image.handle(), Some(view.view_type()))
                     }
                     Slot::Empty | Slot::Sampler(_) => continue,

@@ -1,8 +1,12 @@
-//! What a recorded command uses: asked when the application destroys an object.
+//! What a recorded command is called and what it uses: asked when it executes in check mode, and when the
+//! application destroys an object.
 
 use super::reach::Reach;
-use super::{Command, Recorded};
+use super::{Command, ImageIn, Recorded};
+use crate::check::layouts::ImageUse;
 use crate::queue::submission::Use;
+use ash::vk;
+use pellucid_memory::commands::Stages;
 use std::sync::Arc;
 
 fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
@@ -44,6 +48,74 @@ impl Command {
             Command::EndQuery(..) => "vkCmdEndQuery",
             Command::WriteTimestamp(..) => "vkCmdWriteTimestamp",
             _ => "a command",
+        }
+    }
+
+    /// The entry point that records it.
+    pub fn name(&self) -> &'static str {
+        self.counted().unwrap_or_else(|| self.uncounted())
+    }
+
+    /// The stage that a command which moves bytes executes in.
+    pub fn transfer_stage(&self) -> Stages {
+        match self {
+            Command::FillBuffer(..) | Command::UpdateBuffer(..) | Command::ClearColor(..) => Stages::CLEAR,
+            Command::BlitImage(..) => Stages::BLIT,
+            Command::ResolveImage(..) => Stages::RESOLVE,
+            _ => Stages::COPY,
+        }
+    }
+
+    /// The image subresources that a command which moves bytes reads and writes.
+    pub fn images(&self) -> Vec<ImageUse> {
+        let part = |image: &ImageIn, part: &vk::ImageSubresourceLayers, writes: bool| {
+            let first = part.base_array_layer;
+            let layers = first..first.saturating_add(part.layer_count).min(image.layers);
+            let (image, layout) = (image.image.clone(), image.layout);
+            ImageUse {
+                image,
+                levels: part.mip_level..part.mip_level.saturating_add(1),
+                layers,
+                layout,
+                writes,
+            }
+        };
+        match self {
+            Command::CopyImage(from, to, regions) => {
+                let both = |r: &vk::ImageCopy| {
+                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
+                };
+                regions.iter().flat_map(both).collect()
+            }
+            Command::BlitImage(from, to, regions, _) => {
+                let both = |r: &vk::ImageBlit| {
+                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
+                };
+                regions.iter().flat_map(both).collect()
+            }
+            Command::ResolveImage(from, to, regions) => {
+                let both = |r: &vk::ImageResolve| {
+                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
+                };
+                regions.iter().flat_map(both).collect()
+            }
+            Command::CopyBufferToImage(_, to, regions) => {
+                regions.iter().map(|r| part(to, &r.image_subresource, true)).collect()
+            }
+            Command::CopyImageToBuffer(from, _, regions) => {
+                regions.iter().map(|r| part(from, &r.image_subresource, false)).collect()
+            }
+            Command::ClearColor(to, _, ranges) => {
+                let of = |(levels, layers)| ImageUse {
+                    image: to.image.clone(),
+                    levels,
+                    layers,
+                    layout: to.layout,
+                    writes: true,
+                };
+                ranges.iter().filter_map(|range| to.range(range).ok()).map(of).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -1,14 +1,21 @@
 //! Commands that copy, fill and clear.
 
 use crate::boundary::entries;
-use crate::command::Command;
 use crate::command::buffer::push;
+use crate::command::{Command, ImageIn};
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;
+
+/// An image and the layout that a command names.
+type Named = (vk::Image, vk::ImageLayout);
+
+fn image((image, layout): Named) -> Outcome<ImageIn> {
+    Ok(ImageIn { image: handle::get::<Image>(image)?, layout })
+}
 
 fn copy_buffer(
     buffer: vk::CommandBuffer,
@@ -30,14 +37,9 @@ fn copy_buffer(
     })
 }
 
-fn copy_image(
-    buffer: vk::CommandBuffer,
-    from: vk::Image,
-    to: vk::Image,
-    regions: Vec<vk::ImageCopy>,
-) -> Outcome<()> {
+fn copy_image(buffer: vk::CommandBuffer, from: Named, to: Named, regions: Vec<vk::ImageCopy>) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::CopyImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions));
+        r.add(Command::CopyImage(image(from)?, image(to)?, regions));
         Ok(())
     })
 }
@@ -45,48 +47,48 @@ fn copy_image(
 fn buffer_to_image(
     buffer: vk::CommandBuffer,
     from: vk::Buffer,
-    to: vk::Image,
+    to: Named,
     regions: Vec<vk::BufferImageCopy>,
 ) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::CopyBufferToImage(handle::get::<Buffer>(from)?, handle::get::<Image>(to)?, regions));
+        r.add(Command::CopyBufferToImage(handle::get::<Buffer>(from)?, image(to)?, regions));
         Ok(())
     })
 }
 
 fn image_to_buffer(
     buffer: vk::CommandBuffer,
-    from: vk::Image,
+    from: Named,
     to: vk::Buffer,
     regions: Vec<vk::BufferImageCopy>,
 ) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::CopyImageToBuffer(handle::get::<Image>(from)?, handle::get::<Buffer>(to)?, regions));
+        r.add(Command::CopyImageToBuffer(image(from)?, handle::get::<Buffer>(to)?, regions));
         Ok(())
     })
 }
 
 fn blit_image(
     buffer: vk::CommandBuffer,
-    from: vk::Image,
-    to: vk::Image,
+    from: Named,
+    to: Named,
     regions: Vec<vk::ImageBlit>,
     filter: vk::Filter,
 ) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::BlitImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions, filter));
+        r.add(Command::BlitImage(image(from)?, image(to)?, regions, filter));
         Ok(())
     })
 }
 
 fn resolve_image(
     buffer: vk::CommandBuffer,
-    from: vk::Image,
-    to: vk::Image,
+    from: Named,
+    to: Named,
     regions: Vec<vk::ImageResolve>,
 ) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::ResolveImage(handle::get::<Image>(from)?, handle::get::<Image>(to)?, regions));
+        r.add(Command::ResolveImage(image(from)?, image(to)?, regions));
         Ok(())
     })
 }
@@ -166,13 +168,13 @@ entries! {
     fn cmd_copy_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
-        _from_layout: vk::ImageLayout,
+        from_layout: vk::ImageLayout,
         to: vk::Image,
-        _to_layout: vk::ImageLayout,
+        to_layout: vk::ImageLayout,
         count: u32,
         regions: *const vk::ImageCopy,
     ) {
-        copy_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+        copy_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec())
     }
 
     /// vkCmdCopyImage2.
@@ -188,7 +190,7 @@ entries! {
                 extent: r.extent,
             })
             .collect();
-        copy_image(buffer, info.src_image, info.dst_image, regions)
+        copy_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
     }
 
     /// vkCmdCopyBufferToImage.
@@ -196,51 +198,51 @@ entries! {
         buffer: vk::CommandBuffer,
         from: vk::Buffer,
         to: vk::Image,
-        _layout: vk::ImageLayout,
+        layout: vk::ImageLayout,
         count: u32,
         regions: *const vk::BufferImageCopy,
     ) {
-        buffer_to_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+        buffer_to_image(buffer, from, (to, layout), ffi::slice(regions, count).to_vec())
     }
 
     /// vkCmdCopyBufferToImage2.
     fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: *const vk::CopyBufferToImageInfo2<'_>) {
         let info = ffi::read(info)?;
         let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
-        buffer_to_image(buffer, info.src_buffer, info.dst_image, regions)
+        buffer_to_image(buffer, info.src_buffer, (info.dst_image, info.dst_image_layout), regions)
     }
 
     /// vkCmdCopyImageToBuffer.
     fn cmd_copy_image_to_buffer(
         buffer: vk::CommandBuffer,
         from: vk::Image,
-        _layout: vk::ImageLayout,
+        layout: vk::ImageLayout,
         to: vk::Buffer,
         count: u32,
         regions: *const vk::BufferImageCopy,
     ) {
-        image_to_buffer(buffer, from, to, ffi::slice(regions, count).to_vec())
+        image_to_buffer(buffer, (from, layout), to, ffi::slice(regions, count).to_vec())
     }
 
     /// vkCmdCopyImageToBuffer2.
     fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: *const vk::CopyImageToBufferInfo2<'_>) {
         let info = ffi::read(info)?;
         let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
-        image_to_buffer(buffer, info.src_image, info.dst_buffer, regions)
+        image_to_buffer(buffer, (info.src_image, info.src_image_layout), info.dst_buffer, regions)
     }
 
     /// vkCmdBlitImage.
     fn cmd_blit_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
-        _from_layout: vk::ImageLayout,
+        from_layout: vk::ImageLayout,
         to: vk::Image,
-        _to_layout: vk::ImageLayout,
+        to_layout: vk::ImageLayout,
         count: u32,
         regions: *const vk::ImageBlit,
         filter: vk::Filter,
     ) {
-        blit_image(buffer, from, to, ffi::slice(regions, count).to_vec(), filter)
+        blit_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec(), filter)
     }
 
     /// vkCmdBlitImage2.
@@ -255,20 +257,20 @@ entries! {
                 dst_offsets: r.dst_offsets,
             })
             .collect();
-        blit_image(buffer, info.src_image, info.dst_image, regions, info.filter)
+        blit_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions, info.filter)
     }
 
     /// vkCmdResolveImage.
     fn cmd_resolve_image(
         buffer: vk::CommandBuffer,
         from: vk::Image,
-        _from_layout: vk::ImageLayout,
+        from_layout: vk::ImageLayout,
         to: vk::Image,
-        _to_layout: vk::ImageLayout,
+        to_layout: vk::ImageLayout,
         count: u32,
         regions: *const vk::ImageResolve,
     ) {
-        resolve_image(buffer, from, to, ffi::slice(regions, count).to_vec())
+        resolve_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec())
     }
 
     /// vkCmdResolveImage2.
@@ -284,20 +286,20 @@ entries! {
                 extent: r.extent,
             })
             .collect();
-        resolve_image(buffer, info.src_image, info.dst_image, regions)
+        resolve_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
     }
 
     /// vkCmdClearColorImage.
     fn cmd_clear_color_image(
         buffer: vk::CommandBuffer,
         image: vk::Image,
-        _layout: vk::ImageLayout,
+        layout: vk::ImageLayout,
         color: *const vk::ClearColorValue,
         count: u32,
         ranges: *const vk::ImageSubresourceRange,
     ) {
         push(buffer, |r, _| {
-            let image = handle::get::<Image>(image)?;
+            let image = self::image((image, layout))?;
             // All members of the union are four words.
             let color = *ffi::read(color.cast::<[u32; 4]>())?;
             let ranges = ffi::slice(ranges, count).to_vec();

@@ -27,12 +27,12 @@ pub enum Slot {
     Buffer(Arc<Buffer>, u64, u64),
     /// A texel buffer.
     Texels(Arc<BufferView>),
-    /// An image.
-    Image(Arc<ImageView>),
+    /// An image, and the layout that it is to be in.
+    Image(Arc<ImageView>, vk::ImageLayout),
     /// A sampler.
     Sampler(Arc<Sampler>),
-    /// An image and a sampler.
-    ImageSampler(Arc<ImageView>, Arc<Sampler>),
+    /// An image, the layout that it is to be in, and a sampler.
+    ImageSampler(Arc<ImageView>, vk::ImageLayout, Arc<Sampler>),
 }
 
 impl Slot {
@@ -46,9 +46,9 @@ impl Slot {
             Slot::Empty => false,
             Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
             Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
-            Slot::Image(view) => image(view),
+            Slot::Image(view, _) => image(view),
             Slot::Sampler(sampler) => is(sampler, object),
-            Slot::ImageSampler(view, sampler) => image(view) || is(sampler, object),
+            Slot::ImageSampler(view, _, sampler) => image(view) || is(sampler, object),
         }
     }
 }
@@ -166,7 +166,9 @@ impl DescriptorSet {
         let Some(binding) = at.checked_sub(1).map(|i| &bindings[i]) else { return };
         let Some(sampler) = binding.immutable.get(index - binding.first_slot as usize) else { return };
         *slot = match std::mem::take(slot) {
-            Slot::Image(view) | Slot::ImageSampler(view, _) => Slot::ImageSampler(view, sampler.clone()),
+            Slot::Image(view, layout) | Slot::ImageSampler(view, layout, _) => {
+                Slot::ImageSampler(view, layout, sampler.clone())
+            }
             _ => Slot::Sampler(sampler.clone()),
         };
     }
@@ -239,12 +241,12 @@ pub fn image_slot(
     Ok(match kind {
         vk::DescriptorType::SAMPLER => sampler()?.map_or(Slot::Empty, Slot::Sampler),
         vk::DescriptorType::COMBINED_IMAGE_SAMPLER => match (view()?, sampler()?) {
-            (Some(view), Some(sampler)) => Slot::ImageSampler(view, sampler),
-            (Some(view), None) => Slot::Image(view),
+            (Some(view), Some(sampler)) => Slot::ImageSampler(view, info.image_layout, sampler),
+            (Some(view), None) => Slot::Image(view, info.image_layout),
             (None, Some(sampler)) => Slot::Sampler(sampler),
             (None, None) => Slot::Empty,
         },
-        _ => view()?.map_or(Slot::Empty, Slot::Image),
+        _ => view()?.map_or(Slot::Empty, |view| Slot::Image(view, info.image_layout)),
     })
 }
 
@@ -296,9 +298,9 @@ pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::De
             view.format.as_raw(),
             view.texels,
         ),
-        Slot::Image(view) => view.descriptor(reference).map_or(D::Null, D::Image),
+        Slot::Image(view, _) => view.descriptor(reference).map_or(D::Null, D::Image),
         Slot::Sampler(sampler) => D::Sampler(sampler.state),
-        Slot::ImageSampler(view, sampler) => {
+        Slot::ImageSampler(view, _, sampler) => {
             view.descriptor(reference).map_or(D::Null, |v| D::ImageSampler(v, sampler.state))
         }
     }

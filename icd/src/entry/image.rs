@@ -1,8 +1,9 @@
 //! VkImage.
 //!
 //! Every image is laid out row-major: layer after layer, in each layer the levels from the largest, in each
-//! level slice after slice, rows tightly packed; level starts are aligned to 64 bytes. So tilings do not
-//! differ, and layouts need no work.
+//! level slice after slice, rows tightly packed; level starts are aligned to 64 bytes. So layouts need no
+//! work. In check mode the rows of images with optimal tiling lie apart, and the first one does not come
+//! first: who looks at the bytes through something else sees that they are nobody's to interpret.
 
 use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
@@ -14,6 +15,7 @@ use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use pellucid_memory::commands::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -51,14 +53,21 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out an image.
-    pub fn new(extent: [u32; 3], levels: u32, layers: u32, samples: u32, texel_bytes: u32) -> Layout {
+    /// Lays out an image, with so many bytes before each row.
+    pub fn new(
+        extent: [u32; 3],
+        levels: u32,
+        layers: u32,
+        samples: u32,
+        texel_bytes: u32,
+        gap: u64,
+    ) -> Layout {
         let texel = u64::from(texel_bytes) * u64::from(samples);
-        let mut offset = 0u64;
+        let mut offset = gap;
         let levels = (0..levels)
             .map(|n| {
                 let extent = extent.map(|e| (e >> n).max(1));
-                let row = u64::from(extent[0]) * texel;
+                let row = u64::from(extent[0]) * texel + gap;
                 let slice = row * u64::from(extent[1]);
                 let level = Level { extent, offset, row, slice };
                 offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
@@ -68,6 +77,9 @@ impl Layout {
         Layout { levels, texel, layer: offset, size: offset * u64::from(layers) }
     }
 }
+
+/// Bytes before each row of an image that nobody else is to interpret, in check mode.
+const OPAQUE_GAP: u64 = 64;
 
 /// An image.
 pub struct Image {
@@ -81,6 +93,12 @@ pub struct Image {
     pub samples: u32,
     /// Usage.
     pub usage: vk::ImageUsageFlags,
+    /// Creation flags.
+    pub flags: vk::ImageCreateFlags,
+    /// Tiling.
+    pub tiling: vk::ImageTiling,
+    /// The layout of all subresources at first.
+    pub initial_layout: vk::ImageLayout,
     /// Where its bytes are.
     pub layout: Layout,
     /// Its handle, for messages.
@@ -127,6 +145,7 @@ impl Image {
             info.array_layers,
             samples,
             u32::from(format.texel_bytes),
+            if device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL { OPAQUE_GAP } else { 0 },
         );
         if layout.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
@@ -137,6 +156,9 @@ impl Image {
             layers: info.array_layers,
             samples,
             usage: info.usage,
+            flags: info.flags,
+            tiling: info.tiling,
+            initial_layout: info.initial_layout,
             layout,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
@@ -163,6 +185,35 @@ impl Image {
     pub fn is_or_uses(self: &Arc<Self>, object: *const ()) -> bool {
         Arc::as_ptr(self).cast::<()>() == object
             || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
+    }
+
+    /// Device addresses of a subresource; `None` where it is not bound to memory, or has no such level.
+    pub fn bytes(&self, level: u32, layer: u32) -> Option<Range> {
+        let (memory, base) = self.memory().ok()?;
+        let level = self.layout.levels.get(level as usize)?;
+        let offset = base + u64::from(layer) * self.layout.layer + level.offset;
+        Some(Range::new(memory.bytes().address() + offset, level.size()))
+    }
+
+    /// Whether these device addresses are all its own.
+    pub fn holds(&self, range: Range) -> bool {
+        self.memory().is_ok_and(|(memory, base)| {
+            let start = memory.bytes().address() + base;
+            start <= range.start && range.end <= start + self.layout.size
+        })
+    }
+
+    /// Whether both interpret the same bytes alike: created alike, as aliases, and bound alike.
+    pub fn shares(&self, other: &Image) -> bool {
+        let alike = |image: &Image| {
+            let (memory, base) = image.memory().ok()?;
+            let what = (image.format, image.image_type, image.tiling, image.usage, image.flags);
+            Some((what, image.samples, memory.bytes().address() + base))
+        };
+        self.flags.contains(vk::ImageCreateFlags::ALIAS)
+            && self.layout == other.layout
+            && self.layers == other.layers
+            && alike(self) == alike(other)
     }
 
     fn requirements(&self) -> vk::MemoryRequirements {
@@ -356,7 +407,7 @@ mod tests {
 
     #[test]
     fn levels_follow_each_other_without_overlap() {
-        let layout = Layout::new([5, 3, 1], 3, 2, 1, 4);
+        let layout = Layout::new([5, 3, 1], 3, 2, 1, 4, 0);
         assert_eq!(layout.levels[0], Level { extent: [5, 3, 1], offset: 0, row: 20, slice: 60 });
         assert_eq!(layout.levels[1], Level { extent: [2, 1, 1], offset: 64, row: 8, slice: 8 });
         assert_eq!(layout.levels[2].offset, 128);

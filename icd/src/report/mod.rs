@@ -27,6 +27,7 @@ pub mod freed;
 pub mod hazard;
 pub mod host;
 pub mod json;
+pub mod layout;
 pub mod replay;
 pub mod session;
 pub mod source;

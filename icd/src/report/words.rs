@@ -85,6 +85,7 @@ pub fn title(id: FindingId) -> &'static str {
         HostNotInvalidated => "the host reads bytes that the device wrote and the host never invalidated",
         HostNoBarrier => "the host reads device writes with no dependency to the host",
         HostInFlight => "the host accesses memory that the device is using",
+        ImageLayout => "an image is not in the layout that its use needs",
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
         FreedInUse => "an object is destroyed while the device uses it",

@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod images;
 mod pairs;
 mod program;
 mod right;
@@ -60,6 +61,19 @@ const PAIRS: &[Pair] = &[
     ("barrier_of_another_buffer", pairs::barrier_to_the_host::<6>, "host-no-barrier"),
     ("barrier_before_the_invalidate", pairs::barrier_before_the_invalidate, "host-no-barrier"),
     ("barrier_before_the_hosts_write", pairs::barrier_before_the_hosts_write, "host-no-barrier"),
+    ("never_transitioned", images::never_transitioned, "image-layout"),
+    ("read_in_the_layout_of_writes", images::read_in_the_layout_of_writes, "image-layout"),
+    ("another_old_layout", images::another_old_layout, "image-layout"),
+    ("old_layout_of_the_frame_before", images::old_layout_of_the_frame_before, "image-layout"),
+    ("one_level_forgotten", images::one_level_forgotten, "image-layout"),
+    ("one_layer_forgotten", images::one_layer_forgotten, "image-layout"),
+    ("transition_by_an_event", images::transition_by_an_event, "image-layout"),
+    ("descriptor_of_another_layout", images::descriptor_of_another_layout, "image-layout"),
+    ("read_through_a_buffer", images::read_through_a_buffer, "image-layout"),
+    ("memory_used_in_turns", images::memory_used_in_turns, "image-layout"),
+    ("images_on_one_memory", images::images_on_one_memory, "image-layout"),
+    ("host_reads_a_linear_image", images::host_reads_a_linear_image, "image-layout"),
+    ("host_writes_a_linear_image", images::host_writes_a_linear_image, "image-layout"),
 ];
 
 const CASE: &str = "HOST_ACCESS_CASE";

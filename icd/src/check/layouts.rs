@@ -1,0 +1,272 @@
+//! The layout that each image subresource is in, and who may interpret its bytes (Vulkan 1.3, 12.4 *Image
+//! Layouts*, 12.8 *Memory Aliasing*).
+//!
+//! Layouts change where transitions execute, in the order in which the device works. A subresource of an
+//! image with optimal tiling, or of one with linear tiling in a layout other than GENERAL and PREINITIALIZED,
+//! is opaque: what it holds means nothing to buffers, other images and the host, and what those write to its
+//! bytes makes it undefined. Images are known from the first command on that uses them.
+
+use crate::entry::image::Image;
+use crate::handle;
+use ash::vk;
+use ash::vk::Handle as _;
+use pellucid_memory::commands::Range;
+use std::collections::BTreeMap;
+use std::ops;
+use std::sync::{Arc, Weak};
+
+/// Subresources of an image, as a command uses them.
+pub struct ImageUse {
+    /// The image.
+    pub image: Arc<Image>,
+    /// Mip levels.
+    pub levels: ops::Range<u32>,
+    /// Array layers.
+    pub layers: ops::Range<u32>,
+    /// The layout that the command or the descriptor names.
+    pub layout: vk::ImageLayout,
+    /// The command writes them.
+    pub writes: bool,
+}
+
+/// Who did something: a command by its tag, or the host by the tag of the call before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// A command.
+    Command(u64),
+    /// The host.
+    Host(u64),
+}
+
+/// Since when a subresource is in its layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// vkCreateImage.
+    Creation,
+    /// A transition, by its tag.
+    Transition(u64),
+    /// A write of its bytes through something else.
+    Overwritten(Who),
+}
+
+/// What is wrong with the use of a subresource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It is in another layout than the access names.
+    Access(vk::ImageLayout),
+    /// A transition names another old layout.
+    OldLayout(vk::ImageLayout, vk::ImageLayout),
+    /// Its bytes are read through something else.
+    Read,
+}
+
+/// A use of a subresource that is not right.
+pub struct Mismatch {
+    /// The image.
+    pub image: Arc<Image>,
+    /// Mip level.
+    pub level: u32,
+    /// Array layer.
+    pub layer: u32,
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// Who did it.
+    pub by: Who,
+    /// The layout that it is in.
+    pub layout: vk::ImageLayout,
+    /// Since when.
+    pub since: Since,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    layout: vk::ImageLayout,
+    since: Since,
+    /// It holds something that was written through the image.
+    written: bool,
+}
+
+struct Known {
+    image: Weak<Image>,
+    /// Layer after layer, in each the levels.
+    held: Vec<Held>,
+}
+
+impl Known {
+    /// The first subresource among these that is not right, if one is; all are changed by `then`.
+    fn first(
+        &mut self,
+        image: &Image,
+        (levels, layers): (&ops::Range<u32>, &ops::Range<u32>),
+        wrong: impl Fn(&Held) -> bool,
+        then: impl Fn(&mut Held),
+    ) -> Option<(u32, u32, Held)> {
+        let count = image.layout.levels.len() as u32;
+        let mut found = None;
+        for layer in layers.clone() {
+            for level in levels.clone() {
+                let Some(held) = self.held.get_mut((layer * count + level) as usize) else { continue };
+                if found.is_none() && wrong(held) {
+                    found = Some((level, layer, *held));
+                }
+                then(held);
+            }
+        }
+        found
+    }
+}
+
+fn opaque(image: &Image, layout: vk::ImageLayout) -> bool {
+    let shared = [vk::ImageLayout::GENERAL, vk::ImageLayout::PREINITIALIZED, vk::ImageLayout::UNDEFINED];
+    image.tiling != vk::ImageTiling::LINEAR || !shared.contains(&layout)
+}
+
+/// Device addresses of all of an image.
+fn extent(image: &Image) -> Option<Range> {
+    let (memory, base) = image.memory().ok()?;
+    Some(Range::new(memory.bytes().address() + base, image.layout.size))
+}
+
+fn overlap(a: Range, b: Range) -> Range {
+    Range { start: a.start.max(b.start), end: a.end.min(b.end).max(a.start.max(b.start)) }
+}
+
+/// The layouts of a device's images.
+#[derive(Default)]
+pub struct Layouts {
+    /// By handle.
+    known: BTreeMap<u64, Known>,
+    /// Address and handle of each known image, and where it ends.
+    extents: BTreeMap<(u64, u64), u64>,
+    /// Bytes of the largest one.
+    largest: u64,
+}
+
+impl Layouts {
+    fn of(&mut self, image: &Arc<Image>) -> &mut Known {
+        let handle = image.handle();
+        if !self.known.contains_key(&handle) {
+            let ended: Vec<u64> =
+                self.known.iter().filter(|(_, k)| k.image.strong_count() == 0).map(|(h, _)| *h).collect();
+            self.known.retain(|handle, _| !ended.contains(handle));
+            self.extents.retain(|(_, handle), _| !ended.contains(handle));
+            if let Some(extent) = extent(image) {
+                self.extents.insert((extent.start, handle), extent.end);
+                self.largest = self.largest.max(extent.end - extent.start);
+            }
+        }
+        self.known.entry(handle).or_insert_with(|| {
+            let held = Held { layout: image.initial_layout, since: Since::Creation, written: false };
+            let count = image.layout.levels.len() * image.layers as usize;
+            Known { image: Arc::downgrade(image), held: vec![held; count] }
+        })
+    }
+
+    /// A command uses subresources in a layout.
+    pub fn access(&mut self, wanted: &ImageUse, by: u64) -> Option<Mismatch> {
+        let ImageUse { image, levels, layers, layout, writes } = wanted;
+        let known = self.of(image);
+        let parts = (levels, layers);
+        let found = known.first(image, parts, |h| h.layout != *layout, |h| h.written |= writes)?;
+        Some(mismatch(image, found, Wrong::Access(*layout), Who::Command(by)))
+    }
+
+    /// A transition executes. One from or to an external queue family may have been performed already, by
+    /// the other half of the ownership transfer.
+    pub fn transition(
+        &mut self,
+        image: &Arc<Image>,
+        range: &vk::ImageSubresourceRange,
+        (from, to): (vk::ImageLayout, vk::ImageLayout),
+        external: bool,
+        tag: u64,
+    ) -> Option<Mismatch> {
+        let (levels, layers) = image.range(range).ok()?;
+        let discards = from == vk::ImageLayout::UNDEFINED;
+        let wrong = |h: &Held| !discards && h.layout != from && !(external && h.layout == to);
+        let then = |h: &mut Held| {
+            *h = Held { layout: to, since: Since::Transition(tag), written: h.written && !discards };
+        };
+        let found = self.of(image).first(image, (&levels, &layers), wrong, then)?;
+        Some(mismatch(image, found, Wrong::OldLayout(from, to), Who::Command(tag)))
+    }
+
+    /// Bytes are read or written, not through the image `through`.
+    pub fn bytes(
+        &mut self,
+        range: Range,
+        (reads, writes): (bool, bool),
+        through: Option<&Image>,
+        by: Who,
+    ) -> Vec<Mismatch> {
+        let from = range.start.saturating_sub(self.largest);
+        let near = self.extents.range((from, 0)..(range.end, 0));
+        let near: Vec<u64> =
+            near.filter(|(_, end)| **end > range.start).map(|((_, handle), _)| *handle).collect();
+        let mut found = Vec::new();
+        for handle in near {
+            let Some(known) = self.known.get_mut(&handle) else { continue };
+            let Some(image) = known.image.upgrade() else { continue };
+            let ended = handle::get::<Image>(vk::Image::from_raw(handle)).is_err();
+            if ended || through.is_some_and(|t| t.handle() == handle || t.shares(&image)) {
+                continue;
+            }
+            let all = (&(0..image.layout.levels.len() as u32), &(0..image.layers));
+            if reads {
+                let seen = subresources(&image, range).into_iter().find_map(|(level, layer, bytes)| {
+                    let held = known.held.get((layer * all.0.end + level) as usize)?;
+                    let whole = matches!(by, Who::Command(_)) || seen_by_host(bytes, range);
+                    (whole && held.written && opaque(&image, held.layout)).then_some((level, layer, *held))
+                });
+                found.extend(seen.map(|held| mismatch(&image, held, Wrong::Read, by)));
+            }
+            if writes {
+                // Of an image with optimal tiling all subresources overlap the bytes.
+                let reached = |level, layer| {
+                    let part = image.bytes(level, layer).unwrap_or(Range { start: 0, end: 0 });
+                    let part = overlap(part, range);
+                    image.tiling != vk::ImageTiling::LINEAR || part.start < part.end
+                };
+                for (at, held) in known.held.iter_mut().enumerate() {
+                    let (layer, level) = (at as u32 / all.0.end, at as u32 % all.0.end);
+                    let defined = held.layout != vk::ImageLayout::UNDEFINED;
+                    if defined && opaque(&image, held.layout) && reached(level, layer) {
+                        let since = Since::Overwritten(by);
+                        *held = Held { layout: vk::ImageLayout::UNDEFINED, since, written: false };
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Reads of the host are known by the page: whether this one is of these bytes for sure.
+fn seen_by_host(bytes: Range, read: Range) -> bool {
+    const PAGES: u64 = 2 * 4096;
+    let part = overlap(bytes, read);
+    part.end - part.start == read.end - read.start || part.end - part.start >= PAGES
+}
+
+/// The subresources that bytes belong to: level, layer, and the bytes of each.
+pub fn subresources(image: &Image, range: Range) -> Vec<(u32, u32, Range)> {
+    let Some(all) = extent(image) else { return Vec::new() };
+    let part = overlap(all, range);
+    if part.start >= part.end || image.layout.layer == 0 {
+        return Vec::new();
+    }
+    let layer = |address: u64| ((address - all.start) / image.layout.layer) as u32;
+    let (first, last) = (layer(part.start), layer(part.end - 1));
+    let levels = 0..image.layout.levels.len() as u32;
+    let each = (first..=last).flat_map(|layer| levels.clone().map(move |level| (level, layer)));
+    each.filter_map(|(level, layer)| {
+        let bytes = image.bytes(level, layer)?;
+        let part = overlap(bytes, range);
+        (part.start < part.end).then_some((level, layer, bytes))
+    })
+    .collect()
+}
+
+fn mismatch(image: &Arc<Image>, (level, layer, held): (u32, u32, Held), wrong: Wrong, by: Who) -> Mismatch {
+    Mismatch { image: image.clone(), level, layer, wrong, by, layout: held.layout, since: held.since }
+}
