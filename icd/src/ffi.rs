@@ -88,27 +88,16 @@ pub(crate) fn put_string(to: &mut [c_char], text: &str) {
     }
 }
 
-/// The structures of a `pNext` chain of inputs.
-pub(crate) fn chain<'a>(next: *const c_void) -> impl Iterator<Item = &'a vk::BaseInStructure<'a>> {
-    let mut next = next.cast::<vk::BaseInStructure<'a>>();
-    std::iter::from_fn(move || {
-        // SAFETY: the rule of this module; every extending structure begins like VkBaseInStructure.
-        let item = unsafe { next.as_ref() }?;
-        next = item.p_next;
-        Some(item)
-    })
-}
-
 /// The structure of type `T` in a `pNext` chain of inputs.
 pub(crate) fn find<'a, T: vk::TaggedStructure>(next: *const c_void) -> Option<&'a T> {
-    chain(next).find(|s| s.s_type == T::STRUCTURE_TYPE).map(|s| {
+    chain(next.cast_mut()).find(|(kind, _)| *kind == T::STRUCTURE_TYPE).map(|(_, p)| {
         // SAFETY: the structure type says that this is a `T`.
-        unsafe { &*std::ptr::from_ref(s).cast::<T>() }
+        unsafe { &*p.cast::<T>() }
     })
 }
 
-/// The structures of a `pNext` chain of outputs, as type and pointer.
-pub(crate) fn chain_mut(next: *mut c_void) -> impl Iterator<Item = (vk::StructureType, *mut c_void)> {
+/// The structures of a `pNext` chain, as type and pointer. Those of a chain of inputs are not to be changed.
+pub(crate) fn chain(next: *mut c_void) -> impl Iterator<Item = (vk::StructureType, *mut c_void)> {
     let mut next = next.cast::<vk::BaseOutStructure<'static>>();
     std::iter::from_fn(move || {
         // SAFETY: the rule of this module; every extending structure begins like VkBaseOutStructure.
@@ -121,7 +110,7 @@ pub(crate) fn chain_mut(next: *mut c_void) -> impl Iterator<Item = (vk::Structur
 
 /// The structure of type `T` in a `pNext` chain of outputs.
 pub(crate) fn find_mut<'a, T: vk::TaggedStructure>(next: *mut c_void) -> Option<&'a mut T> {
-    chain_mut(next).find(|(kind, _)| *kind == T::STRUCTURE_TYPE).map(|(_, p)| {
+    chain(next).find(|(kind, _)| *kind == T::STRUCTURE_TYPE).map(|(_, p)| {
         // SAFETY: the structure type says that this is a `T`.
         unsafe { &mut *p.cast::<T>() }
     })
@@ -190,15 +179,16 @@ mod tests {
 
     #[test]
     fn structures_are_found_in_chains() {
-        let mut timeline = vk::SemaphoreTypeCreateInfo::default().initial_value(7);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
+        let timeline = vk::SemaphoreTypeCreateInfo::default().initial_value(7);
+        let info = vk::SemaphoreCreateInfo { p_next: (&raw const timeline).cast(), ..Default::default() };
         let found = find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
         assert_eq!(found.map(|t| t.initial_value), Some(7));
         assert!(find::<vk::ExportSemaphoreCreateInfo<'_>>(info.p_next).is_none());
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
-        let out = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
-        let kinds: Vec<vk::StructureType> = chain_mut(out.p_next).map(|(kind, _)| kind).collect();
+        let mut v13 =
+            vk::PhysicalDeviceVulkan13Features { p_next: (&raw mut v12).cast(), ..Default::default() };
+        let out = vk::PhysicalDeviceFeatures2 { p_next: (&raw mut v13).cast(), ..Default::default() };
+        let kinds: Vec<vk::StructureType> = chain(out.p_next).map(|(kind, _)| kind).collect();
         assert_eq!(kinds.len(), 2);
         if let Some(v12) = find_mut::<vk::PhysicalDeviceVulkan12Features<'_>>(out.p_next) {
             v12.timeline_semaphore = vk::TRUE;

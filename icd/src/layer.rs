@@ -148,11 +148,10 @@ unsafe extern "system" fn create_instance(
     out: *mut vk::Instance,
 ) -> vk::Result {
     let Ok(info) = ffi::read(info) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
-    let links = |s: &&vk::BaseInStructure<'_>| s.s_type == LOADER_INSTANCE_CREATE_INFO;
-    let link =
-        ffi::chain(info.p_next).filter(links).map(|s| std::ptr::from_ref(s).cast_mut().cast::<LinkInfo>());
+    let links = ffi::chain(info.p_next.cast_mut()).filter(|(kind, _)| *kind == LOADER_INSTANCE_CREATE_INFO);
     // SAFETY: the loader's structures, which it hands down to be changed, each beginning with its type.
-    let link = link.into_iter().find(|link| unsafe { (**link).function } == LAYER_LINK_INFO);
+    let link =
+        links.map(|(_, link)| link.cast::<LinkInfo>()).find(|l| unsafe { (**l).function } == LAYER_LINK_INFO);
     let Some(link) = link else { return vk::Result::ERROR_INITIALIZATION_FAILED };
     // SAFETY: as above; a link to the next layer is there, which finds its own one in the same place.
     let next = unsafe {

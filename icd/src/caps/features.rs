@@ -281,7 +281,7 @@ pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
 
 /// Fills the known feature structures of an output chain.
 pub fn fill_chain(features: &Features, next: *mut c_void) {
-    for (kind, p) in ffi::chain_mut(next) {
+    for (kind, p) in ffi::chain(next) {
         if let Some(row) = rows().find(|r| r.kind == kind) {
             (row.fill)(features, p);
         }

@@ -167,7 +167,7 @@ impl Caps {
 
     /// Fills the known property structures of an output chain.
     pub fn fill_properties(&self, next: *mut c_void) {
-        for (kind, p) in ffi::chain_mut(next) {
+        for (kind, p) in ffi::chain(next) {
             self.fill_property(kind, p);
         }
     }

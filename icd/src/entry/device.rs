@@ -19,12 +19,11 @@ fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
     if let Some(asked) = ffi::optional(info.p_enabled_features) {
         refused(features::is_subset(features::bools_v10(asked), v10))?;
     }
-    for structure in ffi::chain(info.p_next) {
-        let p = std::ptr::from_ref(structure).cast();
-        if structure.s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
+    for (kind, p) in ffi::chain(info.p_next.cast_mut()) {
+        if kind == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
             let asked = ffi::cast::<vk::PhysicalDeviceFeatures2<'_>>(p);
             refused(features::is_subset(features::bools_v10(&asked.features), v10))?;
-        } else if let Some(row) = features::rows().find(|r| r.kind == structure.s_type) {
+        } else if let Some(row) = features::rows().find(|r| r.kind == kind) {
             refused(features::is_subset(ffi::bools(p, row.count), &(row.values)(&caps.features)))?;
         }
     }
