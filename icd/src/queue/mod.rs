@@ -8,6 +8,7 @@
 pub mod completion;
 pub mod fence;
 mod float;
+mod inbox;
 pub mod progress;
 #[cfg(test)]
 mod progress_tests;
@@ -31,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 /// What [`progress`] synchronises by.
 mod sync {
     pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-    pub use std::sync::{Condvar, Mutex};
+    pub use std::sync::{Condvar, Mutex, MutexGuard};
 
     /// How long a waiter spins before it sleeps: a small dispatch ends sooner than a sleeping thread wakes.
     pub const SPIN: std::time::Duration = std::time::Duration::from_micros(40);
