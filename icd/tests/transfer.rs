@@ -118,6 +118,76 @@ fn images_are_cleared_and_copied() {
     }
 }
 
+/// An image of one texel in layout GENERAL, as far as run mode cares.
+fn texel(v: &Vulkan, format: vk::Format) -> vk::Image {
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D { width: 1, height: 1, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let image = v.device.create_image(&info, None).unwrap();
+        let size = v.device.get_image_memory_requirements(image).size;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
+        let memory = v.device.allocate_memory(&info, None).unwrap();
+        v.device.bind_image_memory(image, memory, 0).unwrap();
+        image
+    }
+}
+
+/// Clears the one image, blits it to the other, and hands back two words of that.
+fn blitted(v: &Vulkan, from: vk::Image, to: vk::Image, color: [u32; 4]) -> Vec<u32> {
+    let (buffer, _, result) = v.buffer(64, 1);
+    let (aspect_mask, general) = (vk::ImageAspectFlags::COLOR, vk::ImageLayout::GENERAL);
+    let range =
+        vk::ImageSubresourceRange { aspect_mask, level_count: 1, layer_count: 1, ..Default::default() };
+    let part = vk::ImageSubresourceLayers { aspect_mask, layer_count: 1, ..Default::default() };
+    let corners = [vk::Offset3D::default(), vk::Offset3D { x: 1, y: 1, z: 1 }];
+    let blit = [vk::ImageBlit::default()
+        .src_subresource(part)
+        .dst_subresource(part)
+        .src_offsets(corners)
+        .dst_offsets(corners)];
+    let extent = vk::Extent3D { width: 1, height: 1, depth: 1 };
+    let out = [vk::BufferImageCopy::default().image_subresource(part).image_extent(extent)];
+    // SAFETY: live handles, complete structures.
+    v.run(v.record(|c| unsafe {
+        let color = vk::ClearColorValue { uint32: color };
+        v.device.cmd_clear_color_image(c, from, general, &color, &[range]);
+        if from != to {
+            v.device.cmd_blit_image(c, from, general, to, general, &blit, vk::Filter::NEAREST);
+        }
+        v.device.cmd_copy_image_to_buffer(c, to, general, buffer, &out);
+    }));
+    v.words(result, 2)
+}
+
+#[test]
+fn a_blit_clamps_integers_to_what_the_format_can_hold() {
+    let v = Vulkan::new();
+    let minus = |n: i32| n.cast_unsigned();
+    for (from, to, color, expected) in [
+        (vk::Format::R32G32_SINT, vk::Format::R8G8_SINT, [minus(-1000), 1000, 0, 0], 0x7f80),
+        (vk::Format::R32G32_UINT, vk::Format::R8G8_UINT, [u32::MAX, 7, 0, 0], 0x07ff),
+    ] {
+        let word = blitted(&v, texel(&v, from), texel(&v, to), color)[0];
+        assert_eq!(word & 0xffff, expected, "{from:?} to {to:?}");
+    }
+}
+
+#[test]
+fn the_color_of_a_64_bit_format_has_two_words_for_each_component() {
+    let v = Vulkan::new();
+    for format in [vk::Format::R64_UINT, vk::Format::R64_SINT] {
+        let image = texel(&v, format);
+        assert_eq!(blitted(&v, image, image, [0x7fff_ffff, 0xffff_ffff, 3, 4]), [0x7fff_ffff, 0xffff_ffff]);
+    }
+}
+
 #[test]
 fn a_timeline_semaphore_may_be_waited_for_before_it_is_signaled() {
     let v = Vulkan::new();

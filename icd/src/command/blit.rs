@@ -6,7 +6,7 @@ use crate::entry::image::Image;
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
-use pellucid_shader_interp::math::format::FormatInfo;
+use pellucid_shader_interp::math::format::{FormatInfo, Numeric};
 
 fn outside() -> Error {
     Error::usage("a region is not inside its image")
@@ -154,6 +154,24 @@ fn layers(
     }
 }
 
+/// Integers, clamped to what the target's format can hold (Vulkan 1.3, 19.5 *Image Copies With Scaling*).
+fn clamped(texel: [u32; 4], source: &Plane<'_>, target: &Plane<'_>) -> [u32; 4] {
+    if !target.format.numeric.is_integer() || target.format.is_64_bit() {
+        return texel;
+    }
+    let signed = |plane: &Plane<'_>| plane.format.numeric == Numeric::Sint;
+    std::array::from_fn(|i| {
+        let bits = u32::from(target.format.fields[i].width).min(32);
+        if bits == 0 {
+            return texel[i];
+        }
+        let value = if signed(source) { i64::from(texel[i].cast_signed()) } else { i64::from(texel[i]) };
+        let (low, high) =
+            if signed(target) { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        value.clamp(low, high) as u32
+    })
+}
+
 fn blit_plane(
     source: &Plane<'_>,
     target: &Plane<'_>,
@@ -168,7 +186,7 @@ fn blit_plane(
             for x in span[0].clone() {
                 let to = [x, y, z];
                 let at = [0, 1, 2].map(|i| (to[i] as f32 + 0.5 - d[0][i] as f32) * scale[i] + s[0][i] as f32);
-                target.store(to.map(i64::from), sample(source, at, linear))?;
+                target.store(to.map(i64::from), clamped(sample(source, at, linear), source, target))?;
             }
         }
     }

@@ -262,14 +262,8 @@ pub fn clear(
     mut touched: Touched<'_>,
 ) -> Outcome<()> {
     let format = formats::info(image.format).ok_or_else(outside)?;
-    // VkClearColorValue has 32-bit components: those of a 64-bit integer format are zero- or sign-extended.
-    let value = if format.is_64_bit() {
-        let signed = format.numeric == pellucid_shader_interp::math::format::Numeric::Sint;
-        [color[0], if signed { (color[0].cast_signed() >> 31).cast_unsigned() } else { 0 }, 0, 0]
-    } else {
-        color
-    };
-    let texel = format.encode(value);
+    // Of a 64-bit format the first two words are the red component, as they are for `encode`.
+    let texel = format.encode(color);
     let pattern = texel[..usize::from(format.texel_bytes)].repeat(image.samples as usize);
     let (memory, base) = image.memory()?;
     for range in ranges {

@@ -53,7 +53,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out an image, with so many bytes before each row.
+    /// Lays out an image, with at least so many bytes before each row: 0, or a multiple of 64.
     pub fn new(
         extent: [u32; 3],
         levels: u32,
@@ -63,11 +63,13 @@ impl Layout {
         gap: u64,
     ) -> Layout {
         let texel = u64::from(texel_bytes) * u64::from(samples);
+        // Texels stay multiples of their size apart.
+        let between = if gap == 0 { 0 } else { gap.next_multiple_of(texel) };
         let mut offset = gap;
         let levels = (0..levels)
             .map(|n| {
                 let extent = extent.map(|e| (e >> n).max(1));
-                let row = u64::from(extent[0]) * texel + gap;
+                let row = u64::from(extent[0]) * texel + between;
                 let slice = row * u64::from(extent[1]);
                 let level = Level { extent, offset, row, slice };
                 offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
