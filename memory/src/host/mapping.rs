@@ -13,6 +13,9 @@ use std::sync::atomic::Ordering;
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
+/// The words of a page.
+pub(crate) type Page = [u64; PAGE as usize / 8];
+
 /// One mapping, of whole pages; unmapped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping(MmapRaw);
@@ -90,6 +93,25 @@ impl Mapping {
     /// Stores eight bytes at a multiple of eight.
     pub fn put_word(&self, offset: u64, word: u64) {
         self.store(offset, 8, word);
+    }
+
+    /// The words of the page at `at`, as they lie.
+    pub fn page(&self, at: u64) -> Page {
+        let mut bytes = [0; PAGE as usize];
+        raw::read(&self.part(&(at..at + PAGE)), 0, &mut bytes);
+        let mut words = [0; PAGE as usize / 8];
+        words
+            .iter_mut()
+            .zip(bytes.as_chunks().0)
+            .for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+        words
+    }
+
+    /// Stores the words of the page at `at`.
+    pub fn put_page(&self, at: u64, words: &Page) {
+        let mut bytes = [0; PAGE as usize];
+        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+        raw::write(&self.part(&(at..at + PAGE)), 0, &bytes);
     }
 
     fn part(&self, range: &Range<u64>) -> MemoryView<'_> {

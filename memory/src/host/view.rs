@@ -110,24 +110,24 @@ impl View {
         let mut found: Vec<Range<u64>> = Vec::new();
         let own = self.own.as_ref().unwrap_or(device);
         for page in self.touched.iter().flat_map(|run| run.step_by(PAGE as usize)) {
-            let page = page..page + PAGE;
-            if own.same(&self.known, &page) {
+            let (now, before) = (own.page(page), self.known.page(page));
+            if now == before {
                 continue;
             }
-            for at in page.step_by(8) {
-                let (now, before) = (own.word(at), self.known.word(at));
-                if now == before {
-                    continue;
-                }
-                self.known.put_word(at, now);
+            let mut add = |bytes: Range<u64>| match found.last_mut() {
+                Some(last) if last.end == bytes.start => last.end = bytes.end,
+                _ => found.push(bytes),
+            };
+            for (at, (now, before)) in (page..).step_by(8).zip(now.iter().zip(&before)) {
                 let changed = (now ^ before).to_le_bytes();
-                for byte in (at..at + 8).zip(changed).filter(|(_, changed)| *changed != 0).map(|(at, _)| at) {
-                    match found.last_mut() {
-                        Some(last) if last.end == byte => last.end += 1,
-                        _ => found.push(byte..byte + 1),
-                    }
+                if !changed.contains(&0) {
+                    add(at..at + 8);
+                } else if changed != [0; 8] {
+                    let bytes = (at..at + 8).zip(changed).filter(|(_, changed)| *changed != 0);
+                    bytes.for_each(|(at, _)| add(at..at + 1));
                 }
             }
+            self.known.put_page(page, &now);
         }
         self.touched = Spans::default();
         if self.own.is_some() {
@@ -207,6 +207,13 @@ impl View {
         let range = atoms(range);
         let mut at = range.start;
         while let Some(written) = self.unflushed.within(&(at..range.end)).first().cloned() {
+            if unseen.within(&atoms(&written)).is_empty() {
+                device.copy_from(own, &written);
+                self.unflushed.remove(&written);
+                at = written.end;
+                out.moved.push(written);
+                continue;
+            }
             let atom = atoms(&(written.start..written.start + 1));
             let mut moved = Spans::default();
             self.unflushed.within(&atom).iter().for_each(|part| moved.insert(part));
