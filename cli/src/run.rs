@@ -8,11 +8,14 @@ use crate::validation;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use vulkan_pellucid::report::misuse::{self, Misuse};
 use vulkan_pellucid::report::replay::quote;
 use vulkan_pellucid::report::session::total_line;
 
@@ -46,6 +49,8 @@ struct Prepared {
     exitcode: u8,
     seed: u64,
     end: End,
+    report: Option<PathBuf>,
+    replay: String,
 }
 
 fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
@@ -78,11 +83,14 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
         let words: Vec<String> = job.command.iter().map(|w| quote(&w.to_string_lossy())).collect();
         words.join(" ")
     });
+    let replay = format!("pellucid run --seed {} -- {shown}", config.seed);
     command.env("PELLUCID_COMMAND", shown);
+    let mut written = None;
     if let Some(report) = &config.report {
         let report = report_path(report, seed);
         std::fs::write(&report, "").with_context(|| report.display().to_string())?;
-        command.env("PELLUCID_REPORT", report.canonicalize()?);
+        let report = written.insert(report.canonicalize()?);
+        command.env("PELLUCID_REPORT", &*report);
     }
     if let Some(rules) = &config.suppressions {
         let rules = rules.canonicalize().with_context(|| rules.display().to_string())?;
@@ -90,7 +98,8 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
     }
     let own = std::env::current_exe().is_ok_and(|this| this.as_os_str() == program);
     let end = if own { End::Kill } else { End::Ask };
-    Ok(Prepared { command, folder, exitcode: config.exitcode.unwrap_or(FINDINGS), seed: config.seed, end })
+    let (exitcode, seed, report) = (config.exitcode.unwrap_or(FINDINGS), config.seed, written);
+    Ok(Prepared { command, folder, exitcode, seed, end, report, replay })
 }
 
 /// `report.json`, or `report.7.json` where many seeds run.
@@ -107,13 +116,20 @@ fn report_path(path: &Path, seed: Option<u64>) -> PathBuf {
 impl Prepared {
     fn outcome(&self, status: ExitStatus) -> anyhow::Result<Outcome> {
         let total = self.total()?;
-        let findings = total["findings"].as_u64().unwrap_or(0);
+        let wrong = ["findings", "traps"].iter().any(|key| total[key].as_u64().is_some_and(|n| n > 0));
         let status = match exit_code(status) {
-            0 if findings > 0 => self.exitcode,
+            0 if wrong => self.exitcode,
             0 if total["incomplete"] == true => 1,
             code => code,
         };
         Ok(Outcome { status, total })
+    }
+
+    fn add_to_report(&self, line: &Value) -> anyhow::Result<()> {
+        let Some(path) = &self.report else { return Ok(()) };
+        let name = || path.display().to_string();
+        let mut file = OpenOptions::new().append(true).open(path).with_context(name)?;
+        writeln!(file, "{line}").with_context(name)
     }
 
     /// Adds up what the processes wrote.
@@ -121,6 +137,7 @@ impl Prepared {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut families: BTreeMap<String, u64> = BTreeMap::new();
         let (mut processes, mut incomplete) = (0, false);
+        let mut stuck = Vec::new();
         for entry in std::fs::read_dir(self.folder.path().join("totals"))? {
             let text = std::fs::read_to_string(entry?.path())?;
             let Ok(one) = serde_json::from_str::<Value>(&text) else { continue };
@@ -129,11 +146,27 @@ impl Prepared {
             for key in ["findings", "notes", "suppressed", "dispatches", "traps", "not_implemented"] {
                 *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
             }
+            // What a process that was killed could not report itself.
+            let texts = one["stuck"].as_array().filter(|_| one["ended"] == false);
+            for (at, text) in (1..).zip(texts.into_iter().flatten().filter_map(Value::as_str)) {
+                let told = Misuse::never_ran(text);
+                stuck.push(told.render());
+                *counts.entry("findings").or_default() += 1;
+                *families.entry(misuse::FAMILY.to_owned()).or_default() += 1;
+                let number = one["findings"].as_u64().unwrap_or(0) + one["notes"].as_u64().unwrap_or(0) + at;
+                self.add_to_report(&told.json(number, self.seed, &self.replay))?;
+            }
             for (family, count) in one["families"].as_object().into_iter().flatten() {
                 *families.entry(family.clone()).or_default() += count.as_u64().unwrap_or(0);
             }
         }
-        let mut total = json!({ "families": families, "seed": self.seed, "processes": processes, "incomplete": incomplete });
+        let mut total = json!({
+            "families": families,
+            "seed": self.seed,
+            "processes": processes,
+            "incomplete": incomplete,
+            "stuck": stuck,
+        });
         for (key, count) in counts {
             total[key] = count.into();
         }
@@ -164,7 +197,9 @@ pub fn one(job: &Job) -> anyhow::Result<Outcome> {
 
 /// The total line of an outcome.
 pub fn total(outcome: &Outcome) -> String {
-    let mut line = format!("pellucid: {}", total_line(&outcome.total));
+    let stuck = outcome.total["stuck"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut line: String = stuck.map(|text| format!("{text}\n")).collect();
+    line.push_str(&format!("pellucid: {}", total_line(&outcome.total)));
     if outcome.total["processes"].as_u64() == Some(0) {
         line.push_str(" (the program did not use this driver)");
     }

@@ -2,6 +2,7 @@
 
 use pellucid_memory::device::MemoryRange;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The memory of buffers with device addresses, sorted by address, not overlapping.
@@ -15,6 +16,8 @@ type Buffers = BTreeMap<(u64, u64), MemoryRange>;
 pub struct Addresses {
     live: Mutex<Buffers>,
     map: Mutex<Option<AddressMap>>,
+    /// How often the map has changed.
+    changes: AtomicU64,
 }
 
 /// The union of ranges, sorted by address.
@@ -38,16 +41,26 @@ impl Addresses {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn changed(&self) {
+        *self.map() = None;
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often what [`Addresses::all`] says has changed.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
     /// A buffer has an address now.
     pub fn add(&self, handle: u64, range: MemoryRange) {
         self.live().insert((range.address(), handle), range);
-        *self.map() = None;
+        self.changed();
     }
 
     /// A buffer has ended.
     pub fn remove(&self, handle: u64, address: u64) {
         self.live().remove(&(address, handle));
-        *self.map() = None;
+        self.changed();
     }
 
     /// All of them.

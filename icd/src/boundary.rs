@@ -5,6 +5,7 @@
 //! here.
 
 use crate::error::{Outcome, panic_text};
+use crate::handle;
 use crate::report;
 use ash::vk;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,11 +94,16 @@ pub fn guard<R: Returned, A: Answers<R>>(
     name: &str,
     body: impl FnOnce() -> Outcome<A>,
 ) -> R {
+    let _call = handle::Call::begin();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(answer)) => answer.answer(),
         Ok(Err(error)) => {
             if let Some(text) = &error.message {
-                origin.say(&format!("{name}: {text}"));
+                let text = format!("{name}: {text}");
+                origin.say(&text);
+                if error.is_misuse() {
+                    report::misuse(&text);
+                }
             }
             R::failure(error.code)
         }

@@ -6,24 +6,40 @@ use crate::caps::{Caps, memory};
 use crate::check::hazards::Hazards;
 use crate::check::host::HostMemory;
 use crate::check::state::CheckState;
+use crate::ended::EndedObjects;
 use crate::entry::instance::Instance;
 use crate::error::{Error, Outcome};
-use crate::handle::{self, dispatchable_object};
+use crate::handle::{self, DeviceNumber, dispatchable_object};
 use crate::queue::completion::Completion;
+use crate::queue::submission::SemaphoreOperation;
 use crate::queue::told::Told;
-use crate::queue::{self, Host, Progress, Queue, Worker};
+use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
+use crate::report::Session;
 use crate::{forks, report};
 use ash::vk;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
+
+/// How many names of ended objects are kept: findings may still be about them.
+const ENDED_NAMES: usize = 1024;
+
+/// Debug names, by object type and handle.
+#[derive(Default)]
+struct Names {
+    live: BTreeMap<(i32, u64), String>,
+    /// Those of `live` whose objects have ended, the oldest first.
+    ended: VecDeque<(i32, u64)>,
+}
 
 /// A logical device.
 pub struct Device {
+    /// Its number, by which handles know that they are of it.
+    pub number: DeviceNumber,
     /// Its instance.
     pub instance: Arc<Instance>,
     /// What it claims.
@@ -56,9 +72,11 @@ pub struct Device {
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
     unwritten: Mutex<Unwritten>,
-    /// Private data of objects that have no slot of their own: (slot, object type, handle) to value.
-    pub private_data: Mutex<BTreeMap<(u64, i32, u64), u64>>,
-    names: Mutex<BTreeMap<(i32, u64), String>>,
+    /// Objects whose handles have ended and that something still mentions.
+    pub ended: EndedObjects,
+    /// Private data: (object type, handle, slot) to value.
+    pub private_data: Mutex<BTreeMap<(i32, u64, u64), u64>>,
+    names: Mutex<Names>,
     lost: AtomicBool,
     /// Forks of the process before it was created.
     forks: u32,
@@ -67,7 +85,17 @@ pub struct Device {
     queues: OnceLock<Vec<vk::Queue>>,
 }
 
-dispatchable_object!(Device, vk::Device);
+/// The devices of this process.
+static LIVE: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
+
+/// The process ends: tells what the submitted work of its devices waits for in vain.
+fn never_ran(session: &Session) {
+    let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
+    let devices = live.iter().filter_map(Weak::upgrade);
+    devices.filter(|d| d.alive().is_ok()).for_each(|device| session.never_ran(&device.stuck()));
+}
+
+dispatchable_object!(Device, vk::Device, |device| device.number);
 
 impl Device {
     /// A new device with `count` queues, and its handles.
@@ -86,7 +114,9 @@ impl Device {
                 .map(Arc::new)
                 .map_err(|e| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, e.to_string()))
         };
+        let number = handle::new_device();
         let device = Arc::new(Device {
+            number,
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: instance.config.mode.modelled().then(Arc::default),
@@ -103,6 +133,7 @@ impl Device {
             samplers: AtomicU32::new(0),
             dispatches: AtomicU32::new(0),
             addresses: Addresses::default(),
+            ended: EndedObjects::default(),
             private_data: Mutex::default(),
             names: Mutex::default(),
             lost: AtomicBool::new(false),
@@ -112,7 +143,7 @@ impl Device {
             queues: OnceLock::new(),
         });
         let host: Arc<dyn Host> = device.clone();
-        let (workers, queues) = queue::create(&host, modelled, count);
+        let (workers, queues) = queue::create(&host, number, modelled, count);
         let _ = device.workers.set(workers);
         let handles = queues.into_iter().map(|queue| {
             let handle = handle::insert_dispatchable(queue.clone());
@@ -120,6 +151,11 @@ impl Device {
             handle
         });
         let _ = device.queues.set(handles.collect());
+        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        live.retain(|one| one.strong_count() > 0);
+        live.push(Arc::downgrade(&device));
+        device.instance.session.at_end(never_ran);
+        drop(live);
         Ok(device)
     }
 
@@ -133,15 +169,65 @@ impl Device {
     /// # Errors
     /// A queue's handle is not live.
     pub fn end(&self) -> Outcome<()> {
-        self.stop.store(true, Ordering::SeqCst);
         // In a forked child there is no thread to wait for.
-        if self.forks == forks::count() {
+        let here = self.forks == forks::count();
+        if here && !self.is_lost() {
+            self.instance.session.never_ran(&self.stuck());
+        }
+        self.stop.store(true, Ordering::SeqCst);
+        if here {
             self.workers.get().into_iter().flatten().for_each(|worker| worker.join(self));
         }
         for queue in self.queue_handles() {
             handle::take_dispatchable::<Queue>(*queue)?;
         }
         Ok(())
+    }
+
+    /// What submitted work waits for that nothing that is submitted signals, and that therefore never runs.
+    pub fn stuck(&self) -> Vec<String> {
+        let all: Vec<(Arc<Submission>, bool)> =
+            self.workers().iter().flat_map(|worker| worker.submissions()).collect();
+        let stuck = queue::stuck(&all);
+        let mut texts = Vec::new();
+        for queue in self.queues() {
+            let of_queue = |s: &&Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.index == queue.index);
+            let mut waiting = stuck.iter().filter(of_queue);
+            let named = match self.queue_name(&queue).as_str() {
+                "" => format!("queue {}", queue.index),
+                name => format!("queue \"{name}\""),
+            };
+            if let Some(what) = queue.blocked().as_ref() {
+                texts.push(format!("{what} on {named} waits for an event that nothing has set"));
+                continue;
+            }
+            let Some(first) = waiting.next() else { continue };
+            let unmet: Vec<String> = first.unmet().map(|wait| self.describe(wait)).collect();
+            let behind = match waiting.count() {
+                0 => String::new(),
+                1 => "; another submission waits behind it".to_owned(),
+                n => format!("; {n} more submissions wait behind it"),
+            };
+            let for_what = if unmet.is_empty() {
+                "for work of the queue that never ended".into()
+            } else {
+                unmet.join(", and ")
+            };
+            texts.push(format!("submission {} on {named} waits {for_what}{behind}", first.serial));
+        }
+        texts
+    }
+
+    fn describe(&self, wait: &SemaphoreOperation) -> String {
+        let raw = vk::Handle::as_raw(wait.handle);
+        let called = match self.name(vk::ObjectType::SEMAPHORE, raw).as_str() {
+            "" => format!("VkSemaphore {raw:#x}"),
+            name => format!("VkSemaphore \"{name}\""),
+        };
+        match wait.semaphore.timeline {
+            true => format!("for {called} to reach {}; it is at {}", wait.value, wait.semaphore.value().0),
+            false => format!("for {called}, which nothing signals"),
+        }
     }
 
     /// The handles of the queues.
@@ -158,6 +244,7 @@ impl Device {
     pub fn lose(&self, text: &str) {
         if !self.lost.swap(true, Ordering::SeqCst) {
             self.instance.say(&format!("device lost: {text}"));
+            self.instance.session.lost(text);
         }
         self.stop.store(true, Ordering::SeqCst);
         self.progress.notify();
@@ -227,21 +314,46 @@ impl Device {
             .collect()
     }
 
-    fn names(&self) -> MutexGuard<'_, BTreeMap<(i32, u64), String>> {
+    fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets or removes the debug name of an object.
     pub fn set_name(&self, kind: vk::ObjectType, handle: u64, name: Option<String>) {
         match name {
-            Some(name) if !name.is_empty() => self.names().insert((kind.as_raw(), handle), name),
-            _ => self.names().remove(&(kind.as_raw(), handle)),
+            Some(name) if !name.is_empty() => self.names().live.insert((kind.as_raw(), handle), name),
+            _ => self.names().live.remove(&(kind.as_raw(), handle)),
         };
+    }
+
+    /// A handle has ended: its private data go, and its name once no report can be about it any more. The
+    /// handle of a command buffer may become another one's at once.
+    pub fn handle_ended(&self, kind: vk::ObjectType, handle: u64) {
+        let mut data = self.private_data.lock().unwrap_or_else(PoisonError::into_inner);
+        if !data.is_empty() {
+            let of = (kind.as_raw(), handle);
+            let slots: Vec<_> =
+                data.range((of.0, of.1, 0)..=(of.0, of.1, u64::MAX)).map(|(k, _)| *k).collect();
+            data.retain(|key, _| !slots.contains(key));
+        }
+        drop(data);
+        let mut names = self.names();
+        let key = (kind.as_raw(), handle);
+        if names.live.contains_key(&key) {
+            names.ended.push_back(key);
+            let most = if kind == vk::ObjectType::COMMAND_BUFFER { 0 } else { ENDED_NAMES };
+            let oldest = match most {
+                0 => names.ended.pop_back(),
+                _ if names.ended.len() > most => names.ended.pop_front(),
+                _ => None,
+            };
+            oldest.map(|key| names.live.remove(&key));
+        }
     }
 
     /// The debug name of an object, or "".
     pub fn name(&self, kind: vk::ObjectType, handle: u64) -> String {
-        self.names().get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
+        self.names().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
@@ -269,6 +381,10 @@ impl Host for Device {
 
     fn is_lost(&self) -> bool {
         Device::is_lost(self)
+    }
+
+    fn note_stuck(&self) {
+        self.instance.session.note_stuck(self.stuck());
     }
 
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

@@ -23,6 +23,12 @@ impl Error {
         Error::new(vk::Result::ERROR_UNKNOWN, message)
     }
 
+    /// True if it says that the application broke a rule.
+    pub fn is_misuse(&self) -> bool {
+        let codes = [vk::Result::ERROR_UNKNOWN, vk::Result::ERROR_MEMORY_MAP_FAILED];
+        self.message.is_some() && codes.contains(&self.code)
+    }
+
     /// Something that this driver does not do.
     pub fn not_implemented(what: &str) -> Error {
         Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, format!("not implemented in Pellucid: {what}"))

@@ -13,6 +13,7 @@ mod check;
 mod command;
 pub mod config;
 mod device;
+mod ended;
 mod entry;
 mod error;
 mod ffi;

@@ -3,7 +3,7 @@
 mod common;
 
 use ash::vk;
-use common::Vulkan;
+use common::{Vulkan, alone};
 
 type Flags = vk::MemoryPropertyFlags;
 
@@ -54,5 +54,105 @@ fn heaps_are_one_for_all_devices() {
         assert!(budget.heap_usage[1] >= heap / 3 * 2);
         v.device.free_memory(first, None);
         w.device.free_memory(w.device.allocate_memory(&info, None).unwrap(), None);
+    }
+}
+
+/// Resident bytes of this process.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+#[test]
+fn an_invalidate_of_untouched_memory_costs_nothing() {
+    for mode in ["run", "check"] {
+        let name = "an_invalidate_of_untouched_memory_costs_nothing";
+        if alone(name, &[("PELLUCID_MODE", mode)]).is_none() {
+            let v = Vulkan::new();
+            // SAFETY: live handles.
+            let types = unsafe { v.instance.get_physical_device_memory_properties(v.physical) };
+            let wanted =
+                |flags: Flags| flags.contains(Flags::HOST_VISIBLE) && !flags.contains(Flags::HOST_COHERENT);
+            let list = types.memory_types_as_slice();
+            let index = list.iter().position(|t| wanted(t.property_flags)).unwrap() as u32;
+            let info = vk::MemoryAllocateInfo::default().allocation_size(512 << 20).memory_type_index(index);
+            // SAFETY: valid usage.
+            unsafe {
+                let memory = v.device.allocate_memory(&info, None).unwrap();
+                v.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
+                let before = resident();
+                let range = [vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE)];
+                for _ in 0..4 {
+                    v.device.invalidate_mapped_memory_ranges(&range).unwrap();
+                    v.device.flush_mapped_memory_ranges(&range).unwrap();
+                }
+                assert!(resident() < before + (8 << 20), "{} bytes more", resident() - before);
+            }
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_image_needs_memory_of_its_size() {
+    let v = Vulkan::new();
+    // SAFETY: live handles, but for what is refused.
+    unsafe {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .extent(vk::Extent3D { width: 64, height: 64, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::STORAGE);
+        let image = v.device.create_image(&info, None).unwrap();
+        let needs = v.device.get_image_memory_requirements(image).size;
+        let memory = |size| {
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size);
+            v.device.allocate_memory(&info, None).unwrap()
+        };
+        assert!(v.device.bind_image_memory(image, memory(needs / 2), 0).is_err());
+        assert!(v.device.bind_image_memory(image, memory(needs), 4096).is_err());
+        v.device.bind_image_memory(image, memory(needs), 0).unwrap();
+    }
+}
+
+#[test]
+fn ranges_that_are_misaligned_or_outside_are_named() {
+    let name = "ranges_that_are_misaligned_or_outside_are_named";
+    if let Some(text) = alone(name, &[("PELLUCID_MODE", "check")]) {
+        for call in ["vkFlushMappedMemoryRanges", "vkInvalidateMappedMemoryRanges"] {
+            assert!(text.contains(&format!("{call}: range 4..68 is not in units of")), "{text}");
+            assert!(
+                text.contains(&format!("{call}: range 0..2048 goes over the mapped range 0..1024")),
+                "{text}"
+            );
+        }
+        assert_eq!(text.matches("range 0..8192 is not inside the mapped range 0..4096").count(), 2, "{text}");
+        return;
+    }
+    let v = Vulkan::new();
+    // SAFETY: live handles; the ranges are wrong on purpose.
+    unsafe {
+        let types = v.instance.get_physical_device_memory_properties(v.physical);
+        let other = |t: &vk::MemoryType| {
+            t.property_flags.contains(Flags::HOST_VISIBLE) && !t.property_flags.contains(Flags::HOST_COHERENT)
+        };
+        let index = types.memory_types_as_slice().iter().position(other).unwrap() as u32;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(4096).memory_type_index(index);
+        let memory = v.device.allocate_memory(&info, None).unwrap();
+        v.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
+        let range =
+            |offset, size| [vk::MappedMemoryRange::default().memory(memory).offset(offset).size(size)];
+        v.device.flush_mapped_memory_ranges(&range(4, 64)).unwrap();
+        v.device.invalidate_mapped_memory_ranges(&range(4, 64)).unwrap();
+        assert!(v.device.flush_mapped_memory_ranges(&range(0, 8192)).is_err());
+        assert!(v.device.invalidate_mapped_memory_ranges(&range(0, 8192)).is_err());
+        v.device.unmap_memory(memory);
+        v.device.map_memory(memory, 0, 1024, vk::MemoryMapFlags::empty()).unwrap();
+        v.device.flush_mapped_memory_ranges(&range(0, 1024)).unwrap();
+        v.device.flush_mapped_memory_ranges(&range(0, 2048)).unwrap();
+        v.device.invalidate_mapped_memory_ranges(&range(0, 2048)).unwrap();
     }
 }

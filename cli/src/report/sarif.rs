@@ -29,9 +29,15 @@ fn location(access: &Value) -> Option<Value> {
 pub fn render(report: &Report) -> Value {
     let mut rules: BTreeMap<&str, &str> = BTreeMap::new();
     let mut results = Vec::new();
-    for finding in report.of_type("finding") {
-        let text = |key: &str| finding[key].as_str().unwrap_or_default();
-        rules.insert(text("id"), text("title"));
+    for finding in report.of_type("finding").chain(report.of_type("trap")) {
+        let text = |key: &str| match finding[key].as_str() {
+            Some(text) => text,
+            None if finding["type"] == "trap" && key == "id" => "device-lost",
+            None if key == "title" => finding["message"].as_str().unwrap_or_default(),
+            None => "",
+        };
+        let title = if finding["type"] == "trap" { "the device was lost" } else { text("title") };
+        rules.insert(text("id"), title);
         let list = |key: &str| finding[key].as_array().into_iter().flatten();
         let mut locations: Vec<Value> =
             list("accesses").filter_map(location).chain(list("commands").map(command)).collect();

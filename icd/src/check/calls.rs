@@ -61,7 +61,7 @@ pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalid
                 first.end,
                 memory.handle()
             );
-            device.instance.say(&text);
+            device.instance.misuse(&text);
         }
         or_lose(device, report::kept(device));
     }

@@ -35,7 +35,7 @@ impl Standing {
 }
 
 /// Where the command that runs now stands.
-pub fn standing(device: &Device, queue: &Queue, state: &State) -> Standing {
+pub fn standing(device: &Device, queue: &Queue, state: &State<'_>) -> Standing {
     let name = match device.queue_name(queue).as_str() {
         "" => format!("queue {}", queue.index),
         name => format!("queue \"{name}\""),
@@ -50,7 +50,7 @@ pub fn standing(device: &Device, queue: &Queue, state: &State) -> Standing {
 pub fn transfer(
     device: &Device,
     queue: &Queue,
-    state: &State,
+    state: &State<'_>,
     command: &Command,
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<Outcome<()>, String> {
@@ -111,7 +111,7 @@ fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)])
 pub fn barrier(
     device: &Device,
     queue: &Queue,
-    state: &State,
+    state: &State<'_>,
     dependency: &Dependency,
     note: impl FnOnce(&Hazards, &At<'_>, &Translated) -> Vec<Found>,
 ) -> Result<(), String> {
@@ -171,7 +171,7 @@ pub struct Touches {
 pub fn dispatch(
     device: &Device,
     queue: &Queue,
-    state: &State,
+    state: &State<'_>,
     mut named: Named,
     touches: Touches,
 ) -> Result<(), String> {

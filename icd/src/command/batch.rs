@@ -8,22 +8,23 @@ use crate::device::Device;
 use crate::queue::Queue;
 use crate::queue::submission::{Use, Work};
 use pellucid_memory::commands::Range;
+use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
 
 /// The work of a submission.
 pub struct Batch {
     device: Weak<Device>,
-    commands: Vec<Arc<Recorded>>,
-    reach: Arc<Reach>,
+    commands: SmallVec<[Arc<Recorded>; 1]>,
+    reach: Reach,
 }
 
 impl Batch {
     /// The work of a submission that is made now; `None` if there is none.
-    pub fn of(device: &Arc<Device>, commands: Vec<Arc<Recorded>>) -> Option<Box<dyn Work>> {
+    pub fn of(device: &Arc<Device>, commands: SmallVec<[Arc<Recorded>; 1]>) -> Option<Box<dyn Work>> {
         if commands.is_empty() {
             return None;
         }
-        let reach = Arc::new(Reach::new(device, &commands));
+        let reach = Reach::new(device, &commands);
         Some(Box::new(Batch { device: Arc::downgrade(device), commands, reach }))
     }
 }
@@ -31,14 +32,21 @@ impl Batch {
 impl Work for Batch {
     fn run(&self, queue: &Queue, labels: &[String]) -> Result<(), String> {
         let Some(device) = self.device.upgrade() else { return Ok(()) };
-        calls::before_work(&device)?;
+        if self.commands.iter().any(|recorded| recorded.accesses) {
+            calls::before_work(&device)?;
+        }
         self.commands.iter().try_for_each(|recorded| {
-            replay::run(&device, queue, &mut State::new(labels, self.reach.clone()), recorded)
+            replay::run(&device, queue, &mut State::new(labels, &self.reach), recorded)
         })
     }
 
     fn access_of(&self, bytes: Range) -> Option<Use> {
         self.reach.access_of(bytes)
+    }
+
+    fn use_of_ended(&self, object: *const ()) -> Option<Use> {
+        let mut counted = 0;
+        self.commands.iter().find_map(|recorded| recorded.use_of_ended(object, &self.reach, &mut counted))
     }
 
     fn use_of(&self, object: *const ()) -> Option<Use> {

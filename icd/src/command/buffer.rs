@@ -37,7 +37,7 @@ pub struct CommandBuffer {
     recorder: Mutex<Recorder>,
 }
 
-dispatchable_object!(CommandBuffer, vk::CommandBuffer);
+dispatchable_object!(CommandBuffer, vk::CommandBuffer, |buffer| buffer.device.number);
 
 /// What a command buffer is recording or has recorded.
 pub struct Recorder {

@@ -23,19 +23,20 @@ use std::sync::atomic::Ordering;
 pub fn run(
     device: &Arc<Device>,
     queue: &Queue,
-    state: &mut State,
+    state: &mut State<'_>,
     base: [u32; 3],
     groups: [u32; 3],
     indirect: Option<(&Buffer, u64)>,
 ) -> Result<(), String> {
     let number = device.dispatches.fetch_add(1, Ordering::Relaxed);
-    let Some(pipeline) = state.pipeline.clone() else {
+    let Some(pipeline) = state.pipeline else {
         let error = Error::usage("no compute pipeline is bound");
         return Err(format!("vkCmdDispatch: {}", error.message.unwrap_or_default()));
     };
     let program = pipeline.program(device, &state.push_unset)?;
-    let addresses = state.reach.addresses(device);
-    if state.ready.as_ref().is_none_or(|r| !Arc::ptr_eq(&r.resources.addresses, &addresses)) {
+    let later = state.reach.later_addresses(device);
+    if state.ready.is_none() || later.is_some() {
+        let addresses = later.unwrap_or_else(|| state.reach.addresses().clone());
         state.ready = Some(state.gather(program, addresses));
     }
     if groups.contains(&0) {

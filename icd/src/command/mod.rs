@@ -180,17 +180,20 @@ pub struct Recorded {
     pub commands: Vec<Command>,
     /// VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT.
     pub one_time: bool,
-    /// The descriptor sets that it binds, those of its secondary command buffers included.
+    /// The descriptor sets that it binds, those of its secondary command buffers included, sorted by their
+    /// place in memory.
     pub sets: Vec<Arc<DescriptorSet>>,
     /// It dispatches, or a secondary command buffer does.
     pub dispatches: bool,
+    /// It accesses memory, or a secondary command buffer does.
+    pub accesses: bool,
 }
 
 impl Recorded {
     /// An executable list of commands.
     pub fn new(commands: Vec<Command>, one_time: bool) -> Recorded {
         let mut sets = BTreeMap::new();
-        let mut dispatches = false;
+        let (mut dispatches, mut accesses) = (false, false);
         let mut bound = |list: &[Arc<DescriptorSet>]| {
             sets.extend(list.iter().map(|set| (Arc::as_ptr(set), set.clone())));
         };
@@ -201,10 +204,25 @@ impl Recorded {
                 Command::Execute(secondaries) => {
                     secondaries.iter().for_each(|s| bound(&s.sets));
                     dispatches |= secondaries.iter().any(|s| s.dispatches);
+                    accesses |= secondaries.iter().any(|s| s.accesses);
                 }
-                _ => {}
+                Command::BindPipeline(_)
+                | Command::PushConstants(..)
+                | Command::Barrier(_)
+                | Command::SetEvent(..)
+                | Command::ResetEvent(_)
+                | Command::WaitEvents(..)
+                | Command::BeginLabel(_)
+                | Command::EndLabel => {}
+                _ => accesses = true,
             }
         }
-        Recorded { commands, one_time, sets: sets.into_values().collect(), dispatches }
+        Recorded {
+            commands,
+            one_time,
+            sets: sets.into_values().collect(),
+            dispatches,
+            accesses: accesses || dispatches,
+        }
     }
 }

@@ -6,16 +6,19 @@ use crate::device::Device;
 use crate::entry::descriptor_set::{DescriptorSet, Slot};
 use crate::queue::submission::Use;
 use pellucid_memory::commands::Range;
-use std::collections::HashMap;
+use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the dispatches of a submission reach through descriptors and addresses, as it was at the submission.
 /// It stays until the submission has ended, whatever the application updates, destroys or frees.
 #[derive(Default)]
 pub struct Reach {
-    /// The descriptors of each set, by the set's place in memory: the command buffers keep the sets there.
-    sets: HashMap<usize, Arc<Vec<Slot>>>,
+    /// The descriptors of each set, sorted by the set's place in memory: the command buffers keep the sets
+    /// there.
+    sets: SmallVec<[(usize, Arc<Vec<Slot>>); 4]>,
     addresses: AddressMap,
+    /// How often the addresses had changed.
+    changes: u64,
     /// In check mode: what its dispatches have accessed by address, and which.
     accessed: Mutex<Vec<(Range, Use)>>,
 }
@@ -28,26 +31,36 @@ impl Reach {
     /// What a submission of these commands reaches that is made now.
     pub fn new(device: &Device, commands: &[Arc<Recorded>]) -> Reach {
         let sets = commands.iter().flat_map(|recorded| &recorded.sets);
+        let changes = device.addresses.changes();
         let addresses = match commands.iter().any(|recorded| recorded.dispatches) {
             true => device.addresses.all(),
             false => AddressMap::default(),
         };
-        let sets = sets.map(|set| (key(set), set.slots())).collect();
-        Reach { sets, addresses, accessed: Mutex::default() }
-    }
-
-    /// The descriptors of a set.
-    pub fn slots(&self, set: &Arc<DescriptorSet>) -> Arc<Vec<Slot>> {
-        self.sets.get(&key(set)).cloned().unwrap_or_else(|| set.slots())
-    }
-
-    /// Where physical storage buffer pointers may point: also to buffers that were made since.
-    pub fn addresses(&self, device: &Device) -> AddressMap {
-        let now = device.addresses.all();
-        if Arc::ptr_eq(&now, &self.addresses) {
-            return now;
+        let mut sets: SmallVec<[_; 4]> = sets.map(|set| (key(set), set.slots())).collect();
+        if commands.len() > 1 {
+            sets.sort_by_key(|(key, _)| *key);
         }
-        Arc::new(join(self.addresses.iter().chain(now.iter()).cloned().collect()))
+        Reach { sets, addresses, changes, accessed: Mutex::default() }
+    }
+
+    /// The descriptors of a set that the submission's commands bind.
+    pub fn slots(&self, set: &Arc<DescriptorSet>) -> &[Slot] {
+        let found = self.sets.binary_search_by_key(&key(set), |(key, _)| *key);
+        found.map_or(&[], |at| &self.sets[at].1)
+    }
+
+    /// Where physical storage buffer pointers may point.
+    pub fn addresses(&self) -> &AddressMap {
+        &self.addresses
+    }
+
+    /// The same with the buffers that were made since, if any were.
+    pub fn later_addresses(&self, device: &Device) -> Option<AddressMap> {
+        if device.addresses.changes() == self.changes {
+            return None;
+        }
+        let now = device.addresses.all();
+        Some(Arc::new(join(self.addresses.iter().chain(now.iter()).cloned().collect())))
     }
 
     fn accessed(&self) -> MutexGuard<'_, Vec<(Range, Use)>> {

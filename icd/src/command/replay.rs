@@ -16,11 +16,11 @@ use std::sync::atomic::Ordering;
 ///
 /// # Errors
 /// The text of what loses the device.
-pub fn run(
+pub fn run<'a>(
     device: &Arc<Device>,
     queue: &Queue,
-    state: &mut State,
-    recorded: &Recorded,
+    state: &mut State<'a>,
+    recorded: &'a Recorded,
 ) -> Result<(), String> {
     for command in &recorded.commands {
         if device.stop.load(Ordering::Relaxed) {
@@ -36,14 +36,24 @@ pub fn run(
 
 /// A command that the application's mistake made impossible: said, not run, and the device goes on.
 fn skipped(device: &Device, what: &str, outcome: Result<(), Error>) {
-    if let Err(Error { message: Some(text), .. }) = outcome {
-        device.instance.say(&format!("{what}: {text}"));
+    let Err(error) = outcome else { return };
+    let Some(text) = &error.message else { return };
+    let text = format!("{what}: {text}");
+    if error.is_misuse() {
+        device.instance.misuse(&text);
+    } else {
+        device.instance.say(&text);
     }
 }
 
-fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Command) -> Result<(), String> {
+fn step<'a>(
+    device: &Arc<Device>,
+    queue: &Queue,
+    state: &mut State<'a>,
+    command: &'a Command,
+) -> Result<(), String> {
     match command {
-        Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline.clone()),
+        Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline),
         Command::BindSets(first, sets, dynamic) => state.bind_sets(*first, sets, dynamic),
         Command::PushConstants(offset, bytes) => state.push_constants(*offset, bytes),
         Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups, None)?,
@@ -68,9 +78,12 @@ fn step(device: &Arc<Device>, queue: &Queue, state: &mut State, command: &Comman
             device.progress.notify();
         }
         Command::WaitEvents(events, dependency) => {
-            device
-                .progress
-                .wait(None, || device.stop.load(Ordering::Relaxed) || events.iter().all(|e| e.is_set()));
+            let set = || events.iter().all(|e| e.is_set());
+            if !set() {
+                *queue.blocked() = Some("vkCmdWaitEvents".to_owned());
+                device.progress.wait(None, || device.stop.load(Ordering::Relaxed) || set());
+                *queue.blocked() = None;
+            }
             check::barrier(device, queue, state, dependency, |hazards, at, told| {
                 let tokens: Vec<_> = events.iter().filter_map(|e| e.token()).collect();
                 hazards.wait_events(at, &tokens, told)

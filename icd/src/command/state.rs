@@ -15,17 +15,18 @@ use pellucid_memory::access::Reference;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::interface::{Descriptor, Resources};
 use pellucid_shader_interp::ir::Binding;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A bound descriptor set, its descriptors and its dynamic offsets.
 #[derive(Clone)]
-struct BoundSet {
-    set: Arc<DescriptorSet>,
-    slots: Arc<Vec<Slot>>,
-    dynamic: Vec<u32>,
+struct BoundSet<'a> {
+    set: &'a DescriptorSet,
+    slots: &'a [Slot],
+    dynamic: &'a [u32],
 }
 
-impl BoundSet {
+impl BoundSet<'_> {
     /// A binding's descriptors; an inline uniform block has none.
     fn slots(&self, binding: &LayoutBinding) -> &[Slot] {
         let count = self.set.layout.count(binding, self.set.variable) as usize;
@@ -41,18 +42,18 @@ impl BoundSet {
 }
 
 /// What a command buffer has bound.
-pub struct State {
+pub struct State<'a> {
     /// The pipeline.
-    pub pipeline: Option<Arc<Pipeline>>,
-    sets: Vec<Option<BoundSet>>,
-    push: Vec<u8>,
+    pub pipeline: Option<&'a Pipeline>,
+    sets: SmallVec<[Option<BoundSet<'a>>; 4]>,
+    push: [u8; PUSH_CONSTANTS as usize],
     /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing
     /// back.
-    pub push_unset: Vec<u8>,
+    pub push_unset: [u8; PUSH_CONSTANTS as usize],
     /// Open debug labels, outermost first.
     pub labels: Vec<String>,
     /// What the submission reaches.
-    pub reach: Arc<Reach>,
+    pub reach: &'a Reach,
     /// The resources of the last dispatch, as long as nothing changes.
     pub ready: Option<Ready>,
 }
@@ -63,14 +64,14 @@ pub struct Ready {
     pub resources: Resources,
 }
 
-impl State {
+impl<'a> State<'a> {
     /// Nothing bound, in a submission that reaches `reach`.
-    pub fn new(labels: &[String], reach: Arc<Reach>) -> State {
+    pub fn new(labels: &[String], reach: &'a Reach) -> State<'a> {
         State {
             pipeline: None,
-            sets: Vec::new(),
-            push: vec![0; PUSH_CONSTANTS as usize],
-            push_unset: vec![1; PUSH_CONSTANTS as usize],
+            sets: SmallVec::new(),
+            push: [0; PUSH_CONSTANTS as usize],
+            push_unset: [1; PUSH_CONSTANTS as usize],
             labels: labels.to_vec(),
             reach,
             ready: None,
@@ -78,18 +79,18 @@ impl State {
     }
 
     /// Nothing bound, in a secondary command buffer.
-    pub fn of_secondary(&self) -> State {
-        State::new(&self.labels, self.reach.clone())
+    pub fn of_secondary(&self) -> State<'a> {
+        State::new(&self.labels, self.reach)
     }
 
     /// vkCmdBindPipeline.
-    pub fn bind_pipeline(&mut self, pipeline: Arc<Pipeline>) {
+    pub fn bind_pipeline(&mut self, pipeline: &'a Pipeline) {
         self.ready = None;
         self.pipeline = Some(pipeline);
     }
 
     /// vkCmdBindDescriptorSets.
-    pub fn bind_sets(&mut self, first: u32, sets: &[Arc<DescriptorSet>], dynamic: &[u32]) {
+    pub fn bind_sets(&mut self, first: u32, sets: &'a [Arc<DescriptorSet>], dynamic: &'a [u32]) {
         self.ready = None;
         let mut dynamic = dynamic;
         for (index, set) in sets.iter().enumerate() {
@@ -100,7 +101,7 @@ impl State {
             let (mine, rest) = dynamic.split_at((set.layout.dynamic_count as usize).min(dynamic.len()));
             dynamic = rest;
             let slots = self.reach.slots(set);
-            self.sets[number] = Some(BoundSet { set: set.clone(), slots, dynamic: mine.to_vec() });
+            self.sets[number] = Some(BoundSet { set, slots, dynamic: mine });
         }
     }
 
@@ -110,8 +111,8 @@ impl State {
         self.push[start..start + bytes.len()].copy_from_slice(bytes);
         self.push_unset[start..start + bytes.len()].fill(0);
         if let Some(ready) = &mut self.ready {
-            ready.resources.push_constants.clone_from(&self.push);
-            ready.resources.push_unset.clone_from(&self.push_unset);
+            ready.resources.push_constants.copy_from_slice(&self.push);
+            ready.resources.push_unset.copy_from_slice(&self.push_unset);
         }
     }
 
@@ -127,7 +128,7 @@ impl State {
         runs
     }
 
-    fn bound(&self, number: u32) -> Option<&BoundSet> {
+    fn bound(&self, number: u32) -> Option<&BoundSet<'a>> {
         self.sets.get(number as usize)?.as_ref()
     }
 
@@ -156,8 +157,8 @@ impl State {
         });
         let resources = Resources {
             bindings: bindings.collect(),
-            push_constants: self.push.clone(),
-            push_unset: self.push_unset.clone(),
+            push_constants: self.push.to_vec(),
+            push_unset: self.push_unset.to_vec(),
             addresses,
         };
         Ready { resources }

@@ -4,9 +4,12 @@
 use super::reach::Reach;
 use super::{Command, ImageIn, Recorded};
 use crate::check::layouts::ImageUse;
+use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::pipeline::Pipeline;
 use crate::queue::submission::Use;
 use ash::vk;
 use pellucid_memory::commands::Stages;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn is<T>(part: &Arc<T>, object: *const ()) -> bool {
@@ -125,7 +128,7 @@ impl Command {
         match self {
             Command::BindPipeline(pipeline) => is(pipeline, object),
             Command::BindSets(_, sets, _) => {
-                sets.iter().any(|s| is(s, object) || s.layout.mentions(&reach.slots(s), object))
+                sets.iter().any(|s| is(s, object) || s.layout.mentions(reach.slots(s), object))
             }
             Command::DispatchIndirect(buffer, _)
             | Command::FillBuffer(buffer, ..)
@@ -181,5 +184,50 @@ impl Recorded {
             }
         }
         bound.map(|command| Use { command, index: None })
+    }
+
+    /// The first use of an object whose handle has ended: by a command that is recorded with it, or by a
+    /// dispatch whose pipeline uses a descriptor of it. `counted` commands precede it in the submission, and
+    /// are counted on.
+    pub fn use_of_ended(&self, object: *const (), reach: &Reach, counted: &mut u32) -> Option<Use> {
+        let mut pipeline: Option<&Arc<Pipeline>> = None;
+        let mut bound: BTreeMap<u32, &Arc<DescriptorSet>> = BTreeMap::new();
+        for command in &self.commands {
+            let name = command.counted();
+            *counted += u32::from(name.is_some());
+            let used = match command {
+                Command::BindPipeline(of) => {
+                    pipeline = Some(of);
+                    is(of, object)
+                }
+                Command::BindSets(first, sets, _) => {
+                    bound.extend((*first..).zip(sets));
+                    sets.iter().any(|set| is(set, object))
+                }
+                Command::Dispatch(..) | Command::DispatchIndirect(..) => {
+                    let bindings = pipeline.map_or(&[][..], |pipeline| pipeline.bindings());
+                    command.uses(object, reach)
+                        || bindings.iter().any(|binding| {
+                            let set = bound.get(&binding.set);
+                            set.is_some_and(|set| {
+                                set.layout.mentions_in(binding.binding, reach.slots(set), object)
+                            })
+                        })
+                }
+                Command::Execute(secondaries) => {
+                    let mut inside = secondaries.iter();
+                    match inside.find_map(|s| s.use_of_ended(object, reach, counted)) {
+                        Some(used) => return Some(used),
+                        None => command.uses(object, reach),
+                    }
+                }
+                _ => command.uses(object, reach),
+            };
+            if used {
+                let index = name.map(|_| *counted);
+                return Some(Use { command: name.unwrap_or_else(|| command.uncounted()), index });
+            }
+        }
+        None
     }
 }

@@ -192,11 +192,14 @@ entries! {
 
     /// vkCmdExecuteCommands.
     fn cmd_execute_commands(buffer: vk::CommandBuffer, count: u32, secondaries: *const vk::CommandBuffer) {
-        push(buffer, |r, _| {
+        push(buffer, |r, device| {
             let list = ffi::slice(secondaries, count)
                 .iter()
                 .map(|s| {
                     let secondary = handle::dispatchable::<CommandBuffer>(*s)?;
+                    if !Arc::ptr_eq(&secondary.device, device) {
+                        return Err(Error::usage("a secondary command buffer is of another VkDevice"));
+                    }
                     if secondary.level != vk::CommandBufferLevel::SECONDARY {
                         return Err(Error::usage("vkCmdExecuteCommands takes secondary command buffers"));
                     }

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::buffer_view::BufferView;
 use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout, no_binding};
-use crate::entry::destroy::ended;
+use crate::entry::destroy;
 use crate::entry::image_view::ImageView;
 use crate::entry::sampler::Sampler;
 use crate::error::{Error, Outcome, room_for};
@@ -58,11 +58,20 @@ impl DescriptorSetLayout {
     /// need not be valid as long as no shader uses them, nothing is said.
     pub fn mentions(&self, slots: &[Slot], object: *const ()) -> bool {
         let valid = self.bindings.iter().filter(|b| !b.may_be_unused());
-        valid.filter(|b| !b.is_inline()).any(|binding| {
-            let first = (binding.first_slot as usize).min(slots.len());
-            slots[first..].iter().take(binding.count as usize).any(|slot| slot.mentions(object))
-        })
+        let mut valid = valid.filter(|b| !b.is_inline());
+        valid.any(|binding| slots_of(binding, slots).iter().any(|slot| slot.mentions(object)))
     }
+
+    /// The same of one binding, by its number.
+    pub fn mentions_in(&self, number: u32, slots: &[Slot], object: *const ()) -> bool {
+        let binding = self.binding(number).filter(|b| !b.may_be_unused() && !b.is_inline());
+        binding.is_some_and(|b| slots_of(b, slots).iter().any(|slot| slot.mentions(object)))
+    }
+}
+
+fn slots_of<'a>(binding: &Binding, slots: &'a [Slot]) -> &'a [Slot] {
+    let rest = &slots[(binding.first_slot as usize).min(slots.len())..];
+    &rest[..(binding.count as usize).min(rest.len())]
 }
 
 /// A descriptor set.
@@ -318,8 +327,8 @@ pub fn changed(
     if set.layout.binding(binding).is_some_and(|b| !b.may_change_while_pending()) {
         let named = ("VkDescriptorSet", vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(handle));
         // The table holds it, and the caller.
-        if Arc::strong_count(set) > 2 {
-            ended(device, call, named, set);
+        if Arc::strong_count(set) > 2 && !device.is_lost() {
+            destroy::changed(device, call, named, set);
         }
     }
 }

@@ -2,16 +2,19 @@
 //! until that work has ended.
 
 use crate::device::Device;
+use crate::ended::Ended;
 use crate::error::Outcome;
 use crate::handle::{self, Object};
 use crate::message::Message;
 use crate::queue::Submission;
+use crate::queue::fence::Fence;
 use crate::queue::submission::Use;
 use crate::report::{FreedReport, Object as Named};
 use ash::vk::{self, Handle as _};
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::Range;
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Weak};
 
 /// Ends a handle for the entry point `call`; null is nothing.
 ///
@@ -26,13 +29,14 @@ pub fn destroy<T: Object>(
     let object = handle::take::<T>(handle)?;
     if let Some(object) = &object {
         ended(&device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
+        device.handle_ended(T::Handle::TYPE, handle.as_raw());
     }
     Ok(object)
 }
 
-/// Reports the end of an object that a submission uses which the host has not seen complete. The object is
-/// named by its type's name, its VkObjectType and its handle.
-pub fn ended<T>(
+/// Takes note of the end of an object, and reports it if a submission uses it which the host has not seen
+/// complete. The object is named by its type's name, its VkObjectType and its handle.
+pub fn ended<T: Send + Sync + 'static>(
     device: &Device,
     call: &'static str,
     (type_name, kind, raw): (&str, vk::ObjectType, u64),
@@ -42,6 +46,44 @@ pub fn ended<T>(
     if Arc::strong_count(object) == 1 || device.is_lost() {
         return;
     }
+    // Of other types, what mentions them needs them no more.
+    let matters = [
+        vk::ObjectType::BUFFER,
+        vk::ObjectType::BUFFER_VIEW,
+        vk::ObjectType::COMMAND_BUFFER,
+        vk::ObjectType::DESCRIPTOR_SET,
+        vk::ObjectType::DEVICE_MEMORY,
+        vk::ObjectType::EVENT,
+        vk::ObjectType::IMAGE,
+        vk::ObjectType::IMAGE_VIEW,
+        vk::ObjectType::PIPELINE,
+        vk::ObjectType::QUERY_POOL,
+        vk::ObjectType::SAMPLER,
+    ];
+    if !matters.contains(&kind) {
+        return changed(device, call, (type_name, kind, raw), object);
+    }
+    device.ended.add(Ended {
+        object: Arc::downgrade(object) as Weak<dyn Any + Send + Sync>,
+        called: match device.name(kind, raw).as_str() {
+            "" => match handle::number(raw) {
+                Some(number) => format!("{type_name} {number}"),
+                None => format!("{type_name} {raw:#x}"),
+            },
+            name => format!("{type_name} \"{name}\""),
+        },
+        call,
+    });
+    changed(device, call, (type_name, kind, raw), object);
+}
+
+/// Reports the change or the end of an object that a submission uses which the host has not seen complete.
+pub fn changed<T>(
+    device: &Device,
+    call: &'static str,
+    (type_name, kind, raw): (&str, vk::ObjectType, u64),
+    object: &Arc<T>,
+) {
     if let Some((used, submission)) = device.completion.use_of(Arc::as_ptr(object).cast()) {
         report(device, call, (type_name, kind, raw), used, &submission);
     }
@@ -67,6 +109,16 @@ pub fn bytes_ended<T: Object>(
         }
     };
     device.completion.ended(bytes, Box::new(late));
+}
+
+/// Reports that a fence is reset or submitted again while a submission uses it which the host has not seen
+/// complete. True if that is so.
+pub fn fence_in_use(device: &Device, call: &'static str, handle: vk::Fence, fence: &Arc<Fence>) -> bool {
+    let used = device.completion.use_of(Arc::as_ptr(fence).cast());
+    if let Some((used, submission)) = used.as_ref().filter(|_| !device.is_lost()) {
+        report(device, call, (Fence::NAME, vk::ObjectType::FENCE, handle.as_raw()), *used, submission);
+    }
+    used.is_some()
 }
 
 /// Reports the end of a device whose submissions the host has not seen complete.
@@ -100,6 +152,7 @@ fn report(
             address: 0,
             texels: None,
         },
+        number: handle::number(raw),
         command: used.command,
         index: used.index,
         submission: submission.serial,

@@ -74,11 +74,12 @@ entries! {
     fn destroy_device(device: vk::Device, _allocator: *const vk::AllocationCallbacks<'_>) {
         let raw = vk::Handle::as_raw(device);
         let Some(device) = handle::take_dispatchable::<Device>(device)? else { return Ok(()) };
-        if device.alive().is_ok() {
+        let alive = device.alive();
+        if alive.is_ok() {
             calls::synchronize(&device, "vkDestroyDevice");
             device_ended(&device, raw);
         }
-        device.end()
+        device.end().and(alive)
     }
 
     /// vkGetDeviceQueue.

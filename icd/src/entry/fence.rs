@@ -3,7 +3,7 @@
 use crate::boundary::entries;
 use crate::check::calls;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
+use crate::entry::destroy::{destroy, fence_in_use};
 use crate::ffi;
 use crate::handle;
 use crate::queue::Host;
@@ -11,6 +11,7 @@ use crate::queue::fence::Fence;
 use crate::queue::progress::deadline;
 use crate::queue::told::Told;
 use ash::vk;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 entries! {
@@ -34,9 +35,11 @@ entries! {
 
     /// vkResetFences.
     fn reset_fences(device: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        for fence in ffi::slice(fences, count) {
-            *handle::get::<Fence>(*fence)?.state() = None;
+        let device = handle::dispatchable::<Device>(device)?;
+        for raw in ffi::slice(fences, count) {
+            let fence = handle::get::<Fence>(*raw)?;
+            fence_in_use(&device, "vkResetFences", *raw, &fence);
+            *fence.state() = None;
         }
         Ok(())
     }
@@ -65,7 +68,7 @@ entries! {
         let fences = ffi::slice(fences, count)
             .iter()
             .map(|f| handle::get::<Fence>(*f))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<SmallVec<[_; 4]>, _>>()?;
         if let ([fence], u64::MAX) = (fences.as_slice(), timeout)
             && !fence.is_signaled()
         {
@@ -73,9 +76,10 @@ entries! {
             device.workers().iter().for_each(|worker| worker.help(&host, fence));
         }
         // What the wait saw last is what the application is told, and no more.
-        let mut seen: Vec<Option<Told>> = Vec::new();
+        let mut seen: SmallVec<[Option<Told>; 4]> = SmallVec::new();
         let reached = device.progress.wait(deadline(timeout), || {
-            seen = fences.iter().map(|f| f.state().clone()).collect();
+            seen.clear();
+            seen.extend(fences.iter().map(|f| f.state().clone()));
             let mut each = seen.iter().map(Option::is_some);
             device.is_lost() || if all == vk::TRUE { each.all(|s| s) } else { each.any(|s| s) }
         });

@@ -26,7 +26,7 @@ pub struct Instance {
     messengers: Mutex<Vec<Arc<DebugUtilsMessengerEXT>>>,
 }
 
-dispatchable_object!(Instance, vk::Instance);
+dispatchable_object!(Instance, vk::Instance, |_| 0);
 
 impl Instance {
     /// The physical device's handle.
@@ -48,6 +48,12 @@ impl Instance {
     pub fn say(&self, text: &str) {
         report::say(text);
         self.deliver(&Message::error(text));
+    }
+
+    /// Says that the application broke a rule of valid usage.
+    pub fn misuse(&self, text: &str) {
+        self.say(text);
+        self.session.misuse(text);
     }
 
     /// Adds a debug messenger.

@@ -105,6 +105,11 @@ impl DeviceMemory {
                 range.offset
             )));
         }
+        if stop > end.next_multiple_of(ATOM) {
+            let text =
+                format!("{call}: range {}..{stop} goes over the mapped range {start}..{end}", range.offset);
+            device.instance.misuse(&text);
+        }
         // The end of the memory, and that of the mapping, need no alignment.
         let ends = stop == self.bytes.size() || range.size == vk::WHOLE_SIZE;
         let aligned = range.offset.is_multiple_of(ATOM) && (ends || range.size.is_multiple_of(ATOM));
@@ -113,7 +118,7 @@ impl DeviceMemory {
                 "{call}: range {}..{stop} is not in units of nonCoherentAtomSize, {ATOM} bytes",
                 range.offset
             );
-            device.instance.say(&text);
+            device.instance.misuse(&text);
         }
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }

@@ -18,7 +18,7 @@ pub struct PhysicalDevice {
     pub caps: Arc<Caps>,
 }
 
-dispatchable_object!(PhysicalDevice, vk::PhysicalDevice);
+dispatchable_object!(PhysicalDevice, vk::PhysicalDevice, |_| 0);
 
 impl PhysicalDevice {
     /// The physical device of an instance.

@@ -12,6 +12,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use crate::message::Message;
 use ash::vk;
+use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +34,11 @@ pub struct Pipeline {
 object!(Pipeline, vk::Pipeline, kind::PIPELINE);
 
 impl Pipeline {
+    /// The descriptors that its shader uses statically.
+    pub fn bindings(&self) -> &[Binding] {
+        &self.program.shader.bindings
+    }
+
     /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
@@ -142,8 +148,12 @@ fn refused(device: &Device, error: &CompileError) -> Error {
             device.instance.deliver(&Message { id: "not-implemented".into(), ..Message::error(&text) });
             Error::from(vk::Result::ERROR_UNKNOWN)
         }
-        _ => {
+        CompileError::Limit(_) => {
             device.instance.say(&text);
+            Error::from(vk::Result::ERROR_UNKNOWN)
+        }
+        CompileError::Invalid(_) | CompileError::NoEntryPoint(_) => {
+            device.instance.misuse(&text);
             Error::from(vk::Result::ERROR_UNKNOWN)
         }
     }

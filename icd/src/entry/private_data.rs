@@ -34,7 +34,7 @@ entries! {
         if handle::take::<PrivateDataSlot>(slot)?.is_some() {
             let slot = vk::Handle::as_raw(slot);
             let mut data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
-            data.retain(|(of, _, _), _| *of != slot);
+            data.retain(|(_, _, of), _| *of != slot);
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         handle::get::<PrivateDataSlot>(slot)?;
-        let key = (vk::Handle::as_raw(slot), object_type.as_raw(), object);
+        let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
         device.private_data.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value);
         Ok(())
     }
@@ -64,7 +64,7 @@ entries! {
     ) {
         let device = handle::dispatchable::<Device>(device)?;
         handle::get::<PrivateDataSlot>(slot)?;
-        let key = (vk::Handle::as_raw(slot), object_type.as_raw(), object);
+        let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
         let data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
         ffi::write(out, data.get(&key).copied().unwrap_or(0))
     }

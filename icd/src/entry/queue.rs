@@ -6,6 +6,7 @@ use crate::command::Recorded;
 use crate::command::batch::Batch;
 use crate::command::buffer::CommandBuffer;
 use crate::device::Device;
+use crate::entry::destroy::fence_in_use;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
@@ -14,6 +15,7 @@ use crate::queue::semaphore::Semaphore;
 use crate::queue::submission::SemaphoreOperation;
 use crate::queue::{Host, Queue, Submission};
 use ash::vk;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 fn queue(handle: vk::Queue) -> Outcome<(Arc<Queue>, Arc<Device>)> {
@@ -50,10 +52,17 @@ fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOp
         .collect()
 }
 
-fn recorded(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Outcome<Vec<Arc<Recorded>>> {
+fn recorded(
+    device: &Arc<Device>,
+    buffers: impl Iterator<Item = vk::CommandBuffer>,
+) -> Outcome<SmallVec<[Arc<Recorded>; 1]>> {
     buffers
         .map(|buffer| {
+            let number = handle::number(vk::Handle::as_raw(buffer)).unwrap_or_default();
             let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
+            if !Arc::ptr_eq(&buffer.device, device) {
+                return Err(Error::usage(format!("VkCommandBuffer {number} is of another VkDevice")));
+            }
             if buffer.level != vk::CommandBufferLevel::PRIMARY {
                 return Err(Error::usage("a secondary command buffer cannot be submitted"));
             }
@@ -62,14 +71,43 @@ fn recorded(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Outcome<Vec<Arc
         .collect()
 }
 
+/// Says which objects submissions use that have ended already.
+fn uses_ended(device: &Device, list: &[Submission]) {
+    for ended in device.ended.mentioned() {
+        let object = ended.object.as_ptr().cast();
+        let used = list.iter().find_map(|submission| submission.work.as_ref()?.use_of_ended(object));
+        if let Some(used) = used {
+            let command = match used.index {
+                Some(index) => format!("{} (command {index} of the submission)", used.command),
+                None => used.command.to_owned(),
+            };
+            let (called, call) = (ended.called, ended.call);
+            device
+                .instance
+                .misuse(&format!("vkQueueSubmit: {command} uses {called}, which {call} has ended before"));
+        }
+    }
+}
+
 fn hand_in(
     queue: &Arc<Queue>,
     device: &Arc<Device>,
-    mut list: Vec<Submission>,
+    mut list: SmallVec<[Submission; 1]>,
     fence: vk::Fence,
 ) -> Outcome<()> {
     calls::synchronize(device, "vkQueueSubmit");
+    let raw = fence;
     let fence = handle::get_optional::<Fence>(fence)?;
+    if let Some(fence) = &fence
+        && !fence_in_use(device, "vkQueueSubmit", raw, fence)
+        && fence.is_signaled()
+    {
+        let raw = vk::Handle::as_raw(raw);
+        device.instance.misuse(&format!(
+            "vkQueueSubmit: VkFence {raw:#x} is signaled already: it has to be reset first"
+        ));
+    }
+    uses_ended(device, &list);
     if fence.is_some() {
         match list.last_mut() {
             Some(last) => last.fence = fence,
@@ -115,12 +153,12 @@ entries! {
                     )?,
                     work: Batch::of(
                         &device,
-                        recorded(ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
+                        recorded(&device, ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
                     ),
                     ..Default::default()
                 })
             })
-            .collect::<Outcome<Vec<_>>>()?;
+            .collect::<Outcome<SmallVec<[_; 1]>>>()?;
         hand_in(&queue, &device, list, fence)
     }
 
@@ -142,11 +180,11 @@ entries! {
                         info.p_signal_semaphore_infos,
                         info.signal_semaphore_info_count,
                     ))?,
-                    work: Batch::of(&device, recorded(buffers.iter().map(|b| b.command_buffer))?),
+                    work: Batch::of(&device, recorded(&device, buffers.iter().map(|b| b.command_buffer))?),
                     ..Default::default()
                 })
             })
-            .collect::<Outcome<Vec<_>>>()?;
+            .collect::<Outcome<SmallVec<[_; 1]>>>()?;
         hand_in(&queue, &device, list, fence)
     }
 

@@ -5,9 +5,9 @@
 //! Entries are never freed, so the loader may read that word through any handle that ever was one. An address
 //! is checked against the slab's chunks before anything is read through it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What the loader finds in the first word of a new dispatchable object.
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -16,6 +16,15 @@ const CHUNK: usize = 256;
 /// An entry rests until this many others were freed after it: a stale handle goes on finding nothing for
 /// long.
 const REST: usize = 1024;
+
+/// The number of the last object that had a handle, from 1 in the order in which those of its type were made.
+static NUMBERS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+
+/// What a dispatchable handle is called in a report: its number among those of its type. The handle itself is
+/// an address, which is another one in each run.
+pub fn number(handle: u64) -> Option<u64> {
+    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner).get(&handle).copied()
+}
 
 /// One dispatchable object: the loader's word, then ours.
 #[repr(C)]
@@ -32,13 +41,16 @@ pub struct Slab<T: 'static> {
 struct Inner<T: 'static> {
     chunks: Vec<&'static [Entry<T>]>,
     fresh: usize,
+    created: u64,
     free: VecDeque<(usize, usize)>,
 }
 
 impl<T: Send + Sync> Slab<T> {
     /// An empty slab.
     pub const fn new() -> Slab<T> {
-        Slab { inner: RwLock::new(Inner { chunks: Vec::new(), fresh: CHUNK, free: VecDeque::new() }) }
+        Slab {
+            inner: RwLock::new(Inner { chunks: Vec::new(), fresh: CHUNK, created: 0, free: VecDeque::new() }),
+        }
     }
 
     /// Stores an object; its handle.
@@ -60,7 +72,10 @@ impl<T: Send + Sync> Slab<T> {
         let entry = &inner.chunks[chunk][index];
         entry.loader.store(ICD_LOADER_MAGIC, Ordering::Relaxed);
         *entry.object.write().unwrap_or_else(PoisonError::into_inner) = Some(object);
-        std::ptr::from_ref(entry).expose_provenance() as u64
+        let handle = std::ptr::from_ref(entry).expose_provenance() as u64;
+        inner.created += 1;
+        NUMBERS.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, inner.created);
+        handle
     }
 
     fn locate(inner: &Inner<T>, handle: u64) -> Option<(usize, usize)> {

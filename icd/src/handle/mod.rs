@@ -9,11 +9,12 @@ mod dispatchable;
 pub(crate) mod kind;
 mod slots;
 
-pub use dispatchable::Slab;
-pub use slots::Table;
+pub use dispatchable::{Slab, number};
+pub use slots::{DeviceNumber, Table, new_device};
 
 use crate::error::{Error, Outcome};
 use ash::vk;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// An object behind a dispatchable handle.
@@ -24,6 +25,8 @@ pub trait Dispatchable: Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// Where these objects live.
     fn slab() -> &'static Slab<Self>;
+    /// The device that it is, or is of.
+    fn device(&self) -> DeviceNumber;
 }
 
 /// An object behind a non-dispatchable handle.
@@ -51,15 +54,20 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Implements [`Dispatchable`] for a type, with a slab of its own.
+/// Implements [`Dispatchable`] for a type, with a slab of its own. The last argument says which device an
+/// object is of.
 macro_rules! dispatchable_object {
-    ($type:ty, $handle:ty) => {
+    ($type:ty, $handle:ty, $device:expr) => {
         impl $crate::handle::Dispatchable for $type {
             type Handle = $handle;
             const NAME: &'static str = concat!("Vk", stringify!($type));
             fn slab() -> &'static $crate::handle::Slab<$type> {
                 static SLAB: $crate::handle::Slab<$type> = $crate::handle::Slab::new();
                 &SLAB
+            }
+            fn device(&self) -> $crate::handle::DeviceNumber {
+                let device: fn(&$type) -> $crate::handle::DeviceNumber = $device;
+                device(self)
             }
         }
     };
@@ -72,7 +80,46 @@ pub(crate) use dispatchable_object;
 /// The handle is not live.
 pub fn dispatchable<T: Dispatchable>(handle: T::Handle) -> Outcome<Arc<T>> {
     let raw = vk::Handle::as_raw(handle);
-    T::slab().get(raw).ok_or_else(|| dead(T::NAME, raw))
+    let object = T::slab().get(raw).ok_or_else(|| dead(T::NAME, raw))?;
+    CALLED_ON.with(|called_on| {
+        if called_on.get() == 0 {
+            called_on.set(object.device());
+        }
+    });
+    Ok(object)
+}
+
+thread_local! {
+    /// The device of the first dispatchable object that the entry point looked up, which runs on this thread.
+    static CALLED_ON: Cell<DeviceNumber> = const { Cell::new(0) };
+}
+
+/// A call of an entry point: the first dispatchable object that it looks up says which device its handles have
+/// to be of.
+pub struct Call {
+    outer: DeviceNumber,
+}
+
+impl Call {
+    /// It begins, maybe inside of another one: a messenger's callback may call.
+    pub fn begin() -> Call {
+        Call { outer: CALLED_ON.replace(0) }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        CALLED_ON.set(self.outer);
+    }
+}
+
+/// # Errors
+/// The handle is one of another device than the entry point was called on.
+fn of_this_device(name: &str, raw: u64) -> Outcome<()> {
+    match (CALLED_ON.get(), slots::device_of(raw)) {
+        (called_on, of) if called_on == 0 || of == 0 || called_on == of => Ok(()),
+        _ => Err(Error::usage(format!("{name} {raw:#x} is of another VkDevice"))),
+    }
 }
 
 /// Gives an object a dispatchable handle.
@@ -97,7 +144,9 @@ pub fn take_dispatchable<T: Dispatchable>(handle: T::Handle) -> Outcome<Option<A
 /// The handle is not live.
 pub fn get<T: Object>(handle: T::Handle) -> Outcome<Arc<T>> {
     let raw = vk::Handle::as_raw(handle);
-    T::table().get(raw).ok_or_else(|| dead(T::NAME, raw))
+    let object = T::table().get(raw).ok_or_else(|| dead(T::NAME, raw))?;
+    of_this_device(T::NAME, raw)?;
+    Ok(object)
 }
 
 /// The object of a handle that may be null.
@@ -108,9 +157,9 @@ pub fn get_optional<T: Object>(handle: T::Handle) -> Outcome<Option<Arc<T>>> {
     if vk::Handle::is_null(handle) { Ok(None) } else { get::<T>(handle).map(Some) }
 }
 
-/// Gives an object a handle.
+/// Gives an object a handle, of the device that the entry point was called on.
 pub fn insert<T: Object>(object: Arc<T>) -> T::Handle {
-    vk::Handle::from_raw(T::table().insert(object))
+    vk::Handle::from_raw(T::table().insert(object, CALLED_ON.get()))
 }
 
 /// Ends a handle; null is nothing.
@@ -120,7 +169,8 @@ pub fn insert<T: Object>(object: Arc<T>) -> T::Handle {
 pub fn take<T: Object>(handle: T::Handle) -> Outcome<Option<Arc<T>>> {
     match vk::Handle::as_raw(handle) {
         0 => Ok(None),
-        raw => T::table().remove(raw).map(Some).ok_or_else(|| dead(T::NAME, raw)),
+        raw if T::table().get(raw).is_none() => Err(dead(T::NAME, raw)),
+        raw => of_this_device(T::NAME, raw).map(|()| T::table().remove(raw)),
     }
 }
 

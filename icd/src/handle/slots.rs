@@ -1,10 +1,30 @@
 //! Generational slots behind non-dispatchable handles.
 //!
-//! A handle is kind (8 bits), generation (24 bits), index (32 bits): never 0, never an address. A slot's
-//! generation changes when its object is removed, so an old handle finds nothing.
+//! A handle is kind (8 bits), device (6 bits), generation (20 bits), index (30 bits): never 0, never an
+//! address. A slot's generation changes when its object is removed, so an old handle finds nothing.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// The number of a device, from 1, by which handles know whose they are; 0 is none. Numbers come again after
+/// 63 devices: a handle of another one is then not told apart.
+pub type DeviceNumber = u8;
+
+const DEVICES: DeviceNumber = 63;
+const GENERATIONS: u32 = (1 << 20) - 1;
+const INDICES: usize = (1 << 30) - 1;
+
+/// The device that a handle is of.
+pub fn device_of(handle: u64) -> DeviceNumber {
+    (handle >> 50) as DeviceNumber & DEVICES
+}
+
+/// A number for a new device.
+pub fn new_device() -> DeviceNumber {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    (NEXT.fetch_add(1, Ordering::Relaxed) % u32::from(DEVICES)) as DeviceNumber + 1
+}
 
 /// All live objects of one type.
 pub struct Table<T> {
@@ -29,17 +49,21 @@ impl<T> Table<T> {
         Table { kind, inner: RwLock::new(Inner { slots: Vec::new(), free: VecDeque::new() }) }
     }
 
-    fn encode(&self, generation: u32, index: u32) -> u64 {
-        u64::from(self.kind) << 56 | u64::from(generation & 0x00ff_ffff) << 32 | u64::from(index)
+    fn encode(&self, device: DeviceNumber, generation: u32, index: u32) -> u64 {
+        let device = u64::from(device & DEVICES);
+        u64::from(self.kind) << 56
+            | device << 50
+            | u64::from(generation & GENERATIONS) << 30
+            | u64::from(index)
     }
 
     fn decode(&self, handle: u64) -> Option<(u32, usize)> {
         (handle >> 56 == u64::from(self.kind))
-            .then_some(((handle >> 32) as u32 & 0x00ff_ffff, handle as u32 as usize))
+            .then_some(((handle >> 30) as u32 & GENERATIONS, handle as u32 as usize & INDICES))
     }
 
-    /// Stores an object; its handle.
-    pub fn insert(&self, object: Arc<T>) -> u64 {
+    /// Stores an object of a device, or of none; its handle.
+    pub fn insert(&self, object: Arc<T>, device: DeviceNumber) -> u64 {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let index = match inner.free.pop_front() {
             Some(index) => index,
@@ -50,7 +74,7 @@ impl<T> Table<T> {
         };
         let slot = &mut inner.slots[index as usize];
         slot.object = Some(object);
-        self.encode(slot.generation, index)
+        self.encode(device, slot.generation, index)
     }
 
     /// The object of a live handle.
@@ -76,7 +100,7 @@ impl<T> Table<T> {
             return None;
         }
         let object = slot.object.take()?;
-        slot.generation = (slot.generation + 1) & 0x00ff_ffff;
+        slot.generation = (slot.generation + 1) & GENERATIONS;
         inner.free.push_back(index as u32);
         Some(object)
     }
@@ -90,16 +114,18 @@ mod tests {
     fn stale_and_foreign_handles_find_nothing() {
         let numbers: Table<u32> = Table::new(1);
         let others: Table<u32> = Table::new(2);
-        let a = numbers.insert(Arc::new(7));
+        let a = numbers.insert(Arc::new(7), 5);
         assert_ne!(a, 0);
         assert_eq!(numbers.get(a).as_deref(), Some(&7));
         assert_eq!(others.get(a), None);
         assert_eq!(numbers.remove(a).as_deref(), Some(&7));
         assert_eq!(numbers.get(a), None);
         assert_eq!(numbers.remove(a), None);
-        let b = numbers.insert(Arc::new(8));
+        let b = numbers.insert(Arc::new(8), 63);
         assert_ne!(a, b);
         assert_eq!(numbers.get(a), None);
+        assert_eq!(numbers.get(b).as_deref(), Some(&8));
+        assert_eq!((device_of(a), device_of(b)), (5, 63));
         assert_eq!(numbers.get(b).as_deref(), Some(&8));
         assert_eq!(numbers.get(u64::MAX), None);
         assert_eq!(numbers.get(0), None);

@@ -5,6 +5,7 @@ use super::submission::Use;
 use super::told::Completed;
 use crate::caps::QUEUE_COUNT;
 use pellucid_memory::commands::Range;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,7 +88,7 @@ impl Completion {
         state.host.join(told);
         let host = state.host;
         let covered = |s: &Submission| s.queue.as_ref().is_none_or(|q| host.covers(q.index, s.serial));
-        let mut seen = Vec::new();
+        let mut seen: SmallVec<[Arc<Submission>; 4]> = SmallVec::new();
         state.unseen.retain(|s| {
             let covered = covered(s);
             if covered {

@@ -26,7 +26,7 @@ pub enum Next<J> {
 
 struct State<J> {
     pending: VecDeque<J>,
-    running: bool,
+    running: Option<J>,
     stop: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Inbox<J>(Mutex<State<J>>);
 
 impl<J> Default for Inbox<J> {
     fn default() -> Inbox<J> {
-        Inbox(Mutex::new(State { pending: VecDeque::new(), running: false, stop: false }))
+        Inbox(Mutex::new(State { pending: VecDeque::new(), running: None, stop: false }))
     }
 }
 
@@ -66,7 +66,7 @@ impl<J: Job> Inbox<J> {
         if state.stop {
             return Some(Next::Stop);
         }
-        if state.running {
+        if state.running.is_some() {
             return None;
         }
         let mut blocked = 0u64;
@@ -77,7 +77,7 @@ impl<J: Job> Inbox<J> {
             ready
         })?;
         let job = state.pending.remove(found)?;
-        state.running = true;
+        state.running = Some(job.clone());
         Some(Next::Run(job))
     }
 
@@ -85,16 +85,35 @@ impl<J: Job> Inbox<J> {
     /// ready, and nobody has begun.
     pub fn take_only(&self, ours: impl Fn(&J) -> bool) -> Option<J> {
         let mut state = self.state();
-        let alone = state.pending.len() == 1 && !state.running && !state.stop;
+        let alone = state.pending.len() == 1 && state.running.is_none() && !state.stop;
         if !alone || !state.pending.front().is_some_and(|job| ours(job) && job.is_ready()) {
             return None;
         }
-        state.running = true;
-        state.pending.pop_front()
+        state.running = state.pending.pop_front();
+        state.running.clone()
     }
 
-    /// What ran has ended.
-    pub fn ended(&self) {
-        self.state().running = false;
+    /// What ran has ended. True if the worker has something to do now.
+    pub fn ended(&self) -> bool {
+        let mut state = self.state();
+        // What it alone holds ends outside the lock.
+        let ended = state.running.take();
+        let more = !state.pending.is_empty() || state.stop;
+        drop(state);
+        drop(ended);
+        more
+    }
+
+    /// True if jobs wait for something else than the end of what runs.
+    pub fn waits(&self) -> bool {
+        let state = self.state();
+        state.running.is_none() && !state.pending.is_empty()
+    }
+
+    /// The jobs that have not ended, and whether each has begun.
+    pub fn all(&self) -> Vec<(J, bool)> {
+        let state = self.state();
+        let pending = state.pending.iter().map(|job| (job.clone(), false));
+        state.running.iter().map(|job| (job.clone(), true)).chain(pending).collect()
     }
 }

@@ -22,7 +22,7 @@ pub use submission::Submission;
 pub use worker::Worker;
 
 use crate::check::hazards::Hazards;
-use crate::handle::dispatchable_object;
+use crate::handle::{DeviceNumber, dispatchable_object};
 use ash::vk;
 use completion::Completion;
 use std::any::Any;
@@ -55,6 +55,9 @@ pub trait Host: Send + Sync {
     /// True once the device is lost.
     fn is_lost(&self) -> bool;
 
+    /// Takes note of what submitted work waits for in vain, or that it does no longer.
+    fn note_stuck(&self);
+
     /// The device itself, for those who know it.
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -62,17 +65,19 @@ pub trait Host: Send + Sync {
 /// A queue.
 pub struct Queue {
     host: Weak<dyn Host>,
+    device: DeviceNumber,
     /// Its index in the family.
     pub index: u32,
     worker: Arc<Worker>,
     submitted: AtomicU64,
     retired: AtomicU64,
     labels: Mutex<Vec<String>>,
+    blocked: Mutex<Option<String>>,
     /// Its handle.
     pub handle: OnceLock<vk::Queue>,
 }
 
-dispatchable_object!(Queue, vk::Queue);
+dispatchable_object!(Queue, vk::Queue, |queue| queue.device);
 
 impl Queue {
     /// Its device, while that lives.
@@ -83,6 +88,11 @@ impl Queue {
     /// Open debug labels, outermost first.
     pub fn labels(&self) -> MutexGuard<'_, Vec<String>> {
         self.labels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The command that waits for an event, if one does.
+    pub fn blocked(&self) -> MutexGuard<'_, Option<String>> {
+        self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands in work.
@@ -113,8 +123,32 @@ impl Queue {
     }
 }
 
+/// Of submissions that have not ended, with whether each has begun: those that nothing among them will ever let
+/// begin.
+pub fn stuck(all: &[(Arc<Submission>, bool)]) -> Vec<Arc<Submission>> {
+    let queue = |s: &Submission| s.queue.as_ref().map(|q| q.index);
+    let blocked = |s: &Submission| s.queue.as_ref().is_some_and(|q| q.blocked().is_some());
+    let mut ends: Vec<bool> = all.iter().map(|(s, begun)| *begun && !blocked(s)).collect();
+    let will_end = |ends: &[bool], (this, begun): &(Arc<Submission>, bool)| {
+        let mut others = all.iter().zip(ends);
+        let in_order =
+            others.all(|((s, _), ends)| *ends || queue(s) != queue(this) || s.serial >= this.serial);
+        let signals = || all.iter().zip(ends).filter(|(_, ends)| **ends).flat_map(|((s, _), _)| &s.signals);
+        !begun && in_order && this.unmet().all(|wait| signals().any(|signal| signal.meets(wait)))
+    };
+    while let Some(next) = (0..all.len()).find(|at| !ends[*at] && will_end(&ends, &all[*at])) {
+        ends[next] = true;
+    }
+    all.iter().zip(ends).filter(|((_, begun), ends)| !begun && !ends).map(|((s, _), _)| s.clone()).collect()
+}
+
 /// The queues of a new device and their workers: one that they share, or one for each.
-pub fn create(host: &Arc<dyn Host>, shared: bool, count: u32) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
+pub fn create(
+    host: &Arc<dyn Host>,
+    device: DeviceNumber,
+    shared: bool,
+    count: u32,
+) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
     let mut workers = Vec::new();
     let mut queues = Vec::new();
     for index in 0..count {
@@ -124,11 +158,13 @@ pub fn create(host: &Arc<dyn Host>, shared: bool, count: u32) -> (Vec<Arc<Worker
         let worker = workers[workers.len() - 1].clone();
         queues.push(Arc::new(Queue {
             host: Arc::downgrade(host),
+            device,
             index,
             worker,
             submitted: AtomicU64::new(0),
             retired: AtomicU64::new(0),
             labels: Mutex::default(),
+            blocked: Mutex::default(),
             handle: OnceLock::new(),
         }));
     }

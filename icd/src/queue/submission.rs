@@ -32,6 +32,9 @@ pub trait Work: Send + Sync {
     /// How it uses the object at `object`, if it does.
     fn use_of(&self, object: *const ()) -> Option<Use>;
 
+    /// How it uses the object at `object`, whose handle has ended before it was submitted, if it does.
+    fn use_of_ended(&self, object: *const ()) -> Option<Use>;
+
     /// In check mode, once it has run: the first access of it to some of these bytes by their address.
     fn access_of(&self, bytes: Range) -> Option<Use>;
 }
@@ -54,6 +57,12 @@ impl SemaphoreOperation {
     fn named(&self) -> NamedSemaphore {
         let value = self.semaphore.timeline.then_some(self.value);
         NamedSemaphore { semaphore: self.handle.as_raw(), value, stages: self.stages }
+    }
+
+    /// True if this signal ends that wait.
+    pub fn meets(&self, wait: &SemaphoreOperation) -> bool {
+        Arc::ptr_eq(&self.semaphore, &wait.semaphore)
+            && (!wait.semaphore.timeline || self.value >= wait.value)
     }
 }
 
@@ -90,9 +99,14 @@ impl Submission {
         self.work.as_ref().and_then(|work| work.use_of(object))
     }
 
+    /// The waits that have not ended.
+    pub fn unmet(&self) -> impl Iterator<Item = &SemaphoreOperation> {
+        self.waits.iter().filter(|w| !w.semaphore.is_reached(w.value))
+    }
+
     /// True if it does not have to wait.
     pub fn is_ready(&self) -> bool {
-        self.waits.iter().all(|w| w.semaphore.is_reached(w.value))
+        self.unmet().next().is_none()
     }
 
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.

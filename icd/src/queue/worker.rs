@@ -5,6 +5,10 @@ use super::{Host, Submission, float};
 use crate::queue::fence::Fence;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long work waits before it is noted, should the process be killed, that it may do so in vain.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A worker: its inbox and its thread.
 pub struct Worker {
@@ -27,6 +31,11 @@ impl Worker {
     /// A worker without a thread: the first submission starts it.
     pub fn new(number: u32) -> Worker {
         Worker { number, inbox: Inbox::default(), thread: Mutex::default() }
+    }
+
+    /// The submissions that have not ended, and whether each has begun.
+    pub fn submissions(&self) -> Vec<(Arc<Submission>, bool)> {
+        self.inbox.all()
     }
 
     /// Appends work.
@@ -62,19 +71,34 @@ impl Worker {
         let ours = |s: &Arc<Submission>| s.fence.as_ref().is_some_and(|f| Arc::ptr_eq(f, fence));
         let Some(submission) = self.inbox.take_only(ours) else { return };
         float::with_default_environment(|| submission.run(&**host));
-        self.inbox.ended();
-        host.progress().notify();
+        if self.inbox.ended() {
+            host.progress().notify();
+        }
     }
 
     fn work(&self, host: &Arc<dyn Host>) {
+        let mut stuck = false;
         loop {
             let mut next = None;
-            host.progress().wait(None, || {
-                next = self.inbox.next(host.is_lost());
-                next.is_some()
-            });
+            let mut patience = None;
+            while next.is_none() {
+                let mut waits = false;
+                let came = host.progress().wait(patience, || {
+                    next = self.inbox.next(host.is_lost());
+                    waits = next.is_none() && self.inbox.waits();
+                    next.is_some() || (waits && patience.is_none())
+                });
+                if !came {
+                    stuck = true;
+                    host.note_stuck();
+                }
+                patience = waits.then(|| Instant::now() + PATIENCE);
+            }
             match next {
                 Some(Next::Run(submission)) => {
+                    if std::mem::take(&mut stuck) {
+                        host.note_stuck();
+                    }
                     submission.run(&**host);
                     self.inbox.ended();
                 }

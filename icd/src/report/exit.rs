@@ -22,6 +22,11 @@ pub fn register(session: &'static Session) {
     }
 }
 
+/// The session that finishes at exit.
+pub fn session() -> Option<&'static Session> {
+    AT_EXIT.get().copied()
+}
+
 extern "C" fn finish(status: c_int, _: *mut c_void) {
     let Some(session) = AT_EXIT.get() else { return };
     let code = std::panic::catch_unwind(|| session.finish()).ok().flatten();

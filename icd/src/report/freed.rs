@@ -14,6 +14,8 @@ pub struct FreedReport {
     pub call: &'static str,
     /// The object.
     pub object: Object,
+    /// Its number among those of its type, if its handle is an address.
+    pub number: Option<u64>,
     /// The entry point that recorded the command that uses it, or vkQueueSubmit.
     pub command: &'static str,
     /// The command's place in the submission, from 1, where it has one.
@@ -27,7 +29,10 @@ pub struct FreedReport {
 impl FreedReport {
     fn object(&self) -> String {
         match self.object.name.as_str() {
-            "" => format!("{} {:#x}", self.object.what, self.object.handle),
+            "" => match self.number {
+                Some(number) => format!("{} {number}", self.object.what),
+                None => format!("{} {:#x}", self.object.what, self.object.handle),
+            },
             name => format!("{} \"{name}\"", self.object.what),
         }
     }
@@ -35,7 +40,10 @@ impl FreedReport {
     /// What the call does to the object.
     fn does(&self) -> &'static str {
         match self.call {
-            "vkBeginCommandBuffer" | "vkResetCommandBuffer" | "vkResetCommandPool" => "resets",
+            "vkBeginCommandBuffer" | "vkResetCommandBuffer" | "vkResetCommandPool" | "vkResetFences" => {
+                "resets"
+            }
+            "vkQueueSubmit" => "submits again",
             "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" => "changes",
             _ => "ends",
         }
@@ -93,12 +101,14 @@ impl ApiFinding for FreedReport {
     }
 
     fn members(&self) -> Value {
+        let handle = self.number.is_none().then(|| format!("{:#x}", self.object.handle));
         json!({
             "call": self.call,
             "object": {
                 "what": self.object.what,
                 "name": self.object.name,
-                "handle": format!("{:#x}", self.object.handle),
+                "handle": handle,
+                "number": self.number,
             },
             "commands": [{ "command": self.command, "position": self.position() }],
         })

@@ -3,6 +3,7 @@
 //! - [`words`]: what accesses, facts and gaps are called, in GLSL's terms where the shader was written in
 //!   GLSL and in SPIR-V's otherwise;
 //! - [`fixes`]: what edits are called, likewise;
+//! - [`misuse`]: messages about the use of the API, as findings;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
 //! - [`json`]: one object a line, the schema of docs/report.md;
 //! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
@@ -28,6 +29,7 @@ pub mod hazard;
 pub mod host;
 pub mod json;
 pub mod layout;
+pub mod misuse;
 pub mod replay;
 pub mod session;
 pub mod source;
@@ -43,5 +45,5 @@ pub use context::{Context, DispatchContext, Object};
 pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
 pub use host::HostReport;
-pub use session::{Message, ReportError, Session, Verdict, say, session};
+pub use session::{Message, ReportError, Session, Verdict, misuse, say, session};
 pub use validation::ValidationReport;

@@ -6,6 +6,7 @@ use super::context::{Context, Object, base_name};
 use super::exit;
 use super::explored::Explored;
 use super::json;
+use super::misuse::{self, Misuse};
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
@@ -98,6 +99,11 @@ struct State {
     /// Something that was asked for could not be done.
     incomplete: bool,
     summary: Option<File>,
+    /// Bytes of the longest summary so far.
+    longest: usize,
+    /// Work that waits in vain, as far as that is known.
+    stuck: Vec<String>,
+    at_end: Option<fn(&Session)>,
     finished: bool,
 }
 
@@ -126,6 +132,13 @@ pub fn session(config: &Config) -> Result<&'static Session, ReportError> {
 /// Writes one line to standard error, `pellucid: ` before it.
 pub fn say(text: &str) {
     print(&format!("pellucid: {text}\n"));
+}
+
+/// Counts a message about a call that breaks a rule of valid usage, if this process has a session.
+pub fn misuse(text: &str) {
+    if let Some(session) = exit::session() {
+        session.misuse(text);
+    }
 }
 
 /// The only place that writes to standard error; a closed one is no reason to fail.
@@ -350,6 +363,66 @@ impl Session {
         Verdict { message: Some(message), halt }
     }
 
+    /// Counts a message about a call that breaks a rule of valid usage, which was said already.
+    pub fn misuse(&self, text: &str) {
+        let mut state = self.state();
+        let known = state.families.get(misuse::FAMILY).copied().unwrap_or_default();
+        let text = if known < misuse::MOST { text } else { "further messages of this kind" };
+        self.of_the_api(&mut state, &Misuse::call(text));
+    }
+
+    /// Says that submitted work never ran.
+    pub fn never_ran(&self, texts: &[String]) {
+        let mut state = self.state();
+        for text in texts {
+            let told = Misuse::never_ran(text);
+            if let Some(number) = self.of_the_api(&mut state, &told) {
+                self.show(number, &told.render());
+            }
+        }
+    }
+
+    /// Counts what the API's use comes to; its number, if it is new.
+    fn of_the_api(&self, state: &mut State, told: &Misuse<'_>) -> Option<u64> {
+        let key = format!("{}|{}", told.id, told.text);
+        if self.again(state, &key, 1) {
+            return None;
+        }
+        let subject = Subject { shaders: Vec::new(), names: vec![told.text.to_owned()] };
+        if state.suppressions.covers((misuse::FAMILY, told.id), &subject) {
+            state.suppressed.insert(key);
+            return None;
+        }
+        let number = state.seen.len() as u64 + 1;
+        state.seen.insert(key, (number, 1));
+        *state.families.entry(misuse::FAMILY).or_default() += 1;
+        self.write_line(state, &told.json(number, self.config.seed, &self.replay));
+        self.summarise(state, false);
+        Some(number)
+    }
+
+    /// Takes note of work that waits for what nothing that is submitted signals, for whoever reads the totals
+    /// of a process that is killed.
+    pub fn note_stuck(&self, texts: Vec<String>) {
+        let mut state = self.state();
+        if state.summary.is_some() && state.stuck != texts {
+            state.stuck = texts;
+            self.summarise(&mut state, false);
+        }
+    }
+
+    /// The device is lost for a reason that no trap and no finding has told.
+    pub fn lost(&self, text: &str) {
+        let mut state = self.state();
+        if state.traps == 0 && !text.starts_with("halt-on-error") {
+            state.traps += 1;
+            let rendered = format!("error[device-lost]: {text}\n");
+            let line = json!({ "type": "trap", "message": text, "text": rendered });
+            self.write_line(&mut state, &line);
+            self.summarise(&mut state, false);
+        }
+    }
+
     /// Whether `max-reports` allows to print the diagnostic of that number.
     fn shows(&self, number: u64) -> bool {
         self.config.max_reports == 0 || number <= u64::from(self.config.max_reports)
@@ -448,6 +521,7 @@ impl Session {
             "traps": state.traps,
             "not_implemented": state.not_implemented.len(),
             "checked": self.config.mode != Mode::Run,
+            "stuck": state.stuck,
         })
     }
 
@@ -457,16 +531,25 @@ impl Session {
         let mut totals = self.totals(state, ended);
         totals["incomplete"] = state.incomplete.into();
         if let Some(file) = &mut state.summary {
-            let line = format!("{:<1023}\n", totals.to_string());
+            let totals = totals.to_string();
+            state.longest = state.longest.max(totals.len()).max(1023);
+            let line = format!("{totals:<0$}\n", state.longest);
             // Whoever reads it prints fewer dispatches than there were; the application is not to fail for
             // that.
             let _ = file.write_all_at(line.as_bytes(), 0);
         }
     }
 
+    /// Has `report` called when the process ends, before the totals are written.
+    pub fn at_end(&self, report: fn(&Session)) {
+        self.state().at_end = Some(report);
+    }
+
     /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and
-    /// there were findings.
+    /// there were findings or a device was lost.
     pub fn finish(&self) -> Option<u8> {
+        let report = self.state().at_end.take();
+        report.inspect(|report| report(self));
         let mut state = self.state();
         if state.finished {
             return None;
@@ -484,6 +567,7 @@ impl Session {
         let mut total = self.totals(&state, true);
         if let Some(object) = total.as_object_mut() {
             object.remove("process");
+            object.remove("stuck");
             let counts: BTreeMap<String, u64> =
                 state.seen.values().map(|(n, count)| (format!("{n:06}"), *count)).collect();
             object.insert("occurrences".into(), json!(counts.values().collect::<Vec<_>>()));
@@ -494,7 +578,7 @@ impl Session {
         if !under_run && (self.config.mode != Mode::Run || state.traps > 0 || !state.seen.is_empty()) {
             say(&total_line(&total));
         }
-        self.config.exitcode.filter(|_| !under_run && state.findings() > 0)
+        self.config.exitcode.filter(|_| !under_run && (state.findings() > 0 || state.traps > 0))
     }
 }
 

@@ -6,12 +6,13 @@
 //! race:partial*            # race-* findings on a variable, function, file, file:line or object of that name, or with that id
 //! hazard:copy.comp:12      # hazard-* findings
 //! host:*                   # host-* findings
+//! api:queue_submit*        # messages about the use of the API that match, or with that id
 //! validation:VUID-vkCmd*   # messages of the validation layer with that id or about an object of that name
 //! uninitialised-read:*     # findings with exactly this id
 //! shader:warmup*           # any finding in a shader whose entry point, file or pipeline has that name
 //! ```
 
-use super::validation;
+use super::{misuse, validation};
 use pellucid_memory::finding::FindingId;
 
 /// What rules are matched against.
@@ -47,7 +48,7 @@ pub struct Suppressions {
     rules: Vec<Rule>,
 }
 
-const KINDS: [&str; 5] = ["race", "hazard", "host", validation::FAMILY, "shader"];
+const KINDS: [&str; 6] = ["race", "hazard", "host", misuse::FAMILY, validation::FAMILY, "shader"];
 
 /// The ids of findings, or what serde says about a name that is none.
 fn id(name: &str) -> Result<FindingId, String> {
