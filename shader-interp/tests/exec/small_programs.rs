@@ -11,6 +11,7 @@ use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::exec::step::{Stepped, Stepper};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::{BuiltIn, GroupFold, GroupKind, Scalar};
+use std::sync::LazyLock;
 
 const GRID: Grid = Grid { base: [0; 3], groups: [1; 3] };
 
@@ -24,7 +25,8 @@ fn inst(op: Opcode, dst: u16, a: u16, b: u16) -> Inst {
 
 /// Code that runs `instructions` on one subgroup.
 fn code(instructions: &[Inst]) -> Code {
-    let mut code = Code::clone(&compile(shader(Vec::new(), Vec::new(), 0, 32), 32));
+    static EMPTY: LazyLock<Program> = LazyLock::new(|| compile(shader(Vec::new(), Vec::new(), 0, 32), 32));
+    let mut code = Code::clone(&EMPTY);
     code.pins = vec![Pin::BuiltIn(BuiltIn::SubgroupLocalInvocationId), Pin::Word(0x4049_0fdb), Pin::Word(13)];
     (code.parks, code.masks, code.vectors) = (0, MASKS.into(), VECTORS.into());
     let sum = |scalar| (GroupFold::IAdd, GroupKind::Reduce, scalar);
@@ -83,6 +85,10 @@ fn operands_of_an_instruction_may_be_one_register() {
             registers(&all)
         };
         let (vectors, masks) = run([4; 4], [4; 4]);
+        if cfg!(miri) {
+            // It chooses the bits of NaN anew each time.
+            continue;
+        }
         let (expected, expected_masks) = run([8, 12, 16, 20], [4, 6, 8, 10]);
         match op.shape()[0] {
             OperandKind::Vector(1 | 2) if op != Opcode::ReadClock => {
@@ -125,10 +131,10 @@ macro_rules! words {
     };
 }
 
-/// Runs a workgroup of a shader in both modes; what is in the first buffer then.
-fn both_modes(words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]) -> [Vec<u32>; 2] {
+/// Runs a workgroup of a shader in these modes, true for check mode; what is in the first buffer then.
+fn results(modes: &[bool], words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]) -> Vec<Vec<u32>> {
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    [false, true].map(|modelled| {
+    let result = |&modelled: &bool| {
         let options = CompileOptions { modelled, ..options(32) };
         let program = pellucid_shader_interp::compile(&words, &options).expect("a shader that compiles");
         let resources = resources(&program, buffers, push);
@@ -152,14 +158,17 @@ fn both_modes(words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]) -> [Vec<u32
             Descriptor::Buffer(range) => range.words(),
             _ => Vec::new(),
         }
-    })
+    };
+    modes.iter().map(result).collect()
 }
 
 #[test]
 fn barriers_workgroup_memory_and_divergent_branches() {
     let words: Vec<u32> = (0..256).map(|k| k * k).collect();
     let sum = words.iter().sum();
-    for result in both_modes(words!("reduction"), &[vec![0; 1], words.clone()], &[]) {
+    // Check mode takes Miri minutes here.
+    let modes: &[bool] = if cfg!(miri) { &[false] } else { &[false, true] };
+    for result in results(modes, words!("reduction"), &[vec![0; 1], words.clone()], &[]) {
         assert_eq!(result, [sum]);
     }
 }
@@ -169,7 +178,7 @@ fn loads_and_stores_of_buffers_in_and_out_of_bounds() {
     // The last four invocations have no element of the first buffer.
     let buffers = [vec![1f32.to_bits(); 60], (0..64).map(|k| (k as f32).to_bits()).collect()];
     let expected: Vec<u32> = (0..60).map(|k| (2.0 * k as f32 + 1.0).to_bits()).collect();
-    for result in both_modes(words!("saxpy"), &buffers, &[2f32.to_bits(), 64]) {
+    for result in results(&[false, true], words!("saxpy"), &buffers, &[2f32.to_bits(), 64]) {
         assert_eq!(result, expected);
     }
 }
