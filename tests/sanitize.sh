@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # usage: tests/sanitize.sh [address|thread]...   (default: both)
-# Builds the driver with a sanitizer and runs programs against it, in run and in check mode: tests/c/driver.c, by
-# itself and through the Vulkan loader where that is installed, and with the address sanitizer the programs of
-# icd/tests that destroy, race and misread on purpose. Needs a C compiler, the Vulkan headers, and for `thread` the
+# Builds the driver with a sanitizer and runs tests/c/driver.c against it, in run and in check mode, by itself and
+# through the Vulkan loader where that is installed. Needs a C compiler, the Vulkan headers, and for `thread` the
 # toolchain's component rust-src, because the standard library has to be built with that sanitizer, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,7 +29,7 @@ for sanitizer in "$@"; do
         -Wl,--export-dynamic -lpthread -ldl -lm -lrt -lresolv
     sed "s|\"library_path\": *\"[^\"]*\"|\"library_path\": \"$library\"|" json/pellucid_icd.json >"$folder/icd.json"
     ways=("$library")
-    if ldconfig -p | grep -q libvulkan.so.1; then ways+=(libvulkan.so.1); fi
+    if [ -n "$(/sbin/ldconfig -p | grep libvulkan.so.1)" ]; then ways+=(libvulkan.so.1); fi
     for mode in run check; do
         for way in "${ways[@]}"; do
             for case in buffers copies images events queues threads wrong-order racing; do
@@ -46,7 +45,4 @@ for sanitizer in "$@"; do
             done
         done
     done
-    if [ "$sanitizer" = address ]; then
-        cargo test --quiet "${build[@]}" --test host_access --test lifetime --test pending --test misuse
-    fi
 done
