@@ -3,7 +3,7 @@
 
 use super::dependency::{image_ranges, translate};
 use super::hazards::{At, Bytes, Found, Hazards, Transfer, Translated};
-use super::layouts::{ImageUse, subresources};
+use super::layouts::ImageUse;
 use super::named::{Changes, Named};
 use super::report;
 use crate::command::copy::Touched;
@@ -81,24 +81,25 @@ fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)])
     let views: Vec<_> = runs
         .iter()
         .map(|(range, operand)| {
-            operand.reference.and_then(|r| state.image(r)).filter(|v| v.0.image.holds(*range))
+            let (view, layout) = operand.reference.and_then(|r| state.image(r))?;
+            view.image.bound().filter(|image| image.holds(*range)).map(|image| (image.clone(), layout))
         })
         .collect();
     let mut uses = Vec::new();
     let mut bytes = Vec::new();
     for ((range, operand), view) in runs.iter().zip(&views) {
-        if let Some((view, layout)) = view {
+        if let Some((image, layout)) = view {
             let part = |(level, layer, _)| ImageUse {
-                image: view.image.clone(),
+                image: image.clone(),
                 levels: level..level + 1,
                 layers: layer..layer + 1,
                 layout: *layout,
                 writes: !operand.write.is_empty(),
             };
-            let parts = subresources(&view.image, *range).into_iter().map(part);
+            let parts = image.subresources(*range).into_iter().map(part);
             uses.extend(parts.map(|part| (part, Some(*operand))));
         }
-        let through = view.as_ref().map(|(view, _)| &*view.image);
+        let through = view.as_ref().map(|(image, _)| &**image);
         bytes.push(Bytes { range: *range, operand: *operand, through });
     }
     hazards.uses(tag, &uses, &bytes);

@@ -92,7 +92,9 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
 pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
-        BarrierOf::Image(image, range, ..) => Some((image.clone(), *range, b.transfers)),
+        BarrierOf::Image(image, range, ..) => {
+            Some((image.bound()?.clone(), image.range(range).ok()?, b.transfers))
+        }
         _ => None,
     };
     let images = dependency.barriers.iter().map(image).collect();

@@ -5,10 +5,9 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
-use super::layouts::{ImageUse, Layouts, Mismatch, Since, Who};
+use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
 use super::stages::{destination, source};
-use crate::entry::image::Image;
 use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
@@ -108,6 +107,9 @@ struct State {
     layouts_found: Vec<LayoutFound>,
 }
 
+/// Mip levels and array layers.
+pub type Subresources = (std::ops::Range<u32>, std::ops::Range<u32>);
+
 /// The dependencies of a command.
 pub struct Translated {
     /// As the tracker takes them; a transition's tag is the index of its barrier.
@@ -115,7 +117,7 @@ pub struct Translated {
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
     /// The subresources of each barrier of an image, and whether it transfers their ownership.
-    pub images: Vec<Option<(Arc<Image>, vk::ImageSubresourceRange, bool)>>,
+    pub images: Vec<Option<(Arc<Bound>, Subresources, bool)>>,
 }
 
 /// Bytes that a command accesses, and through which image, if through one.
@@ -125,7 +127,7 @@ pub struct Bytes<'a> {
     /// The access.
     pub operand: Operand,
     /// The image.
-    pub through: Option<&'a Image>,
+    pub through: Option<&'a Bound>,
 }
 
 /// The tracker of a device.
@@ -396,7 +398,7 @@ impl State {
         &mut self,
         range: Range,
         does: (bool, bool),
-        through: Option<&Image>,
+        through: Option<&Bound>,
         by: Who,
         operand: Option<&Operand>,
     ) {
@@ -409,10 +411,12 @@ impl State {
         let tags = list.iter().flat_map(|d| &d.transitions).map(|t| t.tag);
         let images = dependency.changes.iter().zip(&dependency.images).filter(|(c, _)| c.is_some());
         for (tag, (changes, image)) in tags.zip(images) {
-            let (Some(Changes::Layout(from, to)), Some((image, range, external))) = (changes, image) else {
+            let (Some(Changes::Layout(from, to)), Some((image, (levels, layers), external))) =
+                (changes, image)
+            else {
                 continue;
             };
-            let found = self.layouts.transition(image, range, (*from, *to), *external, tag);
+            let found = self.layouts.transition(image, (levels, layers), (*from, *to), *external, tag);
             self.keep_layouts(found, None);
         }
     }

@@ -6,19 +6,76 @@
 //! is opaque: what it holds means nothing to buffers, other images and the host, and what those write to its
 //! bytes makes it undefined. Images are known from the first command on that uses them.
 
-use crate::entry::image::Image;
-use crate::handle;
 use ash::vk;
-use ash::vk::Handle as _;
 use pellucid_memory::commands::Range;
 use std::collections::BTreeMap;
 use std::ops;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+
+/// An image that is bound to memory, as far as its layouts go.
+pub struct Bound {
+    /// Its handle.
+    pub handle: u64,
+    /// Tiling.
+    pub tiling: vk::ImageTiling,
+    /// The layout of all subresources at first.
+    pub initial_layout: vk::ImageLayout,
+    /// What two images that were created as aliases of each other have in common; `None` for all others.
+    pub alias: Option<(vk::Format, vk::ImageType, vk::ImageUsageFlags, u32)>,
+    /// Array layers.
+    pub layers: u32,
+    /// Bytes from one layer to the next.
+    pub layer: u64,
+    /// Of each mip level: its first byte in a layer, and its bytes.
+    pub levels: Vec<(u64, u64)>,
+    /// Device addresses.
+    pub bytes: Range,
+    /// vkDestroyImage has ended it.
+    pub ended: AtomicBool,
+}
+
+impl Bound {
+    /// Device addresses of a subresource; `None` where there is no such level.
+    fn part(&self, level: u32, layer: u32) -> Option<Range> {
+        let (offset, size) = *self.levels.get(level as usize)?;
+        Some(Range::new(self.bytes.start + u64::from(layer) * self.layer + offset, size))
+    }
+
+    /// Whether these device addresses are all its own.
+    pub fn holds(&self, range: Range) -> bool {
+        self.bytes.start <= range.start && range.end <= self.bytes.end
+    }
+
+    /// Whether both interpret the same bytes alike: created alike, as aliases, and bound alike.
+    fn shares(&self, other: &Bound) -> bool {
+        let alike = |b: &Bound| (b.alias, b.layers, b.layer, b.bytes);
+        self.alias.is_some() && alike(self) == alike(other) && self.levels == other.levels
+    }
+
+    /// The subresources that bytes belong to: level, layer, and the bytes of each.
+    pub fn subresources(&self, range: Range) -> Vec<(u32, u32, Range)> {
+        let part = overlap(self.bytes, range);
+        if part.start >= part.end || self.layer == 0 {
+            return Vec::new();
+        }
+        let layer = |address: u64| ((address - self.bytes.start) / self.layer) as u32;
+        let levels = 0..self.levels.len() as u32;
+        let each = (layer(part.start)..=layer(part.end - 1))
+            .flat_map(|l| levels.clone().map(move |level| (level, l)));
+        each.filter_map(|(level, layer)| {
+            let bytes = self.part(level, layer)?;
+            let part = overlap(bytes, range);
+            (part.start < part.end).then_some((level, layer, bytes))
+        })
+        .collect()
+    }
+}
 
 /// Subresources of an image, as a command uses them.
 pub struct ImageUse {
     /// The image.
-    pub image: Arc<Image>,
+    pub image: Arc<Bound>,
     /// Mip levels.
     pub levels: ops::Range<u32>,
     /// Array layers.
@@ -63,7 +120,7 @@ pub enum Wrong {
 /// A use of a subresource that is not right.
 pub struct Mismatch {
     /// The image.
-    pub image: Arc<Image>,
+    pub image: Arc<Bound>,
     /// Mip level.
     pub level: u32,
     /// Array layer.
@@ -87,7 +144,7 @@ struct Held {
 }
 
 struct Known {
-    image: Weak<Image>,
+    image: Weak<Bound>,
     /// Layer after layer, in each the levels.
     held: Vec<Held>,
 }
@@ -96,12 +153,12 @@ impl Known {
     /// The first subresource among these that is not right, if one is; all are changed by `then`.
     fn first(
         &mut self,
-        image: &Image,
+        image: &Bound,
         (levels, layers): (&ops::Range<u32>, &ops::Range<u32>),
         wrong: impl Fn(&Held) -> bool,
         then: impl Fn(&mut Held),
     ) -> Option<(u32, u32, Held)> {
-        let count = image.layout.levels.len() as u32;
+        let count = image.levels.len() as u32;
         let mut found = None;
         for layer in layers.clone() {
             for level in levels.clone() {
@@ -116,15 +173,9 @@ impl Known {
     }
 }
 
-fn opaque(image: &Image, layout: vk::ImageLayout) -> bool {
+fn opaque(image: &Bound, layout: vk::ImageLayout) -> bool {
     let shared = [vk::ImageLayout::GENERAL, vk::ImageLayout::PREINITIALIZED, vk::ImageLayout::UNDEFINED];
     image.tiling != vk::ImageTiling::LINEAR || !shared.contains(&layout)
-}
-
-/// Device addresses of all of an image.
-fn extent(image: &Image) -> Option<Range> {
-    let (memory, base) = image.memory().ok()?;
-    Some(Range::new(memory.bytes().address() + base, image.layout.size))
 }
 
 fn overlap(a: Range, b: Range) -> Range {
@@ -143,21 +194,20 @@ pub struct Layouts {
 }
 
 impl Layouts {
-    fn of(&mut self, image: &Arc<Image>) -> &mut Known {
-        let handle = image.handle();
+    fn of(&mut self, image: &Arc<Bound>) -> &mut Known {
+        let handle = image.handle;
         if !self.known.contains_key(&handle) {
             let ended: Vec<u64> =
                 self.known.iter().filter(|(_, k)| k.image.strong_count() == 0).map(|(h, _)| *h).collect();
             self.known.retain(|handle, _| !ended.contains(handle));
             self.extents.retain(|(_, handle), _| !ended.contains(handle));
-            if let Some(extent) = extent(image) {
-                self.extents.insert((extent.start, handle), extent.end);
-                self.largest = self.largest.max(extent.end - extent.start);
-            }
+            let Range { start, end } = image.bytes;
+            self.extents.insert((start, handle), end);
+            self.largest = self.largest.max(end - start);
         }
         self.known.entry(handle).or_insert_with(|| {
             let held = Held { layout: image.initial_layout, since: Since::Creation, written: false };
-            let count = image.layout.levels.len() * image.layers as usize;
+            let count = image.levels.len() * image.layers as usize;
             Known { image: Arc::downgrade(image), held: vec![held; count] }
         })
     }
@@ -175,19 +225,18 @@ impl Layouts {
     /// the other half of the ownership transfer.
     pub fn transition(
         &mut self,
-        image: &Arc<Image>,
-        range: &vk::ImageSubresourceRange,
+        image: &Arc<Bound>,
+        (levels, layers): (&ops::Range<u32>, &ops::Range<u32>),
         (from, to): (vk::ImageLayout, vk::ImageLayout),
         external: bool,
         tag: u64,
     ) -> Option<Mismatch> {
-        let (levels, layers) = image.range(range).ok()?;
         let discards = from == vk::ImageLayout::UNDEFINED;
         let wrong = |h: &Held| !discards && h.layout != from && !(external && h.layout == to);
         let then = |h: &mut Held| {
             *h = Held { layout: to, since: Since::Transition(tag), written: h.written && !discards };
         };
-        let found = self.of(image).first(image, (&levels, &layers), wrong, then)?;
+        let found = self.of(image).first(image, (levels, layers), wrong, then)?;
         Some(mismatch(image, found, Wrong::OldLayout(from, to), Who::Command(tag)))
     }
 
@@ -196,7 +245,7 @@ impl Layouts {
         &mut self,
         range: Range,
         (reads, writes): (bool, bool),
-        through: Option<&Image>,
+        through: Option<&Bound>,
         by: Who,
     ) -> Vec<Mismatch> {
         let from = range.start.saturating_sub(self.largest);
@@ -207,13 +256,13 @@ impl Layouts {
         for handle in near {
             let Some(known) = self.known.get_mut(&handle) else { continue };
             let Some(image) = known.image.upgrade() else { continue };
-            let ended = handle::get::<Image>(vk::Image::from_raw(handle)).is_err();
-            if ended || through.is_some_and(|t| t.handle() == handle || t.shares(&image)) {
+            let ended = image.ended.load(Ordering::Relaxed);
+            if ended || through.is_some_and(|t| t.handle == handle || t.shares(&image)) {
                 continue;
             }
-            let all = (&(0..image.layout.levels.len() as u32), &(0..image.layers));
+            let all = (&(0..image.levels.len() as u32), &(0..image.layers));
             if reads {
-                let seen = subresources(&image, range).into_iter().find_map(|(level, layer, bytes)| {
+                let seen = image.subresources(range).into_iter().find_map(|(level, layer, bytes)| {
                     let held = known.held.get((layer * all.0.end + level) as usize)?;
                     let whole = matches!(by, Who::Command(_)) || seen_by_host(bytes, range);
                     (whole && held.written && opaque(&image, held.layout)).then_some((level, layer, *held))
@@ -223,7 +272,7 @@ impl Layouts {
             if writes {
                 // Of an image with optimal tiling all subresources overlap the bytes.
                 let reached = |level, layer| {
-                    let part = image.bytes(level, layer).unwrap_or(Range { start: 0, end: 0 });
+                    let part = image.part(level, layer).unwrap_or(Range { start: 0, end: 0 });
                     let part = overlap(part, range);
                     image.tiling != vk::ImageTiling::LINEAR || part.start < part.end
                 };
@@ -248,25 +297,6 @@ fn seen_by_host(bytes: Range, read: Range) -> bool {
     part.end - part.start == read.end - read.start || part.end - part.start >= PAGES
 }
 
-/// The subresources that bytes belong to: level, layer, and the bytes of each.
-pub fn subresources(image: &Image, range: Range) -> Vec<(u32, u32, Range)> {
-    let Some(all) = extent(image) else { return Vec::new() };
-    let part = overlap(all, range);
-    if part.start >= part.end || image.layout.layer == 0 {
-        return Vec::new();
-    }
-    let layer = |address: u64| ((address - all.start) / image.layout.layer) as u32;
-    let (first, last) = (layer(part.start), layer(part.end - 1));
-    let levels = 0..image.layout.levels.len() as u32;
-    let each = (first..=last).flat_map(|layer| levels.clone().map(move |level| (level, layer)));
-    each.filter_map(|(level, layer)| {
-        let bytes = image.bytes(level, layer)?;
-        let part = overlap(bytes, range);
-        (part.start < part.end).then_some((level, layer, bytes))
-    })
-    .collect()
-}
-
-fn mismatch(image: &Arc<Image>, (level, layer, held): (u32, u32, Held), wrong: Wrong, by: Who) -> Mismatch {
+fn mismatch(image: &Arc<Bound>, (level, layer, held): (u32, u32, Held), wrong: Wrong, by: Who) -> Mismatch {
     Mismatch { image: image.clone(), level, layer, wrong, by, layout: held.layout, since: held.since }
 }

@@ -131,7 +131,7 @@ fn layouts(device: &Device, hazards: &Hazards) -> Result<(), String> {
     for found in hazards.take_layouts_found() {
         let Mismatch { image, level, layer, wrong, layout, since, .. } = &found.mismatch;
         let told = LayoutReport {
-            image: object(device, vk::ObjectType::IMAGE, "image", image.handle()),
+            image: object(device, vk::ObjectType::IMAGE, "image", image.handle),
             subresource: (*level, *layer),
             wrong: match wrong {
                 Wrong::Access(layout) => report::Wrong::Access(format!("{layout:?}")),

@@ -74,43 +74,43 @@ impl Command {
         let part = |image: &ImageIn, part: &vk::ImageSubresourceLayers, writes: bool| {
             let first = part.base_array_layer;
             let layers = first..first.saturating_add(part.layer_count).min(image.layers);
-            let (image, layout) = (image.image.clone(), image.layout);
-            ImageUse {
-                image,
+            Some(ImageUse {
+                image: image.bound()?.clone(),
                 levels: part.mip_level..part.mip_level.saturating_add(1),
                 layers,
-                layout,
+                layout: image.layout,
                 writes,
-            }
+            })
         };
         match self {
             Command::CopyImage(from, to, regions) => {
                 let both = |r: &vk::ImageCopy| {
                     [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
                 };
-                regions.iter().flat_map(both).collect()
+                regions.iter().flat_map(both).flatten().collect()
             }
             Command::BlitImage(from, to, regions, _) => {
                 let both = |r: &vk::ImageBlit| {
                     [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
                 };
-                regions.iter().flat_map(both).collect()
+                regions.iter().flat_map(both).flatten().collect()
             }
             Command::ResolveImage(from, to, regions) => {
                 let both = |r: &vk::ImageResolve| {
                     [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
                 };
-                regions.iter().flat_map(both).collect()
+                regions.iter().flat_map(both).flatten().collect()
             }
             Command::CopyBufferToImage(_, to, regions) => {
-                regions.iter().map(|r| part(to, &r.image_subresource, true)).collect()
+                regions.iter().filter_map(|r| part(to, &r.image_subresource, true)).collect()
             }
             Command::CopyImageToBuffer(from, _, regions) => {
-                regions.iter().map(|r| part(from, &r.image_subresource, false)).collect()
+                regions.iter().filter_map(|r| part(from, &r.image_subresource, false)).collect()
             }
             Command::ClearColor(to, _, ranges) => {
+                let Some(bound) = to.bound() else { return Vec::new() };
                 let of = |(levels, layers)| ImageUse {
-                    image: to.image.clone(),
+                    image: bound.clone(),
                     levels,
                     layers,
                     layout: to.layout,

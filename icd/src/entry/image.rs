@@ -8,6 +8,7 @@
 use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::check::layouts::Bound;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
 use crate::entry::memory::DeviceMemory;
@@ -16,7 +17,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One mip level's layout.
@@ -106,6 +107,7 @@ pub struct Image {
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
+    bound: OnceLock<Arc<Bound>>,
 }
 
 object!(Image, vk::Image, kind::IMAGE);
@@ -164,6 +166,7 @@ impl Image {
             layout,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
+            bound: OnceLock::new(),
         })
     }
 
@@ -189,33 +192,9 @@ impl Image {
             || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
     }
 
-    /// Device addresses of a subresource; `None` where it is not bound to memory, or has no such level.
-    pub fn bytes(&self, level: u32, layer: u32) -> Option<Range> {
-        let (memory, base) = self.memory().ok()?;
-        let level = self.layout.levels.get(level as usize)?;
-        let offset = base + u64::from(layer) * self.layout.layer + level.offset;
-        Some(Range::new(memory.bytes().address() + offset, level.size()))
-    }
-
-    /// Whether these device addresses are all its own.
-    pub fn holds(&self, range: Range) -> bool {
-        self.memory().is_ok_and(|(memory, base)| {
-            let start = memory.bytes().address() + base;
-            start <= range.start && range.end <= start + self.layout.size
-        })
-    }
-
-    /// Whether both interpret the same bytes alike: created alike, as aliases, and bound alike.
-    pub fn shares(&self, other: &Image) -> bool {
-        let alike = |image: &Image| {
-            let (memory, base) = image.memory().ok()?;
-            let what = (image.format, image.image_type, image.tiling, image.usage, image.flags);
-            Some((what, image.samples, memory.bytes().address() + base))
-        };
-        self.flags.contains(vk::ImageCreateFlags::ALIAS)
-            && self.layout == other.layout
-            && self.layers == other.layers
-            && alike(self) == alike(other)
+    /// The image as its layouts see it, once it is bound to memory.
+    pub fn bound(&self) -> Option<&Arc<Bound>> {
+        self.bound.get()
     }
 
     fn requirements(&self) -> vk::MemoryRequirements {
@@ -238,7 +217,21 @@ impl Image {
                 memory.bytes().size()
             )));
         }
-        self.binding.set((memory, offset)).map_err(|_| Error::usage("the image is bound already"))
+        let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
+        let bound = Bound {
+            handle: self.handle(),
+            tiling: self.tiling,
+            initial_layout: self.initial_layout,
+            alias: alias.then_some((self.format, self.image_type, self.usage, self.samples)),
+            layers: self.layers,
+            layer: self.layout.layer,
+            levels: self.layout.levels.iter().map(|level| (level.offset, level.size())).collect(),
+            bytes: Range::new(memory.bytes().address() + offset, self.layout.size),
+            ended: AtomicBool::new(false),
+        };
+        self.binding.set((memory, offset)).map_err(|_| Error::usage("the image is bound already"))?;
+        self.bound.get_or_init(|| Arc::new(bound));
+        Ok(())
     }
 
     /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the
@@ -287,7 +280,10 @@ entries! {
 
     /// vkDestroyImage.
     fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
-        destroy::<Image>(device, image, "vkDestroyImage")?;
+        let ended = destroy::<Image>(device, image, "vkDestroyImage")?;
+        if let Some(bound) = ended.as_ref().and_then(|image| image.bound()) {
+            bound.ended.store(true, Ordering::Relaxed);
+        }
         Ok(())
     }
 
