@@ -284,6 +284,11 @@ impl ApiFinding for HazardReport<'_> {
                 }
                 if !gap.signal_stages.is_empty() {
                     let stages = stages(gap.signal_stages);
+                    if parts.is_empty() {
+                        return format!(
+                            "in the submission on queue {signals}: add {stages} to the stages after which it signals {semaphore}"
+                        );
+                    }
                     parts.push(format!(
                         "add {stages} to the stages after which queue {signals} signals {semaphore}"
                     ));
