@@ -71,7 +71,8 @@ pub fn dispatch(
         }
     };
     let work = || {
-        let number = numbers.fetch_add(1, Ordering::Relaxed);
+        // One thread alone has nobody to tell: small dispatches do without locked instructions.
+        let number = if threads > 1 { numbers.fetch_add(1, Ordering::Relaxed) } else { 0 };
         let mut thread = HostThread::new(&context, &limits, number, &left);
         loop {
             let start = next.fetch_add(chunk, Ordering::Relaxed);
@@ -93,7 +94,9 @@ pub fn dispatch(
         while let Err(trapped) = thread.finish() {
             tell(trapped);
         }
-        crowd.ends(number);
+        if threads > 1 {
+            crowd.ends(number);
+        }
     };
     match pool {
         None => work(),
