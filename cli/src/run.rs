@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use vulkan_pellucid::report::api::ApiFinding as _;
 use vulkan_pellucid::report::misuse::{self, Misuse};
 use vulkan_pellucid::report::replay::quote;
 use vulkan_pellucid::report::session::total_line;
@@ -150,11 +151,12 @@ impl Prepared {
             let texts = one["stuck"].as_array().filter(|_| one["ended"] == false);
             for (at, text) in (1..).zip(texts.into_iter().flatten().filter_map(Value::as_str)) {
                 let told = Misuse::never_ran(text);
-                stuck.push(told.render());
+                let rendered = told.render(&self.replay);
                 *counts.entry("findings").or_default() += 1;
                 *families.entry(misuse::FAMILY.to_owned()).or_default() += 1;
                 let number = one["findings"].as_u64().unwrap_or(0) + one["notes"].as_u64().unwrap_or(0) + at;
-                self.add_to_report(&told.json(number, self.seed, &self.replay))?;
+                self.add_to_report(&told.json(number, self.seed, &self.replay, &rendered))?;
+                stuck.push(rendered);
             }
             for (family, count) in one["families"].as_object().into_iter().flatten() {
                 *families.entry(family.clone()).or_default() += count.as_u64().unwrap_or(0);

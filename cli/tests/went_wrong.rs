@@ -19,21 +19,12 @@ fn driver() -> PathBuf {
 /// Submits a fill that waits for a timeline semaphore to reach 5.
 fn wait_for_five(v: &Vulkan) {
     let (buffer, ..) = v.buffer(64, 1).expect("a buffer");
-    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    // SAFETY: valid usage, up to the signal that is missing.
-    unsafe {
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        let semaphore = v.device.create_semaphore(&info, None).expect("a semaphore");
-        let commands = [v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 64, 1)).expect("commands")];
-        let (semaphores, values, stages) = ([semaphore], [5], [vk::PipelineStageFlags::TRANSFER]);
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
-        let info = vk::SubmitInfo::default()
-            .command_buffers(&commands)
-            .wait_semaphores(&semaphores)
-            .wait_dst_stage_mask(&stages)
-            .push_next(&mut timeline);
-        v.device.queue_submit(v.queues[0], &[info], vk::Fence::null()).expect("a submission");
-    }
+    let commands = v.record(|c| {
+        // SAFETY: live handles.
+        unsafe { v.device.cmd_fill_buffer(c, buffer, 0, 64, 1) };
+    });
+    let semaphore = v.timeline().expect("a semaphore");
+    v.submit_after(semaphore, 5, commands.expect("commands"), vk::Fence::null()).expect("a submission");
 }
 
 /// What the program does that the tests run.

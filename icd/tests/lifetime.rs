@@ -45,15 +45,6 @@ impl Watched {
         unsafe { self.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap() }
     }
 
-    fn timeline(&self) -> vk::Semaphore {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        // SAFETY: valid usage.
-        unsafe {
-            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-            self.v.device.create_semaphore(&info, None).unwrap()
-        }
-    }
-
     /// Destroys the buffer and its memory, and says how many findings there were since the device was made.
     fn destroy(&self) -> usize {
         // SAFETY: live handles; whether work uses them is what the test is about.
@@ -104,18 +95,10 @@ fn a_buffer_whose_submission_nobody_waited_for() {
 fn memory_behind_a_semaphore_that_was_never_signaled() {
     if alone("memory_behind_a_semaphore_that_was_never_signaled") {
         let w = Watched::new();
-        let semaphore = w.timeline();
-        let (commands, semaphores, values) = ([w.fill(|_| ())], [semaphore], [1]);
-        let stages = [vk::PipelineStageFlags::TRANSFER];
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
-        let info = vk::SubmitInfo::default()
-            .command_buffers(&commands)
-            .wait_semaphores(&semaphores)
-            .wait_dst_stage_mask(&stages)
-            .push_next(&mut timeline);
+        let semaphore = w.v.timeline().unwrap();
+        w.v.submit_after(semaphore, 1, w.fill(|_| ()), vk::Fence::null()).unwrap();
         // SAFETY: valid usage, up to the early free.
         unsafe {
-            w.v.device.queue_submit(w.v.queues[0], &[info], vk::Fence::null()).unwrap();
             assert_eq!(w.destroy(), 2);
             let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
             w.v.device.signal_semaphore(&signal).unwrap();
@@ -223,7 +206,7 @@ fn a_fence_a_status_and_an_idle_queue_tell() {
 #[test]
 fn semaphores_tell_through_other_queues() {
     let w = Watched::new();
-    let (first, second) = (w.timeline(), w.timeline());
+    let (first, second) = (w.v.timeline().unwrap(), w.v.timeline().unwrap());
     let submit = |queue: usize, commands: &[vk::CommandBuffer], wait: Option<vk::Semaphore>, signal| {
         let (waits, signals, values) = (Vec::from_iter(wait), [signal], [5]);
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waits.len()];

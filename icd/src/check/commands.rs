@@ -2,7 +2,7 @@
 //! reports.
 
 use super::dependency::{image_ranges, translate};
-use super::hazards::{At, Bytes, Found, Hazards, Transfer, Translated};
+use super::hazards::{Access, At, Found, Hazards, Transfer, Translated};
 use super::layouts::ImageUse;
 use super::named::{Changes, Named};
 use super::report;
@@ -63,11 +63,13 @@ pub fn transfer(
     note_writes(device, &runs);
     if outcome.is_ok() {
         let uses: Vec<_> = command.images().into_iter().map(|part| (part, None)).collect();
-        let through = |range: &Range| uses.iter().map(|(part, _)| &*part.image).find(|i| i.holds(*range));
-        let bytes: Vec<_> = runs
-            .iter()
-            .map(|(range, operand)| Bytes { range: *range, operand: *operand, through: through(range) })
-            .collect();
+        let through = |range: &Range| uses.iter().map(|(part, _)| &part.image).find(|i| i.holds(*range));
+        let access = |(range, operand): &(Range, Operand)| Access {
+            range: *range,
+            operand: *operand,
+            through: through(range).cloned(),
+        };
+        let bytes: Vec<_> = runs.iter().map(access).collect();
         hazards.uses(tag, &uses, &bytes);
     }
     let (_, found) = hazards.operation(queue.index, command.transfer_stage(), tag, None, runs);
@@ -78,17 +80,13 @@ pub fn transfer(
 
 /// Checks the layouts of the images that a dispatch touched, and who may interpret their bytes.
 fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)]) {
-    let views: Vec<_> = runs
-        .iter()
-        .map(|(range, operand)| {
-            let (view, layout) = operand.reference.and_then(|r| state.image(r))?;
-            view.image.bound().filter(|image| image.holds(*range)).map(|image| (image.clone(), layout))
-        })
-        .collect();
     let mut uses = Vec::new();
-    let mut bytes = Vec::new();
-    for ((range, operand), view) in runs.iter().zip(&views) {
-        if let Some((image, layout)) = view {
+    let mut bytes = Vec::with_capacity(runs.len());
+    for &(range, operand) in runs {
+        let view = operand.reference.and_then(|reference| state.image(reference));
+        let through = view.and_then(|(view, layout)| Some((view.image.bound()?.clone(), layout)));
+        let through = through.filter(|(image, _)| image.holds(range));
+        if let Some((image, layout)) = &through {
             let part = |(level, layer, _)| ImageUse {
                 image: image.clone(),
                 levels: level..level + 1,
@@ -96,11 +94,9 @@ fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)])
                 layout: *layout,
                 writes: !operand.write.is_empty(),
             };
-            let parts = image.subresources(*range).into_iter().map(part);
-            uses.extend(parts.map(|part| (part, Some(*operand))));
+            uses.extend(image.subresources(range).into_iter().map(|s| (part(s), Some(operand))));
         }
-        let through = view.as_ref().map(|(image, _)| &**image);
-        bytes.push(Bytes { range: *range, operand: *operand, through });
+        bytes.push(Access { range, operand, through: through.map(|(image, _)| image) });
     }
     hazards.uses(tag, &uses, &bytes);
 }

@@ -121,13 +121,13 @@ pub struct Translated {
 }
 
 /// Bytes that a command accesses, and through which image, if through one.
-pub struct Bytes<'a> {
+pub struct Access {
     /// Device addresses.
     pub range: Range,
     /// The access.
     pub operand: Operand,
     /// The image.
-    pub through: Option<&'a Bound>,
+    pub through: Option<Arc<Bound>>,
 }
 
 /// The tracker of a device.
@@ -288,15 +288,15 @@ impl Hazards {
     }
 
     /// The command that `tag` names uses images, and bytes that are not theirs, in this order.
-    pub fn uses(&self, tag: u64, uses: &[(ImageUse, Option<Operand>)], runs: &[Bytes<'_>]) {
+    pub fn uses(&self, tag: u64, uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
         let mut state = self.state();
         for (part, operand) in uses {
             let found = state.layouts.access(part, tag);
             state.keep_layouts(found, operand.as_ref());
         }
-        for Bytes { range, operand, through } in runs {
+        for Access { range, operand, through } in runs {
             let does = (!operand.read.is_empty(), !operand.write.is_empty());
-            state.bytes(*range, does, *through, Who::Command(tag), Some(operand));
+            state.bytes(*range, does, through.as_deref(), Who::Command(tag), Some(operand));
         }
     }
 

@@ -7,7 +7,7 @@ use super::text::{Notes, Shown, diagnostic, snippets};
 use super::words;
 use annotate_snippets::Level;
 use pellucid_memory::finding::FindingId;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A finding about commands, calls of the host and objects, with what names them.
 pub trait ApiFinding {
@@ -26,6 +26,11 @@ pub trait ApiFinding {
     /// The source lines that it is about, the most important one first.
     fn shown(&self) -> Vec<Shown> {
         Vec::new()
+    }
+
+    /// True for what was said when it happened: it is counted and reported, and not shown again.
+    fn is_said(&self) -> bool {
+        false
     }
 
     /// What happened and what is missing, in the order in which it is shown.
@@ -52,20 +57,15 @@ pub trait ApiFinding {
 
     /// One line of the report file.
     fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
-        let mut line = json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": self.id().name(),
-            "family": words::family(self.id()),
-            "title": words::title(self.id()),
-            "level": if self.is_warning() { "warning" } else { "error" },
-            "notes": self.notes(),
-            "help": [self.help()],
-            "seed": seed,
-            "replay": replay,
-            "text": rendered,
-        });
+        let id = self.id();
+        let told = json::Told {
+            id: id.name(),
+            family: words::family(id),
+            title: words::title(id),
+            warning: self.is_warning(),
+            notes: Notes { notes: self.notes(), help: vec![self.help()] },
+        };
+        let mut line = told.line(number, seed, replay, rendered);
         if let (Some(line), Value::Object(mut members)) = (line.as_object_mut(), self.members()) {
             line.append(&mut members);
         }

@@ -12,6 +12,40 @@ use serde_json::{Value, json};
 /// Version of the schema; it changes when a field changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 
+/// What the line of a finding about calls, commands and objects says.
+pub struct Told<'a> {
+    /// The id.
+    pub id: &'a str,
+    /// The family that totals count it under.
+    pub family: &'a str,
+    /// The first line of the diagnostic.
+    pub title: &'a str,
+    /// It is counted with the notes.
+    pub warning: bool,
+    /// What is said beneath.
+    pub notes: text::Notes,
+}
+
+impl Told<'_> {
+    /// The line; `rendered` is the diagnostic.
+    pub fn line(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
+        json!({
+            "type": "finding",
+            "schema": SCHEMA,
+            "number": number,
+            "id": self.id,
+            "family": self.family,
+            "title": self.title,
+            "level": if self.warning { "warning" } else { "error" },
+            "notes": self.notes.notes,
+            "help": self.notes.help,
+            "seed": seed,
+            "replay": replay,
+            "text": rendered,
+        })
+    }
+}
+
 /// One finding.
 pub fn finding(
     number: u64,

@@ -1,7 +1,10 @@
 //! What is wrong with the use of the API itself: calls that break a rule of valid usage, and submitted work
 //! that never ran.
 
-use super::json;
+use super::api::ApiFinding;
+use super::context::Object;
+use super::suppress::Subject;
+use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
 /// The family of these findings.
@@ -12,44 +15,58 @@ pub const MOST: u64 = 256;
 /// A finding about the use of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misuse<'a> {
-    /// `api-misuse` or `never-ran`.
-    pub id: &'static str,
-    /// What kind of mistake it is.
-    pub title: &'static str,
-    /// What happened.
-    pub text: &'a str,
+    id: FindingId,
+    text: &'a str,
 }
 
 impl<'a> Misuse<'a> {
-    /// A call that breaks a rule of valid usage.
+    /// A call that breaks a rule of valid usage, which was said already.
     pub fn call(text: &'a str) -> Misuse<'a> {
-        Misuse { id: "api-misuse", title: "a call breaks a rule of valid usage", text }
+        Misuse { id: FindingId::ApiMisuse, text }
     }
 
     /// Submitted work that never ran.
     pub fn never_ran(text: &'a str) -> Misuse<'a> {
-        Misuse { id: "never-ran", title: "submitted work never ran", text }
+        Misuse { id: FindingId::NeverRan, text }
+    }
+}
+
+impl ApiFinding for Misuse<'_> {
+    fn id(&self) -> FindingId {
+        self.id
     }
 
-    /// The diagnostic, ending in a line feed.
-    pub fn render(&self) -> String {
-        format!("error[{}]: {}\n |\n = note: {}\n", self.id, self.title, self.text)
+    fn key(&self) -> String {
+        self.text.to_owned()
     }
 
-    /// One line of the report file.
-    pub fn json(&self, number: u64, seed: u64, replay: &str) -> Value {
-        json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": self.id,
-            "family": FAMILY,
-            "title": self.title,
-            "notes": [self.text],
-            "help": [],
-            "seed": seed,
-            "replay": replay,
-            "text": self.render(),
-        })
+    fn subject(&self) -> Subject {
+        Subject { shaders: Vec::new(), names: vec![self.text.to_owned()] }
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        Vec::new()
+    }
+
+    fn is_said(&self) -> bool {
+        self.id == FindingId::ApiMisuse
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec![self.text.to_owned()]
+    }
+
+    fn help(&self) -> String {
+        match self.id {
+            FindingId::NeverRan => "signal what the work waits for, before the device or the program ends",
+            _ => {
+                "see the valid usage of the call; `pellucid run --validation` names its rule, if there is one"
+            }
+        }
+        .to_owned()
+    }
+
+    fn members(&self) -> Value {
+        json!({})
     }
 }

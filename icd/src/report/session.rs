@@ -355,7 +355,9 @@ impl Session {
         let line = finding.json(number, self.config.seed, &self.replay, &rendered);
         self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
-        self.show(number, &rendered);
+        if !finding.is_said() {
+            self.show(number, &rendered);
+        }
         let id_name = id.name();
         let id_number = fnv(id_name).cast_signed();
         let message =
@@ -365,40 +367,16 @@ impl Session {
 
     /// Counts a message about a call that breaks a rule of valid usage, which was said already.
     pub fn misuse(&self, text: &str) {
-        let mut state = self.state();
-        let known = state.families.get(misuse::FAMILY).copied().unwrap_or_default();
+        let known = self.state().families.get(misuse::FAMILY).copied().unwrap_or_default();
         let text = if known < misuse::MOST { text } else { "further messages of this kind" };
-        self.of_the_api(&mut state, &Misuse::call(text));
+        self.api(&Misuse::call(text));
     }
 
     /// Says that submitted work never ran.
     pub fn never_ran(&self, texts: &[String]) {
-        let mut state = self.state();
         for text in texts {
-            let told = Misuse::never_ran(text);
-            if let Some(number) = self.of_the_api(&mut state, &told) {
-                self.show(number, &told.render());
-            }
+            self.api(&Misuse::never_ran(text));
         }
-    }
-
-    /// Counts what the API's use comes to; its number, if it is new.
-    fn of_the_api(&self, state: &mut State, told: &Misuse<'_>) -> Option<u64> {
-        let key = format!("{}|{}", told.id, told.text);
-        if self.again(state, &key, 1) {
-            return None;
-        }
-        let subject = Subject { shaders: Vec::new(), names: vec![told.text.to_owned()] };
-        if state.suppressions.covers((misuse::FAMILY, told.id), &subject) {
-            state.suppressed.insert(key);
-            return None;
-        }
-        let number = state.seen.len() as u64 + 1;
-        state.seen.insert(key, (number, 1));
-        *state.families.entry(misuse::FAMILY).or_default() += 1;
-        self.write_line(state, &told.json(number, self.config.seed, &self.replay));
-        self.summarise(state, false);
-        Some(number)
     }
 
     /// Takes note of work that waits for what nothing that is submitted signals, for whoever reads the totals

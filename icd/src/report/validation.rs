@@ -6,7 +6,7 @@ use super::json;
 use super::text::{Notes, diagnostic};
 use annotate_snippets::Level;
 use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// The family of these findings; their ids are the layer's, such as `VUID-vkCmdDispatch-None-02700`.
@@ -93,20 +93,14 @@ impl ValidationReport {
 
     /// One line of the report file.
     pub fn json(&self, number: u64, seed: u64, replay: &str, rendered: &str) -> Value {
-        json!({
-            "type": "finding",
-            "schema": json::SCHEMA,
-            "number": number,
-            "id": self.id,
-            "family": FAMILY,
-            "title": self.title,
-            "level": if self.warning { "warning" } else { "error" },
-            "notes": self.notes,
-            "help": [],
-            "seed": seed,
-            "replay": replay,
-            "text": rendered,
-        })
+        let told = json::Told {
+            id: &self.id,
+            family: FAMILY,
+            title: &self.title,
+            warning: self.warning,
+            notes: Notes { notes: self.notes.clone(), help: Vec::new() },
+        };
+        told.line(number, seed, replay, rendered)
     }
 }
 

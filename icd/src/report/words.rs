@@ -2,6 +2,7 @@
 //! GLSL, or of SPIR-V.
 
 use super::context::{Context, DispatchContext};
+use super::misuse;
 use super::texel::{self, Layers};
 use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::{
@@ -89,6 +90,8 @@ pub fn title(id: FindingId) -> &'static str {
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
         FreedInUse => "an object is destroyed while the device uses it",
+        ApiMisuse => "a call breaks a rule of valid usage",
+        NeverRan => "submitted work never ran",
         BarrierDivergence => "a barrier is not reached by all invocations of its scope",
         Livelock => "no invocation can make progress",
         DivideByZero => "the result of an integer division by zero is undefined",
@@ -99,12 +102,13 @@ pub fn title(id: FindingId) -> &'static str {
     }
 }
 
-/// The family that totals count a finding under: `race`, `hazard`, `host`, or the id itself.
+/// The family that totals count a finding under: `race`, `hazard`, `host`, `api`, or the id itself.
 pub fn family(id: FindingId) -> &'static str {
     match id.name().split_once('-') {
         Some(("race", _)) => "race",
         Some(("hazard", _)) => "hazard",
         Some(("host", _)) => "host",
+        _ if [FindingId::ApiMisuse, FindingId::NeverRan].contains(&id) => misuse::FAMILY,
         _ => id.name(),
     }
 }

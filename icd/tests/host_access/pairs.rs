@@ -289,24 +289,15 @@ pub fn event_of_the_host(p: &Program, wrong: bool) {
 
 pub fn timeline_of_the_host(p: &Program, wrong: bool) {
     let b = p.buffer("staging", 256, COHERENT);
-    let commands = [upload(p, &b)];
+    let (commands, semaphore) = (upload(p, &b), p.v.timeline().unwrap());
     // SAFETY: live handles.
     unsafe {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        let semaphore = [p.v.device.create_semaphore(&info, None).unwrap()];
-        let mut values = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&[1]);
-        let info = vk::SubmitInfo::default()
-            .wait_semaphores(&semaphore)
-            .wait_dst_stage_mask(&[Stage::TRANSFER])
-            .command_buffers(&commands)
-            .push_next(&mut values);
         let fence = p.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
-        p.v.device.queue_submit(p.v.queues[0], &[info], fence).unwrap();
+        p.v.submit_after(semaphore, 1, commands, fence).unwrap();
         if !wrong {
             b.put_all(3);
         }
-        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore[0]).value(1);
+        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
         p.v.device.signal_semaphore(&signal).unwrap();
         if wrong {
             b.put_all(3);

@@ -263,6 +263,40 @@ impl Vulkan {
         }
     }
 
+    /// A timeline semaphore at 0.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn timeline(&self) -> Result<vk::Semaphore, vk::Result> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: valid usage.
+        unsafe { self.device.create_semaphore(&info, None) }
+    }
+
+    /// Submits to the first queue: transfers that wait for a timeline semaphore to reach a value.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn submit_after(
+        &self,
+        semaphore: vk::Semaphore,
+        value: u64,
+        buffer: vk::CommandBuffer,
+        fence: vk::Fence,
+    ) -> Result<(), vk::Result> {
+        let (buffers, semaphores, values) = ([buffer], [semaphore], [value]);
+        let stages = [vk::PipelineStageFlags::TRANSFER];
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
+        let info = vk::SubmitInfo::default()
+            .command_buffers(&buffers)
+            .wait_semaphores(&semaphores)
+            .wait_dst_stage_mask(&stages)
+            .push_next(&mut timeline);
+        // SAFETY: valid usage.
+        unsafe { self.device.queue_submit(self.queues[0], &[info], fence) }
+    }
+
     /// The words of mapped memory.
     pub fn words(&self, mapped: *mut u8, count: usize) -> Vec<u32> {
         // SAFETY: the memory is mapped, that long, and nothing runs.
