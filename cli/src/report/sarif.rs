@@ -41,6 +41,12 @@ pub fn render(report: &Report) -> Value {
         let list = |key: &str| finding[key].as_array().into_iter().flatten();
         let mut locations: Vec<Value> =
             list("accesses").filter_map(location).chain(list("commands").map(command)).collect();
+        let stack = finding["host"]["caller"]["stack"].as_array().into_iter().flatten();
+        let host = stack.filter(|frame| frame["file"].is_string()).map(|frame| {
+            let label = format!("{} was called here", finding["host"]["after"].as_str().unwrap_or_default());
+            json!({ "source": frame, "label": label })
+        });
+        locations.extend(host.take(1).filter_map(|access| location(&access)));
         let primary: Vec<Value> = locations.pop().into_iter().collect();
         let help: Vec<&str> =
             finding["help"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

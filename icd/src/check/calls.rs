@@ -39,21 +39,21 @@ pub fn before_work(device: &Device) -> Result<(), String> {
 
 /// vkFlushMappedMemoryRanges did this to a range of memory.
 pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64), flushed: &Flushed) {
-    if let (Some(hazards), false) = (&device.hazards, memory.coherent) {
+    if let (Some(host), Some(hazards), false) = (&device.host, &device.hazards, memory.coherent) {
         let (start, end) = (offset / ATOM * ATOM, offset.saturating_add(size).next_multiple_of(ATOM));
         let range = addresses(memory.bytes(), &(start..end.min(memory.bytes().size())));
         let lost: Vec<Range> = flushed.lost.iter().map(|b| addresses(memory.bytes(), b)).collect();
-        hazards.host_flushed(range, &lost);
+        hazards.host_flushed(range, &lost, &host.since());
         or_lose(device, report::kept(device));
     }
 }
 
 /// vkInvalidateMappedMemoryRanges did this to memory.
 pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalidated) {
-    if let Some(hazards) = &device.hazards {
+    if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
         let [seen, discarded] = [&invalidated.seen, &invalidated.discarded]
             .map(|list| list.iter().map(|b| addresses(memory.bytes(), b)).collect::<Vec<Range>>());
-        hazards.host_invalidated(&seen, &discarded);
+        hazards.host_invalidated(&seen, &discarded, &host.since());
         if let Some(first) = invalidated.discarded.first() {
             let text = format!(
                 "vkInvalidateMappedMemoryRanges: the host wrote bytes {}..{} of VkDeviceMemory {:#x} and did not flush them: they are lost",

@@ -5,6 +5,7 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
+use super::host::HostCall;
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
 use super::stages::{destination, source};
@@ -65,7 +66,7 @@ pub struct HostFound {
     /// The device's command.
     pub command: Option<Arc<CommandName>>,
     /// The host's call before the access.
-    pub since: &'static str,
+    pub since: HostCall,
 }
 
 /// Who did something, as a finding names it: a command, or the host after a call.
@@ -90,6 +91,8 @@ pub struct LayoutFound {
 
 /// How many commands are remembered by name.
 const REMEMBERED: u64 = 1 << 14;
+/// How many calls of the host are remembered with their stacks.
+const CALLS: usize = 1 << 12;
 /// How many lists of objects are compared with that of a dispatch.
 const LISTS: usize = 16;
 
@@ -101,7 +104,8 @@ struct State {
     places: BTreeMap<u32, (u64, u32)>,
     objects: VecDeque<Arc<[Object]>>,
     /// The calls that accesses of the host came after, by the tags of those.
-    calls: Vec<&'static str>,
+    calls: Vec<HostCall>,
+    tags: BTreeMap<HostCall, u64>,
     host_found: Vec<HostFound>,
     layouts: Layouts,
     layouts_found: Vec<LayoutFound>,
@@ -206,13 +210,7 @@ impl Hazards {
     }
 
     /// The host wrote and read these bytes after its call `since`.
-    pub fn host_accessed(
-        &self,
-        writes: &[Range],
-        reads: &[(Range, bool)],
-        coherent: bool,
-        since: &'static str,
-    ) {
+    pub fn host_accessed(&self, writes: &[Range], reads: &[(Range, bool)], coherent: bool, since: &HostCall) {
         if writes.is_empty() && reads.is_empty() {
             return;
         }
@@ -232,18 +230,18 @@ impl Hazards {
     }
 
     /// The host flushed `flushed`, by which it lost what the device wrote to `lost`.
-    pub fn host_flushed(&self, flushed: Range, lost: &[Range]) {
+    pub fn host_flushed(&self, flushed: Range, lost: &[Range], call: &HostCall) {
         let mut state = self.state();
         state.tracker.host_flushed(&[flushed]);
-        let tag = state.call("vkFlushMappedMemoryRanges");
+        let tag = state.call(call);
         let found = state.tracker.host_lost(lost, tag);
         state.keep(found);
     }
 
     /// The host invalidated what the device wrote to `seen`, and lost what it itself wrote to `discarded`.
-    pub fn host_invalidated(&self, seen: &[Range], discarded: &[Range]) {
+    pub fn host_invalidated(&self, seen: &[Range], discarded: &[Range], call: &HostCall) {
         let mut state = self.state();
-        let tag = state.call("vkInvalidateMappedMemoryRanges");
+        let tag = state.call(call);
         let found = state.tracker.host_invalidated(seen, tag);
         state.tracker.host_discarded(discarded);
         state.keep(found);
@@ -366,18 +364,25 @@ impl Hazards {
 
 impl State {
     /// The tag of the host's accesses after a call.
-    fn call(&mut self, since: &'static str) -> u64 {
-        let known = self.calls.iter().position(|call| *call == since);
-        known.unwrap_or_else(|| {
+    fn call(&mut self, since: &HostCall) -> u64 {
+        if let Some(tag) = self.tags.get(since) {
+            return *tag;
+        }
+        // Programs call from few places; one that does not is told the call alone.
+        let without_stack = HostCall { caller: None, ..*since };
+        let since = if self.tags.len() < CALLS { since.clone() } else { without_stack };
+        let next = self.calls.len() as u64;
+        let tag = *self.tags.entry(since.clone()).or_insert(next);
+        if tag == next {
             self.calls.push(since);
-            self.calls.len() - 1
-        }) as u64
+        }
+        tag
     }
 
     fn who(&self, who: Who) -> WhoName {
         match who {
             Who::Command(tag) => WhoName::Command(self.names.get(&tag).cloned()),
-            Who::Host(tag) => WhoName::Host(self.calls.get(tag as usize).copied().unwrap_or_default()),
+            Who::Host(tag) => WhoName::Host(self.calls.get(tag as usize).map_or("", |call| call.call)),
         }
     }
 
@@ -425,7 +430,7 @@ impl State {
         for hazard in found {
             let tag = self.tracker.tag(hazard.operation);
             let command = tag.and_then(|tag| self.names.get(&tag).cloned());
-            let since = self.calls.get(hazard.tag as usize).copied().unwrap_or_default();
+            let since = self.calls.get(hazard.tag as usize).cloned().unwrap_or_default();
             self.host_found.push(HostFound { hazard, command, since });
         }
     }

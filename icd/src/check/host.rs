@@ -7,7 +7,7 @@
 //! where the host has written some, the call waits for the command that runs.
 
 use super::hazards::Hazards;
-use crate::report::say;
+use crate::report::{Caller, say};
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::Allocation;
 use pellucid_memory::host;
@@ -39,9 +39,18 @@ pub struct HostMemory {
     /// By device address.
     memories: Mutex<BTreeMap<u64, Mappable<Weak<Allocation>>>>,
     /// The call since which the host has not been looked at.
-    since: Mutex<&'static str>,
+    since: Mutex<HostCall>,
     rest: Mutex<Rest>,
     changed: Condvar,
+}
+
+/// A call of the host's, and who made it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostCall {
+    /// The entry point; "" before the first one.
+    pub call: &'static str,
+    /// Its thread and stack, where it is known.
+    pub caller: Option<Arc<Caller>>,
 }
 
 /// Whether a command runs, and how many calls wait for its end.
@@ -134,6 +143,11 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.device_wrote_somewhere());
     }
 
+    /// The call since which the host has not been looked at.
+    pub fn since(&self) -> HostCall {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Looks at what the host did since the last call, and tells the hazards of it. `call` is the call that
     /// is made; none where a queue looks.
     pub fn look(&self, hazards: &Hazards, call: Option<&'static str>) {
@@ -148,7 +162,7 @@ impl HostMemory {
                 let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
                 let reads: Vec<(Range, bool)> =
                     accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
-                hazards.host_accessed(&writes, &reads, memory.coherent, *since);
+                hazards.host_accessed(&writes, &reads, memory.coherent, &since);
             }
         };
         if written > 0 {
@@ -157,7 +171,7 @@ impl HostMemory {
             tell()
         }
         if let Some(call) = call {
-            *since = call;
+            *since = HostCall { call, caller: Some(Arc::new(Caller::here())) };
         }
     }
 }

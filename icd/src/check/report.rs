@@ -107,7 +107,8 @@ pub fn kept(device: &Device) -> Result<(), String> {
         let Some(Mappable { bytes, handle, .. }) = host.at(first) else { continue };
         let told = HostReport {
             hazard: &hazard,
-            since,
+            since: since.call,
+            caller: since.caller.as_deref(),
             command: side(command.as_ref()),
             memory: object(device, vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
             extent: (bytes.address(), bytes.size()),

@@ -1,6 +1,7 @@
 //! An access of the host that is not ordered with one of the device, as people read it.
 
 use super::api::ApiFinding;
+use super::caller::Caller;
 use super::context::Object;
 use super::hazard::{Side, accesses, stages};
 use super::suppress::Subject;
@@ -15,6 +16,8 @@ pub struct HostReport<'a> {
     pub hazard: &'a HostHazard,
     /// The call after which the host made the access.
     pub since: &'static str,
+    /// Who made that call.
+    pub caller: Option<&'a Caller>,
     /// The device's command.
     pub command: Side<'a>,
     /// The memory.
@@ -105,6 +108,7 @@ impl ApiFinding for HostReport<'_> {
 
     fn notes(&self) -> Vec<String> {
         let mut out = vec![format!("(1) {}, (2) {}", self.host(), self.device())];
+        out.extend(self.caller.map(|caller| format!("{} was called by {}", self.since, caller.text())));
         let memory = named(&self.memory);
         out.push(match &self.place {
             Some((object, start)) => {
@@ -176,7 +180,11 @@ impl ApiFinding for HostReport<'_> {
         let (read, write): (Accesses, Accesses) = (self.hazard.operand.read, self.hazard.operand.write);
         let stage: Stages = self.hazard.at.1;
         json!({
-            "host": { "access": if self.hazard.writes { "write" } else { "read" }, "after": self.since },
+            "host": {
+                "access": if self.hazard.writes { "write" } else { "read" },
+                "after": self.since,
+                "caller": self.caller.map(Caller::json),
+            },
             "commands": [{
                 "command": self.command.command,
                 "position": self.command.position,

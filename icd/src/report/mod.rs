@@ -10,6 +10,7 @@
 //! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type
 //!   ([`element`]);
 //! - [`validation`]: what the Khronos validation layer says, with `pellucid run --validation`;
+//! - [`caller`]: the application's thread and call stack at a call;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
@@ -19,6 +20,7 @@
 //! looked for on disk.
 
 pub mod api;
+pub mod caller;
 pub mod context;
 pub mod element;
 pub mod exit;
@@ -41,6 +43,7 @@ pub mod text;
 pub mod validation;
 pub mod words;
 
+pub use caller::Caller;
 pub use context::{Context, DispatchContext, Object};
 pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};

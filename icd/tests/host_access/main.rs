@@ -267,3 +267,69 @@ fn mistakes_are_found_without_privileges() {
         }
     }
 }
+
+#[test]
+fn findings_name_who_called_before_the_access() {
+    if !tracked() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let output =
+        process("wrong staging_used_again", "check").env("PELLUCID_REPORT", &report).output().unwrap();
+    let text = succeeds("staging_used_again", &output);
+    assert!(text.contains("note: vkQueueSubmit was called by thread \"program_of_the_\", in "), "{text}");
+    let lines = std::fs::read_to_string(&report).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let finding = lines.into_iter().find(|line| line["family"] == "host").expect("a finding");
+    let stack = finding["host"]["caller"]["stack"].as_array().expect("a stack");
+    let of_program = |frame: &&serde_json::Value| {
+        frame["function"].as_str().is_some_and(|f| f.ends_with("staging_used_again"))
+    };
+    let frame = stack.iter().find(of_program).unwrap_or_else(|| panic!("{stack:?}"));
+    assert!(frame["file"].as_str().unwrap().ends_with("host_access/pairs.rs"), "{frame}");
+    assert!(frame["line"].as_u64().is_some_and(|line| line > 0), "{frame}");
+    assert!(
+        stack.iter().all(|frame| !frame["function"].as_str().unwrap_or("").contains("vulkan_pellucid::"))
+    );
+    let strings = serde_json::to_string(stack).unwrap();
+    assert!(!strings.contains("0x"), "no addresses: {strings}");
+}
+
+/// A line of a text, from 1, and of which it is the only one.
+fn line_of(text: &str, part: &str) -> usize {
+    let mut lines = text.lines().zip(1..).filter(|(line, _)| line.contains(part)).map(|(_, number)| number);
+    let line = lines.next().unwrap();
+    assert_eq!(lines.next(), None, "{part}");
+    line
+}
+
+#[test]
+fn findings_name_functions_and_lines_of_a_c_program() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host_access/late_write.c");
+    let folder = tempfile::tempdir().unwrap();
+    let driver = std::env::current_exe().unwrap().with_file_name("libvulkan_pellucid.so");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let at = |part| format!("(late_write.c:{})", line_of(&text, part));
+    let known = format!("hand_in {}, in frame {}", at("check(QueueSubmit("), at("    hand_in();"));
+    let ways: [(&[&str], &str); 3] =
+        [(&["-g"], &known), (&[], "hand_in (program), in frame (program)"), (&["-s"], "program, in program")];
+    for (flags, stack) in ways {
+        let program = folder.path().join("program");
+        let mut compiler = Command::new("cc");
+        compiler.args(flags).arg("-o").arg(&program).arg(&source).args(["-ldl", "-lpthread"]);
+        match compiler.output() {
+            Ok(output) if output.status.success() && driver.exists() => {}
+            _ => return eprintln!("skipped: no C compiler, or no Vulkan headers"),
+        }
+        let run = || {
+            let mut command = Command::new(&program);
+            let output = command.arg(&driver).env("PELLUCID_MODE", "check").output().unwrap();
+            succeeds("late_write", &output)
+        };
+        let told = run();
+        let note = format!("note: vkQueueSubmit was called by thread \"renderer\", in {stack}\n");
+        assert!(told.contains(&note), "{flags:?}: {told}");
+        assert_eq!(told, run());
+    }
+}
