@@ -5,7 +5,8 @@
 //! SIGHUP are passed on to it instead of ending this process: its totals are printed when it has ended. What
 //! a terminal sends goes to the program anyway, and is not passed on once more.
 
-use libc::{c_int, pid_t, sigset_t};
+use libc::{c_int, sigset_t};
+use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt as _;
@@ -26,21 +27,14 @@ const PASSED: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// Has the program end with the thread that starts it.
 pub fn bind(command: &mut Command, end: End) {
     let signal = match end {
-        End::Ask => libc::SIGTERM,
-        End::Kill => libc::SIGKILL,
+        End::Ask => Signal::TERM,
+        End::Kill => Signal::KILL,
     };
-    let parent = std::process::id();
+    let parent = Some(rustix::process::getpid());
     let ends_with_parent = move || {
-        // SAFETY: prctl with PR_SET_PDEATHSIG reads its arguments only.
-        if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: getppid has no arguments and always succeeds.
-        if unsafe { libc::getppid() }.cast_unsigned() != parent {
-            // It died before the call above.
-            return Err(io::Error::from_raw_os_error(libc::ESRCH));
-        }
-        Ok(())
+        set_parent_process_death_signal(Some(signal))?;
+        // Another one, if it died before the call above.
+        if getppid() == parent { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
     };
     // SAFETY: the closure makes two system calls that are async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(ends_with_parent) };
@@ -68,8 +62,9 @@ pub fn status(command: &mut Command, end: End) -> io::Result<ExitStatus> {
 
 /// Sends a signal to a child that has not been waited for.
 fn pass_on(child: &Child, signal: c_int) {
-    // SAFETY: kill takes numbers. The process is our child, and keeps its number until it is waited for.
-    unsafe { libc::kill(child.id().cast_signed() as pid_t, signal) };
+    if let Some(signal) = Signal::from_named_raw(signal) {
+        let _ = kill_process(Pid::from_child(child), signal);
+    }
 }
 
 /// Signals that wait to be asked for, as long as this lives.

@@ -80,7 +80,7 @@ pub struct Device {
     lost: AtomicBool,
     /// Forks of the process before it was created.
     forks: u32,
-    pool: OnceLock<Option<rayon::ThreadPool>>,
+    pool: OnceLock<Option<rayon_core::ThreadPool>>,
     workers: OnceLock<Vec<Arc<Worker>>>,
     queues: OnceLock<Vec<vk::Queue>>,
 }
@@ -280,7 +280,7 @@ impl Device {
     }
 
     /// Host threads for shaders; `None` if one thread is all.
-    pub fn pool(&self) -> Option<&rayon::ThreadPool> {
+    pub fn pool(&self) -> Option<&rayon_core::ThreadPool> {
         self.pool
             .get_or_init(|| {
                 let threads = match self.instance.config.threads {
@@ -290,7 +290,7 @@ impl Device {
                 if threads == 1 {
                     return None;
                 }
-                rayon::ThreadPoolBuilder::new()
+                rayon_core::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .thread_name(|i| format!("pellucid-{i}"))
                     .build()

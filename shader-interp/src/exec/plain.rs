@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 pub struct PlainOptions<'a> {
     /// Where workgroups run; `None`: all on the calling thread. Small dispatches run on the calling thread
     /// anyway.
-    pub threads: Option<&'a rayon::ThreadPool>,
+    pub threads: Option<&'a rayon_core::ThreadPool>,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
     /// Turns of loops of the subgroups of a host thread, 16 more for each read-modify-write, in which all

@@ -151,7 +151,7 @@ fn debug_information_finds_what_is_stored() {
 #[test]
 fn threads_do_not_change_results() {
     let program = program(shader!("mandelbrot"), 32);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+    let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
     let mut results = Vec::new();
     for threads in [None, Some(&pool)] {
         let mut buffers = [vec![0u32; 128 * 128]];
@@ -314,7 +314,7 @@ fn accesses_through_a_descriptor_index_that_differs_between_lanes_go_lane_by_lan
 fn what_traps_is_told_and_not_who_stops_for_it() {
     let program = program(shader!("traps"), 32);
     for threads in [1, 2, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         for _ in 0..3 {
             let buffers = [vec![0u32; 512]];
             let resources = resources(&program, &buffers, &[]);

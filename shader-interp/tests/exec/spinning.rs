@@ -40,7 +40,7 @@ fn grid(groups: u32) -> Grid {
 fn run(kind: u32, count: u32, groups: u32, threads: usize) -> (Result<(), Trap>, Resources) {
     let program = program(false);
     let resources = memory(&program, kind, count);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let options = PlainOptions { threads: Some(&pool), spins: Some(1 << 22), ..PlainOptions::default() };
     (plain::dispatch(&program, &grid(groups), &resources, &options), resources)
 }
