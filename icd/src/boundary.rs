@@ -115,12 +115,17 @@ pub fn guard<R: Returned, A: Answers<R>>(
 }
 
 /// Declares entry points: `fn name(arguments) -> type { body }`. The body returns an [`Outcome`] and runs
-/// under [`guard`].
+/// under [`guard`]. It may follow the application's pointers with the functions of `ffi`.
 macro_rules! entries {
     ($($(#[$meta:meta])* fn $name:ident($first:ident: $first_type:ty $(, $arg:ident: $type:ty)* $(,)?) $(-> $ret:ty)? $body:block)*) => { $(
         $(#[$meta])*
+        ///
+        /// # Safety
+        /// The valid usage that the specification states for the command's pointers.
+        #[allow(unused_unsafe)]
         pub(crate) unsafe extern "system" fn $name($first: $first_type $(, $arg: $type)*) $(-> $ret)? {
-            $crate::boundary::guard($first, stringify!($name), move || $body)
+            // SAFETY: what a body may follow are the command's pointers, which the contract makes valid.
+            $crate::boundary::guard($first, stringify!($name), move || unsafe { $body })
         }
     )* };
 }

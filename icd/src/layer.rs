@@ -85,16 +85,22 @@ pub fn has_created(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> bool {
 }
 
 /// Agrees on a version of the interface.
-pub fn negotiate(negotiation: *mut Negotiation) -> vk::Result {
-    match ffi::read_mut(negotiation) {
-        Ok(told) if told.version >= INTERFACE => {
-            told.version = INTERFACE;
-            told.instance_function = Some(get_instance_proc_addr);
-            told.device_function = None;
-            told.physical_device_function = None;
-            vk::Result::SUCCESS
+///
+/// # Safety
+/// The pointer is the application's.
+pub unsafe fn negotiate(negotiation: *mut Negotiation) -> vk::Result {
+    // SAFETY: the contract.
+    unsafe {
+        match ffi::read_mut(negotiation) {
+            Ok(told) if told.version >= INTERFACE => {
+                told.version = INTERFACE;
+                told.instance_function = Some(get_instance_proc_addr);
+                told.device_function = None;
+                told.physical_device_function = None;
+                vk::Result::SUCCESS
+            }
+            _ => vk::Result::ERROR_INITIALIZATION_FAILED,
         }
-        _ => vk::Result::ERROR_INITIALIZATION_FAILED,
     }
 }
 
@@ -119,11 +125,10 @@ unsafe extern "system" fn get_instance_proc_addr(
     instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    let own = ffi::string(name)?;
-    // SAFETY: only the static types are lost; callers restore the type that the name stands for. The next
-    // layer gets what this one got.
+    // SAFETY: the name is of the application's call. Only the static types are lost; callers restore the type
+    // that the name stands for. The next layer gets what this one got.
     unsafe {
-        match own.as_str() {
+        match ffi::string(name)?.as_str() {
             "vkGetInstanceProcAddr" => Some(transmute::<
                 vk::PFN_vkGetInstanceProcAddr,
                 unsafe extern "system" fn(),
@@ -147,20 +152,21 @@ unsafe extern "system" fn create_instance(
     allocator: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Instance,
 ) -> vk::Result {
-    let Ok(info) = ffi::read(info) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
-    let links = ffi::chain(info.p_next.cast_mut()).filter(|(kind, _)| *kind == LOADER_INSTANCE_CREATE_INFO);
-    // SAFETY: the loader's structures, which it hands down to be changed, each beginning with its type.
-    let link =
-        links.map(|(_, link)| link.cast::<LinkInfo>()).find(|l| unsafe { (**l).function } == LAYER_LINK_INFO);
-    let Some(link) = link else { return vk::Result::ERROR_INITIALIZATION_FAILED };
-    // SAFETY: as above; a link to the next layer is there, which finds its own one in the same place.
-    let next = unsafe {
+    // SAFETY: the application's call. The loader's structures are in its chain to be changed, each beginning
+    // with its type; a link to the next layer is there, which finds its own one in the same place.
+    let (info, next, mut extensions) = unsafe {
+        let Ok(info) = ffi::read(info) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
+        let mut links = ffi::chain(info.p_next.cast_mut())
+            .filter_map(|link| link.cast::<LinkInfo>(LOADER_INSTANCE_CREATE_INFO));
+        let Some(link) = links.find(|link| (**link).function == LAYER_LINK_INFO) else {
+            return vk::Result::ERROR_INITIALIZATION_FAILED;
+        };
         let this = (*link).link;
         (*link).link = (*this).next;
-        (*this).instance_function
+        let extensions = ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
+        (info, (*this).instance_function, extensions)
     };
     let name = ash::ext::debug_utils::NAME;
-    let mut extensions = ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
     // SAFETY: null-terminated strings of the application's call.
     if !extensions.iter().any(|e| unsafe { CStr::from_ptr(*e) } == name) {
         extensions.push(name.as_ptr());
@@ -230,7 +236,8 @@ unsafe extern "system" fn hear(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     _user: *mut c_void,
 ) -> vk::Bool32 {
-    let _ = catch_unwind(|| {
+    // SAFETY: the strings and arrays that the layer below gives its messenger.
+    let _ = catch_unwind(|| unsafe {
         let (Ok(data), Ok(config)) = (ffi::read(data), Config::from_env()) else { return };
         let Ok(session) = report::session(&config) else { return };
         let objects = ffi::slice(data.p_objects, data.object_count).iter().map(|object| {

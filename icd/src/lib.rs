@@ -35,7 +35,8 @@ use std::ffi::c_char;
 /// `version` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
-    loader::negotiate(version)
+    // SAFETY: the contract.
+    unsafe { loader::negotiate(version) }
 }
 
 /// The loader's way to all functions.
@@ -47,7 +48,8 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    loader::instance_function(instance, name)
+    // SAFETY: the contract.
+    unsafe { loader::instance_function(instance, name) }
 }
 
 /// The loader's way to functions on physical devices that it does not know.
@@ -59,7 +61,8 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     _instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    proc_addr::physical_device_function(name)
+    // SAFETY: the contract.
+    unsafe { proc_addr::physical_device_function(name) }
 }
 
 /// For applications that open the driver without a loader.
@@ -71,7 +74,8 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    loader::instance_function(instance, name)
+    // SAFETY: the contract.
+    unsafe { loader::instance_function(instance, name) }
 }
 
 /// The loader's way to this library as a layer: between an application and the validation layer.
@@ -82,5 +86,6 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
 pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     negotiation: *mut layer::Negotiation,
 ) -> vk::Result {
-    layer::negotiate(negotiation)
+    // SAFETY: the contract.
+    unsafe { layer::negotiate(negotiation) }
 }

@@ -14,27 +14,38 @@ const NEWEST: u32 = 7;
 const OLDEST: u32 = 2;
 
 /// Agrees on a version of the interface.
-pub(crate) fn negotiate(version: *mut u32) -> vk::Result {
-    catch_unwind(|| match ffi::read(version) {
-        Ok(asked) if *asked >= OLDEST => {
-            let agreed = (*asked).min(NEWEST);
-            match ffi::write(version, agreed) {
-                Ok(()) => vk::Result::SUCCESS,
-                Err(error) => error.code,
+///
+/// # Safety
+/// The pointer is the application's.
+pub(crate) unsafe fn negotiate(version: *mut u32) -> vk::Result {
+    // SAFETY: the contract.
+    unsafe {
+        catch_unwind(|| match ffi::read(version) {
+            Ok(asked) if *asked >= OLDEST => {
+                let agreed = (*asked).min(NEWEST);
+                match ffi::write(version, agreed) {
+                    Ok(()) => vk::Result::SUCCESS,
+                    Err(error) => error.code,
+                }
             }
-        }
-        Ok(_) => vk::Result::ERROR_INCOMPATIBLE_DRIVER,
-        Err(error) => error.code,
-    })
-    .unwrap_or(vk::Result::ERROR_UNKNOWN)
+            Ok(_) => vk::Result::ERROR_INCOMPATIBLE_DRIVER,
+            Err(error) => error.code,
+        })
+        .unwrap_or(vk::Result::ERROR_UNKNOWN)
+    }
 }
 
 /// The function that a name stands for; the interface's own names included.
-pub(crate) fn instance_function(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    let own = ffi::string(name)?;
-    // SAFETY: only the static type is lost; callers restore the type that the name stands for.
+///
+/// # Safety
+/// `name` is the application's.
+pub(crate) unsafe fn instance_function(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the contract. Only the static type is lost; callers restore the type that the name stands for.
     unsafe {
-        match own.as_str() {
+        match ffi::string(name)?.as_str() {
             "vk_icdNegotiateLoaderICDInterfaceVersion" => {
                 Some(std::mem::transmute::<
                     unsafe extern "system" fn(*mut u32) -> vk::Result,

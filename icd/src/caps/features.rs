@@ -2,7 +2,6 @@
 
 use crate::ffi;
 use ash::vk;
-use std::ffi::c_void;
 
 /// The features of the core versions.
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +122,8 @@ pub struct Row {
     pub kind: vk::StructureType,
     /// How many VkBool32 members it has.
     pub count: usize,
-    /// Fills the members of the structure behind the pointer.
-    pub fill: fn(&Features, *mut c_void),
+    /// Fills the members of the structure, which is of this kind.
+    pub(crate) fill: fn(&Features, &mut ffi::Link<'_>),
     /// The values of the members, in order.
     pub values: fn(&Features) -> Vec<vk::Bool32>,
 }
@@ -134,8 +133,8 @@ macro_rules! rows {
         &[ $( Row {
             kind: <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
             count: [$(stringify!($field)),*].len(),
-            fill: |f, p| {
-                let out = ffi::cast_mut::<vk::$type>(p);
+            fill: |f, link| {
+                let Some(out) = link.write::<vk::$type>() else { return };
                 $( out.$field = { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) }; )*
             },
             values: |f| vec![$( { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) } ),*],
@@ -276,14 +275,15 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 
 /// The members of VkPhysicalDeviceFeatures, in order.
 pub fn bools_v10(features: &vk::PhysicalDeviceFeatures) -> &[vk::Bool32] {
-    ffi::slice(std::ptr::from_ref(features).cast(), size_of::<vk::PhysicalDeviceFeatures>() / 4)
+    // SAFETY: the structure has VkBool32 members only.
+    unsafe { ffi::slice(std::ptr::from_ref(features).cast(), size_of::<vk::PhysicalDeviceFeatures>() / 4) }
 }
 
 /// Fills the known feature structures of an output chain.
-pub fn fill_chain(features: &Features, next: *mut c_void) {
-    for (kind, p) in ffi::chain(next) {
-        if let Some(row) = rows().find(|r| r.kind == kind) {
-            (row.fill)(features, p);
+pub(crate) fn fill_chain<'a>(features: &Features, chain: impl Iterator<Item = ffi::Link<'a>>) {
+    for mut link in chain {
+        if let Some(row) = rows().find(|r| r.kind == link.kind) {
+            (row.fill)(features, &mut link);
         }
     }
 }

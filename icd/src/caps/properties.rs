@@ -3,7 +3,7 @@
 use super::{ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, limits};
 use crate::ffi;
 use ash::vk;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 /// `deviceName`.
 pub const DEVICE_NAME: &str = "Pellucid";
@@ -166,18 +166,17 @@ impl Caps {
     }
 
     /// Fills the known property structures of an output chain.
-    pub fn fill_properties(&self, next: *mut c_void) {
-        for (kind, p) in ffi::chain(next) {
-            self.fill_property(kind, p);
+    pub(crate) fn fill_properties<'a>(&self, chain: impl Iterator<Item = ffi::Link<'a>>) {
+        for mut link in chain {
+            self.fill_property(&mut link);
         }
     }
 
-    fn fill_property(&self, kind: vk::StructureType, p: *mut c_void) {
+    fn fill_property(&self, link: &mut ffi::Link<'_>) {
         macro_rules! from {
             ($source:expr => $($type:ident { $($field:ident $(: $of:ident)?),* $(,)? })*) => { $(
-                if kind == <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE {
+                if let Some(out) = link.write::<vk::$type>() {
                     let source = $source;
-                    let out = ffi::cast_mut::<vk::$type>(p);
                     $( out.$field = from!(@ source $field $($of)?); )*
                     return;
                 }
@@ -187,8 +186,7 @@ impl Caps {
         }
         macro_rules! whole {
             ($($type:ident: $source:expr),*) => { $(
-                if kind == <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE {
-                    let out = ffi::cast_mut::<vk::$type>(p);
+                if let Some(out) = link.write::<vk::$type>() {
                     let next = out.p_next;
                     *out = $source;
                     out.p_next = next;
@@ -271,9 +269,8 @@ impl Caps {
             }
             PhysicalDeviceMaintenance4Properties { max_buffer_size }
         );
-        if kind == vk::StructureType::PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES {
+        if let Some(out) = link.write::<vk::PhysicalDeviceShaderIntegerDotProductProperties<'_>>() {
             // Nothing is accelerated.
-            let out = ffi::cast_mut::<vk::PhysicalDeviceShaderIntegerDotProductProperties>(p);
             let next = out.p_next;
             *out = vk::PhysicalDeviceShaderIntegerDotProductProperties { p_next: next, ..Default::default() };
         }

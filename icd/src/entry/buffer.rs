@@ -4,7 +4,7 @@ use crate::boundary::entries;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
-use crate::entry::memory::DeviceMemory;
+use crate::entry::memory::{DeviceMemory, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -86,13 +86,6 @@ impl Buffer {
             device.addresses.add(self.handle(), range);
         }
         Ok(())
-    }
-}
-
-fn dedicated(next: *mut std::ffi::c_void) {
-    if let Some(dedicated) = ffi::find_mut::<vk::MemoryDedicatedRequirements<'_>>(next) {
-        dedicated.prefers_dedicated_allocation = vk::FALSE;
-        dedicated.requires_dedicated_allocation = vk::FALSE;
     }
 }
 
@@ -192,7 +185,7 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = Buffer::requirements(handle::get::<Buffer>(ffi::read(info)?.buffer)?.size);
-        dedicated(out.p_next);
+        no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
 
@@ -205,7 +198,7 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = Buffer::requirements(ffi::read(ffi::read(info)?.p_create_info)?.size);
-        dedicated(out.p_next);
+        no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
 

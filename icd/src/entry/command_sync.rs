@@ -68,28 +68,34 @@ fn dependency(
 }
 
 /// The dependency of VkDependencyInfo: each barrier names its own stages.
-fn dependency2(info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
-    let half = |stages, accesses| Half { stages, accesses };
-    let mut barriers = Vec::new();
-    for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
-        let from = half(b.src_stage_mask, b.src_access_mask);
-        let to = half(b.dst_stage_mask, b.dst_access_mask);
-        barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
+///
+/// # Safety
+/// `info` is the application's.
+unsafe fn dependency2(info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
+    // SAFETY: the contract.
+    unsafe {
+        let half = |stages, accesses| Half { stages, accesses };
+        let mut barriers = Vec::new();
+        for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
+            let from = half(b.src_stage_mask, b.src_access_mask);
+            let to = half(b.dst_stage_mask, b.dst_access_mask);
+            barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
+        }
+        for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
+            let from = half(b.src_stage_mask, b.src_access_mask);
+            let to = half(b.dst_stage_mask, b.dst_access_mask);
+            let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
+            barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
+        }
+        for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
+            let from = half(b.src_stage_mask, b.src_access_mask);
+            let to = half(b.dst_stage_mask, b.dst_access_mask);
+            let image = handle::get::<Image>(b.image)?;
+            let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
+            barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
+        }
+        Ok(Dependency { stages: None, barriers })
     }
-    for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
-        let from = half(b.src_stage_mask, b.src_access_mask);
-        let to = half(b.dst_stage_mask, b.dst_access_mask);
-        let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
-        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
-    }
-    for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
-        let from = half(b.src_stage_mask, b.src_access_mask);
-        let to = half(b.dst_stage_mask, b.dst_access_mask);
-        let image = handle::get::<Image>(b.image)?;
-        let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
-        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
-    }
-    Ok(Dependency { stages: None, barriers })
 }
 
 fn events(list: &[vk::Event]) -> Outcome<Vec<Arc<Event>>> {

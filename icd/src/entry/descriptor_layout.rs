@@ -84,11 +84,17 @@ pub struct DescriptorSetLayout {
 object!(DescriptorSetLayout, vk::DescriptorSetLayout, kind::SET_LAYOUT);
 
 impl DescriptorSetLayout {
-    fn new(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> Outcome<DescriptorSetLayout> {
-        let flags = ffi::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>>(info.p_next)
-            .map_or(&[][..], |f| ffi::slice(f.p_binding_flags, f.binding_count));
+    /// # Safety
+    /// `info` is the application's.
+    unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> Outcome<DescriptorSetLayout> {
+        // SAFETY: the contract.
+        let (flags, bindings) = unsafe {
+            let flags = ffi::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>>(info.p_next)
+                .map_or(&[][..], |f| ffi::slice(f.p_binding_flags, f.binding_count));
+            (flags, ffi::slice(info.p_bindings, info.binding_count))
+        };
         let mut rows: Vec<(usize, &vk::DescriptorSetLayoutBinding<'_>)> =
-            ffi::slice(info.p_bindings, info.binding_count).iter().enumerate().collect();
+            bindings.iter().enumerate().collect();
         rows.sort_by_key(|(_, b)| b.binding);
         let mut layout = DescriptorSetLayout { bindings: Vec::new(), dynamic_count: 0, inline_bytes: 0 };
         let mut slot = 0;
@@ -98,7 +104,8 @@ impl DescriptorSetLayout {
                 vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER
             );
             let immutable = if sampler {
-                ffi::slice(row.p_immutable_samplers, row.descriptor_count)
+                // SAFETY: the contract.
+                unsafe { ffi::slice(row.p_immutable_samplers, row.descriptor_count) }
                     .iter()
                     .map(|s| handle::get::<Sampler>(*s))
                     .collect::<Outcome<Vec<_>>>()?

@@ -263,37 +263,44 @@ pub fn image_slot(
 ///
 /// # Errors
 /// A handle is not live, or the write does not fit.
-pub fn apply(set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Outcome<()> {
-    use vk::DescriptorType as T;
-    let count = write.descriptor_count;
-    let slots = match write.descriptor_type {
-        T::INLINE_UNIFORM_BLOCK => {
-            let block = ffi::find::<vk::WriteDescriptorSetInlineUniformBlock<'_>>(write.p_next)
-                .ok_or_else(|| Error::usage("an inline uniform block without its data"))?;
-            let bytes = ffi::slice(block.p_data.cast::<u8>(), block.data_size);
-            return set.write_inline(write.dst_binding, write.dst_array_element, bytes);
-        }
-        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => ffi::slice(write.p_texel_buffer_view, count)
-            .iter()
-            .map(|v| texel_slot(*v))
-            .collect::<Outcome<Vec<_>>>()?,
-        T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
-            ffi::slice(write.p_buffer_info, count).iter().map(buffer_slot).collect::<Outcome<Vec<_>>>()?
-        }
-        kind @ (T::SAMPLER
-        | T::COMBINED_IMAGE_SAMPLER
-        | T::SAMPLED_IMAGE
-        | T::STORAGE_IMAGE
-        | T::INPUT_ATTACHMENT) => {
-            let immutable = set.layout.binding(write.dst_binding).is_some_and(|b| !b.immutable.is_empty());
-            ffi::slice(write.p_image_info, count)
+///
+/// # Safety
+/// `write` is the application's.
+pub unsafe fn apply(set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Outcome<()> {
+    // SAFETY: the contract.
+    unsafe {
+        use vk::DescriptorType as T;
+        let count = write.descriptor_count;
+        let slots = match write.descriptor_type {
+            T::INLINE_UNIFORM_BLOCK => {
+                let block = ffi::find::<vk::WriteDescriptorSetInlineUniformBlock<'_>>(write.p_next)
+                    .ok_or_else(|| Error::usage("an inline uniform block without its data"))?;
+                let bytes = ffi::slice(block.p_data.cast::<u8>(), block.data_size);
+                return set.write_inline(write.dst_binding, write.dst_array_element, bytes);
+            }
+            T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => ffi::slice(write.p_texel_buffer_view, count)
                 .iter()
-                .map(|info| image_slot(kind, immutable, info))
-                .collect::<Outcome<Vec<_>>>()?
-        }
-        other => return Err(Error::not_implemented(&format!("descriptors of type {other:?}"))),
-    };
-    set.write(write.dst_binding, write.dst_array_element, slots)
+                .map(|v| texel_slot(*v))
+                .collect::<Outcome<Vec<_>>>()?,
+            T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+                ffi::slice(write.p_buffer_info, count).iter().map(buffer_slot).collect::<Outcome<Vec<_>>>()?
+            }
+            kind @ (T::SAMPLER
+            | T::COMBINED_IMAGE_SAMPLER
+            | T::SAMPLED_IMAGE
+            | T::STORAGE_IMAGE
+            | T::INPUT_ATTACHMENT) => {
+                let immutable =
+                    set.layout.binding(write.dst_binding).is_some_and(|b| !b.immutable.is_empty());
+                ffi::slice(write.p_image_info, count)
+                    .iter()
+                    .map(|info| image_slot(kind, immutable, info))
+                    .collect::<Outcome<Vec<_>>>()?
+            }
+            other => return Err(Error::not_implemented(&format!("descriptors of type {other:?}"))),
+        };
+        set.write(write.dst_binding, write.dst_array_element, slots)
+    }
 }
 
 /// The descriptor as the interpreter takes it. `dynamic` is the dynamic offset of a dynamic buffer.

@@ -11,28 +11,32 @@ use crate::ffi;
 use crate::handle;
 use ash::vk;
 
-fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
-    let refused = |known: bool| -> Outcome<()> {
-        if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) }
-    };
-    let v10 = features::bools_v10(&caps.features.v10);
-    if let Some(asked) = ffi::optional(info.p_enabled_features) {
-        refused(features::is_subset(features::bools_v10(asked), v10))?;
-    }
-    for (kind, p) in ffi::chain(info.p_next.cast_mut()) {
-        if kind == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
-            let asked = ffi::cast::<vk::PhysicalDeviceFeatures2<'_>>(p);
-            refused(features::is_subset(features::bools_v10(&asked.features), v10))?;
-        } else if let Some(row) = features::rows().find(|r| r.kind == kind) {
-            refused(features::is_subset(ffi::bools(p, row.count), &(row.values)(&caps.features)))?;
+/// # Safety
+/// `info` is the application's.
+unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
+    // SAFETY: the contract.
+    unsafe {
+        let refused = |known: bool| -> Outcome<()> {
+            if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) }
+        };
+        let v10 = features::bools_v10(&caps.features.v10);
+        if let Some(asked) = ffi::optional(info.p_enabled_features) {
+            refused(features::is_subset(features::bools_v10(asked), v10))?;
         }
+        for link in ffi::chain(info.p_next.cast_mut()) {
+            if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
+                refused(features::is_subset(features::bools_v10(&asked.features), v10))?;
+            } else if let Some(row) = features::rows().find(|r| r.kind == link.kind) {
+                refused(features::is_subset(link.bools(row.count), &(row.values)(&caps.features)))?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-fn queue_count(info: &vk::DeviceCreateInfo<'_>) -> Outcome<u32> {
+fn queue_count(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<u32> {
     let mut count = 0;
-    for family in ffi::slice(info.p_queue_create_infos, info.queue_create_info_count) {
+    for family in families {
         if family.queue_family_index != 0 || family.queue_count > QUEUE_COUNT {
             return Err(Error::new(
                 vk::Result::ERROR_INITIALIZATION_FAILED,
@@ -65,7 +69,7 @@ entries! {
         }
         let caps = physical.caps.clone();
         check_features(&caps, info)?;
-        let count = queue_count(info)?;
+        let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let device = Device::create(instance, caps, names, count)?;
         ffi::write(out, handle::insert_dispatchable(device))
     }

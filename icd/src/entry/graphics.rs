@@ -9,10 +9,15 @@ use crate::ffi;
 use crate::handle;
 use ash::vk;
 
-fn refuse<T: Default>(device: vk::Device, name: &str, count: u32, out: *mut T) -> Outcome<()> {
-    handle::dispatchable::<Device>(device)?;
-    ffi::slice_mut(out, count).fill_with(T::default);
-    Err(Error::not_implemented(name))
+/// # Safety
+/// `out` is the application's.
+unsafe fn refuse<T: Default>(device: vk::Device, name: &str, count: u32, out: *mut T) -> Outcome<()> {
+    // SAFETY: the contract.
+    unsafe {
+        handle::dispatchable::<Device>(device)?;
+        ffi::slice_mut(out, count).fill_with(T::default);
+        Err(Error::not_implemented(name))
+    }
 }
 
 entries! {

@@ -11,7 +11,7 @@ use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::memory::DeviceMemory;
+use crate::entry::memory::{DeviceMemory, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -113,7 +113,9 @@ pub struct Image {
 object!(Image, vk::Image, kind::IMAGE);
 
 impl Image {
-    fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Outcome<Image> {
+    /// # Safety
+    /// `info` is the application's.
+    unsafe fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Outcome<Image> {
         let query = ImageQuery {
             format: info.format,
             image_type: info.image_type,
@@ -126,9 +128,9 @@ impl Image {
         };
         let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
         let format = formats::info(info.format).ok_or_else(unsupported)?;
-        if ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next)
-            .is_some_and(|e| !e.handle_types.is_empty())
-        {
+        // SAFETY: the contract.
+        let external = unsafe { ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next) };
+        if external.is_some_and(|e| !e.handle_types.is_empty()) {
             return Err(Error::not_implemented("images in external memory"));
         }
         let (extent, max) = (info.extent, known.max_extent);
@@ -256,13 +258,6 @@ impl Image {
     }
 }
 
-fn dedicated(next: *mut std::ffi::c_void) {
-    if let Some(dedicated) = ffi::find_mut::<vk::MemoryDedicatedRequirements<'_>>(next) {
-        dedicated.prefers_dedicated_allocation = vk::FALSE;
-        dedicated.requires_dedicated_allocation = vk::FALSE;
-    }
-}
-
 entries! {
     /// vkCreateImage.
     fn create_image(
@@ -326,7 +321,7 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = handle::get::<Image>(ffi::read(info)?.image)?.requirements();
-        dedicated(out.p_next);
+        no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
 
@@ -339,7 +334,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = Image::new(&device, ffi::read(ffi::read(info)?.p_create_info)?)?.requirements();
-        dedicated(out.p_next);
+        no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
 

@@ -123,8 +123,8 @@ impl DeviceMemory {
         Ok((range.offset, stop.saturating_sub(range.offset)))
     }
 
-    /// Maps `size` bytes (or VK_WHOLE_SIZE) from `offset`.
-    fn map(&self, offset: u64, size: u64, out: *mut *mut c_void) -> Outcome<()> {
+    /// Maps `size` bytes (or VK_WHOLE_SIZE) from `offset`. Where that is.
+    fn map(&self, offset: u64, size: u64) -> Outcome<*mut c_void> {
         let failed = |text: &str| Error::new(vk::Result::ERROR_MEMORY_MAP_FAILED, text);
         if !self.host_visible {
             return Err(failed("the memory's type is not HOST_VISIBLE"));
@@ -139,9 +139,8 @@ impl DeviceMemory {
             return Err(failed("the memory is mapped already"));
         }
         let start = self.bytes.map().map_err(|e| failed(&e.to_string()))?;
-        ffi::write(out, start.wrapping_add(offset as usize).cast())?;
         *mapped = Some((offset, end));
-        Ok(())
+        Ok(start.wrapping_add(offset as usize).cast())
     }
 
     fn unmap(&self) -> Outcome<()> {
@@ -155,6 +154,16 @@ impl Drop for DeviceMemory {
         memory::give(self.heap, self.bytes.size());
         if let Some(hazards) = &self.hazards {
             hazards.forget(self.bytes.address(), self.bytes.size());
+        }
+    }
+}
+
+/// Fills VkMemoryDedicatedRequirements in a chain of outputs: nothing wants memory of its own.
+pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::Link<'a>>) {
+    for mut link in chain {
+        if let Some(dedicated) = link.write::<vk::MemoryDedicatedRequirements<'_>>() {
+            dedicated.prefers_dedicated_allocation = vk::FALSE;
+            dedicated.requires_dedicated_allocation = vk::FALSE;
         }
     }
 }
@@ -229,7 +238,9 @@ entries! {
         out: *mut *mut c_void,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        handle::get::<DeviceMemory>(memory)?.map(offset, size, out)
+        let out = ffi::read_mut(out)?;
+        *out = handle::get::<DeviceMemory>(memory)?.map(offset, size)?;
+        Ok(())
     }
 
     /// vkMapMemory2KHR.
@@ -240,7 +251,9 @@ entries! {
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
-        handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size, out)
+        let out = ffi::read_mut(out)?;
+        *out = handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size)?;
+        Ok(())
     }
 
     /// vkUnmapMemory.

@@ -56,7 +56,7 @@ entries! {
         let device = get(device)?;
         let out = ffi::read_mut(out)?;
         out.features = device.caps.features.v10;
-        features::fill_chain(&device.caps.features, out.p_next);
+        features::fill_chain(&device.caps.features, ffi::chain(out.p_next));
         Ok(())
     }
 
@@ -70,7 +70,7 @@ entries! {
         let device = get(device)?;
         let out = ffi::read_mut(out)?;
         out.properties = device.caps.properties();
-        device.caps.fill_properties(out.p_next);
+        device.caps.fill_properties(ffi::chain(out.p_next));
         Ok(())
     }
 

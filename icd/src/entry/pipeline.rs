@@ -99,44 +99,56 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
     }
 }
 
-fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Outcome<BTreeMap<u32, Vec<u8>>> {
-    let Some(info) = info else { return Ok(BTreeMap::new()) };
-    let data = ffi::slice(info.p_data.cast::<u8>(), info.data_size);
-    ffi::slice(info.p_map_entries, info.map_entry_count)
-        .iter()
-        .map(|entry| {
-            let start = entry.offset as usize;
-            let bytes = data.get(start..start + entry.size);
-            let bytes =
-                bytes.ok_or_else(|| Error::usage("a specialization constant is not inside the data"))?;
-            Ok((entry.constant_id, bytes.to_vec()))
-        })
-        .collect()
+/// # Safety
+/// `info` is the application's.
+unsafe fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Outcome<BTreeMap<u32, Vec<u8>>> {
+    // SAFETY: the contract.
+    unsafe {
+        let Some(info) = info else { return Ok(BTreeMap::new()) };
+        let data = ffi::slice(info.p_data.cast::<u8>(), info.data_size);
+        ffi::slice(info.p_map_entries, info.map_entry_count)
+            .iter()
+            .map(|entry| {
+                let start = entry.offset as usize;
+                let bytes = data.get(start..start + entry.size);
+                let bytes =
+                    bytes.ok_or_else(|| Error::usage("a specialization constant is not inside the data"))?;
+                Ok((entry.constant_id, bytes.to_vec()))
+            })
+            .collect()
+    }
 }
 
-fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key> {
-    let stage = &info.stage;
-    let words = if stage.module == vk::ShaderModule::null() {
-        let module = ffi::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)
-            .ok_or_else(|| Error::usage("the stage has no shader module"))?;
-        ffi::slice(module.p_code, module.code_size / 4).into()
-    } else {
-        handle::get::<ShaderModule>(stage.module)?.words.clone()
-    };
-    let required = ffi::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(stage.p_next);
-    let subgroup_size = required.map_or(device.caps.subgroup_size, |r| r.required_subgroup_size);
-    if !subgroup_size.is_power_of_two() || subgroup_size > 32 {
-        return Err(Error::usage(format!("{subgroup_size} is no subgroup size: 1 to 32, a power of two")));
+/// # Safety
+/// `info` is the application's.
+unsafe fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key> {
+    // SAFETY: the contract.
+    unsafe {
+        let stage = &info.stage;
+        let words = if stage.module == vk::ShaderModule::null() {
+            let module = ffi::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)
+                .ok_or_else(|| Error::usage("the stage has no shader module"))?;
+            ffi::slice(module.p_code, module.code_size / 4).into()
+        } else {
+            handle::get::<ShaderModule>(stage.module)?.words.clone()
+        };
+        let required = ffi::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(stage.p_next);
+        let subgroup_size = required.map_or(device.caps.subgroup_size, |r| r.required_subgroup_size);
+        if !subgroup_size.is_power_of_two() || subgroup_size > 32 {
+            return Err(Error::usage(format!(
+                "{subgroup_size} is no subgroup size: 1 to 32, a power of two"
+            )));
+        }
+        Ok(Key {
+            entry_point: ffi::string(stage.p_name).unwrap_or_default(),
+            subgroup_size,
+            modelled: device.instance.config.mode.modelled(),
+            push_unset: false,
+            notes: device.instance.config.notes != Notes::Off,
+            specialization: specialization(ffi::optional(stage.p_specialization_info))?,
+            words,
+        })
     }
-    Ok(Key {
-        entry_point: ffi::string(stage.p_name).unwrap_or_default(),
-        subgroup_size,
-        modelled: device.instance.config.mode.modelled(),
-        push_unset: false,
-        notes: device.instance.config.notes != Notes::Off,
-        specialization: specialization(ffi::optional(stage.p_specialization_info))?,
-        words,
-    })
 }
 
 fn refused(device: &Device, error: &CompileError) -> Error {
@@ -159,13 +171,16 @@ fn refused(device: &Device, error: &CompileError) -> Error {
     }
 }
 
-fn create(
+/// # Safety
+/// `info` is the application's.
+unsafe fn create(
     device: &Device,
     cache: Option<&PipelineCache>,
     info: &vk::ComputePipelineCreateInfo<'_>,
 ) -> Outcome<vk::Pipeline> {
     handle::get::<PipelineLayout>(info.layout)?;
-    let key = key(device, info)?;
+    // SAFETY: the contract.
+    let key = unsafe { key(device, info)? };
     let cached = cache.and_then(|c| c.programs().get(&key).cloned());
     let program = match cached {
         Some(program) => program,
@@ -199,21 +214,26 @@ fn create(
     Ok(handle)
 }
 
-fn feedback(info: &vk::ComputePipelineCreateInfo<'_>, start: Instant, valid: bool) -> Outcome<()> {
-    if let Some(feedback) = ffi::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.p_next) {
-        let entry = vk::PipelineCreationFeedback {
-            flags: if valid {
-                vk::PipelineCreationFeedbackFlags::VALID
-            } else {
-                vk::PipelineCreationFeedbackFlags::empty()
-            },
-            duration: start.elapsed().as_nanos() as u64,
-        };
-        ffi::write(feedback.p_pipeline_creation_feedback, entry)?;
-        let stages = feedback.pipeline_stage_creation_feedback_count;
-        ffi::slice_mut(feedback.p_pipeline_stage_creation_feedbacks, stages).fill(entry);
+/// # Safety
+/// `info` is the application's.
+unsafe fn feedback(info: &vk::ComputePipelineCreateInfo<'_>, start: Instant, valid: bool) -> Outcome<()> {
+    // SAFETY: the contract.
+    unsafe {
+        if let Some(feedback) = ffi::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.p_next) {
+            let entry = vk::PipelineCreationFeedback {
+                flags: if valid {
+                    vk::PipelineCreationFeedbackFlags::VALID
+                } else {
+                    vk::PipelineCreationFeedbackFlags::empty()
+                },
+                duration: start.elapsed().as_nanos() as u64,
+            };
+            ffi::write(feedback.p_pipeline_creation_feedback, entry)?;
+            let stages = feedback.pipeline_stage_creation_feedback_count;
+            ffi::slice_mut(feedback.p_pipeline_stage_creation_feedbacks, stages).fill(entry);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 entries! {

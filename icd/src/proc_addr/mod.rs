@@ -43,14 +43,23 @@ pub(crate) struct Row {
     function: vk::PFN_vkVoidFunction,
 }
 
-fn find(name: *const c_char) -> Option<&'static Row> {
-    let name = ffi::string(name)?;
-    TABLE.binary_search_by_key(&name.as_str(), |r| r.name).ok().map(|i| &TABLE[i])
+/// # Safety
+/// The pointer is the application's.
+unsafe fn find(name: *const c_char) -> Option<&'static Row> {
+    // SAFETY: the contract.
+    unsafe {
+        let name = ffi::string(name)?;
+        TABLE.binary_search_by_key(&name.as_str(), |r| r.name).ok().map(|i| &TABLE[i])
+    }
 }
 
 /// vkGetPhysicalDeviceProcAddr of the loader's interface: functions on VkPhysicalDevice alone.
-pub(crate) fn physical_device_function(name: *const c_char) -> vk::PFN_vkVoidFunction {
-    find(name).filter(|r| r.level == Level::PhysicalDevice)?.function
+///
+/// # Safety
+/// The pointer is the application's.
+pub(crate) unsafe fn physical_device_function(name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the contract.
+    unsafe { find(name).filter(|r| r.level == Level::PhysicalDevice)?.function }
 }
 
 entries! {
