@@ -1,6 +1,7 @@
 //! The command line: what may be written, and who does it.
 
 use crate::exec::ExecArgs;
+use crate::hunt::{self, HuntArgs};
 use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
 use crate::replay::{Replay, ReplayArgs};
@@ -11,7 +12,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::process::ExitCode;
-use vulkan_pellucid::report::replay::quote;
 
 /// A software Vulkan device that you can see through.
 #[derive(Parser)]
@@ -25,6 +25,8 @@ struct Cli {
 enum Command {
     /// Run a program on the driver, in check mode unless told otherwise
     Run(RunArgs),
+    /// Run a program many times, each time otherwise, and print every distinct finding once
+    Hunt(HuntArgs),
     /// Run one shader without a host program
     Exec(ExecCommand),
     /// Run a program as a report's findings were found, and say whether they came again
@@ -129,9 +131,13 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             usage(arguments.options.resolve())?;
             let job = Job { options: arguments.options, command: arguments.program, shown: None };
             match arguments.seeds {
-                Some(seeds) => run::seeds(&job, seeds),
+                Some(seeds) => hunt::seeds(&job, seeds),
                 None => finish(&job),
             }
+        }
+        Command::Hunt(mut arguments) => {
+            usage(arguments.options.resolve())?;
+            hunt::hunt(arguments)
         }
         Command::Exec(mut arguments) => {
             if usage(arguments.options.resolve())?.validation {
@@ -176,10 +182,7 @@ fn finish(job: &Job) -> anyhow::Result<u8> {
 /// the environment.
 fn exec_job(options: DriverOptions) -> anyhow::Result<Job> {
     let arguments = without_options(std::env::args_os().skip_while(|a| a != "exec").skip(1), &options);
-    let mut command = vec![std::env::current_exe()?.into_os_string(), OsString::from("exec-here")];
-    let words: Vec<String> = arguments.iter().map(|a| quote(&a.to_string_lossy())).collect();
-    command.extend(arguments);
-    Ok(Job { options, command, shown: Some(format!("pellucid exec {}", words.join(" "))) })
+    exec::job(options, arguments)
 }
 
 fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOptions) -> Vec<OsString> {

@@ -6,13 +6,17 @@
 use crate::assemble::{NumericIds, assemble_with_lines};
 use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program, reflect};
+use crate::options::DriverOptions;
+use crate::run::Job;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use vulkan_pellucid::report::element::Element;
+use vulkan_pellucid::report::replay::quote;
 
 /// What to execute.
 #[derive(Args, Clone, Debug)]
@@ -183,6 +187,17 @@ fn push(text: &str) -> anyhow::Result<(u32, Vec<u8>)> {
         bail!("the offset is too large");
     }
     Ok((offset, encoded))
+}
+
+/// This executable as a program that runs a shader; `arguments` are those of `exec`.
+///
+/// # Errors
+/// It does not find itself.
+pub fn job(options: DriverOptions, arguments: Vec<OsString>) -> anyhow::Result<Job> {
+    let mut command = vec![std::env::current_exe()?.into_os_string(), OsString::from("exec-here")];
+    let words: Vec<String> = arguments.iter().map(|a| quote(&a.to_string_lossy())).collect();
+    command.extend(arguments);
+    Ok(Job { options, command, shown: Some(format!("pellucid exec {}", words.join(" "))) })
 }
 
 /// Checks the arguments, and that the file is SPIR-V, without running anything. Returns the buffers to print

@@ -5,6 +5,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::collections::BTreeMap;
 use vulkan_pellucid::config::{Config, Kind, OPTIONS, OptionSpec, find};
 
+/// Options by their flags' names.
+pub type Variation = Vec<(&'static str, String)>;
+
 /// The options that were given as flags: variable to value, for a child's environment.
 #[derive(Clone, Debug, Default)]
 pub struct DriverOptions {
@@ -71,6 +74,14 @@ impl DriverOptions {
         }
     }
 
+    /// Whether an option was given, by its flag's name.
+    pub fn has(&self, name: &str) -> bool {
+        find(name).is_some_and(|spec| {
+            let variable = spec.variable();
+            self.variables.contains_key(&variable) || (!self.closed && std::env::var_os(variable).is_some())
+        })
+    }
+
     /// Whether the flags ask for explore mode.
     pub fn explores(&self) -> bool {
         self.variables.get("PELLUCID_MODE").is_some_and(|mode| mode == "explore")
@@ -109,7 +120,7 @@ pub fn table() -> String {
         text.push_str(&format!("{flag}\n    {}={}\n", spec.variable(), spec.value));
         text.push_str(&format!("    {}. Default: {}.\n\n", spec.help, spec.default));
     }
-    text.push_str("--seeds A..B (pellucid run only)\n    runs the program once for each seed, in parallel, and names the failing seeds.\n");
+    text.push_str("--seeds A..B (pellucid run only)\n    runs the program once for each seed, in parallel, names the failing seeds, and prints each distinct finding once.\n");
     text
 }
 

@@ -3,14 +3,14 @@
 
 use crate::child::{self, End};
 use crate::driver;
-use crate::options::DriverOptions;
+use crate::options::{DriverOptions, Variation};
 use crate::validation;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
@@ -54,10 +54,21 @@ struct Prepared {
     replay: String,
 }
 
-fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
+/// Which file gets the report of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reported {
+    /// The one that the options name, if any.
+    Named,
+    /// One of this seed's own, after the one that the options name.
+    OfSeed(u64),
+    /// One that goes with the run.
+    Temporary,
+}
+
+fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<Prepared> {
     let mut options = job.options.clone();
-    if let Some(seed) = seed {
-        options.set("seed", seed.to_string());
+    for (name, value) in varied {
+        options.set(name, value.clone());
     }
     let config = options.resolve()?;
     let folder = tempfile::tempdir().context("a temporary folder")?;
@@ -87,8 +98,13 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
     let replay = format!("pellucid run --seed {} -- {shown}", config.seed);
     command.env("PELLUCID_COMMAND", shown);
     let mut written = None;
-    if let Some(report) = &config.report {
-        let report = report_path(report, seed);
+    let named = config.report.as_deref();
+    let report = match reported {
+        Reported::Named => named.map(Path::to_owned),
+        Reported::OfSeed(seed) if named.is_some() => named.map(|path| of_seed(path, seed)),
+        Reported::OfSeed(_) | Reported::Temporary => Some(folder.path().join("report.json")),
+    };
+    if let Some(report) = report {
         std::fs::write(&report, "").with_context(|| report.display().to_string())?;
         let report = written.insert(report.canonicalize()?);
         command.env("PELLUCID_REPORT", &*report);
@@ -103,14 +119,11 @@ fn prepare(job: &Job, seed: Option<u64>) -> anyhow::Result<Prepared> {
     Ok(Prepared { command, folder, exitcode, seed, end, report, replay })
 }
 
-/// `report.json`, or `report.7.json` where many seeds run.
-fn report_path(path: &Path, seed: Option<u64>) -> PathBuf {
-    match (seed, path.extension()) {
-        (None, _) => path.to_owned(),
-        (Some(seed), Some(extension)) => {
-            path.with_extension(format!("{seed}.{}", extension.to_string_lossy()))
-        }
-        (Some(seed), None) => path.with_extension(seed.to_string()),
+/// `report.7.json` for `report.json` and seed 7.
+fn of_seed(path: &Path, seed: u64) -> PathBuf {
+    match path.extension() {
+        Some(extension) => path.with_extension(format!("{seed}.{}", extension.to_string_lossy())),
+        None => path.with_extension(seed.to_string()),
     }
 }
 
@@ -190,7 +203,7 @@ fn exit_code(status: ExitStatus) -> u8 {
 /// # Errors
 /// It cannot be started.
 pub fn one(job: &Job) -> anyhow::Result<Outcome> {
-    let mut prepared = prepare(job, None)?;
+    let mut prepared = prepare(job, &Variation::new(), Reported::Named)?;
     let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     let end = prepared.end;
     let status = child::status(&mut prepared.command, end).with_context(|| format!("cannot start {name}"))?;
@@ -208,94 +221,76 @@ pub fn total(outcome: &Outcome) -> String {
     line
 }
 
-/// What many seeds came to. Those that failed are printed by ascending seed, each as soon as all before it
-/// have ended.
-struct Seeds {
-    waiting: BTreeMap<u64, anyhow::Result<(Output, Outcome)>>,
-    next: u64,
-    failing: Vec<String>,
-    status: u8,
-    error: Option<anyhow::Error>,
+/// A run whose streams were kept.
+pub struct Run {
+    /// What it printed.
+    pub output: Output,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The program's own exit status.
+    pub own_status: u8,
+    /// Its report file.
+    pub report: String,
 }
 
-impl Seeds {
-    fn ended(&mut self, seed: u64, result: anyhow::Result<(Output, Outcome)>) {
-        self.waiting.insert(seed, result);
-        while let Some(result) = self.waiting.remove(&self.next) {
-            match result {
-                Err(error) => self.error = self.error.take().or(Some(error)),
-                Ok((output, outcome)) if outcome.status != 0 && self.error.is_none() => {
-                    println!("FAILING SEED: {}", self.next);
-                    print!("{}", String::from_utf8_lossy(&output.stdout));
-                    eprint!("{}", String::from_utf8_lossy(&output.stderr));
-                    eprintln!("{}", total(&outcome));
-                    self.status = if self.status == 0 { outcome.status } else { self.status };
-                    self.failing.push(self.next.to_string());
-                }
-                Ok(_) => {}
-            }
-            self.next += 1;
-        }
-    }
-}
-
-/// Runs a program once for each seed, as many at a time as there are cores, and prints what the failing ones
-/// printed, by ascending seed. The status is that of the first failing seed.
+/// Runs a program with these options instead of its own, and keeps what it prints and reports.
 ///
 /// # Errors
 /// It cannot be started.
-pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
-    let count = seeds.end - seeds.start;
-    let next = AtomicU64::new(seeds.start);
-    let following = |seed: u64| seed.checked_add(1).filter(|_| seed < seeds.end);
-    let results = Mutex::new(Seeds {
-        waiting: BTreeMap::new(),
-        next: seeds.start,
-        failing: Vec::new(),
-        status: 0,
-        error: None,
-    });
+pub fn kept(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<Run> {
+    let mut prepared = prepare(job, varied, reported)?;
+    child::bind(&mut prepared.command, prepared.end);
+    let output = prepared.command.stdin(Stdio::null()).output().context("cannot start the program")?;
+    let outcome = prepared.outcome(output.status)?;
+    let report = prepared.report.as_deref().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
+    Ok(Run { own_status: exit_code(output.status), output, outcome, report })
+}
+
+/// Does `work` for every number of a range, as many at a time as there are cores, and hands the results to
+/// `each` in ascending order, until that breaks: what it sees does not depend on the cores.
+///
+/// # Errors
+/// The first of `each`.
+pub fn in_order<T: Send>(
+    range: Range<u64>,
+    work: impl Fn(u64) -> T + Sync,
+    each: impl FnMut(u64, T) -> anyhow::Result<ControlFlow<()>> + Send,
+) -> anyhow::Result<()> {
+    struct Waiting<T, F> {
+        results: BTreeMap<u64, T>,
+        next: u64,
+        each: F,
+        ended: Option<anyhow::Result<()>>,
+    }
+    let next = AtomicU64::new(range.start);
+    let following = |number: u64| number.checked_add(1).filter(|_| number < range.end);
+    let state = Mutex::new(Waiting { results: BTreeMap::new(), next: range.start, each, ended: None });
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = workers.min(usize::try_from(count).unwrap_or(usize::MAX));
+    let workers = workers.min(usize::try_from(range.end - range.start).unwrap_or(usize::MAX));
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, following) {
-                    let result = with_seed(job, seed);
-                    let Ok(mut results) = results.lock() else { break };
-                    results.ended(seed, result);
-                    if results.error.is_some() {
+                while let Ok(number) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, following) {
+                    let result = work(number);
+                    let Ok(mut state) = state.lock() else { break };
+                    let Waiting { results, next, each, ended } = &mut *state;
+                    results.insert(number, result);
+                    while let Some(result) = results.remove(next).filter(|_| ended.is_none()) {
+                        match each(*next, result) {
+                            Ok(ControlFlow::Continue(())) => *next += 1,
+                            Ok(ControlFlow::Break(())) => *ended = Some(Ok(())),
+                            Err(error) => *ended = Some(Err(error)),
+                        }
+                    }
+                    if ended.is_some() {
                         break;
                     }
                 }
             });
         }
     });
-    let results = results.into_inner().map_err(|_| anyhow::anyhow!("a worker failed"))?;
-    if let Some(error) = results.error {
-        return Err(error);
-    }
-    let failing = results.failing;
-    if failing.is_empty() {
-        eprintln!("pellucid: seeds {}..{}: all {count} clean", seeds.start, seeds.end);
-    } else {
-        eprintln!(
-            "pellucid: seeds {}..{}: {} of {count} failing: {}",
-            seeds.start,
-            seeds.end,
-            failing.len(),
-            failing.join(", ")
-        );
-    }
-    Ok(results.status)
-}
-
-fn with_seed(job: &Job, seed: u64) -> anyhow::Result<(Output, Outcome)> {
-    let mut prepared = prepare(job, Some(seed))?;
-    child::bind(&mut prepared.command, prepared.end);
-    let output = prepared.command.stdin(Stdio::null()).output().context("cannot start the program")?;
-    let outcome = prepared.outcome(output.status)?;
-    Ok((output, outcome))
+    let state = state.into_inner().map_err(|_| anyhow::anyhow!("a worker failed"))?;
+    state.ended.unwrap_or(Ok(()))
 }
 
 #[cfg(test)]
@@ -304,8 +299,7 @@ mod tests {
 
     #[test]
     fn report_files_of_many_seeds_have_names_of_their_own() {
-        assert_eq!(report_path(Path::new("a/r.json"), None), Path::new("a/r.json"));
-        assert_eq!(report_path(Path::new("a/r.json"), Some(7)), Path::new("a/r.7.json"));
-        assert_eq!(report_path(Path::new("report"), Some(7)), Path::new("report.7"));
+        assert_eq!(of_seed(Path::new("a/r.json"), 7), Path::new("a/r.7.json"));
+        assert_eq!(of_seed(Path::new("report"), 7), Path::new("report.7"));
     }
 }

@@ -1,0 +1,181 @@
+//! `pellucid hunt`: many runs of a program, each under another seed, policy, staleness and progress model;
+//! every distinct finding is printed once, with in how many runs it came and how to see it again. And the same
+//! for seeds alone (`pellucid run --seeds`).
+
+use crate::merged::Merged;
+use crate::options::DriverOptions;
+use crate::options::Variation;
+use crate::run::{Job, Reported, in_order, kept};
+use clap::Args;
+use pellucid_memory::progress::ProgressModel;
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _};
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What to hunt in, and for how long.
+#[derive(Args)]
+pub struct HuntArgs {
+    /// Of the driver.
+    #[command(flatten)]
+    pub options: DriverOptions,
+    /// Runs at most
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: u64,
+    /// No run starts after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<u64>,
+    /// Ends after so many runs in a row that show no new finding and no new outcome; 0 for never
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub patience: u64,
+    /// Progress models that take turns
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
+    pub progress_models: Vec<ProgressModel>,
+    /// An earlier report: what it tells is not told again, and leaves the exit status alone
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Vec<PathBuf>,
+    /// The program and its arguments; or a shader (.spv, .spvasm) and arguments of `pellucid exec`
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// What run `k` varies: its seed, and of every eight runs in three the values that loads prefer, in two the
+/// staleness. What the user has chosen stays.
+fn variation(k: u64, first: u64, given: &DriverOptions, models: &[ProgressModel]) -> Variation {
+    let mut varied: Variation = vec![("seed", first.wrapping_add(k).to_string())];
+    let mut vary = |name: &'static str, value: &str| {
+        if !given.has(name) {
+            varied.push((name, value.to_owned()));
+        }
+    };
+    match k % 8 {
+        3 => vary("stale-budget", "4"),
+        4 => vary("values", "seeded"),
+        5 => vary("values", "latest"),
+        6 => vary("values", "stale"),
+        7 => vary("stale-budget", "512"),
+        _ => {}
+    }
+    if let Some(model) = models.get((k % models.len().max(1) as u64) as usize) {
+        vary("progress", &model.to_string());
+    }
+    varied
+}
+
+/// A shader is run by `exec`.
+fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> {
+    let first = program.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    options.variables.remove("PELLUCID_REPORT");
+    if !first.ends_with(".spv") && !first.ends_with(".spvasm") {
+        return Ok(Job { options, command: program.to_vec(), shown: None });
+    }
+    crate::exec::job(options, program.to_vec())
+}
+
+/// `pellucid hunt`: the exit status.
+///
+/// # Errors
+/// The program cannot be started, or a file cannot be read or written.
+pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
+    let HuntArgs { mut options, runs, time, patience, progress_models, baseline, program } = arguments;
+    let config = options.resolve()?;
+    let mut merged = Merged::default();
+    for path in &baseline {
+        merged.know(path)?;
+    }
+    let job = job(options.clone(), &program)?;
+    let began = Instant::now();
+    let limit = time.map(Duration::from_secs);
+    let (mut quiet, mut status, mut last) = (0, 0, 0);
+    let progress = std::io::stderr().is_terminal();
+    let late = || limit.is_some_and(|limit| began.elapsed() >= limit);
+    in_order(
+        0..runs,
+        |k| {
+            let first = k == 0 || !late();
+            first.then(|| {
+                kept(&job, &variation(k, config.seed, &options, &progress_models), Reported::Temporary)
+            })
+        },
+        |k, run| {
+            if progress {
+                eprint!("\r\x1b[K");
+            }
+            let Some(run) = run.transpose()? else { return Ok(ControlFlow::Break(())) };
+            let fresh = merged.add(k, &run);
+            status = if status == 0 { run.own_status } else { status };
+            (quiet, last) = if fresh { (0, k) } else { (quiet + 1, last) };
+            if progress {
+                let found = merged.findings.len();
+                eprint!("hunt: {} of {runs} runs, {found} findings, last news in run {last}", k + 1);
+                std::io::stderr().flush()?;
+            }
+            let bored = patience > 0 && quiet >= patience;
+            Ok(if bored { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        },
+    )?;
+    if progress {
+        eprint!("\r\x1b[K");
+    }
+    eprintln!("{}", merged.summary("run"));
+    if let Some(path) = &config.report {
+        merged.write(path)?;
+    }
+    Ok(match merged.counted() {
+        0 => status,
+        _ => config.exitcode.unwrap_or(crate::run::FINDINGS),
+    })
+}
+
+/// Runs a program once for each seed, and prints by ascending seed which ones fail, and of each what no seed
+/// before it has shown. The status is that of the first failing seed.
+///
+/// # Errors
+/// It cannot be started.
+pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
+    let count = seeds.end - seeds.start;
+    let (mut merged, mut failing, mut status) = (Merged::default(), Vec::new(), 0);
+    in_order(
+        seeds.clone(),
+        |seed| kept(job, &vec![("seed", seed.to_string())], Reported::OfSeed(seed)),
+        |seed, run| {
+            let run = run?;
+            if run.outcome.status != 0 {
+                println!("FAILING SEED: {seed}");
+                status = if status == 0 { run.outcome.status } else { status };
+                failing.push(seed.to_string());
+            }
+            merged.add(seed, &run);
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    let (from, to) = (seeds.start, seeds.end);
+    if failing.is_empty() {
+        eprintln!("pellucid: seeds {from}..{to}: all {count} clean");
+    } else {
+        eprintln!("{}", merged.summary("seed"));
+        let failed = failing.len();
+        eprintln!("pellucid: seeds {from}..{to}: {failed} of {count} failing: {}", failing.join(", "));
+    }
+    Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_s_choice_is_not_varied() {
+        let mut given = DriverOptions::default();
+        given.set("values", "latest");
+        for k in 0..16 {
+            let varied = variation(k, 5, &given, &[]);
+            assert_eq!(varied[0], ("seed", (5 + k).to_string()));
+            assert!(varied.iter().all(|(name, _)| !matches!(*name, "values" | "progress")), "{varied:?}");
+        }
+        let models = [ProgressModel::Fair, ProgressModel::Obe];
+        let of = |k| variation(k, 0, &given, &models).pop();
+        assert_eq!(of(1), Some(("progress", "obe".to_owned())));
+    }
+}

@@ -1,0 +1,102 @@
+//! `pellucid hunt` and `run --seeds`: each distinct finding once, with its runs; baselines, merged reports, ends.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const BUFFERS: &str = "--groups 1 --buffer 0:0=u32x64=iota --buffer 0:1=u32x64 --buffer 0:2=u32x1";
+
+fn shader(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo").join(name)
+}
+
+fn pellucid(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(arguments.split_whitespace()).output().expect("it starts")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("a report");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_finding_of_many_runs_is_told_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let hunt = format!("hunt --runs 12 --report r.json {} {BUFFERS}", shader("reduce.spv").display());
+    let output = pellucid(folder, &hunt);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    assert_eq!(text.matches("error[race-").count(), 1, "{text}");
+    assert!(text.contains(": in 12 of 12 runs, first in run 0\n"), "{text}");
+    assert!(text.ends_with("pellucid: 12 runs: 1 distinct finding\n"), "{text}");
+    assert!(text.contains("replay: pellucid exec --seed 0 "), "{text}");
+
+    let report = lines(&folder.join("r.json"));
+    let kinds: Vec<&str> = report.iter().filter_map(|line| line["type"].as_str()).collect();
+    assert_eq!(kinds, ["run", "finding", "total"]);
+    assert_eq!(report[1]["runs"]["with"], 12);
+    assert_eq!(report[2]["findings"], 1);
+    let shown = pellucid(folder, "report r.json --format sarif");
+    assert!(shown.status.success() && String::from_utf8_lossy(&shown.stdout).contains("race-not-"));
+
+    // What is known does not count.
+    let again = pellucid(folder, &hunt.replace("--report r.json", "--baseline r.json"));
+    let text = errors(&again);
+    assert_eq!(again.status.code(), Some(0), "{text}");
+    assert!(!text.contains("error[") && text.contains("(in the baseline)"), "{text}");
+    assert!(text.ends_with("pellucid: 12 runs: 0 distinct findings, 1 in the baseline\n"), "{text}");
+}
+
+#[test]
+fn a_hunt_ends_when_nothing_new_comes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shader = shader("reduce_fixed.spv");
+    let hunt = format!("hunt --patience 3 {} {BUFFERS}", shader.display());
+    let output = pellucid(folder.path(), &hunt);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(errors(&output), "pellucid: 4 runs: 0 distinct findings\n");
+    let timed = pellucid(folder.path(), &hunt.replace("--patience 3", "--time 0"));
+    assert!(errors(&timed).starts_with("pellucid: 1 run: "), "{}", errors(&timed));
+}
+
+#[test]
+fn outcomes_of_the_program_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Every run but the first finds the file.
+    std::fs::write(folder.path().join("app"), "mkdir seen 2>/dev/null || exit 5\n").expect("a script");
+    let output = pellucid(folder.path(), "hunt --runs 6 -- sh app");
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    assert!(
+        text.contains("2 outcomes of the program itself: status 0 in 1 run; status 5 in 5 runs"),
+        "{text}"
+    );
+    assert!(text.ends_with("0 distinct findings (the program did not use this driver)\n"), "{text}");
+    let nothing = pellucid(folder.path(), "hunt --runs 2 -- /nonexistent/program");
+    assert_eq!(nothing.status.code(), Some(1));
+    assert!(errors(&nothing).contains("cannot start the program"), "{}", errors(&nothing));
+    let bad = pellucid(folder.path(), "hunt --baseline app -- true");
+    assert!(errors(&bad).contains("app"), "{}", errors(&bad));
+}
+
+#[test]
+fn seeds_print_a_finding_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shader = shader("reduce.spv");
+    let program = format!("{} exec-here {} {BUFFERS}", env!("CARGO_BIN_EXE_pellucid"), shader.display());
+    let output = pellucid(folder.path(), &format!("run --seeds 0..4 -- {program}"));
+    let text = errors(&output);
+    assert_eq!(text.matches("error[race-").count(), 1, "{text}");
+    assert!(text.contains(": in 4 of 4 seeds, first in seed 0\n"), "{text}");
+    assert!(!text.contains("did not use this driver"), "{text}");
+    assert!(text.ends_with("pellucid: seeds 0..4: 4 of 4 failing: 0, 1, 2, 3\n"), "{text}");
+}
