@@ -135,6 +135,9 @@ pub struct Config {
     pub chains: bool,
     /// `stale-budget`: after so many reads of one stale entry in a row an invocation sees a newer one.
     pub stale_budget: u32,
+    /// `rehearsals`: executions of a small dispatch that are tried before the one that counts, where atomics
+    /// decide something; with `varied` values.
+    pub rehearsals: u32,
     /// `queues`.
     pub queues: Queues,
     /// `executions`: of one dispatch, in explore mode.
@@ -173,7 +176,7 @@ impl Default for Config {
         Config {
             mode: Mode::Run,
             seed: 0,
-            values: ValuePolicy::Stale,
+            values: ValuePolicy::Varied,
             progress: ProgressModel::Fair,
             report: None,
             exitcode: None,
@@ -187,6 +190,7 @@ impl Default for Config {
             device_type: DeviceType::Cpu,
             chains: true,
             stale_budget: 64,
+            rehearsals: 7,
             queues: Queues::Compute,
             executions: Bounds::default().executions,
             steps: Bounds::default().steps,
@@ -335,8 +339,8 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     option(
         "values",
-        "latest|stale|seeded",
-        "stale",
+        "varied|latest|stale|seeded",
+        "varied",
         "which value a load returns among those that the model allows: newest, oldest, or drawn by the seed",
         |c, v| {
             pick(
@@ -346,6 +350,7 @@ pub const OPTIONS: &[OptionSpec] = &[
                     ("latest", ValuePolicy::Latest),
                     ("stale", ValuePolicy::Stale),
                     ("seeded", ValuePolicy::Seeded),
+                    ("varied", ValuePolicy::Varied),
                 ],
             )
         },
@@ -444,6 +449,13 @@ pub const OPTIONS: &[OptionSpec] = &[
         "64",
         "reads of one stale value in a row before a newer one is seen",
         |c, v| number(&mut c.stale_budget, v),
+    ),
+    option(
+        "rehearsals",
+        "0 to 1000",
+        "7",
+        "other executions of a small dispatch that are tried before it, where atomics decide something",
+        |c, v| put(&mut c.rehearsals, v.parse().ok().filter(|n| *n <= 1000)),
     ),
     option("queues", "compute|pretend-graphics", "compute", "the flags of the queue family", |c, v| {
         pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])

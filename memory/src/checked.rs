@@ -15,6 +15,7 @@ mod group;
 mod lane;
 mod lanes;
 mod observe;
+mod rehearsal;
 mod report;
 
 use self::access_table::{AccessTable, Role};
@@ -108,6 +109,8 @@ pub struct CheckedMemory {
     variables: Vec<(u32, u32)>,
     last_modify: u32,
     observing: bool,
+    /// The number of the present rehearsal, 0 in the execution that counts.
+    rehearsal: u32,
 }
 
 fn no_agents(chains: bool) -> Agents {
@@ -128,6 +131,7 @@ impl CheckedMemory {
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
                 exploring: None,
+                overlay: None,
                 no_history: History::default(),
                 trace: Trace::default(),
                 options: ModelOptions {
@@ -152,6 +156,7 @@ impl CheckedMemory {
                 only_order: false,
             },
             observing: false,
+            rehearsal: 0,
             shadow: Shadow::default(),
             groups: Groups::default(),
             current: 0,
@@ -188,7 +193,9 @@ impl CheckedMemory {
         self.core.draws = 0;
         self.core.sequence = 0;
         self.core.fresh.clear();
-        self.core.seed = core::mix(&[self.options.seed, u64::from(info.number)]);
+        let seed = core::mix(&[self.options.seed, u64::from(info.number)]);
+        self.core.seed =
+            if self.rehearsal == 0 { seed } else { core::mix(&[seed, u64::from(self.rehearsal)]) };
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
         self.core.report.outline = info.outline;

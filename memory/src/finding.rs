@@ -226,6 +226,8 @@ pub enum Fact {
     Bounds(StorageClasses, u64),
     /// Runs of invocations (first and last LocalInvocationIndex) that do not reach a barrier, and why.
     Absent(Absence, Vec<(u32, u32)>),
+    /// Only this rehearsal of the dispatch (the first is 1) showed it.
+    Rehearsal(u32),
 }
 
 /// Why an invocation does not reach a barrier.

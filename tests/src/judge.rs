@@ -16,11 +16,13 @@ pub enum Values {
     Latest,
     /// By the seed.
     Seeded,
+    /// By the seed, for atomics.
+    Varied,
 }
 
 impl Values {
     /// All of them.
-    pub const ALL: [Values; 3] = [Values::Stale, Values::Latest, Values::Seeded];
+    pub const ALL: [Values; 4] = [Values::Varied, Values::Stale, Values::Latest, Values::Seeded];
 
     /// As the driver's option has it.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Values {
             Values::Stale => "stale",
             Values::Latest => "latest",
             Values::Seeded => "seeded",
+            Values::Varied => "varied",
         }
     }
 }
@@ -212,6 +215,20 @@ fn describe(found: &Found) -> String {
         names(&found.missing),
         names(&found.fix)
     )
+}
+
+/// The first of so many seeds under which a bug is found, all of its findings; nothing if none is.
+///
+/// # Errors
+/// As [`run`].
+pub fn first_seed(program: &Path, test: &Test, case: &Case, seeds: u64) -> Result<Option<u64>> {
+    for seed in 0..seeds {
+        let run = run(program, test, case, &Options::new(seed, Values::Varied))?;
+        if case.expected.iter().all(|e| run.findings.iter().any(|f| matches(test, e, f))) {
+            return Ok(Some(seed));
+        }
+    }
+    Ok(None)
 }
 
 /// What is wrong with a run; nothing if it shows what the case says: every expected finding at least once,

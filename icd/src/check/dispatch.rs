@@ -6,6 +6,7 @@
 use super::explored;
 use super::info::{check_info, report, watchdog};
 use super::named::Named;
+use super::rehearse::{rehearse, same};
 use super::watching::Watching;
 use crate::config::Mode;
 use crate::device::Device;
@@ -18,6 +19,7 @@ use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::interface::{Grid, Resources};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError};
 
 /// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
@@ -25,7 +27,7 @@ use std::sync::{Arc, PoisonError};
 const LONG: u64 = 1 << 12;
 
 /// Runs a dispatch over the modelled memory and reports what was found in it: the trap that ended it, if one
-/// did, and what it touched.
+/// did, and what it touched. `rehearsed` counts the dispatches of its pipeline that were rehearsed.
 pub fn dispatch(
     device: &Arc<Device>,
     program: &Program,
@@ -33,6 +35,7 @@ pub fn dispatch(
     resources: &Resources,
     number: u32,
     named: &dyn Fn() -> Named,
+    rehearsed: &AtomicU32,
 ) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
     let Some(state) = &device.checked else {
         let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
@@ -40,6 +43,10 @@ pub fn dispatch(
     };
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let config = &device.instance.config;
+    let mut findings = Vec::new();
+    if config.mode == Mode::Check {
+        findings = rehearse(device, &mut state.memory, program, grid, resources, number, rehearsed);
+    }
     let tell = |findings: &[Finding]| report(device, findings, named, None);
     let mut scheduler = Watching::new(config, program, grid, number);
     scheduler.tell = Some(&tell);
@@ -63,8 +70,10 @@ pub fn dispatch(
         operand.read = read_access(program, operand);
         operand.reference = operand.reference.map(|r| across_dispatches(program, r));
     }
-    let mut findings = state.memory.end_dispatch();
-    findings.extend(scheduler.rest());
+    let mut executed = state.memory.end_dispatch();
+    executed.extend(scheduler.rest());
+    findings.retain(|rehearsed| !executed.iter().any(|finding| same(rehearsed, finding)));
+    findings.splice(0..0, executed);
     drop(state);
     device.instance.session.dispatch_checked();
     if config.mode == Mode::Explore {

@@ -15,6 +15,7 @@ pub mod host;
 mod info;
 pub mod layouts;
 pub mod named;
+mod rehearse;
 mod report;
 pub mod stages;
 pub mod state;

@@ -44,6 +44,23 @@ impl<'a> Watching<'a> {
         Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
     }
 
+    /// Watches a rehearsal of it, the `rehearsal`-th.
+    pub fn of_rehearsal(
+        config: &Config,
+        program: &'a Program,
+        grid: &'a Grid,
+        number: u32,
+        rehearsal: u32,
+    ) -> Watching<'a> {
+        let seed = schedule_seed(schedule_seed(config.seed, number), rehearsal);
+        let inner = if rehearsal.is_multiple_of(2) {
+            ProgressScheduler::new(config.progress, seed)
+        } else {
+            ProgressScheduler::steady(config.progress, seed)
+        };
+        Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
+    }
+
     /// What is left to tell.
     pub fn rest(self) -> impl Iterator<Item = Finding> {
         let told = self.told;

@@ -57,7 +57,8 @@ pub fn run(
         pushed: state.pushed(),
     };
     let outcome = if program.modelled {
-        let (outcome, runs) = checked::dispatch(device, program, &grid, &ready.resources, number, &named);
+        let (resources, rehearsed) = (&ready.resources, &pipeline.rehearsed);
+        let (outcome, runs) = checked::dispatch(device, program, &grid, resources, number, &named, rehearsed);
         let parameters = indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
         check::dispatch(device, queue, state, named(), check::Touches { runs, parameters })?;
         outcome

@@ -15,7 +15,7 @@ use ash::vk;
 use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -29,6 +29,8 @@ pub struct Pipeline {
     unset: OnceLock<Option<Arc<Program>>>,
     key: Key,
     handle: AtomicU64,
+    /// Dispatches of it that were rehearsed, in check mode.
+    pub rehearsed: AtomicU32,
 }
 
 object!(Pipeline, vk::Pipeline, kind::PIPELINE);
@@ -208,6 +210,7 @@ unsafe fn create(
         unset: OnceLock::new(),
         key,
         handle: AtomicU64::new(0),
+        rehearsed: AtomicU32::new(0),
     });
     let handle = handle::insert(pipeline.clone());
     pipeline.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);

@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 15] = [
+const REPLAYED: [&str; 16] = [
     "steps",
     "outcomes",
     "values",
@@ -17,6 +17,7 @@ const REPLAYED: [&str; 15] = [
     "device-type",
     "no-chains",
     "stale-budget",
+    "rehearsals",
     "queues",
     "watchdog",
     "spins",

@@ -293,6 +293,10 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
             };
             absent(runs, where_)
         }
+        Fact::Rehearsal(number) => format!(
+            "seen in rehearsal {number} of the dispatch, which may execute so; not in the execution that the \
+             program got"
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::access_table::AccessTable;
 use super::explore::Exploring;
+use super::rehearsal::Overlay;
 use super::report::{AxiomContext, Report};
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
 use crate::model::ModelOptions;
@@ -88,6 +89,8 @@ pub(super) struct Core {
     pub seed: u64,
     /// Follows every access of an exploration.
     pub exploring: Option<Exploring>,
+    /// Takes the stores of a rehearsal.
+    pub overlay: Option<Box<Overlay>>,
     /// Stands for that of a word without one.
     pub no_history: History,
     /// The first agent of the entered workgroup, and how many there are.
@@ -336,6 +339,7 @@ impl Core {
         let operation = kind.operation();
         self.agents.complete(who.agent);
         let clocks = self.agents.clocks(who.agent).clone();
+        let (policy, budget) = self.staleness(who.agent, place, &kind);
         if cell.history == 0 {
             let write = cell.write;
             let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &clocks);
@@ -348,8 +352,8 @@ impl Core {
                     && !self.ordered(reader, who, &kind, &clocks)
             });
             let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
-            let plain = (ordered && !superseded)
-                || (mutual && (self.values == ValuePolicy::Latest || place.size > 4));
+            let plain =
+                (ordered && !superseded) || (mutual && (policy == ValuePolicy::Latest || place.size > 4));
             if plain && !crowded {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
@@ -367,14 +371,14 @@ impl Core {
         let Some(history) = self.histories.get(cell.history) else { return newest };
         self.draws += 1;
         let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        if self.values != ValuePolicy::Seeded
-            && let Some(again) = history.again(record, &kind, bytes, self.stale_budget)
+        if policy != ValuePolicy::Seeded
+            && let Some(again) = history.again(record, &kind, bytes, budget)
         {
             self.read_from = again.from;
             self.observed.unsettled |= !history.settled(bytes, &[again.saw; 4], again.value);
             return again.value;
         }
-        let spent = kind.atomic && history.spent(who.agent, bytes, self.stale_budget);
+        let spent = kind.atomic && history.spent(who.agent, bytes, budget);
         let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
         let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
         let found = self.conflicts(&earlier, who, &clocks, place, Told::Later);
@@ -389,8 +393,8 @@ impl Core {
             bytes,
             atomic: kind.atomic,
             acquires: self.acquires(number, &kind, bytes),
-            policy: if wide { ValuePolicy::Latest } else { self.values },
-            stale_budget: self.stale_budget,
+            policy: if wide { ValuePolicy::Latest } else { policy },
+            stale_budget: budget,
             floor: found.overruled,
             fresh,
         };
@@ -418,6 +422,19 @@ impl Core {
             self.agents.read_atomic(who.agent, &operation, &heads, after);
         }
         loaded.value
+    }
+
+    /// Which value a load of an agent prefers, and how often it may read the same old one.
+    fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
+        if self.values != ValuePolicy::Varied || !kind.atomic || self.stale_budget == 0 {
+            return (self.values, self.stale_budget);
+        }
+        let dice = mix(&[self.seed, u64::from(agent), place.word]);
+        if !dice.is_multiple_of(4) {
+            return (ValuePolicy::Latest, self.stale_budget);
+        }
+        let doublings = self.stale_budget.ilog2() + 1;
+        (ValuePolicy::Stale, 1 << ((dice >> 32) as u32 % doublings))
     }
 
     /// A new dispatch begins, in which these bytes of device memory are undefined.

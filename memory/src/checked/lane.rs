@@ -3,11 +3,10 @@
 use super::core::{Core, Where, Who};
 use super::lanes::Words;
 use crate::access::{Access, AtomicOp};
-use crate::history::ValuePolicy;
+use crate::history::{ValuePolicy, bits};
 use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space};
 use crate::raw;
 use crate::system::MemoryView;
-use std::sync::atomic::Ordering;
 
 /// The cells of the memory that an instruction accesses.
 pub(super) enum Cells<'a> {
@@ -61,8 +60,12 @@ impl Piece {
 
     /// Bits of the word, placed in the component.
     pub fn lift(&self, word: u32) -> u64 {
-        let mask = (0..4).filter(|b| self.bytes >> b & 1 != 0).fold(0u32, |bits, b| bits | 0xff << (8 * b));
-        let word = u64::from(word & mask);
+        self.lift_of(word, self.bytes)
+    }
+
+    /// The bits of some bytes of the word, placed in the component.
+    pub fn lift_of(&self, word: u32, bytes: u8) -> u64 {
+        let word = u64::from(word & bits(bytes));
         if self.shift >= 0 { word >> self.shift } else { word << -self.shift }
     }
 }
@@ -129,7 +132,7 @@ impl Lane<'_> {
     fn word(&self, piece: &Piece) -> (u32, u8) {
         let load = |address: u64, size: u8| {
             let offset = address.checked_sub(self.view.address)?;
-            raw::load(&self.view, offset, size, Ordering::Relaxed)
+            self.held(offset, size)
         };
         let address = piece.word * 4;
         if let Some(word) = load(address, 4) {
@@ -146,7 +149,7 @@ impl Lane<'_> {
     pub fn read(&mut self, access: &Access, kind: u32, k: usize) -> u64 {
         let Some(place) = self.component(access, kind, k) else { return 0 };
         let who = Who { agent: self.agent, kind };
-        let newest = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let newest = self.held(place.offset, access.size).unwrap_or(0);
         if self.core.exploring.is_some() {
             return self.explore_read(access, who, &place, newest);
         }
@@ -176,7 +179,7 @@ impl Lane<'_> {
     pub fn write(&mut self, access: &Access, kind: u32, k: usize, value: u64, heads: &ReleaseSequence) {
         let Some(place) = self.component(access, kind, k) else { return };
         let who = Who { agent: self.agent, kind };
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let old = self.held(place.offset, access.size).unwrap_or(0);
         self.write_over(access, who, &place, old, value, heads);
     }
 
@@ -204,7 +207,7 @@ impl Lane<'_> {
                 self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);
             }
         }
-        raw::store(&self.view, place.offset, access.size, value, Ordering::Relaxed);
+        self.hold(place.offset, access.size, value);
     }
 
     /// Traces an access with an availability or visibility operation.
@@ -235,7 +238,7 @@ impl Lane<'_> {
         let operation = self.core.kinds.get(kind).operation();
         self.core.agents.begin_atomic(self.agent, &operation);
         self.core.agents.make_available_before(self.agent, &operation);
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let old = self.held(place.offset, access.size).unwrap_or(0);
         let piece = pieces(place.address, access.size).next();
         let heads = match piece {
             Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
@@ -257,7 +260,7 @@ impl Lane<'_> {
         comparator: u64,
     ) -> u64 {
         let Some(place) = self.component(access, kinds.0, 0) else { return 0 };
-        let old = raw::load(&self.view, place.offset, access.size, Ordering::Relaxed).unwrap_or(0);
+        let old = self.held(place.offset, access.size).unwrap_or(0);
         if self.core.exploring.is_some() && pieces(place.address, access.size).count() == 1 {
             return self.explore_modify(access, kinds, &place, (op, value, comparator), old);
         }

@@ -93,7 +93,7 @@ impl Core {
     /// Whether an instruction may be in the common case at all.
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
-        if access.size != 4 || self.exploring.is_some() || self.only_order() {
+        if access.size != 4 || self.exploring.is_some() || self.overlay.is_some() || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);

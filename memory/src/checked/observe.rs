@@ -66,7 +66,14 @@ impl CheckedMemory {
             };
             (0..usize::from(access.components)).all(|k| {
                 let held = raw::load(&view, offset + k as u64 * size, access.size, Ordering::Relaxed);
-                held.is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
+                let overlay =
+                    self.core.overlay.as_ref().filter(|_| !matches!(to, Pointers::Workgroup { .. }));
+                let over = |held| {
+                    let at = view.address.wrapping_add(offset + k as u64 * size);
+                    overlay.map_or(held, |overlay| overlay.over(at, access.size, held))
+                };
+                held.map(over)
+                    .is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
             })
         })
     }

@@ -8,6 +8,7 @@ mod fast_paths;
 mod locks;
 mod machine;
 mod observed;
+mod rehearsal;
 mod remembered;
 use machine::*;
 

@@ -36,6 +36,9 @@ pub enum ValuePolicy {
     Stale,
     /// Any, by the seed.
     Seeded,
+    /// Of what an atomic may read, the seed says for each reader and location how often it gets the oldest
+    /// before the newest, often never; all else gets the oldest.
+    Varied,
 }
 
 /// The index of a write to a location; 0 is what was there before the history.
@@ -436,7 +439,7 @@ impl History {
         let index = match load.policy {
             _ if found.len() == 1 => 0,
             ValuePolicy::Latest => found.len() - 1,
-            ValuePolicy::Stale => 0,
+            ValuePolicy::Stale | ValuePolicy::Varied => 0,
             ValuePolicy::Seeded => pick(found.len()).min(found.len() - 1),
         };
         let mut admissible: Vec<u32> = Vec::new();

@@ -45,6 +45,11 @@ impl ProgressScheduler {
         }
     }
 
+    /// The same with steady priorities, see [`SeededScheduler::steady`].
+    pub fn steady(model: ProgressModel, seed: u64) -> ProgressScheduler {
+        ProgressScheduler { chosen: SeededScheduler::steady(seed), ..ProgressScheduler::new(model, seed) }
+    }
+
     fn started(&self, group: Group) -> bool {
         self.turns.contains_key(&group)
     }

@@ -80,17 +80,27 @@ pub trait Scheduler {
 }
 
 /// The default scheduler: a function of the seed and of what the units have done, and fair: no unit waits for
-/// ever.
+/// ever. By the seed, units change after each step or run for a while.
 #[derive(Clone, Debug)]
 pub struct SeededScheduler {
     seed: u64,
     turn: u64,
+    /// For how many steps a unit keeps its priority: a power of two, as its logarithm.
+    stretch: u32,
 }
+
+/// What [`SeededScheduler`] chooses among for its stretches.
+const STRETCHES: [u32; 8] = [0, 0, 0, 0, 0, 0, 1, 4];
 
 impl SeededScheduler {
     /// The schedule of `seed`.
     pub fn new(seed: u64) -> SeededScheduler {
-        SeededScheduler { seed, turn: 0 }
+        SeededScheduler { seed, turn: 0, stretch: STRETCHES[(mix(!seed) % STRETCHES.len() as u64) as usize] }
+    }
+
+    /// The schedule of `seed` in which units keep their priorities for ever: whoever has the highest runs on.
+    pub fn steady(seed: u64) -> SeededScheduler {
+        SeededScheduler { stretch: u64::BITS - 1, ..SeededScheduler::new(seed) }
     }
 }
 
@@ -114,6 +124,6 @@ impl Scheduler for SeededScheduler {
 
     fn priority(&self, unit: &Unit) -> u64 {
         let who = u64::from(unit.workgroup) << 32 | u64::from(unit.subgroup) << 8 | u64::from(unit.strand);
-        mix(self.seed ^ mix(who ^ mix(unit.step)))
+        mix(self.seed ^ mix(who ^ mix(unit.step >> self.stretch)))
     }
 }

@@ -46,7 +46,7 @@ fn command(arguments: &[String]) -> Result<bool> {
                     if !filters.iter().all(|f| name.contains(f)) {
                         continue;
                     }
-                    let run = judge::run(&program, &test, case, &Options::new(0, Values::Stale))?;
+                    let run = judge::run(&program, &test, case, &Options::new(0, Values::Varied))?;
                     let problems = judge::problems(&test, case, &run);
                     if !filters.is_empty() {
                         writeln!(out, "{}{}", run.text, run.output)?;
@@ -58,6 +58,33 @@ fn command(arguments: &[String]) -> Result<bool> {
             }
             Ok(good)
         }
-        _ => bail!("planted run FILE CASE | build [--force] | check [FILTER]..."),
+        ["seeds", count, ref filters @ ..] => {
+            let program = std::env::current_exe()?;
+            let count = count.parse()?;
+            let tests = corpus::all()?;
+            let mut found = vec![0u32; count as usize];
+            let mut never = 0;
+            for (test, case) in tests.iter().flat_map(|t| t.cases.iter().map(move |c| (t, c))) {
+                let name = format!("{} {}", test.name, case.name);
+                if case.expected.is_empty() || !filters.iter().all(|f| name.contains(f)) {
+                    continue;
+                }
+                match judge::first_seed(&program, test, case, count)? {
+                    Some(seed) => {
+                        found[seed as usize] += 1;
+                        if seed > 0 {
+                            writeln!(out, "{name}: seed {seed}")?;
+                        }
+                    }
+                    None => {
+                        never += 1;
+                        writeln!(out, "{name}: none of {count} seeds")?;
+                    }
+                }
+            }
+            writeln!(out, "bugs by the first seed that finds them: {found:?}, never {never}")?;
+            Ok(never == 0)
+        }
+        _ => bail!("planted run FILE CASE | build [--force] | check [FILTER]... | seeds COUNT [FILTER]..."),
     }
 }

@@ -49,6 +49,9 @@ pub struct Case {
     pub finals: Vec<Final>,
     /// The device is expected to be lost.
     pub lost: bool,
+    /// Not every seed finds what is expected: whether it is executed depends on the schedule and on what
+    /// atomics read.
+    pub some_seeds: bool,
 }
 
 /// A finding that must be there.

@@ -124,6 +124,7 @@ fn apply(directive: &str, case: &mut Case) -> Result<Option<(String, Vec<String>
             case.finals.push(Final { resource: resource.to_owned(), first, values });
         }
         "lost" => case.lost = true,
+        "some-seeds" => case.some_seeds = true,
         // Words about the case, for people.
         "note" => {}
         _ => match step(word, rest)? {
