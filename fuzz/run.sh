@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes. run.sh SECONDS [TARGET...]: each target for that long; without names all of them.
-# Seeds are the repository's own shaders, litmus tests and reports; what is found stands in fuzz/corpus, crashes
-# in fuzz/artifacts. `cargo fuzz run TARGET` works as well; this needs nothing but a C++ compiler.
+# Seeds are the repository's own shaders, litmus tests and reports; what is found stands in fuzz/corpus,
+# crashes in fuzz/artifacts. `cargo fuzz run TARGET` works as well; this needs nothing but a C++ compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?seconds for each target}

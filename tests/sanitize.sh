@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: tests/sanitize.sh [address|thread]...   (default: both)
-# Builds the driver with a sanitizer and runs tests/c/driver.c against it, in run and in check mode, by itself and
-# through the Vulkan loader where that is installed. Needs a C compiler, the Vulkan headers, and for `thread` the
-# toolchain's component rust-src, because the standard library has to be built with that sanitizer, too.
+# Builds the driver with a sanitizer and runs tests/c/driver.c against it, in run and in check mode, by itself
+# and through the Vulkan loader where that is installed. Needs a C compiler, the Vulkan headers, and for
+# `thread` the toolchain's component rust-src, because the standard library has to be built with that
+# sanitizer, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=x86_64-unknown-linux-gnu

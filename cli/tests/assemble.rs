@@ -35,7 +35,7 @@ fn files(extension: &str) -> Vec<PathBuf> {
 fn has(tool: &str) -> bool {
     let there = Command::new(tool).arg("--version").output().is_ok();
     if !there {
-        eprintln!("skipped: {tool} is not installed (Debian: spirv-tools)");
+        pellucid_test_host::skipped(&format!("{tool} (Debian: spirv-tools)"));
     }
     there
 }

@@ -17,8 +17,8 @@ const INPUTS: usize = 8;
 const OPERATIONS: usize = 32;
 
 /// Operations on 32-bit integers: the instruction and what its operands are. `n`: not zero and small, so that
-/// no quotient overflows; `p`: not negative, where results are undefined otherwise; `s`: less than 32; `h`: less
-/// than 16; `x`: any.
+/// no quotient overflows; `p`: not negative, where results are undefined otherwise; `s`: less than 32; `h`:
+/// less than 16; `x`: any.
 const INTEGER: [(&str, &str); 27] = [
     ("OpIAdd", "xx"),
     ("OpISub", "xx"),
@@ -264,7 +264,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 #[test]
 fn random_arithmetic_is_that_of_lavapipe() {
     let Some(theirs) = lavapipe() else {
-        return eprintln!("skipped random_arithmetic_is_that_of_lavapipe: lavapipe is not there");
+        return pellucid_test_host::skipped("lavapipe (Debian: mesa-vulkan-drivers)");
     };
     let ours = Driver::open(&pellucid::driver::library().expect("the driver"));
     let theirs = Driver::open(&theirs);

@@ -201,6 +201,14 @@ fuzz_target!(|bytes: &[u8]| {
             break;
         }
     }
-    // SAFETY: nothing of the device is used again.
-    unsafe { ManuallyDrop::drop(&mut v) };
+    // What is left would be there as long as the process, which has so many files and mappings only.
+    // SAFETY: handles that were made; nothing of the device is used again.
+    unsafe {
+        let _ = v.device.device_wait_idle();
+        objects.descriptor_pools.iter().for_each(|pool| v.device.destroy_descriptor_pool(*pool, None));
+        objects.views.iter().for_each(|view| v.device.destroy_buffer_view(*view, None));
+        objects.buffers.iter().for_each(|buffer| v.device.destroy_buffer(*buffer, None));
+        objects.memories.iter().for_each(|memory| v.device.free_memory(*memory, None));
+        ManuallyDrop::drop(&mut v);
+    }
 });

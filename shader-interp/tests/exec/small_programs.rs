@@ -178,7 +178,9 @@ fn loads_and_stores_of_buffers_in_and_out_of_bounds() {
     // The last four invocations have no element of the first buffer.
     let buffers = [vec![1f32.to_bits(); 60], (0..64).map(|k| (k as f32).to_bits()).collect()];
     let expected: Vec<u32> = (0..60).map(|k| (2.0 * k as f32 + 1.0).to_bits()).collect();
-    for result in results(&[false, true], words!("saxpy"), &buffers, &[2f32.to_bits(), 64]) {
+    // Miri has seen run mode above.
+    let modes: &[bool] = if cfg!(miri) { &[true] } else { &[false, true] };
+    for result in results(modes, words!("saxpy"), &buffers, &[2f32.to_bits(), 64]) {
         assert_eq!(result, expected);
     }
 }

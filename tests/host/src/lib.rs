@@ -314,3 +314,13 @@ impl Drop for Vulkan {
         }
     }
 }
+
+/// Says that a test needs something that is not installed.
+///
+/// # Panics
+/// `NOTHING_SKIPPED` is set: the environment claims that all is there.
+#[allow(clippy::print_stderr)]
+pub fn skipped(missing: &str) {
+    assert!(std::env::var_os("NOTHING_SKIPPED").is_none(), "not installed: {missing}");
+    eprintln!("skipped: {missing} is not installed");
+}
