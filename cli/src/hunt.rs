@@ -1,6 +1,6 @@
 //! `pellucid hunt`: many runs of a program, each under another seed, policy, staleness and progress model;
-//! every distinct finding is printed once, with in how many runs it came and how to see it again. And the same
-//! for seeds alone (`pellucid run --seeds`).
+//! every distinct finding is printed once, with in how many runs it came and how to see it again. And the
+//! same for seeds alone (`pellucid run --seeds`).
 
 use crate::merged::Merged;
 use crate::options::DriverOptions;

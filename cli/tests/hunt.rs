@@ -1,4 +1,5 @@
-//! `pellucid hunt` and `run --seeds`: each distinct finding once, with its runs; baselines, merged reports, ends.
+//! `pellucid hunt` and `run --seeds`: each distinct finding once, with its runs; baselines, merged reports,
+//! ends.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

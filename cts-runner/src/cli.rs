@@ -188,7 +188,7 @@ pub struct PageArgs {
     /// Results folders of whole runs, or folders that hold them.
     #[arg(required = true, value_name = "FOLDER")]
     pub folders: Vec<PathBuf>,
-    /// The page.
+    /// The Markdown file that gets the results.
     #[arg(long, value_name = "FILE", default_value = "docs/conformance.md")]
     pub page: PathBuf,
     /// Write nothing; exit with 1 if the page would change.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// How to start the suite's binary.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The binary.
+    /// The suite's executable: `deqp-vk`.
     pub binary: PathBuf,
     /// The folder it starts in: the one with its data.
     pub folder: PathBuf,
@@ -107,7 +107,7 @@ pub struct Outcome {
 
 /// The files of a process, all in a folder of its own.
 pub struct Files {
-    /// The folder.
+    /// Nobody else's, as long as the process lives.
     pub folder: PathBuf,
 }
 

@@ -57,7 +57,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// The journal.
+    /// One line of JSON for each case that has ended.
     pub fn journal(&self) -> PathBuf {
         self.file("journal.jsonl")
     }
@@ -171,7 +171,7 @@ pub fn to_json(value: &impl Serialize) -> String {
 /// A result with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The result.
+    /// What the suite said.
     pub result: CaseResult,
     /// How it compares with what was expected.
     pub verdict: Verdict,

@@ -39,7 +39,7 @@ pub struct Expected {
 /// Where expectations are written down.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Baselines.
+    /// Files of expected results.
     pub baselines: Vec<PathBuf>,
     /// Files of expressions of known flakes.
     pub flakes: Vec<PathBuf>,

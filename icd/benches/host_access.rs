@@ -1,8 +1,8 @@
 //! What looking at the host costs: `cargo bench -p pellucid-icd --bench host_access [DRIVER...]`.
 //!
 //! Each driver (this build's, and those named) runs in processes of its own, in each mode: a submission and a
-//! wait with 64 MiB mapped and idle, and a program that writes all of them between submissions, on coherent and
-//! on non-coherent memory.
+//! wait with 64 MiB mapped and idle, and a program that writes all of them between submissions, on coherent
+//! and on non-coherent memory.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ash::vk;

@@ -36,7 +36,7 @@ impl Mode {
 pub struct OutcomeBuffer {
     /// Descriptor set.
     pub set: u32,
-    /// Binding.
+    /// Within the set.
     pub binding: u32,
     /// How its elements are shown.
     pub element: Element,
@@ -128,7 +128,7 @@ pub struct Config {
     pub max_workgroup_invocations: u32,
     /// `threads`: host threads for shaders; 0 for one per core. No result depends on it.
     pub threads: u32,
-    /// `device-type`.
+    /// `device-type`: what applications are told that the device is.
     pub device_type: DeviceType,
     /// False by `no-chains`: availability and visibility chains
     /// (`vulkanMemoryModelAvailabilityVisibilityChains`).
@@ -138,7 +138,7 @@ pub struct Config {
     /// `rehearsals`: executions of a small dispatch that are tried before the one that counts, where atomics
     /// decide something; with `varied` values.
     pub rehearsals: u32,
-    /// `queues`.
+    /// `queues`: what the queue family is shown as.
     pub queues: Queues,
     /// `executions`: of one dispatch, in explore mode.
     pub executions: u64,
@@ -153,10 +153,10 @@ pub struct Config {
     /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for
     /// no limit.
     pub watchdog: u64,
-    /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which nothing
-    /// that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
+    /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which
+    /// nothing that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
     pub spins: u64,
-    /// `notes`.
+    /// `notes`: what is told beside findings.
     pub notes: Notes,
     /// `validation`: the messages of the validation layer are findings.
     pub validation: bool,
@@ -247,7 +247,7 @@ pub enum ConfigError {
     /// A variable that begins with `PELLUCID_` and is none of ours.
     #[error("unknown variable {variable}; the variables of Pellucid are: {valid}")]
     Unknown {
-        /// The variable.
+        /// As the environment has it.
         variable: String,
         /// All valid names, comma-separated.
         valid: String,

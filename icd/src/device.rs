@@ -40,7 +40,6 @@ struct Names {
 pub struct Device {
     /// Its number, by which handles know that they are of it.
     pub number: DeviceNumber,
-    /// Its instance.
     pub instance: Arc<Instance>,
     /// What it claims.
     pub caps: Arc<Caps>,
@@ -230,7 +229,6 @@ impl Device {
         }
     }
 
-    /// The handles of the queues.
     pub fn queue_handles(&self) -> &[vk::Queue] {
         self.queues.get().map_or(&[], Vec::as_slice)
     }
@@ -304,7 +302,6 @@ impl Device {
         self.workers.get().map_or(&[], Vec::as_slice)
     }
 
-    /// The queues.
     pub fn queues(&self) -> Vec<Arc<Queue>> {
         self.queues
             .get()

@@ -6,7 +6,8 @@
 //! makes it null or valid for its type and count until the call returns, and nobody else writes there
 //! meanwhile. Where null is not allowed it is refused with an error instead of trusted.
 //!
-//! Entry points have that valid usage as their own contract, and `boundary::entries` says so for their bodies.
+//! Entry points have that valid usage as their own contract, and `boundary::entries` says so for their
+//! bodies.
 
 use crate::error::{Error, Outcome};
 use ash::vk;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 pub struct About {
     /// Its type.
     pub kind: vk::ObjectType,
-    /// Its handle.
     pub handle: u64,
     /// Its debug name, or "".
     pub name: String,
@@ -20,7 +19,6 @@ pub struct About {
 /// A message for debug messengers.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// Severity.
     pub severity: vk::DebugUtilsMessageSeverityFlagsEXT,
     /// Type.
     pub kind: vk::DebugUtilsMessageTypeFlagsEXT,

@@ -1,5 +1,5 @@
-//! Waiting for a device and handing work to its workers, under interleavings of a few threads: nobody sleeps on,
-//! and everything runs once, in its turn.
+//! Waiting for a device and handing work to its workers, under interleavings of a few threads: nobody sleeps
+//! on, and everything runs once, in its turn.
 
 use shuttle::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use shuttle::thread;

@@ -35,7 +35,7 @@ pub struct Access {
     pub available: Option<Scope>,
     /// `MakePointerVisible` / `MakeTexelVisible` at this scope (reads).
     pub visible: Option<Scope>,
-    /// `Volatile`.
+    /// `Volatile`: not left out, not merged with others.
     pub volatile: bool,
     /// The scope of an atomic instruction; `None` for a plain access.
     pub atomic: Option<Scope>,

@@ -2,8 +2,8 @@
 //!
 //! An allocation is a range of a heap's memory file mapped twice: the **device view**, through which shaders
 //! and commands work, and the **host view**, which the application gets from vkMapMemory. Where nobody checks
-//! the host, both show the same bytes at once, whatever the memory type promises: a flush or an invalidate has
-//! nothing to do. Where the host is checked, [`crate::host`] says what the two show.
+//! the host, both show the same bytes at once, whatever the memory type promises: a flush or an invalidate
+//! has nothing to do. Where the host is checked, [`crate::host`] says what the two show.
 //!
 //! Both views live as long as the allocation; whoever uses it holds a reference to it.
 

@@ -97,7 +97,7 @@ pub enum AccessKind {
     Read,
     /// A store.
     Write,
-    /// A read-modify-write.
+    /// An atomic instruction that may do both.
     ReadModifyWrite(AtomicOp),
 }
 
@@ -321,9 +321,9 @@ pub enum Edit {
     },
     /// Replace the load and the store of an update by one read-modify-write.
     AtomicUpdate {
-        /// The load.
+        /// Reads the value before the update.
         load: Site,
-        /// The store.
+        /// Writes the value after it.
         store: Site,
         /// What it does.
         operation: AtomicOp,

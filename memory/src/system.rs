@@ -105,7 +105,7 @@ pub enum Notice<'a> {
     OutsideImage {
         /// The image's memory; nothing where no image is bound.
         view: &'a MemoryView<'a>,
-        /// The texels.
+        /// Coordinates of each lane.
         texels: Texels<'a>,
         /// Bytes of a texel.
         bytes: u8,

@@ -1,5 +1,5 @@
-// Uses the driver as an application does, in ways that stress the lifetime and sharing of its memory. Run under
-// sanitizers by tests/sanitize.sh.
+// Uses the driver as an application does, in ways that stress the lifetime and sharing of its memory. Run
+// under sanitizers by tests/sanitize.sh.
 //
 // usage: driver LIBRARY SQUARE.spv [CASE...]   LIBRARY: the driver, or the Vulkan loader
 #define VK_NO_PROTOTYPES

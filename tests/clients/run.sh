@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs programs that nobody here wrote on the driver, each in run and in check mode, and checks what they compute. `setup.sh` installs them.
+# Runs programs that nobody here wrote on the driver, each in run and in check mode, and checks what they
+# compute. `setup.sh` installs them.
 #
 # usage: run.sh [FOLDER [PELLUCID]]
-# FOLDER: where setup.sh put them (default: target/clients). PELLUCID: the command (default: target/release/pellucid).
+# FOLDER: where setup.sh put them (default: target/clients). PELLUCID: the command (default:
+# target/release/pellucid).
 set -uo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root="$(cd "$here/../.." && pwd)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the clients into a folder (default: target/clients): a Python environment, Kompute built from its source package with Debian's
-# pybind11 and fmt, and the vulkano program. What is there already is kept.
+# Installs the clients into a folder (default: target/clients): a Python environment, Kompute built from its
+# source package with Debian's pybind11 and fmt, and the vulkano program. What is there already is kept.
 #
 # usage: setup.sh [FOLDER]
 set -euo pipefail

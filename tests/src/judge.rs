@@ -58,7 +58,7 @@ impl Options {
 /// One finding of a report.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Its id.
+    /// As `docs/report.md` lists it.
     pub id: String,
     /// Line and opcode of each access.
     pub accesses: Vec<(Option<u32>, String)>,

@@ -14,7 +14,7 @@
 //! cargo test -p pellucid-tests --test planted                      seeds 0..4
 //! PELLUCID_SEEDS=0..64 cargo test -p pellucid-tests --test planted  a longer run
 //! PELLUCID_BLESS=1 cargo test -p pellucid-tests --test planted      writes the .expected files anew
-//! cargo run -p pellucid-tests --bin planted -- build                compiles the shaders anew (glslangValidator, spirv-as, spirv-val)
+//! cargo run -p pellucid-tests --bin planted -- build                compiles the shaders anew
 //! cargo run -p pellucid-tests --bin planted -- check [FILTER]       shows what each case gives
 //! ```
 //!

@@ -7,7 +7,7 @@ use super::AssembleError;
 pub enum Kind {
     /// `%name`; the text is without the `%`.
     Id,
-    /// `=`.
+    /// `=`, before what gives a result.
     Equals,
     /// `"..."`, its escapes undone.
     String(String),

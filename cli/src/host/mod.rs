@@ -28,9 +28,9 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// The buffer of another binding.
     Alias {
-        /// Its set.
+        /// Descriptor set of that one.
         set: u32,
-        /// Its binding.
+        /// Number within it.
         binding: u32,
     },
 }
@@ -63,9 +63,9 @@ pub enum HostError {
     /// A Vulkan call failed.
     #[error("{call}: {result:?}")]
     Vulkan {
-        /// The call.
+        /// Its name: `vkCreateDevice`.
         call: &'static str,
-        /// Its result.
+        /// What it returned.
         result: vk::Result,
     },
     /// The program does not fit the shader.

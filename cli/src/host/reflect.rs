@@ -30,7 +30,7 @@ const CLASS_STORAGE_BUFFER: u32 = 12;
 pub enum Constant {
     /// OpTypeBool.
     Bool,
-    /// A number.
+    /// OpTypeInt or OpTypeFloat.
     Number(Element),
 }
 

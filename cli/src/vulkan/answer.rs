@@ -18,7 +18,7 @@ pub enum Answer {
     Seen {
         /// The answer.
         holds: bool,
-        /// The runs.
+        /// Among those that count.
         runs: u64,
     },
     /// Undecided: no run shows what would decide it.

@@ -7,7 +7,7 @@ use pellucid_memory::litmus::program::{Instruction, Program};
 /// What stands between a dispatch and the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The first.
+    /// There is none before.
     First,
     /// An execution dependency: system-synchronizes-with alone.
     Execution,

@@ -5,15 +5,17 @@
 //! One object, with the fields of [`pellucid_memory::litmus::report`] where they mean the same, `by` being
 //! `vulkan` and `complete` always false:
 //!
-//! | field | meaning |
-//! |---|---|
-//! | `file`, `test`, `format`, `model`, `by`, `complete` | as there |
-//! | `sample` | `device`, `seed`, `asked` and `runs` (that came to an end), `filtered` and `blocked` (runs among them that do not count), `stopped` (why there are fewer runs than asked for, or null) |
-//! | `question` | `text`; `holds`: an answer that a run shows, null if none does; `runs` that show it |
-//! | `outcomes` | the final states that were seen, as there |
-//! | `seen` | for each of them `state`, `runs`, `first` (a run, from 0) and `allowed` by the axioms (null if they hit a bound) |
-//! | `race_free` | `holds`: false where a race was found, otherwise null; `runs` with one; `race` (`run`, `id`, `title`, `accesses`); the field is null where the driver tells no races |
-//! | `axioms` | `complete`, `outcomes` that they allow, `not_seen` among them, `forbidden` ones that were seen, `race_free` (null if undecided), `contradicted` |
+//! - `file`, `test`, `format`, `model`, `by`, `complete`: as there
+//! - `sample`: `device`, `seed`, `asked` and `runs` (that came to an end), `filtered` and `blocked` (runs
+//!   among them that do not count), `stopped` (why there are fewer runs than asked for, or null)
+//! - `question`: `text`; `holds`: an answer that a run shows, null if none does; `runs` that show it
+//! - `outcomes`: the final states that were seen, as there
+//! - `seen`: for each of them `state`, `runs`, `first` (a run, from 0) and `allowed` by the axioms (null if
+//!   they hit a bound)
+//! - `race_free`: `holds`: false where a race was found, otherwise null; `runs` with one; `race` (`run`,
+//!   `id`, `title`, `accesses`); the field is null where the driver tells no races
+//! - `axioms`: `complete`, `outcomes` that they allow, `not_seen` among them, `forbidden` ones that were
+//!   seen, `race_free` (null if undecided), `contradicted`
 
 use super::answer::{AgainstAxioms, Answer};
 use super::sample::Sample;

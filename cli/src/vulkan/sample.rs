@@ -84,7 +84,7 @@ pub struct Sampling {
 pub struct Sample {
     /// The device's name.
     pub device: String,
-    /// The seed.
+    /// What decided the schedules of all runs.
     pub seed: u64,
     /// Runs that were asked for.
     pub asked: u64,

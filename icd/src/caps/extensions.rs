@@ -9,9 +9,7 @@ use ash::vk;
 /// One extension.
 #[derive(Clone, Copy, Debug)]
 pub struct Extension {
-    /// Its name.
     pub name: &'static str,
-    /// Its revision.
     pub revision: u32,
 }
 

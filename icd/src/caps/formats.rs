@@ -63,13 +63,10 @@ pub fn properties(format: vk::Format) -> vk::FormatProperties {
 /// What is asked of vkGetPhysicalDeviceImageFormatProperties.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageQuery {
-    /// Format.
     pub format: vk::Format,
     /// Dimensions.
     pub image_type: vk::ImageType,
-    /// Tiling.
     pub tiling: vk::ImageTiling,
-    /// Usage.
     pub usage: vk::ImageUsageFlags,
     /// Creation flags.
     pub flags: vk::ImageCreateFlags,

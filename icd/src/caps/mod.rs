@@ -42,11 +42,9 @@ pub const BIND_ALIGNMENT: u64 = 64;
 /// The claims of one physical device, which depend on the configuration.
 #[derive(Debug)]
 pub struct Caps {
-    /// Features.
     pub features: Features,
     /// `maxComputeWorkGroupInvocations`.
     pub workgroup_invocations: u32,
-    /// `subgroupSize`.
     pub subgroup_size: u32,
     /// The type shown.
     pub device_type: vk::PhysicalDeviceType,
@@ -75,7 +73,6 @@ impl Caps {
         if self.pretend_graphics { flags | vk::QueueFlags::GRAPHICS } else { flags }
     }
 
-    /// The queue family.
     pub fn queue_family(&self) -> vk::QueueFamilyProperties {
         vk::QueueFamilyProperties {
             queue_flags: self.queue_flags(),

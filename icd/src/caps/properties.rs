@@ -5,11 +5,8 @@ use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;
 
-/// `deviceName`.
 pub const DEVICE_NAME: &str = "Pellucid";
-/// `driverName`.
 pub const DRIVER_NAME: &str = "Pellucid";
-/// `driverInfo`.
 pub const DRIVER_INFO: &str =
     concat!("Pellucid ", env!("CARGO_PKG_VERSION"), " (software, Vulkan memory model)");
 

@@ -49,7 +49,6 @@ pub struct NamedSemaphore {
 
 /// A hazard and what names its commands.
 pub struct Found {
-    /// The hazard.
     pub hazard: Hazard,
     /// The earlier command.
     pub first: Option<Arc<CommandName>>,
@@ -61,7 +60,6 @@ pub struct Found {
 
 /// An access of the host that is not ordered with one of the device, and what names them.
 pub struct HostFound {
-    /// The hazard.
     pub hazard: HostHazard,
     /// The device's command.
     pub command: Option<Arc<CommandName>>,
@@ -73,7 +71,6 @@ pub struct HostFound {
 pub enum WhoName {
     /// A command; `None`: too long ago to be named.
     Command(Option<Arc<CommandName>>),
-    /// The host.
     Host(&'static str),
 }
 
@@ -142,7 +139,6 @@ pub struct Hazards(Mutex<State>);
 pub struct At<'a> {
     /// Index of the queue.
     pub queue: u32,
-    /// Its name.
     pub queue_name: &'a str,
     /// Open labels.
     pub labels: &'a [String],

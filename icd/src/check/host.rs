@@ -18,7 +18,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
 /// Memory that the host can map.
 #[derive(Clone)]
 pub struct Mappable<T> {
-    /// Its bytes.
     pub bytes: T,
     /// The handle of its VkDeviceMemory.
     pub handle: u64,

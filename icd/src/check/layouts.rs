@@ -15,9 +15,7 @@ use std::sync::{Arc, Weak};
 
 /// An image that is bound to memory, as far as its layouts go.
 pub struct Bound {
-    /// Its handle.
     pub handle: u64,
-    /// Tiling.
     pub tiling: vk::ImageTiling,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
@@ -74,7 +72,6 @@ impl Bound {
 
 /// Subresources of an image, as a command uses them.
 pub struct ImageUse {
-    /// The image.
     pub image: Arc<Bound>,
     /// Mip levels.
     pub levels: ops::Range<u32>,
@@ -89,9 +86,7 @@ pub struct ImageUse {
 /// Who did something: a command by its tag, or the host by the tag of the call before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// A command.
     Command(u64),
-    /// The host.
     Host(u64),
 }
 
@@ -119,7 +114,6 @@ pub enum Wrong {
 
 /// A use of a subresource that is not right.
 pub struct Mismatch {
-    /// The image.
     pub image: Arc<Bound>,
     /// Mip level.
     pub level: u32,

@@ -18,7 +18,6 @@ pub enum Changes {
 pub struct Named {
     /// Its number on the device.
     pub number: u32,
-    /// The program.
     pub program: Arc<Program>,
     /// The pipeline's debug name, or "".
     pub pipeline: String,
@@ -26,7 +25,6 @@ pub struct Named {
     pub labels: Vec<String>,
     /// The queue's debug name, or what it is.
     pub queue: String,
-    /// Objects.
     pub objects: Arc<[Object]>,
     /// Push constant bytes that were set: first and last of each run.
     pub pushed: Vec<(u32, u32)>,

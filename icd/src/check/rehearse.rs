@@ -1,5 +1,5 @@
-//! Rehearsals: before a small dispatch in which atomics decide something, other executions of it, whose stores
-//! nobody sees. What one schedule, or one choice of values, hides is found by another.
+//! Rehearsals: before a small dispatch in which atomics decide something, other executions of it, whose
+//! stores nobody sees. What one schedule, or one choice of values, hides is found by another.
 
 use super::info::check_info;
 use super::watching::Watching;

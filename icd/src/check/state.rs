@@ -5,7 +5,6 @@ use pellucid_memory::checked::{CheckOptions, CheckedMemory};
 
 /// The modelled memory of a device.
 pub struct CheckState {
-    /// The memory.
     pub memory: CheckedMemory,
 }
 

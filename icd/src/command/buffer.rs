@@ -28,9 +28,7 @@ pub enum State {
     Invalid,
 }
 
-/// A command buffer.
 pub struct CommandBuffer {
-    /// Its device.
     pub device: Arc<Device>,
     /// Primary or secondary.
     pub level: vk::CommandBufferLevel,

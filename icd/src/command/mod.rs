@@ -28,9 +28,7 @@ use std::sync::Arc;
 /// One side of a dependency: stages and accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Half {
-    /// Stages.
     pub stages: vk::PipelineStageFlags2,
-    /// Accesses.
     pub accesses: vk::AccessFlags2,
 }
 
@@ -74,14 +72,12 @@ pub enum BarrierOf {
 pub struct Dependency {
     /// The stages of a 1.0 command; `None` if each barrier names its own.
     pub stages: Option<(vk::PipelineStageFlags2, vk::PipelineStageFlags2)>,
-    /// Barriers.
     pub barriers: Vec<Barrier>,
 }
 
 /// An image as a command uses it: in the layout that it names.
 #[derive(Clone)]
 pub struct ImageIn {
-    /// The image.
     pub image: Arc<Image>,
     /// The layout that its subresources are said to be in.
     pub layout: vk::ImageLayout,

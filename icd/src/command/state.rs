@@ -43,7 +43,6 @@ impl BoundSet<'_> {
 
 /// What a command buffer has bound.
 pub struct State<'a> {
-    /// The pipeline.
     pub pipeline: Option<&'a Pipeline>,
     sets: SmallVec<[Option<BoundSet<'a>>; 4]>,
     push: [u8; PUSH_CONSTANTS as usize],
@@ -60,7 +59,6 @@ pub struct State<'a> {
 
 /// The resources of the last dispatch, as long as nothing changes.
 pub struct Ready {
-    /// The resources.
     pub resources: Resources,
 }
 
@@ -164,8 +162,8 @@ impl<'a> State<'a> {
         Ready { resources }
     }
 
-    /// The image view of a reference that means the same in all dispatches, and the layout that the descriptor
-    /// names: set, binding and element.
+    /// The image view of a reference that means the same in all dispatches, and the layout that the
+    /// descriptor names: set, binding and element.
     pub fn image(&self, reference: Reference) -> Option<(Arc<ImageView>, vk::ImageLayout)> {
         let bound = self.bound(reference.0 >> 28)?;
         let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;

@@ -15,11 +15,9 @@ use pellucid_memory::device::MemoryRange;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A buffer.
 pub struct Buffer {
     /// Bytes.
     pub size: u64,
-    /// Usage.
     pub usage: vk::BufferUsageFlags,
     /// Its handle, for messages.
     pub handle: AtomicU64,
@@ -40,7 +38,6 @@ impl Buffer {
             .ok_or_else(|| Error::usage(format!("VkBuffer {:#x} is not bound to memory", self.handle())))
     }
 
-    /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
     }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 /// A texel view of a buffer.
 pub struct BufferView {
-    /// The buffer.
     pub buffer: Arc<Buffer>,
     /// The texels' format.
     pub format: vk::Format,
@@ -21,7 +20,6 @@ pub struct BufferView {
     pub offset: u64,
     /// Bytes: whole texels.
     pub range: u64,
-    /// Texels.
     pub texels: u32,
 }
 

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 /// One binding of a layout.
 pub struct Binding {
-    /// Its number.
     pub number: u32,
     /// Its type.
     pub kind: vk::DescriptorType,
@@ -73,7 +72,6 @@ impl Binding {
 
 /// A descriptor set layout: bindings in the order of their numbers.
 pub struct DescriptorSetLayout {
-    /// The bindings.
     pub bindings: Vec<Binding>,
     /// Dynamic offsets that a set of this layout takes.
     pub dynamic_count: u32,

@@ -12,7 +12,6 @@ use ash::vk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A descriptor pool.
 pub struct DescriptorPool {
     capacity: Room,
     state: Mutex<State>,

@@ -29,7 +29,6 @@ pub enum Slot {
     Texels(Arc<BufferView>),
     /// An image, and the layout that it is to be in.
     Image(Arc<ImageView>, vk::ImageLayout),
-    /// A sampler.
     Sampler(Arc<Sampler>),
     /// An image, the layout that it is to be in, and a sampler.
     ImageSampler(Arc<ImageView>, vk::ImageLayout, Arc<Sampler>),
@@ -74,9 +73,7 @@ fn slots_of<'a>(binding: &Binding, slots: &'a [Slot]) -> &'a [Slot] {
     &rest[..(binding.count as usize).min(rest.len())]
 }
 
-/// A descriptor set.
 pub struct DescriptorSet {
-    /// Its layout.
     pub layout: Arc<DescriptorSetLayout>,
     /// The count of its variable binding.
     pub variable: Option<u32>,

@@ -10,7 +10,6 @@ use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A descriptor update template.
 pub struct DescriptorUpdateTemplate {
     entries: Vec<vk::DescriptorUpdateTemplateEntry>,
 }

@@ -11,7 +11,6 @@ use ash::vk;
 use pellucid_memory::commands::EventToken;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// An event.
 #[derive(Default)]
 pub struct Event(Mutex<State>);
 

@@ -84,9 +84,7 @@ impl Layout {
 /// Bytes before each row of an image that nobody else is to interpret, in check mode.
 const OPAQUE_GAP: u64 = 64;
 
-/// An image.
 pub struct Image {
-    /// Its format.
     pub format: vk::Format,
     /// Its dimensions.
     pub image_type: vk::ImageType,
@@ -94,11 +92,9 @@ pub struct Image {
     pub layers: u32,
     /// Samples of a texel.
     pub samples: u32,
-    /// Usage.
     pub usage: vk::ImageUsageFlags,
     /// Creation flags.
     pub flags: vk::ImageCreateFlags,
-    /// Tiling.
     pub tiling: vk::ImageTiling,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
@@ -183,7 +179,6 @@ impl Image {
             .ok_or_else(|| Error::usage(format!("VkImage {:#x} is not bound to memory", self.handle())))
     }
 
-    /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
     }

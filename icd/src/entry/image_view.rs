@@ -14,9 +14,7 @@ use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::interface;
 use std::sync::Arc;
 
-/// A view of an image.
 pub struct ImageView {
-    /// The image.
     pub image: Arc<Image>,
     format: vk::Format,
     view_type: vk::ImageViewType,

@@ -38,12 +38,10 @@ pub struct DeviceMemory {
 object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
 
 impl DeviceMemory {
-    /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.get().map_or(0, |handle| vk::Handle::as_raw(*handle))
     }
 
-    /// Its bytes.
     pub fn bytes(&self) -> &Arc<Allocation> {
         &self.bytes
     }

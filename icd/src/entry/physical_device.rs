@@ -11,7 +11,6 @@ use std::ffi::c_char;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-/// The physical device.
 pub struct PhysicalDevice {
     instance: Weak<Instance>,
     /// What it claims.

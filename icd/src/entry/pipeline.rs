@@ -41,7 +41,6 @@ impl Pipeline {
         &self.program.shader.bindings
     }
 
-    /// Its handle.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
     }

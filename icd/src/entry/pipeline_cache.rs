@@ -15,9 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// All that a program depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Entry point.
     pub entry_point: String,
-    /// Subgroup size.
     pub subgroup_size: u32,
     /// For modelled memory.
     pub modelled: bool,
@@ -25,13 +23,11 @@ pub struct Key {
     pub push_unset: bool,
     /// With notes.
     pub notes: bool,
-    /// Specialization.
     pub specialization: BTreeMap<u32, Vec<u8>>,
     /// SPIR-V.
     pub words: Arc<[u32]>,
 }
 
-/// A pipeline cache.
 #[derive(Default)]
 pub struct PipelineCache {
     programs: Mutex<BTreeMap<Key, Arc<Program>>>,
@@ -40,7 +36,6 @@ pub struct PipelineCache {
 object!(PipelineCache, vk::PipelineCache, kind::PIPELINE_CACHE);
 
 impl PipelineCache {
-    /// The programs.
     pub fn programs(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Program>>> {
         self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,6 @@ use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
 
-/// A pipeline layout.
 pub struct PipelineLayout {
     /// Set layouts; `None` where the application gave VK_NULL_HANDLE.
     pub sets: Vec<Option<Arc<DescriptorSetLayout>>>,

@@ -12,7 +12,6 @@ use ash::vk;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The result of a query.
 #[derive(Clone, Copy)]
 pub struct QueryResult {
     /// Nanoseconds, or samples.
@@ -64,7 +63,6 @@ pub fn encode(result: Option<QueryResult>, flags: vk::QueryResultFlags) -> Vec<(
     out
 }
 
-/// A query pool.
 pub struct QueryPool {
     queries: Vec<Query>,
 }
@@ -162,7 +160,8 @@ entries! {
                 target.copy_from_slice(&part);
             }
         }
-        // Without an availability word an application that gets NOT_READY cannot tell which results are there.
+        // Without an availability word an application that gets NOT_READY cannot tell which results are
+        // there.
         if complete || flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
             calls::synchronize(&device, "vkGetQueryPoolResults");
             results.iter().flatten().for_each(|r| device.completion.host_saw(r.completed));

@@ -12,7 +12,6 @@ use pellucid_shader_interp::interface;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A sampler.
 pub struct Sampler {
     /// Its state, as the interpreter takes it.
     pub state: interface::Sampler,

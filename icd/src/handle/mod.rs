@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 /// An object behind a dispatchable handle.
 pub trait Dispatchable: Send + Sync + Sized + 'static {
-    /// The handle.
     type Handle: vk::Handle + Copy;
     /// `VkDevice` and so on, for messages.
     const NAME: &'static str;
@@ -31,7 +30,6 @@ pub trait Dispatchable: Send + Sync + Sized + 'static {
 
 /// An object behind a non-dispatchable handle.
 pub trait Object: Send + Sync + Sized + 'static {
-    /// The handle.
     type Handle: vk::Handle + Copy;
     /// `VkBuffer` and so on, for messages.
     const NAME: &'static str;
@@ -94,8 +92,8 @@ thread_local! {
     static CALLED_ON: Cell<DeviceNumber> = const { Cell::new(0) };
 }
 
-/// A call of an entry point: the first dispatchable object that it looks up says which device its handles have
-/// to be of.
+/// A call of an entry point: the first dispatchable object that it looks up says which device its handles
+/// have to be of.
 pub struct Call {
     outer: DeviceNumber,
 }

@@ -59,8 +59,8 @@ impl<J: Job> Inbox<J> {
         self.state().stop = true;
     }
 
-    /// What the worker does next: the first job that is ready and has no other of its queue before it. On a lost
-    /// device all are ready. `None` while there is none, or a waiting thread runs one.
+    /// What the worker does next: the first job that is ready and has no other of its queue before it. On a
+    /// lost device all are ready. `None` while there is none, or a waiting thread runs one.
     pub fn next(&self, lost: bool) -> Option<Next<J>> {
         let mut state = self.state();
         if state.stop {
@@ -81,8 +81,8 @@ impl<J: Job> Inbox<J> {
         Some(Next::Run(job))
     }
 
-    /// The only job that there is, for a thread that is about to wait for it and runs it instead, if it is `ours`,
-    /// ready, and nobody has begun.
+    /// The only job that there is, for a thread that is about to wait for it and runs it instead, if it is
+    /// `ours`, ready, and nobody has begun.
     pub fn take_only(&self, ours: impl Fn(&J) -> bool) -> Option<J> {
         let mut state = self.state();
         let alone = state.pending.len() == 1 && state.running.is_none() && !state.stop;

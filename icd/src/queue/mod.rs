@@ -62,7 +62,6 @@ pub trait Host: Send + Sync {
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// A queue.
 pub struct Queue {
     host: Weak<dyn Host>,
     device: DeviceNumber,
@@ -73,7 +72,6 @@ pub struct Queue {
     retired: AtomicU64,
     labels: Mutex<Vec<String>>,
     blocked: Mutex<Option<String>>,
-    /// Its handle.
     pub handle: OnceLock<vk::Queue>,
 }
 
@@ -123,8 +121,8 @@ impl Queue {
     }
 }
 
-/// Of submissions that have not ended, with whether each has begun: those that nothing among them will ever let
-/// begin.
+/// Of submissions that have not ended, with whether each has begun: those that nothing among them will ever
+/// let begin.
 pub fn stuck(all: &[(Arc<Submission>, bool)]) -> Vec<Arc<Submission>> {
     let queue = |s: &Submission| s.queue.as_ref().map(|q| q.index);
     let blocked = |s: &Submission| s.queue.as_ref().is_some_and(|q| q.blocked().is_some());

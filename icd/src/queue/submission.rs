@@ -42,7 +42,6 @@ pub trait Work: Send + Sync {
 /// A semaphore operation: the semaphore and, for a timeline, the value.
 #[derive(Clone)]
 pub struct SemaphoreOperation {
-    /// The semaphore.
     pub semaphore: Arc<Semaphore>,
     /// What the application calls it.
     pub handle: vk::Semaphore,

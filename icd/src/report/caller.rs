@@ -2,8 +2,8 @@
 //! between two calls.
 //!
 //! Taking a stack costs some microseconds, telling it milliseconds: addresses are kept, and only those of a
-//! finding become functions and lines, by the debug information of the program where it has some. What is told
-//! names no address.
+//! finding become functions and lines, by the debug information of the program where it has some. What is
+//! told names no address.
 
 use serde_json::{Value, json};
 use std::ffi::c_void;

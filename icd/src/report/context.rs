@@ -37,7 +37,7 @@ pub struct DispatchContext<'a> {
 /// A descriptor or buffer that a reference of the model stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// The reference.
+    /// By which accesses name it.
     pub reference: Reference,
     /// Where the shader finds it: "set 0, binding 1".
     pub what: String,

@@ -50,7 +50,7 @@ impl Element {
         NAMES.iter().find(|row| row.1 == self).map_or(("", 1), |row| (row.0, row.2))
     }
 
-    /// Its name.
+    /// As options and reports write it: `u32`.
     pub fn name(self) -> &'static str {
         self.row().0
     }

@@ -37,7 +37,7 @@ impl Occurrences {
 /// The executions with one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// All.
+    /// With or without findings.
     pub all: Occurrences,
     /// Those in which something was found.
     pub found: Occurrences,

@@ -6,13 +6,13 @@ use super::suppress::Subject;
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
-/// An object that was destroyed, freed, reset or changed while a submission uses it that the host has not seen
-/// complete.
+/// An object that was destroyed, freed, reset or changed while a submission uses it that the host has not
+/// seen complete.
 #[derive(Clone, Debug)]
 pub struct FreedReport {
     /// The entry point that ended it.
     pub call: &'static str,
-    /// The object.
+    /// What the submission still uses.
     pub object: Object,
     /// Its number among those of its type, if its handle is an address.
     pub number: Option<u64>,

@@ -29,7 +29,7 @@ pub struct Side<'a> {
 /// A hazard and what the driver knows about it.
 #[derive(Clone, Debug)]
 pub struct HazardReport<'a> {
-    /// The hazard.
+    /// As the tracker found it.
     pub hazard: &'a Hazard,
     /// The earlier command.
     pub first: Side<'a>,

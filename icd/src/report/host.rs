@@ -20,7 +20,7 @@ pub struct HostReport<'a> {
     pub caller: Option<&'a Caller>,
     /// The device's command.
     pub command: Side<'a>,
-    /// The memory.
+    /// The VkDeviceMemory that both access.
     pub memory: Object,
     /// Its device address and size.
     pub extent: (u64, u64),

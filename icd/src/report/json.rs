@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = 1;
 
 /// What the line of a finding about calls, commands and objects says.
 pub struct Told<'a> {
-    /// The id.
+    /// As `docs/report.md` lists it: `image-layout`.
     pub id: &'a str,
     /// The family that totals count it under.
     pub family: &'a str,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Who used an image or its bytes.
 pub enum By<'a> {
-    /// A command.
+    /// On the device.
     Command(Box<Side<'a>>),
     /// The host, after a call.
     Host(&'static str),
@@ -32,7 +32,7 @@ pub enum Wrong {
 
 /// Such a finding and what names its parts.
 pub struct LayoutReport<'a> {
-    /// The image.
+    /// Whose layout it is.
     pub image: Object,
     /// The first subresource that it is about: mip level and array layer.
     pub subresource: (u32, u32),

@@ -31,7 +31,7 @@ pub enum ReportError {
     /// A file of the options cannot be opened.
     #[error("{option}: {path}: {error}", path = path.display())]
     File {
-        /// The option.
+        /// As flags name it.
         option: &'static str,
         /// The file.
         path: PathBuf,
@@ -231,8 +231,8 @@ impl Session {
         self.cannot(&mut self.state(), why);
     }
 
-    /// Reports a message of the validation layer: shown at once, and written to the report behind all findings,
-    /// whose order does not depend on the application's threads.
+    /// Reports a message of the validation layer: shown at once, and written to the report behind all
+    /// findings, whose order does not depend on the application's threads.
     pub fn validation(&self, report: ValidationReport) {
         let mut state = self.state();
         if let Some((_, count)) = state.validation.iter_mut().find(|(known, _)| *known == report) {

@@ -3,7 +3,8 @@
 //! One rule a line, `#` begins a comment:
 //!
 //! ```text
-//! race:partial*            # race-* findings on a variable, function, file, file:line or object of that name, or with that id
+//! race:partial*            # race-* findings on a variable, function, file, file:line or object of that
+//!                          # name, or with that id
 //! hazard:copy.comp:12      # hazard-* findings
 //! host:*                   # host-* findings
 //! api:queue_submit*        # messages about the use of the API that match, or with that id

@@ -195,7 +195,8 @@ fn whole_or_short(
     diagnostic(level, (finding.id.name(), words::title(finding.id)), elements, Notes { notes, help }, replay)
 }
 
-/// A diagnostic of any kind, ending in a line feed: id and title, stretches of source, what is said beneath them.
+/// A diagnostic of any kind, ending in a line feed: id and title, stretches of source, what is said beneath
+/// them.
 pub(super) fn diagnostic(
     level: Level<'_>,
     (id, title): (&str, &str),

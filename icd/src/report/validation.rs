@@ -1,6 +1,7 @@
 //! A message of the Khronos validation layer, as one of this report's findings.
 //!
-//! The layer's text names handles, which differ from run to run; here objects go by their type and debug name.
+//! The layer's text names handles, which differ from run to run; here objects go by their type and debug
+//! name.
 
 use super::json;
 use super::text::{Notes, diagnostic};

@@ -212,7 +212,8 @@ fn deny(what: Denied) -> std::io::Result<()> {
     if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Goes on as a user without privileges, if it is asked to: one whose process may be looked at like any other.
+/// Goes on as a user without privileges, if it is asked to: one whose process may be looked at like any
+/// other.
 fn become_somebody() {
     const NOBODY: libc::uid_t = 65534;
     if std::env::var_os(SOMEBODY).is_some() {

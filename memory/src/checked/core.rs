@@ -152,9 +152,9 @@ impl Core {
         Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind }
     }
 
-    /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup with
-    /// a barrier in between that makes everything of the class available and visible. (The other cache is
-    /// [`super::lanes::FastPath`]; `tests/fast_paths.rs` compares both with the order.)
+    /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup
+    /// with a barrier in between that makes everything of the class available and visible. (The other cache
+    /// is [`super::lanes::FastPath`]; `tests/fast_paths.rs` compares both with the order.)
     #[inline(always)]
     fn quick(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
         let earlier_kind = self.kinds.get(earlier.kind);

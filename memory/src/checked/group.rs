@@ -7,7 +7,6 @@ use crate::race::{AgentId, Cell, Operation, Time};
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
 
-/// The memory of a workgroup.
 #[derive(Default)]
 pub(super) struct WorkgroupMemory {
     words: Vec<u64>,

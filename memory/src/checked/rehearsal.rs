@@ -1,5 +1,5 @@
-//! Rehearsals: executions of a dispatch whose stores to device memory nobody else sees. They are made before the
-//! one that counts, to find what only some schedules and values show.
+//! Rehearsals: executions of a dispatch whose stores to device memory nobody else sees. They are made before
+//! the one that counts, to find what only some schedules and values show.
 
 use super::CheckedMemory;
 use super::lane::{Lane, pieces};

@@ -115,7 +115,7 @@ impl Stages {
 pub struct AccessScope {
     /// Exactly the stages named: access scopes do not take in earlier or later stages.
     pub stages: Stages,
-    /// The accesses.
+    /// Of which kinds.
     pub accesses: Accesses,
     /// Device addresses; `None` for a global memory barrier.
     pub ranges: Option<Vec<Range>>,

@@ -21,7 +21,8 @@
 //! read needs an execution dependency only; a write after a write needs availability only; elements of one
 //! vkCmdPipelineBarrier are one dependency, elements of one VkDependencyInfo are several.
 //!
-//! The host is an agent as well (`host.rs`): a submission makes visible what it wrote and made available before.
+//! The host is an agent as well (`host.rs`): a submission makes visible what it wrote and made available
+//! before.
 
 mod clock;
 mod dependency;

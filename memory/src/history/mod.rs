@@ -109,7 +109,7 @@ pub struct Load {
     pub agent: u32,
     /// The bytes of the word that are loaded: bit `b` for byte `b`.
     pub bytes: u8,
-    /// It is atomic.
+    /// By an atomic instruction.
     pub atomic: bool,
     /// What it is ordered after depends on the entry that it reads.
     pub acquires: bool,

@@ -48,7 +48,7 @@ impl Mapping {
         self.0.len() as u64
     }
 
-    /// Its bytes.
+    /// A view of all of it, for as long as it is borrowed.
     pub fn bytes(&self) -> MemoryView<'_> {
         // SAFETY: the mapping is borrowed for as long.
         unsafe { self.view() }

@@ -3,9 +3,9 @@
 //! userfaultfd's asynchronous write protection (Linux 6.7) lets a write to a protected page go through and
 //! drops the page's protection; the ioctl PAGEMAP_SCAN lists the pages without it and protects them again in
 //! one step. No signal, no thread and no privilege is involved, and writes that system calls make are seen as
-//! well. Reads are seen by the page, where it matters: pages that are taken out of the application's page table
-//! are put back by its next access, whatever that is. Where the kernel is older, or a container's profile forbids it, every page that holds data counts as
-//! written.
+//! well. Reads are seen by the page, where it matters: pages that are taken out of the application's page
+//! table are put back by its next access, whatever that is. Where the kernel is older, or a container's
+//! profile forbids it, every page that holds data counts as written.
 
 use super::mapping::{Mapping, PAGE};
 use super::spans::Spans;
@@ -101,8 +101,8 @@ impl Kernel {
     }
 
     fn scan(&self, scan: &mut Scan) -> libc::c_int {
-        // SAFETY: the ioctl takes this structure. Whoever fills it names room for regions, and pages to protect
-        // of a mapping that is ours and registered.
+        // SAFETY: the ioctl takes this structure. Whoever fills it names room for regions, and pages to
+        // protect of a mapping that is ours and registered.
         unsafe { libc::ioctl(self.pages.as_raw_fd(), PAGEMAP_SCAN, std::ptr::from_mut(scan)) }
     }
 

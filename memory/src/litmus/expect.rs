@@ -72,7 +72,7 @@ pub enum ExpectError {
     /// A file or directory cannot be read.
     #[error("{file}: {error}")]
     Read {
-        /// The file.
+        /// Path.
         file: String,
         /// Why.
         error: std::io::Error,
@@ -86,7 +86,7 @@ pub enum ExpectError {
     /// A line that is not an expectation.
     #[error("{file}:{line}:{column}: expected {expected}, found `{found}`")]
     Line {
-        /// The file.
+        /// Path.
         file: String,
         /// The line, from 1.
         line: u32,
@@ -102,7 +102,7 @@ pub enum ExpectError {
     NoSuchTest {
         /// The expectations.
         csv: String,
-        /// The line.
+        /// From 1.
         line: u32,
         /// The test.
         file: String,

@@ -5,9 +5,11 @@
 //! NEWWG                                    a new workgroup (NEWQF, NEWSG: queue family, subgroup)
 //! NEWSG
 //! NEWTHREAD 1                              a new thread, with the number that SSW uses
-//! st.av.scopewg.sc0 x = 1                  variable and value; a read-modify-write has the value read, then the value written
+//! st.av.scopewg.sc0 x = 1                  variable and value; a read-modify-write has two:
+//!                                          the value read, then the value written
 //! cbar.acq.rel.scopewg.semsc0 0            a control barrier names its instance
-//! SSW 1 2                                  every instruction of thread 1 system-synchronizes-with every one of thread 2
+//! SSW 1 2                                  every instruction of thread 1
+//!                                          system-synchronizes-with every one of thread 2
 //! SLOC x y                                 the same location through two references
 //! SATISFIABLE NOCHAINS consistent[X] && #dr=0
 //! ```
@@ -25,7 +27,7 @@ use super::flags::class;
 use super::predicate::Predicate;
 use super::syntax::{Position, Scanner, SyntaxError, Tokens};
 
-/// A test.
+/// A file in the format of the Khronos memory model's tests: one skeleton and what is asserted of it.
 #[derive(Clone, Debug, Default)]
 pub struct Test {
     /// The instructions, by thread and program order.
@@ -49,7 +51,7 @@ pub struct Instruction {
     pub line: u32,
     /// Index of its thread.
     pub thread: usize,
-    /// Its event.
+    /// What it is in an execution.
     pub event: Event,
     /// The value read or -1.
     pub read: i64,
@@ -68,7 +70,7 @@ pub struct Assertion {
     pub satisfiable: bool,
     /// Whether availability and visibility chains are supported.
     pub chains: bool,
-    /// The predicate.
+    /// What has to hold in the execution.
     pub predicate: Predicate,
 }
 

@@ -3,7 +3,8 @@
 //! Every location has a [`History`], the same that check mode keeps: which entries a load or a
 //! read-modify-write may read and where a write enters are decided there. What differs is who says what is
 //! ordered: the axioms, on the whole execution so far, where check mode has its vector clocks. One
-//! instruction executes at a time; which of the admissible entries it takes is a choice, and all are explored.
+//! instruction executes at a time; which of the admissible entries it takes is a choice, and all are
+//! explored.
 //!
 //! The positions in the histories are an order in which location-ordered, reads-from, from-reads and scoped
 //! modification order all agree, so whatever the machine does the axioms allow: that is the property that

@@ -55,7 +55,7 @@ pub enum Predicate {
 /// A number.
 #[derive(Clone, Debug)]
 pub enum Count {
-    /// A constant.
+    /// Written in the predicate.
     Constant(i64),
     /// The size of a set or relation.
     Size(Expression),

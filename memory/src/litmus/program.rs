@@ -37,7 +37,7 @@ pub struct Program {
 /// A variable of the program: a reference to a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// As the file writes it.
     pub name: String,
     /// What it refers to; aliases share it.
     pub location: Location,
@@ -65,7 +65,7 @@ pub struct Thread {
 /// A constant or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A constant.
+    /// Written in the program.
     Constant(i64),
     /// The value of a register.
     Register(Register),
@@ -108,17 +108,17 @@ impl Arithmetic {
 /// Signed comparisons of branches and conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Comparison {
-    /// Equal.
+    /// `==`
     Equal,
-    /// Not equal.
+    /// `!=`
     NotEqual,
-    /// Less.
+    /// `<`
     Less,
-    /// Less or equal.
+    /// `<=`
     LessEqual,
-    /// Greater.
+    /// `>`
     Greater,
-    /// Greater or equal.
+    /// `>=`
     GreaterEqual,
 }
 
@@ -155,7 +155,7 @@ pub struct Access {
     pub variable: usize,
     /// The storage class: one bit.
     pub class: StorageClasses,
-    /// Atomic.
+    /// By an atomic instruction.
     pub atomic: bool,
     /// Non-private, by itself; implied by the others.
     pub non_private: bool,
@@ -181,13 +181,13 @@ pub enum Update {
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
-    /// A store.
+    /// Writes the operand.
     Store(Access, Operand),
-    /// A load.
+    /// Reads into the register.
     Load(Access, Register),
     /// An atomic read-modify-write: the register receives the value read.
     ReadModifyWrite(Access, Register, Update, Operand),
-    /// A memory barrier.
+    /// Orders the accesses around it, with the memory scope.
     MemoryBarrier(Scope, Semantics),
     /// A control barrier; its execution scope is the workgroup.
     ControlBarrier {
@@ -219,7 +219,7 @@ pub enum Instruction {
 /// A value in a final state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
-    /// A constant.
+    /// Written in the program.
     Constant(i64),
     /// Thread index and register.
     Register(usize, Register),

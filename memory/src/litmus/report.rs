@@ -14,9 +14,11 @@
 //! | `question` | the test's own question: `text`, `holds` (null if undecided), `witness` |
 //! | `outcomes` | the final states of terminated executions: objects from observed name to value |
 //! | `race_free` | `holds`, `witness` (a racy execution) |
-//! | `terminates` | for the progress model asked for: `progress`, `holds`, `running`, `blocked`, `stopped` (thread names) |
+//! | `terminates` | for the progress model asked for: `progress`, `holds`; its threads |
 //! | `assertions` | of a `.test` file: `line`, `text`, `holds`, `witness` |
 //! | `example` | some consistent execution, if relations were asked for and no answer has a witness |
+//!
+//! The threads of `terminates` are `running`, `blocked` and `stopped`: lists of their names.
 //!
 //! A witness is one execution: `events` (`id`, `thread`, `instruction`, `read`, `written`), `reads_from`
 //! (`write`, null for the initial value, and `read`), `scoped_modification_order` (immediate pairs), `races`
@@ -106,7 +108,7 @@ pub struct TerminationReport {
 /// One execution.
 #[derive(Clone, Debug, Serialize)]
 pub struct WitnessReport {
-    /// The events.
+    /// In the order of their numbers.
     pub events: Vec<EventReport>,
     /// Who reads from whom.
     pub reads_from: Vec<ReadsFromReport>,
@@ -143,7 +145,7 @@ pub struct EventReport {
 pub struct ReadsFromReport {
     /// The write; null for the initial value.
     pub write: Option<u32>,
-    /// The read.
+    /// The number of the event that reads.
     pub read: u32,
 }
 

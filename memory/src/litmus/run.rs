@@ -255,7 +255,7 @@ pub enum LoadError {
     /// The file cannot be read.
     #[error("{file}: {error}")]
     Read {
-        /// The file.
+        /// Path.
         file: String,
         /// Why.
         error: std::io::Error,

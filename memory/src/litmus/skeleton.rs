@@ -41,7 +41,6 @@ pub(super) struct Skeleton {
     pub system_synchronizes: Vec<(usize, usize)>,
 }
 
-/// The event of an access.
 pub(super) fn access_event(
     program: &Program,
     thread: usize,

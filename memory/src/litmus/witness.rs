@@ -12,7 +12,7 @@ pub struct Label {
     pub thread: usize,
     /// The name of the thread: `P0`.
     pub agent: String,
-    /// The instruction.
+    /// As the file writes it.
     pub instruction: String,
     /// Its place in the thread's code.
     pub pc: Pc,

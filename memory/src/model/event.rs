@@ -97,7 +97,7 @@ pub enum Domain {
 /// Which accesses an API-level availability or visibility operation includes.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Covers {
-    /// All.
+    /// Of every kind, on all memory.
     #[default]
     All,
     /// Those whose locations lie within one of these sets.

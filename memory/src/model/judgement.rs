@@ -13,11 +13,11 @@ use super::verdict::{Candidate, Verdict};
 /// The relations of the specification's memory model, by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RelationName {
-    /// *Program-Order*.
+    /// *Program-Order*: pairs of one agent.
     ProgramOrder,
     /// Accesses to overlapping sets of memory locations.
     SameLocation,
-    /// *Reference*.
+    /// *Reference*: through the same one.
     SameReference,
     /// Each in the instance of the other's memory scope.
     InScope,
@@ -27,21 +27,21 @@ pub enum RelationName {
     SystemSynchronizesWith,
     /// Arrivals of a control barrier before the waits of the same instance.
     ControlBarrier,
-    /// *Reads-from*.
+    /// *Reads-from*: a write and who reads its value.
     ReadsFrom,
-    /// *From-reads*.
+    /// *From-reads*: a read and the writes after the one that it reads from.
     FromReads,
-    /// *Scoped Modification Order*.
+    /// *Scoped Modification Order*: of mutually-ordered atomic writes.
     ScopedModificationOrder,
     /// *Release Sequence*: its head before each member.
     ReleaseSequence,
     /// The same, headed by any atomic write.
     HypotheticalReleaseSequence,
-    /// *Synchronizes-With*.
+    /// *Synchronizes-With*: releases and what acquires them.
     SynchronizesWith,
     /// *Inter-Thread-Happens-Before*, for some set of storage classes.
     InterThreadHappensBefore,
-    /// *Happens-Before*.
+    /// *Happens-Before*: by program order or between agents.
     HappensBefore,
     /// Which operations an availability or visibility operation includes.
     Includes,
@@ -65,7 +65,7 @@ pub enum RelationName {
     LocationOrdered,
     /// *Data Race*, both directions.
     DataRace,
-    /// *Visible-To*.
+    /// *Visible-To*: a write and the reads that it is visible to.
     VisibleTo,
 }
 

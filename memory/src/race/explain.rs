@@ -29,7 +29,7 @@ pub struct Explanation {
 
 /// A pair on its slice.
 pub struct Case<'a> {
-    /// The slice.
+    /// The part of the execution that could order them.
     pub slice: &'a Slice,
     /// The model's options.
     pub options: ModelOptions,

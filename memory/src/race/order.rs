@@ -19,11 +19,11 @@ pub struct StaticAccess {
     pub class: StorageClasses,
     /// The variable, descriptor or address through which it goes ([`crate::access::Reference`]).
     pub reference: u32,
-    /// It reads.
+    /// Loads, and read-modify-writes.
     pub read: bool,
-    /// It writes.
+    /// Stores, and read-modify-writes.
     pub write: bool,
-    /// It is atomic.
+    /// By an atomic instruction.
     pub atomic: bool,
     /// It is non-private (also where that is implied).
     pub non_private: bool,

@@ -364,8 +364,8 @@ fn encode(
     })
 }
 
-/// Debug information; `lines` are the instructions that lines became, `lives` the lines before which the named
-/// values are in their registers.
+/// Debug information; `lines` are the instructions that lines became, `lives` the lines before which the
+/// named values are in their registers.
 fn debug_info(lowered: &Lowered, place: &[u32], lines: &[u32], lives: &[(u32, u32)]) -> DebugInfo {
     let pc = |line: u32| lines[(line as usize).min(lines.len() - 1)];
     let mut info = DebugInfo::default();

@@ -61,7 +61,7 @@ pub struct Code {
     pub code: Vec<Inst>,
     /// Memory operations.
     pub memory: Vec<MemoryEntry>,
-    /// Barriers.
+    /// Memory barriers and control barriers, by the immediate of their instructions.
     pub barriers: Vec<BarrierEntry>,
     /// Image operations.
     pub images: Vec<ImageEntry>,
@@ -167,7 +167,7 @@ pub struct BarrierEntry {
     pub execution: Option<Scope>,
     /// Memory scope.
     pub memory: Scope,
-    /// Semantics.
+    /// What it orders, and of which storage classes.
     pub semantics: Semantics,
     /// Park registers of lanes that have returned from the shader, at a control barrier.
     pub returned: SmallVec<[u16; 2]>,

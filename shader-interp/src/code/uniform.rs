@@ -32,7 +32,6 @@ pub(super) struct Uniformity {
     /// For each Leave and Repeat: lanes of its construct may wait elsewhere.
     pub jumps: Vec<bool>,
     pub blocks: FxHashMap<Label, BlockUniformity>,
-    /// Loop of a label, for loops.
     pub loop_labels: FxHashMap<Label, LoopId>,
 }
 

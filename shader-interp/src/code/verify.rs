@@ -1,5 +1,5 @@
-//! The verifier: after it, registers, tables and jump targets may be used unchecked, and nothing but joins and
-//! jumps runs while no lane does.
+//! The verifier: after it, registers, tables and jump targets may be used unchecked, and nothing but joins
+//! and jumps runs while no lane does.
 
 use super::isa::{Inst, Opcode, OperandKind};
 use super::{Code, ElementIndex, Space};

@@ -23,7 +23,6 @@ impl<'a> Context<'a> {
         context
     }
 
-    /// A workgroup begins.
     #[inline(always)]
     pub fn begin_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
         let shader = &self.program.shader;

@@ -24,7 +24,7 @@ pub const MOST_INVOCATIONS: u64 = 1024;
 /// Which executions of a dispatch are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which<'a> {
-    /// All.
+    /// Every one, within the limits.
     #[default]
     All,
     /// The first that runs to its end.

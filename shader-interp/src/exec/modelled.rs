@@ -38,8 +38,8 @@ pub struct ModelledOptions<'a> {
     /// Visible operations in a row that may change nothing, whatever units count meanwhile, before
     /// [`Trap::Livelock`].
     pub patience: u64,
-    /// Visible operations in a row that may change memory, while all units do nothing but wait in loops, before
-    /// [`Trap::Livelock`]; `None`: no limit.
+    /// Visible operations in a row that may change memory, while all units do nothing but wait in loops,
+    /// before [`Trap::Livelock`]; `None`: no limit.
     pub spins: Option<u64>,
     /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
     pub watchdog: Option<u64>,
@@ -236,8 +236,8 @@ impl<M: MemorySystem> Run<'_, M> {
         Ok(())
     }
 
-    /// Whether all units that can run have done nothing but wait in loops for very long; where more can become
-    /// units, for long.
+    /// Whether all units that can run have done nothing but wait in loops for very long; where more can
+    /// become units, for long.
     fn spins(&mut self) -> bool {
         let Some(most) = self.options.spins else { return false };
         let others = self.options.widen && self.next_workgroup < self.total;

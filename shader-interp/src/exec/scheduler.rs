@@ -29,7 +29,8 @@ pub struct Unit {
     /// [`Granularity::Accesses`] and finer: lanes of it are parked, for the running ones to leave a loop or a
     /// branch.
     pub parked: bool,
-    /// [`Granularity::Accesses`] and finer: a digest of what its further execution depends on, memory excepted.
+    /// [`Granularity::Accesses`] and finer: a digest of what its further execution depends on, memory
+    /// excepted.
     pub local: u64,
 }
 

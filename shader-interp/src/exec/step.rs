@@ -1,6 +1,6 @@
-//! One instruction at a time, for whoever drives a dispatch by hand: a debugger, or a compiled tier that hands
-//! a strand to the interpreter and takes it back. The executors' loop is the same code, compiled without the
-//! stop behind each instruction.
+//! One instruction at a time, for whoever drives a dispatch by hand: a debugger, or a compiled tier that
+//! hands a strand to the interpreter and takes it back. The executors' loop is the same code, compiled
+//! without the stop behind each instruction.
 //!
 //! ```text
 //! let mut stepper = Stepper::new(program, &grid, &resources, &mut memory)?;
@@ -11,11 +11,11 @@
 //! stepper.end_workgroup(0);
 //! ```
 //!
-//! **Guarantees.** A step executes the instruction at [`Strand::pc`] for the lanes in [`Strand::mask`], whole:
-//! its accesses to memory are made when it returns. Nothing else of the strand or of memory changes. A strand
-//! is plain data: it may be cloned, kept, and stepped again from there. Steps of different strands in any
-//! order are an execution of the dispatch, as long as the order of barriers is kept: a strand that arrived at
-//! a workgroup barrier is not stepped before all others of the workgroup have arrived or ended and
+//! **Guarantees.** A step executes the instruction at [`Strand::pc`] for the lanes in [`Strand::mask`],
+//! whole: its accesses to memory are made when it returns. Nothing else of the strand or of memory changes. A
+//! strand is plain data: it may be cloned, kept, and stepped again from there. Steps of different strands in
+//! any order are an execution of the dispatch, as long as the order of barriers is kept: a strand that
+//! arrived at a workgroup barrier is not stepped before all others of the workgroup have arrived or ended and
 //! [`Stepper::complete_barrier`] was called.
 
 use super::context::Context;
@@ -33,8 +33,8 @@ pub enum Stepped {
     /// The strand stands at another instruction. Where no lane runs ([`Strand::mask`] is 0), that is on the
     /// way to the next join.
     On,
-    /// The running lanes have arrived at the workgroup barrier of this number in [`Code::barriers`](crate::code::Code); the
-    /// strand stands behind it.
+    /// The running lanes have arrived at the workgroup barrier of this number in
+    /// [`Code::barriers`](crate::code::Code); the strand stands behind it.
     AtBarrier(u32),
     /// All lanes have ended.
     Ended,
@@ -112,9 +112,9 @@ impl<'a, M: MemorySystem> Stepper<'a, M> {
         })
     }
 
-    /// The parked lanes of a strand that stands at a back-edge ([`Code::back_edges`](crate::code::Code)) become a strand of
-    /// their own: lanes that a divergent spin waits for go on beside it. `None` elsewhere, and where no lane
-    /// is parked.
+    /// The parked lanes of a strand that stands at a back-edge ([`Code::back_edges`](crate::code::Code))
+    /// become a strand of their own: lanes that a divergent spin waits for go on beside it. `None` elsewhere,
+    /// and where no lane is parked.
     pub fn split(&self, strand: &mut Strand) -> Option<Strand> {
         let program = self.context.program;
         let at_edge = program.back_edges.binary_search_by_key(&strand.pc, |edge| edge.0).is_ok();

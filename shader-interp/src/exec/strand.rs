@@ -60,13 +60,14 @@ impl Strand {
         self.live
     }
 
-    /// The vector registers, a word for each lane: [`Code::vectors`](crate::code::Code) of them. Lanes that do not run may
-    /// hold anything.
+    /// The vector registers, a word for each lane: [`Code::vectors`](crate::code::Code) of them. Lanes that
+    /// do not run may hold anything.
     pub fn vectors(&self) -> &[Lanes] {
         &self.vectors
     }
 
-    /// The mask registers, a bit for each lane: [`Code::masks`](crate::code::Code) of them, the park registers first.
+    /// The mask registers, a bit for each lane: [`Code::masks`](crate::code::Code) of them, the park
+    /// registers first.
     pub fn masks(&self) -> &[Mask] {
         &self.masks
     }

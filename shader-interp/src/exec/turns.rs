@@ -1,5 +1,5 @@
-//! Loops that do the same in every turn, whatever memory answers: what ends a dispatch that would change memory
-//! for ever.
+//! Loops that do the same in every turn, whatever memory answers: what ends a dispatch that would change
+//! memory for ever.
 //!
 //! A strand *waits in a loop* if turn after turn it executes the same instructions on the same operands, and
 //! carries nothing from one turn to the next: at the back-edge all registers that are still needed hold what
@@ -381,8 +381,9 @@ impl Crowd {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All strands of `thread` wait, as they were seen since the last call. What all threads wait for, if they
-    /// all do, and each has looked at its strands again since the last one said so; else it is to look again.
+    /// All strands of `thread` wait, as they were seen since the last call. What all threads wait for, if
+    /// they all do, and each has looked at its strands again since the last one said so; else it is to look
+    /// again.
     pub fn waits(&self, thread: usize, waiting: Vec<Waiting>) -> Option<Vec<Waiting>> {
         let mut members = self.members();
         if !members.waiting.contains_key(&thread) {

@@ -8,12 +8,12 @@
 //!
 //! - *Operands*: their types ([`Operands`]), and how many there are. *Results*: their types ([`Gives`]).
 //! - *Marks*: what else holds of it ([`Mark`]).
-//! - *Instructions*: the rows of [`crate::code::isa`] that compute it. One for each result, unless a mark says
-//!   otherwise. None: not implemented for that width. Values of 8 and 16 bits are computed on 32 bits and cut
-//!   off, 16-bit floats on 32 bits and rounded. Constants fold by the same instructions.
-//! - *Where it comes from*: the SPIR-V instruction that it is, component by component: `op` for an instruction
-//!   of the core language or of an extension, `swapped` for one with its operands in the other order, `glsl`
-//!   for one of GLSL.std.450. Operations without one are written out in [`crate::spirv`].
+//! - *Instructions*: the rows of [`crate::code::isa`] that compute it. One for each result, unless a mark
+//!   says otherwise. None: not implemented for that width. Values of 8 and 16 bits are computed on 32 bits
+//!   and cut off, 16-bit floats on 32 bits and rounded. Constants fold by the same instructions.
+//! - *Where it comes from*: the SPIR-V instruction that it is, component by component: `op` for an
+//!   instruction of the core language or of an extension, `swapped` for one with its operands in the other
+//!   order, `glsl` for one of GLSL.std.450. Operations without one are written out in [`crate::spirv`].
 
 use super::Scalar;
 
@@ -241,7 +241,7 @@ pub enum Gives {
     Same,
     /// That of the last operand.
     Chosen,
-    /// Bool.
+    /// A truth value for each lane.
     Bool,
     /// I32, whatever the operands' width. The front end converts it to the result type of the instruction,
     /// with its sign.

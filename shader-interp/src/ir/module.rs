@@ -140,7 +140,7 @@ pub enum DescriptorKind {
 pub struct Binding {
     /// `DescriptorSet`.
     pub set: u32,
-    /// `Binding`.
+    /// Its decoration `Binding`, within the set.
     pub binding: u32,
     /// What the variable is.
     pub kind: DescriptorKind,
@@ -185,7 +185,7 @@ pub struct ValueName {
     pub id: u32,
     /// Which scalar of it.
     pub component: u32,
-    /// Its value.
+    /// What holds that scalar.
     pub value: Value,
 }
 
@@ -242,7 +242,7 @@ pub enum SourceLanguage {
 pub struct Shader {
     /// Entry point name.
     pub name: String,
-    /// Its stage.
+    /// What kind of launch runs it.
     pub stage: Stage,
     /// Types of all values.
     pub values: Vec<Scalar>,

@@ -37,7 +37,7 @@ pub enum Place {
     },
     /// A physical storage buffer address (an I64 value).
     Physical {
-        /// The address.
+        /// Device address, before the immediate is added.
         address: Value,
         /// Added to the address.
         immediate: u32,
@@ -98,9 +98,9 @@ pub enum BuiltIn {
 pub enum GroupKind {
     /// Reduce: the same result in every active lane.
     Reduce,
-    /// InclusiveScan.
+    /// Of the active lanes up to this one.
     InclusiveScan,
-    /// ExclusiveScan.
+    /// Of the active lanes before this one.
     ExclusiveScan,
     /// ClusteredReduce with this cluster size (a power of two).
     Clustered(u32),
@@ -170,11 +170,11 @@ pub struct ImageOperand {
     pub element: Option<Value>,
     /// Separate sampler for sampling: binding and element.
     pub sampler: Option<(u32, Option<Value>)>,
-    /// Dimensionality.
+    /// 1D, 2D, 3D, cube or buffer.
     pub dim: ImageDim,
     /// Arrayed: one more coordinate, the layer.
     pub arrayed: bool,
-    /// Multisampled.
+    /// One more operand, the sample.
     pub multisampled: bool,
     /// Sampled type: component type of texels (I32, F32, I64; signed or not is the format's matter).
     pub texel: Scalar,
@@ -252,7 +252,7 @@ pub enum OpKind {
     MemoryBarrier {
         /// Memory scope.
         scope: Scope,
-        /// Semantics.
+        /// What it orders, and of which storage classes.
         semantics: Semantics,
     },
     /// OpControlBarrier.
@@ -261,7 +261,7 @@ pub enum OpKind {
         execution: Scope,
         /// Memory scope.
         memory: Scope,
-        /// Semantics.
+        /// What it orders, and of which storage classes.
         semantics: Semantics,
     },
     /// OpGroupNonUniformElect: Bool.
@@ -400,7 +400,7 @@ pub enum Effect {
 /// workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uniform {
-    /// Always.
+    /// Whatever its operands are.
     Always,
     /// If all its operands are.
     WithOperands,

@@ -8,21 +8,21 @@ pub enum Shape {
     /// A scalar or pointer, or what is not looked into.
     #[default]
     Whole,
-    /// A vector.
+    /// Components side by side, or a column's in a row-major matrix.
     Vector {
         /// Components.
         count: u32,
         /// Bytes from component to component.
         stride: u32,
     },
-    /// A matrix.
+    /// Columns, each a vector.
     Matrix {
         /// Bytes from column to column.
         column: u32,
         /// Bytes from row to row.
         row: u32,
     },
-    /// An array.
+    /// Equal elements.
     Array {
         /// Elements; 0 if it is runtime-sized.
         length: u32,

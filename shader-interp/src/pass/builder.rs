@@ -44,7 +44,7 @@ impl Builder {
         value
     }
 
-    /// A label.
+    /// A new one.
     pub fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels - 1)
@@ -124,7 +124,7 @@ impl Builder {
         self.values[value.0 as usize]
     }
 
-    /// Bits of a constant.
+    /// If it is one.
     pub fn constant_bits(&self, value: Value) -> Option<u64> {
         self.constants[value.0 as usize]
     }

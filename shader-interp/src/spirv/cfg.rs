@@ -45,7 +45,6 @@ pub(crate) struct Block {
 /// The graph of a function. Blocks are numbered in the order of the module; block 0 is the entry.
 #[derive(Debug)]
 pub(crate) struct Cfg {
-    /// Blocks.
     pub blocks: Vec<Block>,
     /// Block numbers by label id.
     pub of_label: FxHashMap<u32, u32>,

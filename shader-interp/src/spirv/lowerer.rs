@@ -58,7 +58,6 @@ pub(crate) struct Handle {
 /// What OpImageTexelPointer points to.
 #[derive(Clone, Debug)]
 pub(crate) struct Texel {
-    /// The image.
     pub image: ImageOperand,
     /// Coordinates, and the sample of a multisampled image.
     pub coordinates: SmallVec<[Value; 4]>,

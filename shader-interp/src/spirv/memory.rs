@@ -23,7 +23,6 @@ const MAX_COMPONENTS: usize = 16;
 pub(crate) struct MemoryOperands {
     /// NonPrivatePointer, or implied.
     pub non_private: bool,
-    /// Volatile.
     pub volatile: bool,
     /// MakePointerAvailable.
     pub available: Option<Scope>,
@@ -248,7 +247,6 @@ impl Lowerer<'_> {
         }
     }
 
-    /// OpLoad.
     pub fn op_load(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let pointer = self.pointer(i.id(3)?)?;
         if let Base::Resource { .. } = pointer.base {
@@ -260,7 +258,6 @@ impl Lowerer<'_> {
         self.set(i, &values)
     }
 
-    /// OpStore.
     pub fn op_store(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let pointer = self.pointer(i.id(1)?)?;
         let (operands, _) = self.memory_operands(i, 3)?;

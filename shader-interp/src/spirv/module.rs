@@ -24,7 +24,6 @@ pub(crate) enum ExtendedSet {
 pub(crate) struct Function {
     /// Id of OpFunction.
     pub id: u32,
-    /// Result type.
     pub result_type: u32,
     /// Ids of its parameters.
     pub parameters: Vec<u32>,
@@ -38,13 +37,11 @@ pub(crate) struct Function {
 pub(crate) struct Module<'a> {
     /// The words.
     pub stream: Stream<'a>,
-    /// The memory model is Vulkan.
     pub vulkan_memory_model: bool,
     /// Imported sets by id.
     pub sets: FxHashMap<u32, ExtendedSet>,
     /// The entry point's function.
     pub entry: u32,
-    /// Its stage.
     pub stage: Stage,
     /// Words of the execution modes of the entry point.
     pub modes: Vec<u32>,
@@ -58,7 +55,6 @@ pub(crate) struct Module<'a> {
     pub sources: Vec<(u32, Option<String>)>,
     /// Language of the first OpSource.
     pub language: SourceLanguage,
-    /// Decorations.
     pub decorations: Decorations,
     /// Words of types, constants, variables and global extended instructions, in order.
     pub globals: Vec<u32>,

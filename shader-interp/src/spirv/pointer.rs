@@ -42,7 +42,7 @@ pub(crate) enum Base {
     Texel(u32),
 }
 
-/// A pointer.
+/// A pointer while it is followed: nothing of it is a value of the shader but its offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointer {
     /// What it points into.

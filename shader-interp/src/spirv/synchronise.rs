@@ -179,7 +179,6 @@ impl Lowerer<'_> {
         Ok(access)
     }
 
-    /// OpControlBarrier.
     pub fn op_control_barrier(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let execution = self.scope(i.id(1)?)?;
         if !matches!(execution, Scope::Workgroup | Scope::Subgroup) {
@@ -192,7 +191,6 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// OpMemoryBarrier.
     pub fn op_memory_barrier(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let scope = self.scope(i.id(1)?)?;
         let semantics = self.semantics(i, 2)?;

@@ -21,13 +21,9 @@ pub(crate) struct Member {
     pub offset: Option<u32>,
     /// Offset in the natural layout.
     pub natural: u32,
-    /// MatrixStride.
     pub matrix_stride: u32,
-    /// RowMajor.
     pub row_major: bool,
-    /// Coherent.
     pub coherent: bool,
-    /// Volatile.
     pub volatile: bool,
 }
 
@@ -38,9 +34,7 @@ pub(crate) struct ImageType {
     pub sampled_type: u32,
     /// Dim, as its number.
     pub dim: u32,
-    /// Arrayed.
     pub arrayed: bool,
-    /// Multisampled.
     pub multisampled: bool,
     /// 1 with a sampler, 2 storage.
     pub sampled: u32,
@@ -84,10 +78,7 @@ pub(crate) enum Type {
         stride: Option<u32>,
     },
     /// OpTypeStruct.
-    Struct {
-        /// Members.
-        members: Rc<[Member]>,
-    },
+    Struct { members: Rc<[Member]> },
     /// OpTypePointer.
     Pointer {
         /// Storage class.
@@ -136,7 +127,6 @@ pub(crate) struct Layout {
     pub explicit: bool,
     /// MatrixStride that the pointee's matrices have.
     pub matrix_stride: u32,
-    /// RowMajor.
     pub row_major: bool,
     /// Bytes between the components of a vector that is a column of a row-major matrix, else 0.
     pub component_stride: u32,
@@ -369,7 +359,6 @@ impl Types {
         }
     }
 
-    /// The layout of a member.
     pub fn member_layout(&self, member: &Member, layout: Layout) -> Layout {
         Layout {
             explicit: layout.explicit,

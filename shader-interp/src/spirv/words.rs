@@ -98,7 +98,6 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// An id.
     pub fn id(&self, index: usize) -> Result<u32, CompileError> {
         let id = self.word(index)?;
         if id == 0 || id >= self.bound {

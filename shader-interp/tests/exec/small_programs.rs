@@ -1,5 +1,5 @@
-//! Programs that are small enough for Miri, by which it sees every kind of access of the interpreter's loop to
-//! registers, private memory, workgroup memory and buffers. They run without it as well.
+//! Programs that are small enough for Miri, by which it sees every kind of access of the interpreter's loop
+//! to registers, private memory, workgroup memory and buffers. They run without it as well.
 
 use crate::support::{compile, options, resources, shader};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};

@@ -57,7 +57,7 @@ pub struct Case {
 /// A finding that must be there.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
-    /// Its id.
+    /// As `docs/report.md` lists it.
     pub id: String,
     /// Its accesses: `1` for a line with the marker `@1`, an opcode, a command's entry point, or `-` for one
     /// that has no place.

@@ -14,7 +14,7 @@ pub struct Object {
     pub image: vk::Image,
     /// See `image`.
     pub view: vk::ImageView,
-    /// Its memory.
+    /// Bound to it alone, from offset 0.
     pub memory: vk::DeviceMemory,
     /// Bytes.
     pub size: u64,

@@ -21,8 +21,8 @@ fn now() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Takes the lock `turns` times, by all 64 invocations of a workgroup and all of another one in turn, each time
-/// while three others try; returns the seconds that it took.
+/// Takes the lock `turns` times, by all 64 invocations of a workgroup and all of another one in turn, each
+/// time while three others try; returns the seconds that it took.
 fn contend(lock: Lock, turns: u32) -> f64 {
     let mut m = Machine::stale();
     let relaxed = Semantics::RELAXED;

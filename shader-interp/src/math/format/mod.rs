@@ -94,7 +94,7 @@ pub struct FormatInfo {
     pub components: u8,
     /// What its components are.
     pub numeric: Numeric,
-    /// Its aspect.
+    /// Colour, depth or stencil.
     pub aspect: Aspect,
     /// Red, green, blue, alpha (depth and stencil: red).
     pub fields: [Field; 4],

@@ -77,7 +77,7 @@ impl Levels {
 
 /// Weighted components so far.
 struct Sums {
-    /// Sums.
+    /// Weighted, so far.
     sums: [[f64; LANES]; 4],
     /// The only texel's components, if there was but one, of full weight: they are passed on bit by bit.
     single: Option<[Lanes; 4]>,

@@ -94,7 +94,6 @@ pub enum Statement {
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     pub body: Vec<Statement>,
-    /// Loops in it.
     pub loops: usize,
 }
 
