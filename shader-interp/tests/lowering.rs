@@ -184,3 +184,21 @@ fn broken_modules_are_errors_not_panics() {
         "the mutations are so coarse that only {accepted} modules got past the first checks"
     );
 }
+
+/// The source lines of a shader's sites, in order.
+fn lines(name: &str) -> Vec<String> {
+    let shader = spirv::lower(&words(name), &options()).expect("a shader that is lowered");
+    let line = |site: &pellucid_shader_interp::ir::SiteInfo| {
+        let at = site.source?;
+        let text = shader.files[at.file as usize].text.as_ref().expect("embedded source");
+        Some(text.lines().nth(at.line as usize - 1).expect("a line").trim().to_owned())
+    };
+    shader.sites.iter().filter_map(line).collect()
+}
+
+#[test]
+fn lines_count_in_the_source_as_it_was_written() {
+    assert_eq!(lines("lines"), ["b.v[1] = b.v[0];"; 2]);
+    let lines = lines("coherent");
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("void ")), "{lines:?}");
+}

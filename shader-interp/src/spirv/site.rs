@@ -31,6 +31,19 @@ pub(crate) struct Sites {
     by_name: FxHashMap<u32, u32>,
 }
 
+/// The source as it was written: into SPIR-V 1.0 glslang puts comments before it, and a `#line 1`.
+fn written(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n') {
+        match line {
+            "#line 1" => return after,
+            _ if line.starts_with("// OpModuleProcessed ") => rest = after,
+            _ => break,
+        }
+    }
+    text
+}
+
 impl Sites {
     /// A table with site 0 and the files that OpSource names.
     pub fn new(module: &Module<'_>) -> Sites {
@@ -45,8 +58,8 @@ impl Sites {
         };
         for (file, text) in &module.sources {
             let index = sites.file(module, *file);
-            if text.is_some() {
-                sites.files[index as usize].text.clone_from(text);
+            if let Some(text) = text {
+                sites.files[index as usize].text = Some(written(text).to_owned());
             }
         }
         sites
