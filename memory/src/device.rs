@@ -176,6 +176,11 @@ impl Allocation {
         .unwrap_or_default()
     }
 
+    /// From now on reads of the host count of pages that it has read already since the device wrote them.
+    pub fn watch_again(&self) {
+        self.checked_view(|view, _| view.watch_again());
+    }
+
     /// A command or shader has written these bytes.
     pub fn device_wrote(&self, range: &Range<u64>) {
         let range = range.start..range.end.min(self.size);

@@ -153,6 +153,39 @@ fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
 }
 
 #[test]
+fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
+    if pellucid_memory::host::refusal().is_some() {
+        eprintln!("skipped: the kernel does not track writes");
+        return;
+    }
+    for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
+        let m = Mapped::new(kind);
+        let reads = || {
+            m.memory.look();
+            m.memory.host_accesses().reads
+        };
+        let page = [(4096..8192, unseen)];
+        m.device_writes(0, &[1; 12288]);
+        m.get(5000);
+        assert_eq!(reads(), page);
+        m.memory.watch_again();
+        assert!(reads().is_empty());
+        m.get(5000);
+        assert_eq!(reads(), page, "{kind:?}: once more");
+        m.memory.watch_again();
+        m.get(5000);
+        m.device_writes(0, &[2; 12288]);
+        assert_eq!(reads(), page, "{kind:?}: before the write");
+        assert!(reads().is_empty());
+        m.get(5000);
+        assert_eq!(reads(), page, "{kind:?}: after it");
+        m.memory.watch_again();
+        m.put(4096, 3);
+        assert!(reads().is_empty(), "{kind:?}: a write");
+    }
+}
+
+#[test]
 fn what_was_written_before_the_first_mapping_is_there() {
     let memory = Allocation::new(&heap(), SIZE, HostMemory::Coherent).unwrap();
     assert!(memory.write(4097, &[3]));

@@ -29,6 +29,14 @@ pub fn synchronize(device: &Device, call: &'static str) {
     or_lose(device, look(device, Some(call)));
 }
 
+/// vkQueueSubmit: as the others; what the host reads after it, work may overwrite.
+pub fn submit(device: &Device) {
+    synchronize(device, "vkQueueSubmit");
+    if let Some(host) = &device.host {
+        host.watch_again();
+    }
+}
+
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
 ///
 /// # Errors

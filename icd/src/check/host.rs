@@ -147,6 +147,11 @@ impl HostMemory {
         self.since.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Work was submitted that may write what the host reads from now on.
+    pub fn watch_again(&self) {
+        self.all().iter().for_each(|memory| memory.bytes.watch_again());
+    }
+
     /// Looks at what the host did since the last call, and tells the hazards of it. `call` is the call that
     /// is made; none where a queue looks.
     pub fn look(&self, hazards: &Hazards, call: Option<&'static str>) {

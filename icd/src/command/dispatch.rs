@@ -39,11 +39,6 @@ pub fn run(
         let addresses = later.unwrap_or_else(|| state.reach.addresses().clone());
         state.ready = Some(state.gather(program, addresses));
     }
-    if groups.contains(&0) {
-        return Ok(());
-    }
-    let Some(ready) = &state.ready else { return Ok(()) };
-    let grid = Grid { base, groups };
     let named = || Named {
         number,
         program: program.clone(),
@@ -56,11 +51,22 @@ pub fn run(
         objects: state.objects(device, program).into(),
         pushed: state.pushed(),
     };
+    let parameters = || indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
+    if groups.contains(&0) {
+        // The size is read all the same.
+        if program.modelled && indirect.is_some() {
+            let touches = check::Touches { runs: Vec::new(), parameters: parameters() };
+            check::dispatch(device, queue, state, named(), touches)?;
+        }
+        return Ok(());
+    }
+    let Some(ready) = &state.ready else { return Ok(()) };
+    let grid = Grid { base, groups };
     let outcome = if program.modelled {
         let (resources, rehearsed) = (&ready.resources, &pipeline.rehearsed);
         let (outcome, runs) = checked::dispatch(device, program, &grid, resources, number, &named, rehearsed);
-        let parameters = indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
-        check::dispatch(device, queue, state, named(), check::Touches { runs, parameters })?;
+        let touches = check::Touches { runs, parameters: parameters() };
+        check::dispatch(device, queue, state, named(), touches)?;
         outcome
     } else {
         if device.checked.is_some() {

@@ -95,7 +95,7 @@ fn hand_in(
     mut list: SmallVec<[Submission; 1]>,
     fence: vk::Fence,
 ) -> Outcome<()> {
-    calls::synchronize(device, "vkQueueSubmit");
+    calls::submit(device);
     let raw = fence;
     let fence = handle::get_optional::<Fence>(fence)?;
     if let Some(fence) = &fence

@@ -54,6 +54,10 @@ entries! {
         let semaphore = timeline(semaphore)?;
         device.alive()?;
         let (value, told) = semaphore.value();
+        // Only what tells the host something orders it with the device.
+        if !device.completion.host().knows(told.completed) {
+            calls::synchronize(&device, "vkGetSemaphoreCounterValue");
+        }
         device.host_saw(&told);
         ffi::write(out, value)
     }

@@ -29,6 +29,11 @@ impl Completed {
         }
     }
 
+    /// Whether it knows all that `other` knows.
+    pub fn knows(&self, other: Completed) -> bool {
+        self.0.iter().zip(other.0).all(|(mine, theirs)| *mine >= theirs)
+    }
+
     /// Whether submission `serial` of a queue has completed.
     pub fn covers(&self, queue: u32, serial: u64) -> bool {
         self.0.get(queue as usize).is_none_or(|reached| *reached >= serial)

@@ -80,18 +80,21 @@ impl ApiFinding for HostReport<'_> {
         self.hazard.id
     }
 
-    /// The memory's object, and what the host and the device did.
+    /// The name of the memory's object, and what the host and the device did. What depends on how far the
+    /// device had come when the host was looked at, or on whether the buffer was still there, makes no other
+    /// finding: of work that is pending only the object counts.
     fn key(&self) -> String {
-        let object = self.place.as_ref().map_or(&self.memory, |(object, _)| object);
+        let (object, start) = match &self.place {
+            Some((object, start)) => (object, *start),
+            None => (&self.memory, self.extent.0),
+        };
+        let HostHazard { id, operand, late, .. } = self.hazard;
+        if *id == FindingId::HostInFlight {
+            return if object.name.is_empty() { format!("{start:#x}") } else { object.name.clone() };
+        }
         let shader = self.command.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
-        format!(
-            "{}|{}|{}|{}|{shader}|{:?}",
-            object.what,
-            object.name,
-            self.host(),
-            self.command.command,
-            (self.hazard.operand.read, self.hazard.operand.write, self.hazard.late)
-        )
+        let accesses = (operand.read, operand.write, late);
+        format!("{}|{}|{}|{shader}|{accesses:?}", object.name, self.host(), self.command.command)
     }
 
     fn subject(&self) -> Subject {
@@ -134,6 +137,9 @@ impl ApiFinding for HostReport<'_> {
             FindingId::HostNotInvalidated => {
                 "missing: the memory is not coherent, and nothing made the write visible to the host after the work completed: it reads bytes that nobody wrote".to_owned()
             }
+            FindingId::HostNoBarrier if self.hazard.late => {
+                "missing: the work waits for a signal of the host, but no dependency from the host makes the write available to it".to_owned()
+            }
             FindingId::HostNoBarrier => {
                 "missing: the work has completed, but no dependency to the host makes the write available to it".to_owned()
             }
@@ -156,6 +162,12 @@ impl ApiFinding for HostReport<'_> {
             FindingId::HostNotInvalidated => format!(
                 "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the read",
                 self.range()
+            ),
+            FindingId::HostNoBarrier if self.hazard.late => format!(
+                "put a barrier from HOST (HOST_WRITE) to {} ({}) between the wait and {}, or write before the submission",
+                stages(self.hazard.at.1),
+                accesses(self.hazard.operand.read),
+                self.command.command
             ),
             FindingId::HostNoBarrier => format!(
                 "after {}, put a barrier from {} ({}) to HOST ({})",

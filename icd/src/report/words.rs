@@ -84,7 +84,7 @@ pub fn title(id: FindingId) -> &'static str {
         HazardLayoutTransition => "an image layout transition is not ordered with an access",
         HostNotFlushed => "the device reads bytes that the host wrote and never flushed",
         HostNotInvalidated => "the host reads bytes that the device wrote and the host never invalidated",
-        HostNoBarrier => "the host reads device writes with no dependency to the host",
+        HostNoBarrier => "no dependency makes a write available between the host and the device",
         HostInFlight => "the host accesses memory that the device is using",
         ImageLayout => "an image is not in the layout that its use needs",
         UninitialisedRead => "a read of memory that nothing has written",

@@ -1,5 +1,6 @@
 //! Programs with a mistake of the host, each beside its right twin: `wrong` says which of the two runs.
 
+use crate::common::Spin;
 use crate::program::{Buffer, CACHED, COHERENT, Program};
 use ash::vk;
 use std::time::Duration;
@@ -262,25 +263,69 @@ pub fn persistent_mapping(p: &Program, wrong: bool) {
     }
 }
 
-pub fn event_of_the_host(p: &Program, wrong: bool) {
+/// Commands wait for an event of the host, from these stages and accesses on; it writes before or after it sets
+/// the event.
+fn after_event(p: &Program, (from, wrote): (Stage, Access), late: bool) {
     let b = p.buffer("staging", 256, COHERENT);
     let target = p.buffer("target", 256, DEVICE);
     // SAFETY: live handles.
     unsafe {
         let event = p.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
         let commands = p.record(|c| {
-            let barrier = [vk::MemoryBarrier::default()
-                .src_access_mask(Access::HOST_WRITE)
-                .dst_access_mask(Access::TRANSFER_READ)];
-            p.v.device.cmd_wait_events(c, &[event], Stage::HOST, Stage::TRANSFER, &barrier, &[], &[]);
+            let barrier =
+                [vk::MemoryBarrier::default().src_access_mask(wrote).dst_access_mask(Access::TRANSFER_READ)];
+            p.v.device.cmd_wait_events(c, &[event], from, Stage::TRANSFER, &barrier, &[], &[]);
             p.copy(c, &b, &target);
         });
         let fence = p.submit(commands);
-        if !wrong {
+        if !late {
             b.put_all(3);
         }
         p.v.device.set_event(event).unwrap();
-        if wrong {
+        if late {
+            b.put_all(3);
+        }
+        p.wait(fence);
+    }
+}
+
+pub fn event_of_the_host(p: &Program, wrong: bool) {
+    after_event(p, (Stage::HOST, Access::HOST_WRITE), wrong);
+}
+
+pub fn event_without_the_hosts_stage(p: &Program, wrong: bool) {
+    let from =
+        if wrong { (Stage::TRANSFER, Access::TRANSFER_WRITE) } else { (Stage::HOST, Access::HOST_WRITE) };
+    after_event(p, from, false);
+}
+
+pub fn event_without_the_hosts_writes(p: &Program, wrong: bool) {
+    let wrote = if wrong { Access::empty() } else { Access::HOST_WRITE };
+    after_event(p, (Stage::HOST, wrote), false);
+}
+
+/// Commands wait for a timeline semaphore of the host, and for its writes if `barrier`; it writes before or after
+/// it signals.
+fn after_timeline(p: &Program, barrier: bool, late: bool) {
+    let b = p.buffer("staging", 256, COHERENT);
+    let target = p.buffer("target", 256, DEVICE);
+    let semaphore = p.v.timeline().unwrap();
+    let commands = p.record(|c| {
+        if barrier {
+            p.barrier(c, (Stage::HOST, Access::HOST_WRITE), (Stage::TRANSFER, Access::TRANSFER_READ));
+        }
+        p.copy(c, &b, &target);
+    });
+    // SAFETY: live handles.
+    unsafe {
+        let fence = p.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        p.v.submit_after(semaphore, 1, commands, fence).unwrap();
+        if !late {
+            b.put_all(3);
+        }
+        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
+        p.v.device.signal_semaphore(&signal).unwrap();
+        if late {
             b.put_all(3);
         }
         p.wait(fence);
@@ -288,22 +333,129 @@ pub fn event_of_the_host(p: &Program, wrong: bool) {
 }
 
 pub fn timeline_of_the_host(p: &Program, wrong: bool) {
-    let b = p.buffer("staging", 256, COHERENT);
-    let (commands, semaphore) = (upload(p, &b), p.v.timeline().unwrap());
+    after_timeline(p, true, wrong);
+}
+
+pub fn no_barrier_behind_the_hosts_timeline(p: &Program, wrong: bool) {
+    after_timeline(p, !wrong, false);
+}
+
+/// Commands that take a while, and then fill `b` once more.
+fn fill_later(p: &Program, b: &Buffer) -> vk::CommandBuffer {
+    let large = p.buffer("large", 4 << 20, DEVICE);
+    let transfer = (Stage::TRANSFER, Access::TRANSFER_WRITE);
+    p.record(|c| {
+        for word in 0..4 {
+            p.fill(c, &large, word);
+            p.barrier(c, transfer, transfer);
+        }
+        p.fill(c, b, 8);
+        p.to_host(c);
+    })
+}
+
+/// The host still reads what it waited for, while other work overwrites it.
+pub fn read_of_what_is_overwritten(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, COHERENT);
+    p.run(fill_for_host(p, &b));
+    let commands = fill_later(p, &b);
+    b.sum();
+    let fence = p.submit(commands);
+    if wrong {
+        b.sum();
+    }
+    p.wait(fence);
+    b.sum();
+}
+
+/// A status that says that the work is not done is no wait.
+pub fn status_that_was_not_looked_at(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, COHERENT);
+    let (commands, semaphore) = (fill_later(p, &b), p.v.timeline().unwrap());
     // SAFETY: live handles.
     unsafe {
-        let fence = p.v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
-        p.v.submit_after(semaphore, 1, commands, fence).unwrap();
-        if !wrong {
-            b.put_all(3);
-        }
-        let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
-        p.v.device.signal_semaphore(&signal).unwrap();
+        let (list, signals, values) = ([commands], [semaphore], [1]);
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+        let info = vk::SubmitInfo::default().command_buffers(&list).signal_semaphores(&signals);
+        let info = [info.push_next(&mut timeline)];
+        p.v.device.queue_submit(p.v.queues[0], &info, vk::Fence::null()).unwrap();
         if wrong {
-            b.put_all(3);
+            b.put(8, &[9; 4]);
         }
+        while p.v.device.get_semaphore_counter_value(semaphore).unwrap() < 1 {}
+    }
+    b.put(8, &[9; 4]);
+}
+
+/// The size of an indirect dispatch, changed under it.
+pub fn size_of_an_indirect_dispatch(p: &Program, wrong: bool) {
+    let (counter, steps) = (p.buffer("counter", 64, COHERENT), p.buffer("steps", 256, COHERENT));
+    let sizes = p.buffer("sizes", 12, COHERENT);
+    counter.put_all(0);
+    steps.put_all(1);
+    sizes.put_all(1);
+    let fence = p.submit(p.count_by(&counter, &steps, Some(&sizes)));
+    if !wrong {
         p.wait(fence);
     }
+    sizes.put(0, &[0; 4]);
+    if wrong {
+        p.wait(fence);
+    }
+}
+
+/// A descriptor of pending work, written anew.
+pub fn descriptor_of_pending_work(p: &Program, wrong: bool) {
+    let (counter, steps) = (p.buffer("counter", 64, COHERENT), p.buffer("steps", 256, COHERENT));
+    counter.put_all(0);
+    steps.put_all(1);
+    let commands = p.count(&counter, &steps);
+    let fence = p.submit(commands);
+    if !wrong {
+        p.wait(fence);
+    }
+    p.put_in_set(1, &counter);
+    if wrong {
+        p.wait(fence);
+    }
+}
+
+/// Memory that work reaches by its address, freed under it.
+pub fn memory_behind_an_address(p: &Program, wrong: bool) {
+    let spin = Spin::new(&p.v, true);
+    let b = p.buffer("behind an address", 4096, COHERENT);
+    let commands = p.record(|c| spin.record(&p.v, c, vk::DescriptorSet::null(), b.buffer, 1));
+    let fence = p.submit(commands);
+    if !wrong {
+        p.wait(fence);
+    }
+    // SAFETY: live handles; that work uses them is what the program is about.
+    unsafe {
+        p.v.device.destroy_buffer(b.buffer, None);
+        p.v.device.free_memory(b.memory, None);
+    }
+    if wrong {
+        p.wait(fence);
+    }
+}
+
+/// Staging memory whose copy was ordered with nothing: the wrong one reuses it for the next upload at once.
+pub fn upload_after_upload(p: &Program, wrong: bool) {
+    let b = p.buffer("staging", 4096, CACHED);
+    let commands = upload(p, &b);
+    let mut before: Option<vk::Fence> = None;
+    for frame in 1..4 {
+        if let Some(fence) = before.take_if(|_| !wrong) {
+            p.wait(fence);
+        }
+        b.put_all(frame);
+        p.flush(&b, 0, ALL);
+        let fence = p.submit(commands);
+        if let Some(fence) = before.replace(fence) {
+            p.wait(fence);
+        }
+    }
+    before.into_iter().for_each(|fence| p.wait(fence));
 }
 
 /// What is between the device's write and the fence in the shapes of a missing dependency to the host.

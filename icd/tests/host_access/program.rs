@@ -2,6 +2,7 @@
 
 use crate::common::Vulkan;
 use ash::vk;
+use std::cell::Cell;
 
 /// The driver's memory types, by what a program looks for.
 pub const COHERENT: u32 = 1;
@@ -53,13 +54,15 @@ impl Buffer {
 pub struct Program {
     pub v: Vulkan,
     pub named: ash::ext::debug_utils::Device,
+    /// Of the last [`Program::count`].
+    set: Cell<vk::DescriptorSet>,
 }
 
 impl Program {
     pub fn new() -> Program {
         let v = Vulkan::new();
         let named = ash::ext::debug_utils::Device::new(&v.instance, &v.device);
-        Program { v, named }
+        Program { v, named, set: Cell::default() }
     }
 
     /// A buffer of a name.
@@ -142,8 +145,25 @@ impl Program {
         self.wait(self.submit(commands));
     }
 
+    /// Puts a buffer into the set of the last [`Program::count`].
+    pub fn put_in_set(&self, binding: u32, b: &Buffer) {
+        let range = [vk::DescriptorBufferInfo::default().buffer(b.buffer).range(vk::WHOLE_SIZE)];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(self.set.get())
+            .dst_binding(binding)
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .buffer_info(&range);
+        // SAFETY: live handles.
+        unsafe { self.v.device.update_descriptor_sets(&[write], &[]) };
+    }
+
     /// Commands that add up 64 words of `steps` in `counter`.
     pub fn count(&self, counter: &Buffer, steps: &Buffer) -> vk::CommandBuffer {
+        self.count_by(counter, steps, None)
+    }
+
+    /// The same with the size of the dispatch in a buffer.
+    pub fn count_by(&self, counter: &Buffer, steps: &Buffer, indirect: Option<&Buffer>) -> vk::CommandBuffer {
         let device = &self.v.device;
         // SAFETY: live handles, complete structures; what is created here ends with the process.
         unsafe {
@@ -174,19 +194,16 @@ impl Program {
             let pool = device.create_descriptor_pool(&info, None).unwrap();
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
             let set = device.allocate_descriptor_sets(&info).unwrap()[0];
-            for (k, b) in [counter, steps].into_iter().enumerate() {
-                let range = [vk::DescriptorBufferInfo::default().buffer(b.buffer).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(set)
-                    .dst_binding(k as u32)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                    .buffer_info(&range);
-                device.update_descriptor_sets(&[write], &[]);
-            }
+            self.set.set(set);
+            self.put_in_set(0, counter);
+            self.put_in_set(1, steps);
             self.record(|c| {
                 device.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
                 device.cmd_bind_descriptor_sets(c, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
-                device.cmd_dispatch(c, 1, 1, 1);
+                match indirect {
+                    Some(sizes) => device.cmd_dispatch_indirect(c, sizes.buffer, 0),
+                    None => device.cmd_dispatch(c, 1, 1, 1),
+                }
                 self.to_host(c);
             })
         }

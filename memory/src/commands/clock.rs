@@ -18,6 +18,11 @@ impl Stream {
     pub fn of_transitions(queue: QueueId) -> Stream {
         Stream { queue, stage: Stages::TRANSITION, access: Accesses::TRANSITION }
     }
+
+    /// The host's writes and flushes.
+    pub fn of_host() -> Stream {
+        Stream { queue: QueueId(u32::MAX), stage: Stages::HOST, access: Accesses::HOST_WRITE }
+    }
 }
 
 /// For each stream the number of operations, counted from 1 in submission order, that are included.
@@ -135,7 +140,7 @@ pub(super) struct Knowledge {
     pub visible: Ranged,
     /// Writes that are available in the host domain.
     pub to_host: Ranged,
-    /// So many of the host's writes and flushes happen before.
+    /// So many of the host's accesses and flushes happen before.
     pub host: u64,
 }
 

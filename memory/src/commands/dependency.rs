@@ -139,6 +139,12 @@ impl AccessScope {
         (ranges.iter().any(holds), could)
     }
 
+    /// It holds writes of the host: what is available in the host domain becomes available in the device
+    /// domain.
+    pub(super) fn is_from_host(&self) -> bool {
+        self.stages.contains(Stages::HOST) && self.accesses.contains(Accesses::HOST_WRITE)
+    }
+
     /// It holds accesses of the host: writes become available in the host domain.
     pub(super) fn is_of_host(&self) -> bool {
         let host = Accesses::HOST_READ | Accesses::HOST_WRITE;

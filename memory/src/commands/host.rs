@@ -1,8 +1,9 @@
 //! The host as an agent: what it does to mapped memory, among the operations of the queues.
 //!
 //! The host's accesses are numbered. What it wrote before a submission (and flushed, where the memory is not
-//! coherent) happens before the submission's operations and is visible to them; what it wrote later only
-//! where the operation waits for an event or a timeline semaphore that the host signaled after the write. In
+//! coherent) happens before the submission's operations and is visible to them. What it wrote later happens
+//! before operations that wait for an event or a timeline semaphore that the host signaled after the write,
+//! and is available to them only through a dependency whose first scope names writes of the host. In
 //! the other direction the host knows what a fence, a semaphore, an event or an idle queue told it, and a
 //! write of the device is available to it only through a dependency whose second scope names an access of
 //! the host.
@@ -29,7 +30,7 @@ pub struct HostHazard {
     pub writes: bool,
     /// The caller's name for the host's access.
     pub tag: u64,
-    /// The host flushed the bytes, but later than the submission.
+    /// The host wrote or flushed the bytes later than the submission.
     pub late: bool,
     /// The bytes concerned.
     pub bytes: Vec<Range>,
@@ -47,10 +48,13 @@ pub(super) struct HostWrite {
 /// What the host did.
 #[derive(Default)]
 pub(super) struct Host {
-    /// Its writes and flushes so far.
+    /// Its accesses and flushes so far.
     now: u64,
     /// Runs of bytes by their start: their end, and who wrote them last.
     writes: BTreeMap<u64, (u64, HostWrite)>,
+    /// Runs of bytes by their start, of each of which it read some: their end, and the number and name of the
+    /// last read.
+    reads: BTreeMap<u64, (u64, u64, u64)>,
 }
 
 impl Host {
@@ -73,6 +77,24 @@ impl Host {
             .into_iter()
             .filter_map(|start| self.writes.remove(&start).map(|(end, write)| (Range { start, end }, write)));
         parts.collect()
+    }
+
+    /// Takes out the reads of runs that are all in a range.
+    fn take_reads(&mut self, range: Range) -> Vec<(Range, u64, u64)> {
+        let all = self.reads.range(range.start..range.end).filter(|(_, (end, ..))| *end <= range.end);
+        let all: Vec<_> = all
+            .map(|(start, (end, number, tag))| (Range { start: *start, end: *end }, *number, *tag))
+            .collect();
+        for (run, ..) in &all {
+            self.reads.remove(&run.start);
+        }
+        all
+    }
+
+    /// Memory ended.
+    pub fn forget(&mut self, range: Range) {
+        self.take(range);
+        self.take_reads(range);
     }
 
     fn within(&self, range: Range) -> impl Iterator<Item = (Range, HostWrite)> {
@@ -108,8 +130,10 @@ impl Tracker {
     /// all of it is non-coherent and was not invalidated since the device wrote it. Only where any read of
     /// the run is wrong, it is told.
     pub fn host_read(&mut self, runs: &[(Range, bool)], tag: u64) -> Vec<HostHazard> {
+        self.host_side.now += 1;
         let mut found = Vec::new();
         for &(range, unseen) in runs {
+            self.host_side.reads.insert(range.start, (range.end, self.host_side.now, tag));
             let mut bad: Vec<HostHazard> = Vec::new();
             for (part, record) in self.records(range).into_iter().filter(|(_, r)| !r.operand.write.is_empty())
             {
@@ -185,7 +209,7 @@ impl Tracker {
         }
     }
 
-    /// An access of an operation: the hazards with what the host wrote.
+    /// An access of an operation: the hazards with what the host wrote, and read where the operation writes.
     pub fn access_after_host(
         &mut self,
         operation: OperationId,
@@ -195,23 +219,31 @@ impl Tracker {
         let Some(op) = self.operation(operation).cloned() else { return Vec::new() };
         let queue = self.queues.get(&op.queue);
         let known = queue.and_then(|q| q.start(op.stage)).map_or(0, |known| known.host);
+        let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };
         let mut found = Vec::new();
         for (part, write) in self.host_side.within(range) {
             let late = write.available.is_some_and(|available| available > known);
-            let id = if write.number > known {
-                FindingId::HostInFlight
-            } else if !operand.read.is_empty() && (late || write.available.is_none()) {
-                FindingId::HostNotFlushed
-            } else {
+            let (id, late, bytes) = if write.number > known {
+                (FindingId::HostInFlight, late, vec![part])
+            } else if operand.read.is_empty() {
                 continue;
+            } else if late || write.available.is_none() {
+                (FindingId::HostNotFlushed, late, vec![part])
+            } else {
+                let number = write.available.unwrap_or(write.number);
+                (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, &record, part))
             };
-            let at = (op.queue, op.stage);
-            let tag = write.tag;
-            let bytes = vec![part];
-            add(&mut found, HostHazard { id, operation, operand, at, writes: true, tag, late, bytes });
+            if !bytes.is_empty() {
+                add(&mut found, HostHazard { late, ..hazard(id, &operand, record, true, write.tag, bytes) });
+            }
         }
         if !operand.write.is_empty() {
             self.host_side.take(range);
+            for (run, number, tag) in self.host_side.take_reads(range) {
+                if number > known {
+                    add(&mut found, hazard(FindingId::HostInFlight, &operand, record, false, tag, vec![run]));
+                }
+            }
         }
         found
     }
@@ -321,16 +353,63 @@ mod tests {
 
     #[test]
     fn a_write_after_the_submission_waits_for_a_signal_of_the_host() {
-        for signals in [false, true] {
+        let (writes, reads) = (Accesses::HOST_WRITE, Accesses::TRANSFER_READ);
+        let from = |stage| Dependency::memory(stage, writes, Stages::COPY, reads);
+        for (dependency, expected) in [
+            (None, vec![FindingId::HostInFlight]),
+            (Some(from(Stages::COMPUTE_SHADER)), vec![FindingId::HostInFlight]),
+            (Some(Dependency::execution(Stages::HOST, Stages::COPY)), vec![FindingId::HostNoBarrier]),
+            (Some(from(Stages::HOST).on(&[Range::new(0x1000, 8)])), vec![FindingId::HostNoBarrier]),
+            (Some(from(Stages::HOST)), vec![]),
+        ] {
             let mut t = Tracker::new();
             submit(&mut t);
             wrote(&mut t, true);
-            if signals {
+            if let Some(dependency) = &dependency {
                 let event = t.host_event();
-                t.wait_events(Q, &[&event], &Dependency::execution(Stages::HOST, Stages::COPY), 0);
+                t.wait_events(Q, &[&event], dependency, 0);
+            }
+            assert_eq!(operate(&mut t, read()), expected, "{dependency:?}");
+        }
+    }
+
+    #[test]
+    fn behind_a_semaphore_of_the_host_a_barrier_makes_its_writes_available() {
+        for barrier in [false, true] {
+            let mut t = Tracker::new();
+            wrote(&mut t, false);
+            t.host_flushed(&[B]);
+            submit(&mut t);
+            wrote(&mut t, false);
+            t.host_flushed(&[B]);
+            let signal = t.host_knowledge();
+            t.wait_semaphore(Q, &signal, Stages::COPY);
+            if barrier {
+                let (writes, reads) = (Accesses::HOST_WRITE, Accesses::TRANSFER_READ);
+                t.barrier(Q, &Dependency::memory(Stages::HOST, writes, Stages::COPY, reads), 0);
             }
             let found = operate(&mut t, read());
-            assert_eq!(found, if signals { vec![] } else { vec![FindingId::HostInFlight] });
+            assert_eq!(found, if barrier { vec![] } else { vec![FindingId::HostNoBarrier] });
+        }
+    }
+
+    #[test]
+    fn a_read_of_the_host_is_before_the_write_of_a_submission_that_comes_later() {
+        let half = Range { start: B.start, end: B.start + 0x80 };
+        for (after, written, expected) in [(false, B, false), (true, B, true), (true, half, false)] {
+            let mut t = Tracker::new();
+            if !after {
+                t.host_read(&[(B, false)], 0);
+            }
+            submit(&mut t);
+            if after {
+                t.host_read(&[(B, false)], 0);
+            }
+            let id = t.begin(Q, Stages::COPY, 0, None);
+            let found = t.access_after_host(id, written, write());
+            let found: Vec<_> = found.iter().map(|h| (h.id, h.writes, &h.bytes[..])).collect();
+            let wanted = [(FindingId::HostInFlight, false, &[B][..])];
+            assert_eq!(found, if expected { &wanted[..] } else { &[] });
         }
     }
 

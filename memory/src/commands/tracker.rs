@@ -128,11 +128,15 @@ pub struct Tracker {
 }
 
 impl Queue {
-    /// Joined knowledge of a first synchronization scope; `None` takes in everything.
+    /// Joined knowledge of a first synchronization scope; `None` takes in everything. The stage HOST holds what
+    /// the host did before any submission, event or semaphore that the queue has waited for.
     fn first_scope(&self, id: QueueId, stages: Option<Stages>) -> Knowledge {
         let mut known = self.always.clone();
         if stages.is_none() {
             known.join(&self.everything);
+        }
+        if stages.is_some_and(|stages| stages.contains(Stages::HOST)) {
+            known.host = known.host.max(self.everything.host);
         }
         let all = Stages::DEVICE | Stages::HOST;
         for stage in stages.unwrap_or(all).iter() {
@@ -169,6 +173,9 @@ impl Queue {
         counts: &BTreeMap<Stages, u64>,
     ) {
         for scope in scopes {
+            if scope.is_from_host() {
+                known.available.raise(Stream::of_host(), known.host, scope.ranges.as_deref());
+            }
             for stage in scope.stages.iter() {
                 let executed = known
                     .executed
@@ -224,6 +231,7 @@ impl Tracker {
     /// that follows on the queue, and everything available becomes visible.
     pub fn submit(&mut self, queue: QueueId, host: &Payload) {
         let mut known = host.0.clone();
+        known.available.raise(Stream::of_host(), known.host, None);
         let state = self.queues.entry(queue).or_default();
         known.join(&state.first_scope(queue, Some(Stages::empty())));
         let available = known.available.clone();
@@ -341,9 +349,13 @@ impl Tracker {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.always.clone();
         let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
+        if dependency.source.contains(Stages::HOST) {
+            known.host = known.host.max(state.everything.host);
+        }
         for event in events {
-            let holds = |q| q == queue && dependency.source.with_earlier().contains(event.stages);
-            if event.queue.is_none_or(holds) {
+            // Of the host's signals only a scope that names HOST takes in any.
+            let source = dependency.source.with_earlier();
+            if event.queue.is_none_or(|q| q == queue) && source.contains(event.stages) {
                 known.join(&event.knowledge);
                 for (&stage, &n) in &event.counts {
                     let entry = counts.entry(stage).or_default();
@@ -419,7 +431,7 @@ impl Tracker {
     pub fn forget(&mut self, range: Range) {
         self.shadow.forget(range);
         self.host.forget(range);
-        self.host_side.take(range);
+        self.host_side.forget(range);
         self.queues.values_mut().for_each(|queue| queue.forget(range));
     }
 
@@ -453,14 +465,26 @@ impl Tracker {
 
     pub(super) fn invisible(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
         let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: earlier.operand.write };
+        self.invisible_of(stream, earlier.number, later, range)
+    }
+
+    /// The bytes of `range` to which operation `number` of a stream of writes is not visible for the read
+    /// `later`.
+    pub(super) fn invisible_of(
+        &self,
+        stream: Stream,
+        number: u64,
+        later: &Record,
+        range: Range,
+    ) -> Vec<Range> {
         let queue = self.queues.get(&later.queue);
         let seen = queue.and_then(|q| q.visible.get(&(later.stage, later.operand.read)));
         let left = match seen {
-            Some(v) => v.missing(stream, earlier.number, range),
+            Some(v) => v.missing(stream, number, range),
             None => vec![range],
         };
         match self.start(later) {
-            Some(k) => left.into_iter().flat_map(|r| k.visible.missing(stream, earlier.number, r)).collect(),
+            Some(k) => left.into_iter().flat_map(|r| k.visible.missing(stream, number, r)).collect(),
             None => left,
         }
     }

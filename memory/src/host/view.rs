@@ -147,6 +147,11 @@ impl View {
         pages.map(|page| page..(page + PAGE).min(self.size)).collect()
     }
 
+    /// From now on reads of pages count that [`View::reads`] has listed already.
+    pub fn watch_again(&mut self) {
+        self.app.close_again();
+    }
+
     /// The device has written these bytes.
     pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
         self.note_write(device, range);

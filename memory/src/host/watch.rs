@@ -139,8 +139,12 @@ pub(super) struct Watched {
     mapping: Mapping,
     file: (libc::c_int, u64),
     tracked: bool,
-    /// Pages that the application has not accessed since they were closed.
+    /// Pages that the application has not accessed since they were closed, as far as is known.
     closed: Spans,
+    /// Pages that it had accessed when they were closed again.
+    early: Spans,
+    /// Pages that are open since it accessed them.
+    open: Spans,
 }
 
 impl Watched {
@@ -160,7 +164,8 @@ impl Watched {
             // SAFETY: the ioctl takes this structure, and the range is a mapping of ours.
             unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
         });
-        let mut watched = Watched { mapping, file, tracked, closed: Spans::default() };
+        let [closed, early, open] = Default::default();
+        let mut watched = Watched { mapping, file, tracked, closed, early, open };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
             watched.written(|_| ());
@@ -190,23 +195,43 @@ impl Watched {
         if !self.tracked || pages.is_empty() {
             return;
         }
+        let early = self.present(&self.closed.within(pages));
+        early.iter().for_each(|pages| self.early.insert(&pages));
         let start = self.mapping.start().wrapping_add(pages.start as usize);
         // SAFETY: the pages are of a shared mapping of a file: nothing is lost by taking them out.
         let done =
             unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_DONTNEED) };
         if done == 0 {
             self.closed.insert(pages);
+            self.open.remove(pages);
         }
+    }
+
+    /// Closes the pages again that the application has opened.
+    pub fn close_again(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        open.iter().for_each(|pages| self.close(&pages));
     }
 
     /// The pages that were closed and that the application has accessed since.
     pub fn opened(&mut self) -> Spans {
-        let mut opened = Spans::default();
-        for run in self.closed.iter() {
-            self.scan(&run, 0, PAGE_IS_PRESENT, &mut |pages| opened.insert(&pages));
+        let closed: Vec<Range<u64>> = self.closed.iter().collect();
+        let mut opened = self.present(&closed);
+        for pages in opened.iter() {
+            self.closed.remove(&pages);
+            self.open.insert(&pages);
         }
-        opened.iter().for_each(|pages| self.closed.remove(&pages));
+        std::mem::take(&mut self.early).iter().for_each(|pages| opened.insert(&pages));
         opened
+    }
+
+    /// Those of the pages that are in the application's page table.
+    fn present(&self, pages: &[Range<u64>]) -> Spans {
+        let mut present = Spans::default();
+        for run in pages {
+            self.scan(run, 0, PAGE_IS_PRESENT, &mut |pages| present.insert(&pages));
+        }
+        present
     }
 
     /// Calls `each` with the pages of a category; false if the kernel cannot say.

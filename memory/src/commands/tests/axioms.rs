@@ -119,7 +119,27 @@ impl Graph {
     ) -> Vec<Item> {
         let a = self.node(Node::Available { queue, position, scopes: d.available.clone(), limit: None });
         self.first_scope(queue, Some(d.source.with_earlier()), a);
+        self.host_scope(queue, d, a);
         self.visible_half(queue, d, position, a, record)
+    }
+    /// A first scope with the stage HOST holds all that the host did before what the queue has waited for.
+    pub(super) fn host_scope(&mut self, queue: u32, d: &Dependency, to: usize) {
+        if !d.source.contains(Stages::HOST) {
+            return;
+        }
+        let mut before: BTreeSet<usize> = BTreeSet::new();
+        let lasts = self.items(queue).into_iter().filter_map(|item| match item {
+            Item::Dependency { last, .. } => Some(last),
+            Item::Operation { .. } => None,
+        });
+        let mut next: Vec<usize> = lasts.collect();
+        while let Some(node) = next.pop() {
+            if before.insert(node) {
+                next.extend(self.edges.iter().filter(|(_, b)| *b == node).map(|(a, _)| *a));
+            }
+        }
+        let host = before.into_iter().filter(|node| matches!(self.nodes[*node], Node::Host)).max();
+        self.edges.extend(host.map(|host| (host, to)));
     }
     /// From the availability operation on: transitions are between it and the visibility operation, and after
     /// what reaches all commands.

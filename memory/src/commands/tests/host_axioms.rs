@@ -7,10 +7,9 @@
 //! these, and no other:
 //!
 //! - an access between the two took the place of the earlier one in the tracker's records;
-//! - the host read, and the device overwrote that later: reads of the host are judged when they are made;
+//! - the host declared a read by an invalidate, and the device overwrote the bytes later: such reads are judged
+//!   when they are declared;
 //! - the device overwrites what the host wrote before and never flushed: nobody reads those bytes;
-//! - what the host wrote, and made available before it signaled an event or a semaphore, is visible to what
-//!   waits for that, whatever accesses the wait names;
 //! - an invalidate came after the device's write was executed, but before the host was told so: the host has
 //!   the new bytes.
 
@@ -170,7 +169,10 @@ impl Run {
                 let scopes = d.available.clone();
                 // What a queue made available before is not the event's: its first scope is of the host.
                 let a = self.g.node(Node::Available { queue: q, position, scopes, limit: Some(0) });
-                self.g.edges.insert((node, a));
+                if d.source.contains(Stages::HOST) {
+                    self.g.edges.insert((node, a));
+                }
+                self.g.host_scope(q, &d, a);
                 self.g.always(q, a);
                 self.g.visible_half(q, &d, position, a, true);
                 self.t.wait_events(QueueId(q), &[&event], &d, 0);
@@ -270,7 +272,11 @@ impl Run {
                         && Graph::includes(scopes, stage, operand.write, range)
                         && !operand.write.is_empty()
                 });
-                vec![Part::Domain(Availability(Domain::Device, writes))]
+                let mut parts = vec![Part::Domain(Availability(Domain::Device, writes))];
+                if Graph::includes(scopes, Stages::HOST, Accesses::HOST_WRITE, range) {
+                    parts.push(Part::Domain(Transfer(Domain::Host, Domain::Device)));
+                }
+                parts
             }
             // A submission.
             Node::Visible { scopes: None, .. } => vec![
@@ -304,7 +310,6 @@ impl Run {
                 Some(Step::Invalidate(r)) if *r == range => {
                     vec![Part::Domain(Visibility(Domain::Host, Covers::All)), Part::Host(false)]
                 }
-                Some(Step::Signal) => vec![Part::Domain(Transfer(Domain::Host, Domain::Device))],
                 _ => vec![Part::Other],
             },
         }
@@ -358,7 +363,8 @@ impl Run {
         mut between: impl Iterator<Item = &'a Access>,
     ) -> bool {
         let superseded = |other: &Access| match (first.by, other.by) {
-            (By::Host { .. }, By::Host { discards, .. }) => other.write || discards,
+            (By::Host { .. }, By::Host { invalidates: true, discards, .. }) => first.write && discards,
+            (By::Host { .. }, By::Host { .. }) => first.write == other.write,
             (_, By::Host { .. }) => false,
             (By::Device { queue, stage, .. }, By::Device { queue: q, stage: s, .. }) if !first.write => {
                 other.write || (queue, stage) == (q, s)
@@ -367,14 +373,7 @@ impl Run {
         };
         match (first.by, second.by) {
             _ if between.any(superseded) => true,
-            (By::Host { .. }, _) => {
-                let hb = self.g.closure();
-                let flush = |node: usize, step: &Step| {
-                    *step == Step::Flush(first.range) && node > first.node && hb[node][second.node]
-                };
-                let flushed = self.coherent[first.range] || self.steps.iter().any(|(n, s)| flush(*n, s));
-                !first.write || (executed && (!second.read || flushed))
-            }
+            (By::Host { invalidates, .. }, _) => invalidates || (executed && !second.read),
             (_, By::Host { invalidates: true, unseen, .. }) => !executed || !unseen,
             (_, By::Host { unseen, .. }) => executed && second.read && !unseen && !self.coherent[first.range],
             _ => false,
@@ -409,6 +408,14 @@ fn number(operation: DomainOperation, numbers: &[EventId]) -> DomainOperation {
 /// A dependency without transitions, often one to the host.
 fn host_dependency(c: &mut Choices) -> Dependency {
     let mut d = Dependency { transitions: Vec::new(), ..dependency(c) };
+    if c.one_in(2) {
+        d.source |= Stages::HOST;
+        let access = c.pick(&[Accesses::HOST_WRITE, Accesses::HOST_WRITE, Accesses::empty()]);
+        for scope in &mut d.available {
+            scope.stages |= Stages::HOST;
+            scope.accesses |= access;
+        }
+    }
     if c.one_in(2) {
         d.destination |= Stages::HOST;
         let access = c.pick(&[Accesses::HOST_READ, Accesses::HOST_WRITE, Accesses::empty()]);
