@@ -196,8 +196,8 @@ impl Device {
                 "" => format!("queue {}", queue.index),
                 name => format!("queue \"{name}\""),
             };
-            if let Some(what) = queue.blocked().as_ref() {
-                texts.push(format!("{what} on {named} waits for an event that nothing has set"));
+            if let Some(events) = queue.blocked().as_ref() {
+                texts.push(format!("vkCmdWaitEvents on {named} waits for {events}, which nothing has set"));
                 continue;
             }
             let Some(first) = waiting.next() else { continue };

@@ -378,6 +378,92 @@ fn work_that_waits_for_what_nothing_signals() {
 }
 
 #[test]
+fn work_that_waits_for_an_event_that_nothing_sets() {
+    let submit = |case: &Case, sets: bool| {
+        let (host, transfer) = (vk::PipelineStageFlags::HOST, vk::PipelineStageFlags::TRANSFER);
+        // SAFETY: valid usage; the event that nobody sets is what the test is about.
+        unsafe {
+            let event = case.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+            case.v.name(event, "loaded");
+            let commands = case.v.record(|c| {
+                case.v.device.cmd_wait_events(c, &[event], host, transfer, &[], &[], &[]);
+            });
+            if sets {
+                case.v.device.set_event(event).unwrap();
+                return case.run(commands);
+            }
+            case.submit(&[commands], vk::Fence::null());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        std::process::exit(0);
+    };
+    told(
+        "work_that_waits_for_an_event_that_nothing_sets",
+        "vkCmdWaitEvents on queue 0 waits for VkEvent \"loaded\", which nothing has set",
+        || submit(&Case::new(), false),
+        || submit(&Case::new(), true),
+    );
+}
+
+#[test]
+fn a_set_that_is_updated_after_it_was_bound() {
+    told(
+        "a_set_that_is_updated_after_it_was_bound",
+        "is invalid: VkDescriptorSet \"inputs\", which it binds, was updated later",
+        || {
+            let case = Case::new();
+            case.v.name(case.set, "inputs");
+            let commands = case.dispatch();
+            case.spin.update(&case.v, case.set, case.buffer);
+            case.run(commands);
+        },
+        || {
+            let case = Case::new();
+            let commands = case.dispatch();
+            case.run(commands);
+            case.spin.update(&case.v, case.set, case.buffer);
+            // SAFETY: valid usage.
+            unsafe {
+                case.v.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+                case.spin.record(&case.v, commands, case.set, case.buffer, 1);
+                case.v.device.end_command_buffer(commands).unwrap();
+            }
+            case.run(commands);
+            case.run(commands);
+        },
+    );
+}
+
+#[test]
+fn a_set_of_a_secondary_command_buffer_that_is_updated_after_it_was_bound() {
+    let run = |flags: vk::DescriptorBindingFlags| {
+        let v = Vulkan::new();
+        let spin = Spin::with_flags(&v, false, flags);
+        let (_, set) = spin.set(&v);
+        let (buffer, ..) = v.buffer(4096, 1);
+        spin.update(&v, set, buffer);
+        let inner = v.commands(vk::CommandBufferLevel::SECONDARY);
+        let inherited = vk::CommandBufferInheritanceInfo::default();
+        let info = vk::CommandBufferBeginInfo::default().inheritance_info(&inherited);
+        // SAFETY: valid usage, up to the update.
+        unsafe {
+            v.device.begin_command_buffer(inner, &info).unwrap();
+            spin.record(&v, inner, set, buffer, 1);
+            v.device.end_command_buffer(inner).unwrap();
+            let outer = v.record(|c| v.device.cmd_execute_commands(c, &[inner]));
+            spin.update(&v, set, buffer);
+            v.run(outer);
+        }
+    };
+    told(
+        "a_set_of_a_secondary_command_buffer_that_is_updated_after_it_was_bound",
+        ", which it binds, was updated later",
+        || run(vk::DescriptorBindingFlags::empty()),
+        || run(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND),
+    );
+}
+
+#[test]
 fn private_data_end_with_their_object() {
     let v = Vulkan::new();
     // SAFETY: valid usage, up to the question about a handle that has ended.

@@ -4,7 +4,7 @@
 //! while it is pending, which is a mistake of the application, harms nothing here; that it is one is judged
 //! by what the host was told, and not by how far a queue has come.
 
-use super::{Command, Recorded};
+use super::{BoundSet, Command, Recorded};
 use crate::boundary::Origin;
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
@@ -46,12 +46,18 @@ pub struct Recorder {
     error: Option<Error>,
     /// The sets that vkCmdPushDescriptorSetKHR made, by set number.
     pub pushed: BTreeMap<u32, Arc<DescriptorSet>>,
+    bound: Vec<BoundSet>,
 }
 
 impl Recorder {
     /// Appends a command.
     pub fn add(&mut self, command: Command) {
         self.commands.push(command);
+    }
+
+    /// Takes note of a set that vkCmdBindDescriptorSets binds.
+    pub fn bind(&mut self, handle: vk::DescriptorSet, set: &Arc<DescriptorSet>) {
+        self.bound.push(BoundSet { handle, set: set.clone(), updates: set.updates() });
     }
 }
 
@@ -65,6 +71,7 @@ impl CommandBuffer {
             recorded: None,
             error: None,
             pushed: BTreeMap::new(),
+            bound: Vec::new(),
         };
         CommandBuffer { device, level, recorder: Mutex::new(recorder) }
     }
@@ -95,6 +102,7 @@ impl CommandBuffer {
             recorded: None,
             error: None,
             pushed: BTreeMap::new(),
+            bound: Vec::new(),
         };
         Ok(before)
     }
@@ -113,8 +121,8 @@ impl CommandBuffer {
             recorder.state = State::Invalid;
             return Err(Error { code: error.code, message: None });
         }
-        let commands = std::mem::take(&mut recorder.commands);
-        recorder.recorded = Some(Arc::new(Recorded::new(commands, recorder.one_time)));
+        let (commands, bound) = (std::mem::take(&mut recorder.commands), std::mem::take(&mut recorder.bound));
+        recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, recorder.one_time)));
         recorder.state = State::Executable;
         Ok(())
     }
@@ -124,6 +132,7 @@ impl CommandBuffer {
         let mut recorder = self.recorder();
         recorder.state = State::Initial;
         recorder.commands.clear();
+        recorder.bound.clear();
         recorder.error = None;
         recorder.pushed.clear();
         recorder.recorded.take()

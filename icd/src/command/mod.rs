@@ -170,6 +170,16 @@ pub struct CopyQueryResults {
     pub flags: vk::QueryResultFlags,
 }
 
+/// A set that a command buffer binds.
+pub struct BoundSet {
+    /// What the application calls it.
+    pub handle: vk::DescriptorSet,
+    /// The set.
+    pub set: Arc<DescriptorSet>,
+    /// How often it had been updated when it was bound.
+    pub updates: u64,
+}
+
 /// The commands of an executable command buffer.
 pub struct Recorded {
     /// The commands, in order.
@@ -179,6 +189,7 @@ pub struct Recorded {
     /// The descriptor sets that it binds, those of its secondary command buffers included, sorted by their
     /// place in memory.
     pub sets: Vec<Arc<DescriptorSet>>,
+    bound: Vec<BoundSet>,
     /// It dispatches, or a secondary command buffer does.
     pub dispatches: bool,
     /// It accesses memory, or a secondary command buffer does.
@@ -187,7 +198,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// An executable list of commands.
-    pub fn new(commands: Vec<Command>, one_time: bool) -> Recorded {
+    pub fn new(commands: Vec<Command>, bound_sets: Vec<BoundSet>, one_time: bool) -> Recorded {
         let mut sets = BTreeMap::new();
         let (mut dispatches, mut accesses) = (false, false);
         let mut bound = |list: &[Arc<DescriptorSet>]| {
@@ -217,8 +228,21 @@ impl Recorded {
             commands,
             one_time,
             sets: sets.into_values().collect(),
+            bound: bound_sets,
             dispatches,
             accesses: accesses || dispatches,
         }
+    }
+
+    /// A set that was updated after it was bound here or in a secondary command buffer, which makes the command
+    /// buffer invalid.
+    pub fn updated(&self) -> Option<vk::DescriptorSet> {
+        let mut updated = self.bound.iter().filter(|bound| bound.set.updates() != bound.updates);
+        let secondaries = self.commands.iter().filter_map(|command| match command {
+            Command::Execute(secondaries) => Some(secondaries),
+            _ => None,
+        });
+        let inside = || secondaries.flatten().find_map(|secondary| secondary.updated());
+        updated.next().map(|bound| bound.handle).or_else(inside)
     }
 }

@@ -6,9 +6,11 @@ use crate::check::commands as check;
 use crate::check::dependency::translate;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
+use crate::entry::destroy::called;
 use crate::entry::query;
 use crate::error::{Error, Outcome};
 use crate::queue::Queue;
+use ash::vk;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -80,7 +82,12 @@ fn step<'a>(
         Command::WaitEvents(events, dependency) => {
             let set = || events.iter().all(|e| e.is_set());
             if !set() {
-                *queue.blocked() = Some("vkCmdWaitEvents".to_owned());
+                let unset: Vec<String> = events
+                    .iter()
+                    .filter(|event| !event.is_set())
+                    .map(|e| called(device, ("VkEvent", vk::ObjectType::EVENT, e.handle())))
+                    .collect();
+                *queue.blocked() = Some(unset.join(" and "));
                 device.progress.wait(None, || device.stop.load(Ordering::Relaxed) || set());
                 *queue.blocked() = None;
             }

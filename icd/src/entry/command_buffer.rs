@@ -84,7 +84,8 @@ entries! {
                     layout.sets.len()
                 )));
             }
-            let sets = ffi::slice(sets, count)
+            let handles = ffi::slice(sets, count);
+            let sets = handles
                 .iter()
                 .map(|s| handle::get::<DescriptorSet>(*s))
                 .collect::<Outcome<Vec<_>>>()?;
@@ -93,6 +94,7 @@ entries! {
             if needed as usize != offsets.len() {
                 return Err(Error::usage(format!("the sets take {needed} dynamic offsets, {} are given", offsets.len())));
             }
+            handles.iter().zip(&sets).for_each(|(handle, set)| r.bind(*handle, set));
             r.add(Command::BindSets(first, sets, offsets));
             Ok(())
         })

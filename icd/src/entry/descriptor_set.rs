@@ -15,6 +15,7 @@ use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};
 use pellucid_shader_interp::interface;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 /// One descriptor.
@@ -80,6 +81,8 @@ pub struct DescriptorSet {
     /// A submission keeps the list as it was then: an update while it is pending makes another one.
     slots: RwLock<Arc<Vec<Slot>>>,
     inline: Option<Arc<Allocation>>,
+    /// How often it was updated in a way that makes command buffers invalid which bind it.
+    updates: AtomicU64,
 }
 
 object!(DescriptorSet, vk::DescriptorSet, kind::DESCRIPTOR_SET);
@@ -113,7 +116,13 @@ impl DescriptorSet {
                     .map_err(|_| Error::from(vk::Result::ERROR_OUT_OF_HOST_MEMORY))?,
             ),
         };
-        Ok(DescriptorSet { layout, variable, slots: RwLock::new(Arc::new(slots)), inline })
+        Ok(DescriptorSet {
+            layout,
+            variable,
+            slots: RwLock::new(Arc::new(slots)),
+            inline,
+            updates: AtomicU64::new(0),
+        })
     }
 
     /// A copy of another set's descriptors in a new set of the same layout (push descriptors).
@@ -129,6 +138,11 @@ impl DescriptorSet {
     /// Its descriptors, as they are now.
     pub fn slots(&self) -> Arc<Vec<Slot>> {
         self.slots.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often it was updated in a way that makes command buffers invalid which bind it.
+    pub fn updates(&self) -> u64 {
+        self.updates.load(Ordering::Relaxed)
     }
 
     fn write_slots(&self) -> RwLockWriteGuard<'_, Arc<Vec<Slot>>> {
@@ -319,8 +333,9 @@ pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::De
     }
 }
 
-/// Reports the update of a binding whose descriptors a submission uses that the host has not seen complete.
-/// The submission goes on with the descriptors that it was submitted with.
+/// A binding is updated: command buffers that bind the set are invalid from now on, unless the binding allows
+/// it. Reports an update of descriptors that a submission uses which the host has not seen complete. The
+/// submission goes on with the descriptors that it was submitted with.
 pub fn changed(
     device: &Device,
     handle: vk::DescriptorSet,
@@ -329,6 +344,7 @@ pub fn changed(
     call: &'static str,
 ) {
     if set.layout.binding(binding).is_some_and(|b| !b.may_change_while_pending()) {
+        set.updates.fetch_add(1, Ordering::Relaxed);
         let named = ("VkDescriptorSet", vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(handle));
         // The table holds it, and the caller.
         if Arc::strong_count(set) > 2 && !device.is_lost() {

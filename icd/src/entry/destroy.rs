@@ -65,16 +65,19 @@ pub fn ended<T: Send + Sync + 'static>(
     }
     device.ended.add(Ended {
         object: Arc::downgrade(object) as Weak<dyn Any + Send + Sync>,
-        called: match device.name(kind, raw).as_str() {
-            "" => match handle::number(raw) {
-                Some(number) => format!("{type_name} {number}"),
-                None => format!("{type_name} {raw:#x}"),
-            },
-            name => format!("{type_name} \"{name}\""),
-        },
+        called: called(device, (type_name, kind, raw)),
         call,
     });
     changed(device, call, (type_name, kind, raw), object);
+}
+
+/// An object's type and its name or number, as messages say it.
+pub fn called(device: &Device, (type_name, kind, raw): (&str, vk::ObjectType, u64)) -> String {
+    match (device.name(kind, raw).as_str(), handle::number(raw)) {
+        ("", Some(number)) => format!("{type_name} {number}"),
+        ("", None) => format!("{type_name} {raw:#x}"),
+        (name, _) => format!("{type_name} \"{name}\""),
+    }
 }
 
 /// Reports the change or the end of an object that a submission uses which the host has not seen complete.

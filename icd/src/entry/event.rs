@@ -9,10 +9,14 @@ use crate::handle::{self, kind, object};
 use crate::queue::told::Completed;
 use ash::vk;
 use pellucid_memory::commands::EventToken;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
-pub struct Event(Mutex<State>);
+pub struct Event {
+    state: Mutex<State>,
+    handle: AtomicU64,
+}
 
 #[derive(Default)]
 struct State {
@@ -27,7 +31,7 @@ object!(Event, vk::Event, kind::EVENT);
 
 impl Event {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets it. The caller notifies the device's progress.
@@ -45,6 +49,11 @@ impl Event {
         self.state().set
     }
 
+    /// Its handle.
+    pub fn handle(&self) -> u64 {
+        self.handle.load(Ordering::Relaxed)
+    }
+
     /// What it carries to the commands that wait for it.
     pub fn token(&self) -> Option<Arc<EventToken>> {
         self.state().token.clone()
@@ -60,7 +69,10 @@ entries! {
         out: *mut vk::Event,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(Event::default())))
+        let event = Arc::new(Event::default());
+        let handle = handle::insert(event.clone());
+        event.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        ffi::write(out, handle)
     }
 
     /// vkDestroyEvent.

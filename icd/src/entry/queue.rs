@@ -6,10 +6,11 @@ use crate::command::Recorded;
 use crate::command::batch::Batch;
 use crate::command::buffer::CommandBuffer;
 use crate::device::Device;
-use crate::entry::destroy::fence_in_use;
+use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::destroy::{called, fence_in_use};
 use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle;
+use crate::handle::{self, Object as _};
 use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
 use crate::queue::submission::SemaphoreOperation;
@@ -66,7 +67,15 @@ fn recorded(
             if buffer.level != vk::CommandBufferLevel::PRIMARY {
                 return Err(Error::usage("a secondary command buffer cannot be submitted"));
             }
-            buffer.executable()
+            let recorded = buffer.executable()?;
+            if let Some(set) = recorded.updated() {
+                let set = (DescriptorSet::NAME, vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(set));
+                device.instance.misuse(&format!(
+                    "vkQueueSubmit: VkCommandBuffer {number} is invalid: {}, which it binds, was updated later",
+                    called(device, set)
+                ));
+            }
+            Ok(recorded)
         })
         .collect()
 }

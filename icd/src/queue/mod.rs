@@ -88,7 +88,7 @@ impl Queue {
         self.labels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The command that waits for an event, if one does.
+    /// The events that a command waits for, if one does.
     pub fn blocked(&self) -> MutexGuard<'_, Option<String>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }

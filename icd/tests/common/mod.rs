@@ -104,6 +104,11 @@ pub struct Spin {
 
 impl Spin {
     pub fn new(v: &Vulkan, by_address: bool) -> Spin {
+        Spin::with_flags(v, by_address, vk::DescriptorBindingFlags::empty())
+    }
+
+    /// With these flags of the binding.
+    pub fn with_flags(v: &Vulkan, by_address: bool, flags: vk::DescriptorBindingFlags) -> Spin {
         let code: &[u8] = match by_address {
             true => include_bytes!("../shaders/spin_address.spv"),
             false => include_bytes!("../shaders/spin.spv"),
@@ -114,7 +119,14 @@ impl Spin {
                 .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
                 .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)];
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let of_layout = match flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) {
+                true => vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
+                false => vk::DescriptorSetLayoutCreateFlags::empty(),
+            };
+            let flags = [flags];
+            let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+            let info = vk::DescriptorSetLayoutCreateInfo::default().flags(of_layout).bindings(&bindings);
+            let info = info.push_next(&mut flags);
             let set_layout = v.device.create_descriptor_set_layout(&info, None).unwrap();
             let push = [vk::PushConstantRange::default().size(16).stage_flags(vk::ShaderStageFlags::COMPUTE)];
             let layouts = [set_layout];
@@ -130,7 +142,10 @@ impl Spin {
     /// A pool with one set.
     pub fn set(&self, v: &Vulkan) -> (vk::DescriptorPool, vk::DescriptorSet) {
         let sizes = [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 }];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let info = vk::DescriptorPoolCreateInfo::default()
+            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
+            .max_sets(1)
+            .pool_sizes(&sizes);
         let layouts = [self.set_layout];
         // SAFETY: valid usage.
         unsafe {
