@@ -368,7 +368,7 @@ pub fn read_of_what_is_overwritten(p: &Program, wrong: bool) {
     b.sum();
 }
 
-/// A status that says that the work is not done is no wait.
+/// The wrong one asks the memory itself whether the work is done, and not the semaphore.
 pub fn status_that_was_not_looked_at(p: &Program, wrong: bool) {
     let b = p.buffer("results", PAGES, COHERENT);
     let (commands, semaphore) = (fill_later(p, &b), p.v.timeline().unwrap());
@@ -380,6 +380,10 @@ pub fn status_that_was_not_looked_at(p: &Program, wrong: bool) {
         let info = [info.push_next(&mut timeline)];
         p.v.device.queue_submit(p.v.queues[0], &info, vk::Fence::null()).unwrap();
         if wrong {
+            while b.get(0) != 8 {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(100));
             b.put(8, &[9; 4]);
         }
         while p.v.device.get_semaphore_counter_value(semaphore).unwrap() < 1 {}
