@@ -8,9 +8,11 @@ use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program, reflect};
 use crate::options::DriverOptions;
 use crate::run::Job;
+use crate::source;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pellucid_memory::input;
+use pellucid_shader_interp::{CompileOptions, compile};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -21,21 +23,21 @@ use vulkan_pellucid::report::replay::quote;
 /// What to execute.
 #[derive(Args, Clone, Debug)]
 pub struct ExecArgs {
-    /// A SPIR-V binary, or assembly text as spirv-as reads it
+    /// A SPIR-V binary, assembly text as spirv-as reads it, or source for an installed compiler: .comp, .glsl, .hlsl, .slang, .wgsl
     pub file: PathBuf,
     /// In assembly text %12 is id 12, not a name: findings then show the numbers of the text
     #[arg(long)]
     pub preserve_numeric_ids: bool,
-    /// Entry point
-    #[arg(long, default_value = "main")]
-    pub entry: String,
+    /// Entry point; the only one need not be named
+    #[arg(long)]
+    pub entry: Option<String>,
     /// Workgroups: X, X,Y or X,Y,Z
-    #[arg(long, value_name = "X,Y,Z", value_parser = groups)]
+    #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = groups)]
     pub groups: [u32; 3],
     /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
-    /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding
+    /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding; what is not given is zero, with an element for each invocation where the shader leaves the length open
     #[arg(long, value_name = "SET:BINDING=TYPExCOUNT[=FILL]|alias:SET:BINDING")]
     pub buffer: Vec<String>,
     /// Push constants
@@ -76,6 +78,8 @@ fn place(text: &str) -> Result<(u32, u32), String> {
 /// # Errors
 /// The file cannot be read, or is no SPIR-V.
 pub fn read_spirv(path: &Path, numeric: NumericIds) -> anyhow::Result<Vec<u32>> {
+    let compiled = source::compiled(path)?;
+    let path = compiled.as_ref().map_or(path, |(_, spirv)| spirv);
     let bytes = input::bytes(path, input::MOST_BYTES).with_context(|| path.display().to_string())?;
     let words = |convert: fn([u8; 4]) -> u32| -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| convert([c[0], c[1], c[2], c[3]])).collect()
@@ -118,14 +122,76 @@ fn specialization(words: &[u32], given: &[String]) -> anyhow::Result<BTreeMap<u3
 /// The types of the buffers, for printing them.
 type Types = BTreeMap<(u32, u32), Element>;
 
-fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
+/// The entry point that is meant.
+fn entry(words: &[u32], named: Option<&String>) -> anyhow::Result<String> {
+    if let Some(name) = named {
+        return Ok(name.clone());
+    }
+    match &reflect::entry_points(words).map_err(anyhow::Error::msg)?[..] {
+        [] => Ok("main".to_owned()),
+        [only] => Ok(only.clone()),
+        several => {
+            bail!("the shader has several entry points, choose one by --entry: {}", several.join(", "))
+        }
+    }
+}
+
+/// A buffer of the shader that was not given.
+struct Implied {
+    at: (u32, u32),
+    /// As many as the shader declares, with an element for each invocation where it leaves a length open.
+    bytes: u64,
+    /// What to say of it.
+    told: String,
+}
+
+fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
+    let bound = reflect::bindings(&program.words).map_err(anyhow::Error::msg)?;
+    let missing: Vec<(u32, u32)> = bound.into_keys().filter(|at| !program.buffers.contains_key(at)).collect();
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let options = CompileOptions {
+        entry_point: program.entry.clone(),
+        specialization: program.specialization.clone(),
+        subgroup_size: 32,
+        modelled: true,
+        push_unset: false,
+        notes: false,
+        debug: false,
+    };
+    // What does not compile is told by the driver.
+    let Ok(compiled) = compile(&program.words, &options) else { return Ok(Vec::new()) };
+    let shader = &compiled.shader;
+    let invocations = program.groups.iter().chain(&shader.local_size).map(|n| u64::from(*n)).product::<u64>();
+    let sized = |at: (u32, u32)| {
+        let index = shader.bindings.iter().position(|b| (b.set, b.binding) == at);
+        let block = index.and_then(|index| shader.blocks.get(index)?.as_ref());
+        let bytes = block.map_or(16, |block| block.shape.bytes(invocations)).max(4);
+        let name = index.map_or("", |index| shader.bindings[index].name.as_str());
+        let named = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        let (set, binding) = at;
+        let told = format!(
+            "buffer {set}:{binding}{named} is not given: {bytes} bytes of zero; --buffer {set}:{binding}=u32x{} has others",
+            bytes.div_ceil(4)
+        );
+        Implied { at, bytes, told }
+    };
+    Ok(missing.into_iter().map(sized).collect())
+}
+
+/// A buffer that nobody gave is not larger than this.
+const MOST_IMPLIED: u64 = 1 << 30;
+
+fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types, Vec<String>)> {
     let numeric = match arguments.preserve_numeric_ids {
         true => NumericIds::Preserved,
         false => NumericIds::Named,
     };
+    let words = read_spirv(&arguments.file, numeric)?;
     let mut program = Program {
-        words: read_spirv(&arguments.file, numeric)?,
-        entry: arguments.entry.clone(),
+        entry: entry(&words, arguments.entry.as_ref())?,
+        words,
         groups: arguments.groups,
         repeat: arguments.repeat,
         ..Program::default()
@@ -161,10 +227,19 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types)> {
     for text in &arguments.push {
         program.push_constants.push(push(text).with_context(|| format!("--push {text}"))?);
     }
+    let mut told = Vec::new();
+    for Implied { at, bytes, told: text } in missing_buffers(&program)? {
+        if bytes > MOST_IMPLIED {
+            bail!("{text}: too many to take by themselves");
+        }
+        program.buffers.insert(at, Contents::Bytes(vec![0; bytes as usize]));
+        types.insert(at, Element::U32);
+        told.push(text);
+    }
     if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {
         bail!("--dump {set}:{binding}: no --buffer of that set and binding");
     }
-    Ok((program, types))
+    Ok((program, types, told))
 }
 
 /// The offset and the bytes of a --push, as vkCmdPushConstants takes them: multiples of 4.
@@ -206,7 +281,7 @@ pub fn job(options: DriverOptions, arguments: Vec<OsString>) -> anyhow::Result<J
 /// # Errors
 /// What is wrong with them.
 pub fn check(arguments: &ExecArgs) -> anyhow::Result<String> {
-    let (_, types) = program(arguments)?;
+    let (_, types, _) = program(arguments)?;
     let outcomes: Vec<String> =
         arguments.dump.iter().map(|at| format!("{}:{}={}", at.0, at.1, types[at].name())).collect();
     Ok(outcomes.join(","))
@@ -217,7 +292,10 @@ pub fn check(arguments: &ExecArgs) -> anyhow::Result<String> {
 /// # Errors
 /// The arguments are wrong, or the program does not run.
 pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
-    let (program, types) = program(arguments)?;
+    let (program, types, told) = program(arguments)?;
+    for text in told {
+        eprintln!("pellucid: {text}");
+    }
     let library = match &arguments.library {
         Some(library) => library.clone(),
         None => host::library()?,

@@ -35,7 +35,7 @@ pub struct HuntArgs {
     /// An earlier report: what it tells is not told again, and leaves the exit status alone
     #[arg(long, value_name = "FILE")]
     pub baseline: Vec<PathBuf>,
-    /// The program and its arguments; or a shader (.spv, .spvasm) and arguments of `pellucid exec`
+    /// The program and its arguments; or a shader (.spv, .spvasm, .comp, ...) and arguments of `pellucid exec`
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
@@ -67,7 +67,7 @@ fn variation(k: u64, first: u64, given: &DriverOptions, models: &[ProgressModel]
 fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> {
     let first = program.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     options.variables.remove("PELLUCID_REPORT");
-    if !first.ends_with(".spv") && !first.ends_with(".spvasm") {
+    if !crate::source::is_shader(&first) {
         return Ok(Job { options, command: program.to_vec(), shown: None });
     }
     crate::exec::job(options, program.to_vec())

@@ -7,6 +7,7 @@
 //! - [`host`]: a small Vulkan program of our own, on the driver without a loader: one shader, its buffers,
 //!   one dispatch;
 //! - [`exec`]: that program from the command line;
+//! - [`source`]: shaders in languages whose compilers are installed;
 //! - [`mod@assemble`]: SPIR-V from text;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`hunt`]: a program many times, under every kind of variation;
@@ -39,6 +40,7 @@ pub mod options;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod source;
 pub mod validation;
 pub mod vulkan;
 

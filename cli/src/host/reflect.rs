@@ -5,6 +5,7 @@ use super::BindingKind;
 use std::collections::BTreeMap;
 use vulkan_pellucid::report::element::Element;
 
+const ENTRY_POINT: u16 = 15;
 const NAME_DECORATE: u16 = 71;
 const TYPE_BOOL: u16 = 20;
 const TYPE_INT: u16 = 21;
@@ -16,6 +17,7 @@ const SPEC_CONSTANT_TRUE: u16 = 48;
 const SPEC_CONSTANT_FALSE: u16 = 49;
 const SPEC_CONSTANT: u16 = 50;
 const VARIABLE: u16 = 59;
+const MODEL_GL_COMPUTE: u32 = 5;
 const DECORATION_SPEC_ID: u32 = 1;
 const DECORATION_BUFFER_BLOCK: u32 = 3;
 const DECORATION_BINDING: u32 = 33;
@@ -104,6 +106,22 @@ pub fn constants(words: &[u32]) -> Result<BTreeMap<u32, Constant>, String> {
         }
     }
     Ok(found)
+}
+
+/// The names of the entry points with execution model GLCompute.
+///
+/// # Errors
+/// The words are no SPIR-V module.
+pub fn entry_points(words: &[u32]) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for (opcode, operands) in instructions(words)? {
+        if let (ENTRY_POINT, [MODEL_GL_COMPUTE, _, name @ ..]) = (opcode, operands) {
+            let bytes = name.iter().flat_map(|word| word.to_le_bytes());
+            let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+            names.push(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// Whether a module has push constants.

@@ -58,6 +58,19 @@ pub struct Variable {
 }
 
 impl Shape {
+    /// Bytes of a block, where runtime-sized arrays have so many elements. (0 for what is no structure.)
+    pub fn bytes(&self, elements: u64) -> u64 {
+        let Shape::Struct(parts) = self else { return 0 };
+        let end = |part: &Part| {
+            let size = match &*part.shape {
+                Shape::Array { length: 0, stride, .. } => u64::from(*stride).saturating_mul(elements),
+                _ => u64::from(part.size),
+            };
+            size.saturating_add(u64::from(part.offset))
+        };
+        parts.iter().map(end).max().unwrap_or(0)
+    }
+
     /// The smallest part that holds byte `offset`, such as `.b[1].y`; "" for what has no parts. `None` for a
     /// byte of no part.
     pub fn path(&self, offset: u32) -> Option<String> {

@@ -1,0 +1,100 @@
+//! `pellucid exec` with as little as a shader: entry points, workgroups and buffers that are not given, and languages
+//! that an installed compiler knows.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn demo(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo").join(name)
+}
+
+fn pellucid(path: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
+        command.env_remove(name);
+    }
+    command.env("PATH", path).args(arguments).output().expect("it starts")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_shader_is_enough() {
+    let output = pellucid("", &["exec", demo("reduce.spv").to_str().unwrap(), "--dump", "0:2"]);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    // Runtime-sized arrays get an element for each of the 64 invocations.
+    for (buffer, bytes) in [("0:0", 256), ("0:1", 256)] {
+        let told = format!("pellucid: buffer {buffer} (");
+        let line = text.lines().find(|line| line.starts_with(&told)).expect("it is told");
+        assert!(line.contains(&format!("is not given: {bytes} bytes of zero")), "{line}");
+    }
+    assert_eq!(text.matches("is not given").count(), 3, "{text}");
+    assert!(text.contains("error[race-not-available]") && !text.contains("out-of-bounds"), "{text}");
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("0:2\n"));
+
+    let two = pellucid("", &["exec", demo("reduce.spv").to_str().unwrap(), "--groups", "2"]);
+    assert!(errors(&two).contains("buffer 0:0 (Input) is not given: 512 bytes of zero"), "{}", errors(&two));
+}
+
+#[test]
+fn the_only_entry_point_need_not_be_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = |entries: &[&str]| {
+        let list: String = entries.iter().map(|e| format!("OpEntryPoint GLCompute %{e} \"{e}\"\n")).collect();
+        let modes: String =
+            entries.iter().map(|e| format!("OpExecutionMode %{e} LocalSize 1 1 1\n")).collect();
+        let body = |e: &&str| {
+            format!("%{e} = OpFunction %void None %fn\n%l{e} = OpLabel\nOpReturn\nOpFunctionEnd\n")
+        };
+        let bodies: String = entries.iter().map(body).collect();
+        let types = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n";
+        let head = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n";
+        let path = folder.path().join(format!("{}.spvasm", entries.len()));
+        std::fs::write(&path, format!("{head}{list}{modes}{types}{bodies}")).expect("a file");
+        path.display().to_string()
+    };
+    let one = pellucid("", &["exec", &module(&["step"])]);
+    assert_eq!(one.status.code(), Some(0), "{}", errors(&one));
+    let two = module(&["first", "second"]);
+    let refused = pellucid("", &["exec", &two]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("several entry points, choose one by --entry: first, second"));
+    assert_eq!(pellucid("", &["exec", &two, "--entry", "second"]).status.code(), Some(0));
+}
+
+#[test]
+fn sources_are_compiled_by_whoever_is_installed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let shader = file("a.wgsl", "whatever\n");
+    let path = folder.path().display().to_string();
+    let missing = pellucid(&path, &["exec", &shader]);
+    assert_eq!(missing.status.code(), Some(2), "{}", errors(&missing));
+    let text = errors(&missing);
+    assert!(text.contains("no compiler for this language is installed; looked for naga, tint"), "{text}");
+
+    // The second of the compilers, as if it were installed.
+    let tint = |script: &str| {
+        let script = file("tint", script);
+        std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).expect("a script");
+    };
+    let spirv = demo("reduce.spv").display().to_string();
+    tint(&format!("#!/bin/sh\n[ \"$5\" = {shader} ] && exec /bin/cp {spirv} \"$4\"\n"));
+    let found = pellucid(&path, &["exec", &shader]);
+    assert_eq!(found.status.code(), Some(66), "{}", errors(&found));
+    tint("#!/bin/sh\necho a.wgsl:1 no shader >&2; exit 1\n");
+    let refused = pellucid(&path, &["exec", &shader]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("tint does not compile"), "{}", errors(&refused));
+    assert!(errors(&refused).contains("a.wgsl:1 no shader"), "{}", errors(&refused));
+    let nothing = pellucid(&path, &["exec", "/nonexistent.hlsl"]);
+    assert!(errors(&nothing).contains("/nonexistent.hlsl"), "{}", errors(&nothing));
+}
