@@ -219,11 +219,6 @@ impl CheckedMemory {
         self.core.report.take()
     }
 
-    /// Bytes of host memory that the shadow of device memory takes now.
-    pub fn shadow_bytes(&self) -> usize {
-        self.shadow.bytes()
-    }
-
     /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.
     #[inline(always)]
     fn fast_path(

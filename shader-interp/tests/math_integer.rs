@@ -33,7 +33,6 @@ fn check_width<const W: u32>() {
         assert_eq!(integer::find_u_msb(a), set.last().copied().unwrap_or(u32::MAX));
         let unlike_sign = ones_at(&|k| ((a >> k) & 1) != (a >> (W - 1)));
         assert_eq!(integer::find_s_msb::<W>(a), unlike_sign.last().copied().unwrap_or(u32::MAX));
-        assert_eq!(integer::s_abs::<W>(a), cut(s.abs()));
         assert_eq!(integer::s_sign::<W>(a), cut(s.signum()));
         for b in words() {
             let b = (b & ones) as u32;
@@ -51,8 +50,6 @@ fn check_width<const W: u32>() {
             assert_eq!(integer::u_mul_extended::<W>(a, b), ((product & ones) as u32, (product >> W) as u32));
             let product = s * t;
             assert_eq!(integer::s_mul_extended::<W>(a, b), (cut(product), cut(product >> W)));
-            assert_eq!(integer::s_min::<W>(a, b), cut(s.min(t)));
-            assert_eq!(integer::s_max::<W>(a, b), cut(s.max(t)));
         }
         for offset in 0..=W {
             for count in 0..=W - offset {
@@ -209,20 +206,8 @@ fn floats_to_integers_truncate_and_saturate() {
 }
 
 #[test]
-fn integers_to_floats_round_toward_zero() {
+fn integers_and_doubles_become_single() {
     for x in words() {
-        let f = convert::u64_to_f32_rtz(x);
-        let next = f32::from_bits(f.to_bits() + 1);
-        assert!(f as u128 == x as u128 || (f as u128) < x as u128 && next as u128 > x as u128, "{x:#x}");
-        let f = convert::u64_to_f64_rtz(x);
-        let next = f64::from_bits(f.to_bits() + 1);
-        assert!(f as u128 == x as u128 || (f as u128) < x as u128 && next as u128 > x as u128, "{x:#x}");
-        assert_eq!(
-            convert::i64_to_f32_rtz(x as i64).abs(),
-            convert::u64_to_f32_rtz((x as i64).unsigned_abs())
-        );
-        assert_eq!(convert::u32_to_f32_rtz(x as u32), convert::u64_to_f32_rtz(x as u32 as u64));
-        assert_eq!(convert::i32_to_f32_rtz(x as i32), convert::i64_to_f32_rtz(x as i32 as i64));
         assert_eq!(convert::u64_to_f32(x), x as f32);
     }
     assert_eq!(convert::f64_to_f32_rtz(1e300), f32::MAX);

@@ -212,17 +212,6 @@ impl Judgement {
         self.judged.relation(name)
     }
 
-    /// *Inter-Thread-Happens-Before* for one set of storage classes; `None` where no operation has all of
-    /// them in its semantics, or where the set gives nothing that a larger one does not give.
-    pub fn inter_thread_happens_before(&self, classes: crate::scope::StorageClasses) -> Option<Relation> {
-        self.judged.inter_thread(classes.bits())
-    }
-
-    /// The sets of storage classes for which [`Judgement::inter_thread_happens_before`] has an answer.
-    pub fn class_masks(&self) -> Vec<crate::scope::StorageClasses> {
-        self.judged.masks().into_iter().map(crate::scope::StorageClasses::from_bits_retain).collect()
-    }
-
     /// Whether the first is location-ordered before the second at every common location.
     pub fn location_ordered(&self, first: EventId, second: EventId) -> bool {
         self.judged.ordered(first as usize, second as usize)
@@ -261,8 +250,6 @@ impl Judgement {
 /// A judgement in some row width.
 pub(super) trait Judged {
     fn relation(&self, name: RelationName) -> Relation;
-    fn inter_thread(&self, mask: u8) -> Option<Relation>;
-    fn masks(&self) -> Vec<u8>;
     fn ordered(&self, first: usize, second: usize) -> bool;
     fn happens_before(&self, first: usize, second: usize) -> bool;
     fn consistent(&self) -> bool;
@@ -327,15 +314,6 @@ pub(crate) fn relation<R: Row>(
 impl<R: Row> Judged for (Program<R>, Candidate<R>, Verdict<R>) {
     fn relation(&self, name: RelationName) -> Relation {
         relation(&self.0, &self.1, &self.2, name)
-    }
-
-    fn inter_thread(&self, mask: u8) -> Option<Relation> {
-        let index = self.0.masks.iter().position(|known| known.mask == mask)?;
-        Some(public(&self.2.order.inter_thread[index]))
-    }
-
-    fn masks(&self) -> Vec<u8> {
-        self.0.masks.iter().map(|mask| mask.mask).collect()
     }
 
     fn ordered(&self, first: usize, second: usize) -> bool {

@@ -181,6 +181,7 @@ impl CellRun {
         self.expanded = false;
     }
 
+    #[cfg(test)]
     fn bytes(&self) -> usize {
         size_of::<CellRun>()
             + self.before.as_ref().map_or(0, |before| size_of_val(&before[..]))
@@ -309,7 +310,8 @@ impl Shadow {
     }
 
     /// Bytes of host memory that the cells take.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    fn bytes(&self) -> usize {
         self.pages.iter().map(|page| 64 + page.runs.iter().map(CellRun::bytes).sum::<usize>()).sum()
     }
 

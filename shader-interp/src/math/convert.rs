@@ -68,51 +68,6 @@ integer_to_float! {
     u32_to_f64: u32 => f64, i32_to_f64: i32 => f64, u64_to_f64: u64 => f64, i64_to_f64: i64 => f64,
 }
 
-/// The `bits` most significant bits of x from its leading one on; the others become 0.
-#[inline(always)]
-fn leading_bits(x: u64, bits: u32) -> u64 {
-    let excess = (64 - bits).saturating_sub(x.leading_zeros());
-    (x >> excess) << excess
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn u64_to_f32_rtz(x: u64) -> f32 {
-    leading_bits(x, 24) as f32
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn i64_to_f32_rtz(x: i64) -> f32 {
-    let magnitude = u64_to_f32_rtz(x.unsigned_abs());
-    if x < 0 { -magnitude } else { magnitude }
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn u32_to_f32_rtz(x: u32) -> f32 {
-    f64_to_f32_rtz(x as f64)
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn i32_to_f32_rtz(x: i32) -> f32 {
-    f64_to_f32_rtz(x as f64)
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn u64_to_f64_rtz(x: u64) -> f64 {
-    leading_bits(x, 53) as f64
-}
-
-/// Rounded toward zero.
-#[inline(always)]
-pub fn i64_to_f64_rtz(x: i64) -> f64 {
-    let magnitude = u64_to_f64_rtz(x.unsigned_abs());
-    if x < 0 { -magnitude } else { magnitude }
-}
-
 /// Rounded to nearest even.
 #[inline(always)]
 pub fn f64_to_f32(x: f64) -> f32 {
@@ -162,18 +117,6 @@ pub fn i64_to_f16(x: i64) -> u32 {
     u64_to_f16(x.unsigned_abs()) | if x < 0 { 0x8000 } else { 0 }
 }
 
-/// To the bits of a 16-bit float, rounded toward zero.
-#[inline(always)]
-pub fn u64_to_f16_rtz(x: u64) -> u32 {
-    half::from_f32_rtz((if x > 1 << 20 { 1 << 20 } else { x as u32 }) as f32)
-}
-
-/// To the bits of a 16-bit float, rounded toward zero.
-#[inline(always)]
-pub fn i64_to_f16_rtz(x: i64) -> u32 {
-    u64_to_f16_rtz(x.unsigned_abs()) | if x < 0 { 0x8000 } else { 0 }
-}
-
 /// To the bits of a 16-bit float, rounded to nearest even.
 #[inline(always)]
 pub fn u32_to_f16(x: u32) -> u32 {
@@ -184,16 +127,4 @@ pub fn u32_to_f16(x: u32) -> u32 {
 #[inline(always)]
 pub fn i32_to_f16(x: i32) -> u32 {
     u32_to_f16(x.unsigned_abs()) | if x < 0 { 0x8000 } else { 0 }
-}
-
-/// To the bits of a 16-bit float, rounded toward zero.
-#[inline(always)]
-pub fn u32_to_f16_rtz(x: u32) -> u32 {
-    half::from_f32_rtz((if x > 1 << 20 { 1 << 20 } else { x }) as f32)
-}
-
-/// To the bits of a 16-bit float, rounded toward zero.
-#[inline(always)]
-pub fn i32_to_f16_rtz(x: i32) -> u32 {
-    u32_to_f16_rtz(x.unsigned_abs()) | if x < 0 { 0x8000 } else { 0 }
 }

@@ -326,29 +326,11 @@ pub fn find_s_msb_64(x: u64) -> u32 {
     find_u_msb_64((x ^ (x >> 63)) as u64)
 }
 
-/// Magnitude; the least integer is its own.
-#[inline(always)]
-pub fn s_abs<const WIDTH: u32>(x: u32) -> u32 {
-    sign_extend::<WIDTH>(x).wrapping_abs() as u32 & ones::<WIDTH>()
-}
-
 /// 1, 0 or -1.
 #[inline(always)]
 pub fn s_sign<const WIDTH: u32>(x: u32) -> u32 {
     let x = sign_extend::<WIDTH>(x);
     ((x > 0) as i32 - (x < 0) as i32) as u32 & ones::<WIDTH>()
-}
-
-/// The lesser of two signed integers.
-#[inline(always)]
-pub fn s_min<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    if sign_extend::<WIDTH>(b) < sign_extend::<WIDTH>(a) { b } else { a }
-}
-
-/// The greater of two signed integers.
-#[inline(always)]
-pub fn s_max<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    if sign_extend::<WIDTH>(b) > sign_extend::<WIDTH>(a) { b } else { a }
 }
 
 /// Magnitude; the least integer is its own.

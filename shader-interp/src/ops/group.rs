@@ -250,11 +250,6 @@ pub fn quad_swap(value: &Lanes, direction: u32) -> Lanes {
     shuffle_xor(value, &Lanes([direction.wrapping_add(1) & 3; LANES]))
 }
 
-/// OpGroupNonUniformBroadcastFirst.
-pub fn broadcast_first(value: &Lanes, mask: Mask) -> Lanes {
-    Lanes([value.0[mask.trailing_zeros() as usize % LANES]; LANES])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,7 +350,6 @@ mod tests {
         assert_eq!(quad_swap(&v, 1).0[..4], [3, 4, 1, 2]);
         assert_eq!(quad_swap(&v, 2).0[..4], [4, 3, 2, 1]);
         assert_eq!(quad_broadcast(&v, &Lanes([3; LANES])).0[..5], [4, 4, 4, 4, 8]);
-        assert_eq!(broadcast_first(&v, 0b1000).0[7], 4);
     }
 
     #[test]
