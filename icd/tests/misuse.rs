@@ -175,16 +175,29 @@ fn invalid_shaders_are_refused() {
 }
 
 #[test]
-fn graphics_is_refused_by_name() {
+fn drawing_is_refused_by_name_and_nothing_before_it() {
     let v = Vulkan::new();
-    // SAFETY: the device has no graphics; the driver promises an error.
+    // SAFETY: valid usage but for the draw, for which the driver promises an error.
     unsafe {
-        let info = vk::RenderPassCreateInfo::default();
-        let error = v.device.create_render_pass(&info, None).unwrap_err();
-        assert_eq!(error, vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        let subpasses = [vk::SubpassDescription::default()];
+        let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
+        let pass = v.device.create_render_pass(&info, None).unwrap();
+        let info = vk::FramebufferCreateInfo::default().render_pass(pass).width(4).height(4).layers(1);
+        let framebuffer = v.device.create_framebuffer(&info, None).unwrap();
+        let layout = v.device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None).unwrap();
+        let info = [vk::GraphicsPipelineCreateInfo::default().layout(layout).render_pass(pass); 2];
+        let pipelines = v.device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None).unwrap();
+        assert_ne!(pipelines[0], pipelines[1]);
         let commands = v.commands(vk::CommandBufferLevel::PRIMARY);
         v.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        v.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipelines[0]);
+        v.device.end_command_buffer(commands).unwrap();
+        v.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        v.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipelines[1]);
         v.device.cmd_draw(commands, 3, 1, 0, 0);
         assert_eq!(v.device.end_command_buffer(commands), Err(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+        pipelines.iter().for_each(|pipeline| v.device.destroy_pipeline(*pipeline, None));
+        v.device.destroy_framebuffer(framebuffer, None);
+        v.device.destroy_render_pass(pass, None);
     }
 }

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::{self, DescriptorSet};
 use crate::entry::descriptor_template::DescriptorUpdateTemplate;
+use crate::entry::graphics;
 use crate::entry::pipeline::Pipeline;
 use crate::entry::pipeline_layout::PipelineLayout;
 use crate::error::{Error, Outcome};
@@ -53,6 +54,11 @@ entries! {
     /// vkCmdBindPipeline.
     fn cmd_bind_pipeline(buffer: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
         push(buffer, |r, _| {
+            if point == vk::PipelineBindPoint::GRAPHICS {
+                // Harmless until something is drawn, which is refused.
+                handle::get::<graphics::Pipeline>(pipeline)?;
+                return Ok(());
+            }
             compute(point)?;
             r.add(Command::BindPipeline(handle::get::<Pipeline>(pipeline)?));
             Ok(())
@@ -72,8 +78,7 @@ entries! {
     ) {
         push(buffer, |r, _| {
             if point == vk::PipelineBindPoint::GRAPHICS {
-                // Sets bound for a pipeline that cannot be: harmless until something is drawn, which is
-                // refused.
+                // As for pipelines.
                 return Ok(());
             }
             compute(point)?;
@@ -110,6 +115,9 @@ entries! {
         writes: *const vk::WriteDescriptorSet<'_>,
     ) {
         push(buffer, |r, device| {
+            if point == vk::PipelineBindPoint::GRAPHICS {
+                return Ok(());
+            }
             compute(point)?;
             let set = push_set(r, device, layout, number)?;
             for write in ffi::slice(writes, count) {

@@ -1,36 +1,62 @@
-//! Graphics: there is none. State that is set has no effect; what would draw, and objects that only graphics
-//! uses, are refused by name. They all resolve, because some applications call them unasked.
+//! Graphics: nothing draws. Render passes, framebuffers and graphics pipelines can be created, bound and
+//! destroyed, because applications make them unasked, or before they know what they will do; state that is set
+//! has no effect; what would render is refused by name.
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
 use crate::device::Device;
+use crate::entry::destroy::destroy;
+use crate::entry::image_view::ImageView;
+use crate::entry::pipeline;
+use crate::entry::pipeline_cache::PipelineCache;
+use crate::entry::pipeline_layout::PipelineLayout;
+use crate::entry::shader::ShaderModule;
 use crate::error::{Error, Outcome};
 use crate::ffi;
-use crate::handle;
+use crate::handle::{self, kind, object};
 use ash::vk;
+use std::sync::Arc;
+
+/// A render pass: nothing begins one.
+pub struct RenderPass;
+
+object!(RenderPass, vk::RenderPass, kind::RENDER_PASS);
+
+/// A framebuffer, for render passes that nothing begins.
+pub struct Framebuffer;
+
+object!(Framebuffer, vk::Framebuffer, kind::FRAMEBUFFER);
+
+/// A graphics pipeline: it can be bound, and nothing draws with it. Its shaders are not looked at.
+pub struct Pipeline;
+
+object!(Pipeline, vk::Pipeline, kind::GRAPHICS_PIPELINE);
 
 /// # Safety
-/// `out` is the application's.
-unsafe fn refuse<T: Default>(device: vk::Device, name: &str, count: u32, out: *mut T) -> Outcome<()> {
+/// `info` is the application's.
+unsafe fn create_pipeline(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Outcome<vk::Pipeline> {
+    handle::get_optional::<PipelineLayout>(info.layout)?;
+    handle::get_optional::<RenderPass>(info.render_pass)?;
     // SAFETY: the contract.
-    unsafe {
-        handle::dispatchable::<Device>(device)?;
-        ffi::slice_mut(out, count).fill_with(T::default);
-        Err(Error::not_implemented(name))
+    for stage in unsafe { ffi::slice(info.p_stages, info.stage_count) } {
+        handle::get_optional::<ShaderModule>(stage.module)?;
     }
+    Ok(handle::insert(Arc::new(Pipeline)))
 }
 
 entries! {
     /// vkCreateGraphicsPipelines.
     fn create_graphics_pipelines(
         device: vk::Device,
-        _cache: vk::PipelineCache,
+        cache: vk::PipelineCache,
         count: u32,
-        _infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+        infos: *const vk::GraphicsPipelineCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
-        refuse(device, "graphics pipelines", count, out)
+        handle::dispatchable::<Device>(device)?;
+        handle::get_optional::<PipelineCache>(cache)?;
+        pipeline::create_each(ffi::slice(infos, count), ffi::slice_mut(out, count), |info| create_pipeline(info))
     }
 
     /// vkCreateRenderPass.
@@ -40,7 +66,8 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::RenderPass,
     ) -> vk::Result {
-        refuse(device, "render passes", 1, out)
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, handle::insert(Arc::new(RenderPass)))
     }
 
     /// vkCreateRenderPass2.
@@ -50,42 +77,52 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::RenderPass,
     ) -> vk::Result {
-        refuse(device, "render passes", 1, out)
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, handle::insert(Arc::new(RenderPass)))
     }
 
-    /// vkDestroyRenderPass: there is none to destroy.
+    /// vkDestroyRenderPass.
     fn destroy_render_pass(
         device: vk::Device,
-        _pass: vk::RenderPass,
+        pass: vk::RenderPass,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
+        destroy::<RenderPass>(device, pass, "vkDestroyRenderPass")?;
         Ok(())
     }
 
     /// vkCreateFramebuffer.
     fn create_framebuffer(
         device: vk::Device,
-        _info: *const vk::FramebufferCreateInfo<'_>,
+        info: *const vk::FramebufferCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Framebuffer,
     ) -> vk::Result {
-        refuse(device, "framebuffers", 1, out)
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        handle::get::<RenderPass>(info.render_pass)?;
+        if !info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS) {
+            for view in ffi::slice(info.p_attachments, info.attachment_count) {
+                handle::get::<ImageView>(*view)?;
+            }
+        }
+        ffi::write(out, handle::insert(Arc::new(Framebuffer)))
     }
 
-    /// vkDestroyFramebuffer: there is none to destroy.
+    /// vkDestroyFramebuffer.
     fn destroy_framebuffer(
         device: vk::Device,
-        _framebuffer: vk::Framebuffer,
+        framebuffer: vk::Framebuffer,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
+        destroy::<Framebuffer>(device, framebuffer, "vkDestroyFramebuffer")?;
         Ok(())
     }
 
     /// vkGetRenderAreaGranularity.
-    fn get_render_area_granularity(device: vk::Device, _pass: vk::RenderPass, out: *mut vk::Extent2D) {
+    fn get_render_area_granularity(device: vk::Device, pass: vk::RenderPass, out: *mut vk::Extent2D) {
         handle::dispatchable::<Device>(device)?;
+        handle::get::<RenderPass>(pass)?;
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 }

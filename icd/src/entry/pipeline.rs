@@ -1,9 +1,10 @@
-//! VkPipeline: compute pipelines. Graphics pipelines are refused in [`super::graphics`].
+//! VkPipeline: compute pipelines. Graphics pipelines, with which nothing draws, are in [`super::graphics`].
 
 use crate::boundary::entries;
 use crate::config::Notes;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
+use crate::entry::graphics;
 use crate::entry::pipeline_cache::{Key, PipelineCache};
 use crate::entry::pipeline_layout::PipelineLayout;
 use crate::entry::shader::ShaderModule;
@@ -15,6 +16,7 @@ use ash::vk;
 use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -216,12 +218,40 @@ unsafe fn create(
     Ok(handle)
 }
 
+/// What the functions that create pipelines take for each of them.
+pub trait CreateInfo {
+    /// The extending structures.
+    fn next(&self) -> *const c_void;
+    /// The flags.
+    fn flags(&self) -> vk::PipelineCreateFlags;
+}
+
+impl CreateInfo for vk::ComputePipelineCreateInfo<'_> {
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+
+    fn flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+}
+
+impl CreateInfo for vk::GraphicsPipelineCreateInfo<'_> {
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+
+    fn flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+}
+
 /// # Safety
 /// `info` is the application's.
-unsafe fn feedback(info: &vk::ComputePipelineCreateInfo<'_>, start: Instant, valid: bool) -> Outcome<()> {
+unsafe fn feedback(info: &impl CreateInfo, start: Instant, valid: bool) -> Outcome<()> {
     // SAFETY: the contract.
     unsafe {
-        if let Some(feedback) = ffi::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.p_next) {
+        if let Some(feedback) = ffi::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.next()) {
             let entry = vk::PipelineCreationFeedback {
                 flags: if valid {
                     vk::PipelineCreationFeedbackFlags::VALID
@@ -238,6 +268,41 @@ unsafe fn feedback(info: &vk::ComputePipelineCreateInfo<'_>, start: Instant, val
     }
 }
 
+/// Creates pipelines, in order; those that could not be created are null.
+///
+/// # Errors
+/// The first one that is no VK_PIPELINE_COMPILE_REQUIRED, or that.
+///
+/// # Safety
+/// `infos` are the application's.
+pub unsafe fn create_each<I: CreateInfo>(
+    infos: &[I],
+    out: &mut [vk::Pipeline],
+    create: impl Fn(&I) -> Outcome<vk::Pipeline>,
+) -> Outcome<()> {
+    out.fill(vk::Pipeline::null());
+    let mut failure: Option<Error> = None;
+    for (info, slot) in infos.iter().zip(out) {
+        let start = Instant::now();
+        let outcome = create(info);
+        // SAFETY: the contract.
+        unsafe { feedback(info, start, outcome.is_ok())? };
+        match outcome {
+            Ok(pipeline) => *slot = pipeline,
+            Err(error) => {
+                // A real error outranks VK_PIPELINE_COMPILE_REQUIRED.
+                if failure.as_ref().is_none_or(|f| f.code == vk::Result::PIPELINE_COMPILE_REQUIRED) {
+                    failure = Some(error);
+                }
+                if info.flags().contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+                    break;
+                }
+            }
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
 entries! {
     /// vkCreateComputePipelines.
     fn create_compute_pipelines(
@@ -250,30 +315,8 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let cache = handle::get_optional::<PipelineCache>(cache)?;
-        let out = ffi::slice_mut(out, count);
-        out.fill(vk::Pipeline::null());
-        let mut failure: Option<Error> = None;
-        for (info, slot) in ffi::slice(infos, count).iter().zip(out) {
-            let start = Instant::now();
-            let outcome = create(&device, cache.as_deref(), info);
-            feedback(info, start, outcome.is_ok())?;
-            match outcome {
-                Ok(pipeline) => *slot = pipeline,
-                Err(error) => {
-                    // A real error outranks VK_PIPELINE_COMPILE_REQUIRED.
-                    if failure.as_ref().is_none_or(|f| f.code == vk::Result::PIPELINE_COMPILE_REQUIRED) {
-                        failure = Some(error);
-                    }
-                    if info.flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
-                        break;
-                    }
-                }
-            }
-        }
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        let create = |info: &_| create(&device, cache.as_deref(), info);
+        create_each(ffi::slice(infos, count), ffi::slice_mut(out, count), create)
     }
 
     /// vkDestroyPipeline.
@@ -282,7 +325,11 @@ entries! {
         pipeline: vk::Pipeline,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        destroy::<Pipeline>(device, pipeline, "vkDestroyPipeline")?;
+        if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
+            destroy::<graphics::Pipeline>(device, pipeline, "vkDestroyPipeline")?;
+        } else {
+            destroy::<Pipeline>(device, pipeline, "vkDestroyPipeline")?;
+        }
         Ok(())
     }
 }

@@ -21,3 +21,6 @@ pub(crate) const EVENT: u8 = 0x22;
 pub(crate) const QUERY_POOL: u8 = 0x23;
 pub(crate) const MESSENGER: u8 = 0x24;
 pub(crate) const PRIVATE_DATA: u8 = 0x25;
+pub(crate) const RENDER_PASS: u8 = 0x26;
+pub(crate) const FRAMEBUFFER: u8 = 0x27;
+pub(crate) const GRAPHICS_PIPELINE: u8 = 0x28;
