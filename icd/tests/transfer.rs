@@ -166,6 +166,72 @@ fn blitted(v: &Vulkan, from: vk::Image, to: vk::Image, color: [u32; 4]) -> Vec<u
     v.words(result, 2)
 }
 
+/// Clears the aspects of an image one by one or together, copies it whole to another one, and hands back what
+/// is left of a depth and a stencil value.
+fn depth_and_stencil(
+    v: &Vulkan,
+    format: vk::Format,
+    clears: &[(vk::ImageAspectFlags, f32, u32)],
+) -> [u32; 2] {
+    use vk::ImageAspectFlags as A;
+    let aspects = match format {
+        vk::Format::S8_UINT => A::STENCIL,
+        vk::Format::D32_SFLOAT_S8_UINT => A::DEPTH | A::STENCIL,
+        _ => A::DEPTH,
+    };
+    let (image, copied) = (texel(v, format), texel(v, format));
+    let (buffer, _, result) = v.buffer(64, 1);
+    let general = vk::ImageLayout::GENERAL;
+    let part = |aspect_mask| vk::ImageSubresourceLayers { aspect_mask, layer_count: 1, ..Default::default() };
+    let extent = vk::Extent3D { width: 1, height: 1, depth: 1 };
+    let copy = [vk::ImageCopy::default()
+        .src_subresource(part(aspects))
+        .dst_subresource(part(aspects))
+        .extent(extent)];
+    // SAFETY: live handles, complete structures.
+    v.run(v.record(|c| unsafe {
+        v.device.cmd_fill_buffer(c, buffer, 0, 64, 0xeeee_eeee);
+        for (aspect_mask, depth, stencil) in clears.iter().copied() {
+            let value = vk::ClearDepthStencilValue { depth, stencil };
+            let range = vk::ImageSubresourceRange {
+                aspect_mask,
+                level_count: 1,
+                layer_count: 1,
+                ..Default::default()
+            };
+            v.device.cmd_clear_depth_stencil_image(c, image, general, &value, &[range]);
+        }
+        v.device.cmd_copy_image(c, image, general, copied, general, &copy);
+        for (aspect, offset) in [(A::DEPTH, 0), (A::STENCIL, 4)] {
+            let out = vk::BufferImageCopy::default().buffer_offset(offset);
+            let out = out.image_subresource(part(aspect)).image_extent(extent);
+            if aspects.contains(aspect) {
+                v.device.cmd_copy_image_to_buffer(c, copied, general, buffer, &[out]);
+            }
+        }
+    }));
+    let words = v.words(result, 2);
+    [words[0], words[1]]
+}
+
+#[test]
+fn depth_and_stencil_are_cleared_and_copied_aspect_by_aspect() {
+    use vk::ImageAspectFlags as A;
+    let v = Vulkan::new();
+    let both = A::DEPTH | A::STENCIL;
+    let (quarter, half) = (0.25f32.to_bits(), 0.5f32.to_bits());
+    for (format, clears, expected) in [
+        (vk::Format::D16_UNORM, &[(A::DEPTH, 1.0, 9)][..], [0xeeee_ffff, 0xeeee_eeee]),
+        (vk::Format::D32_SFLOAT, &[(A::DEPTH, 0.5, 9)], [half, 0xeeee_eeee]),
+        (vk::Format::S8_UINT, &[(A::STENCIL, 0.5, 0x109)], [0xeeee_eeee, 0xeeee_ee09]),
+        (vk::Format::D32_SFLOAT_S8_UINT, &[(both, 0.5, 7)], [half, 0xeeee_ee07]),
+        (vk::Format::D32_SFLOAT_S8_UINT, &[(both, 0.5, 7), (A::DEPTH, 0.25, 8)], [quarter, 0xeeee_ee07]),
+        (vk::Format::D32_SFLOAT_S8_UINT, &[(both, 0.5, 7), (A::STENCIL, 0.25, 8)], [half, 0xeeee_ee08]),
+    ] {
+        assert_eq!(depth_and_stencil(&v, format, clears), expected, "{format:?} {clears:?}");
+    }
+}
+
 #[test]
 fn a_blit_clamps_integers_to_what_the_format_can_hold() {
     let v = Vulkan::new();

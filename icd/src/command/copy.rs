@@ -1,5 +1,6 @@
 //! Transfers: copies, fills and clears of buffers and images, through the device view.
 
+use super::Cleared;
 use crate::caps::formats;
 use crate::check::hazards::Transfer;
 use crate::entry::buffer::Buffer;
@@ -7,6 +8,7 @@ use crate::entry::image::{Image, Level};
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
+use pellucid_shader_interp::math::format::Aspect;
 
 /// In check mode: where a command says which bytes it touched.
 pub type Touched<'a> = Option<&'a mut Transfer>;
@@ -85,6 +87,17 @@ pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) 
     done(memory.bytes().write(base + offset, bytes))
 }
 
+/// Where the aspects of a texel are: their first byte, and their bytes.
+fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
+    let combined = image.format == vk::Format::D32_SFLOAT_S8_UINT;
+    let sample = image.layout.texel / u64::from(image.samples);
+    match aspects {
+        vk::ImageAspectFlags::DEPTH if combined => (0, 4),
+        vk::ImageAspectFlags::STENCIL if combined => (4, 1),
+        _ => (0, sample),
+    }
+}
+
 /// A box of texels in an image: where its rows are.
 struct Texels<'a> {
     memory: &'a Allocation,
@@ -160,13 +173,20 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
         )?;
         let s_step = if three(from) { source.slice } else { source.layer };
         let d_step = if three(to) { target.slice } else { target.layer };
-        let bytes = u64::from(e.width) * from.layout.texel;
+        let texel = from.layout.texel;
+        let (skip, size) = part(from, s.aspect_mask);
+        // Where only an aspect is copied, each texel's bytes by themselves.
+        let whole = size * u64::from(from.samples) == texel;
+        let (times, bytes) = if whole { (1, u64::from(e.width) * texel) } else { (e.width, size) };
         for z in 0..u64::from(steps) {
             for y in 0..u64::from(e.height) {
-                let read = source.start + z * s_step + y * source.row;
-                let write = target.start + z * d_step + y * target.row;
-                done(Allocation::copy(source.memory, read, target.memory, write, bytes))?;
-                moved(&mut touched, (source.memory, read), (target.memory, write), bytes);
+                let read = source.start + z * s_step + y * source.row + skip;
+                let write = target.start + z * d_step + y * target.row + skip;
+                for x in 0..u64::from(times) {
+                    let (read, write) = (read + x * texel, write + x * texel);
+                    done(Allocation::copy(source.memory, read, target.memory, write, bytes))?;
+                    moved(&mut touched, (source.memory, read), (target.memory, write), bytes);
+                }
             }
         }
     }
@@ -174,7 +194,7 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
 }
 
 /// Calls `each` with (buffer offset, image memory, image offset, bytes) for each row of a region between a
-/// buffer and an image.
+/// buffer and an image; for each texel where the region has only one aspect of several.
 fn rows(
     buffer: &Buffer,
     base: u64,
@@ -194,9 +214,11 @@ fn rows(
     )?;
     let texel = image.layout.texel;
     let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
-    let row = pick(region.buffer_row_length, e.width) * texel;
+    let (skip, size) = part(image, sub.aspect_mask);
+    let row = pick(region.buffer_row_length, e.width) * size;
     let slice = pick(region.buffer_image_height, e.height) * row;
-    let bytes = u64::from(e.width) * texel;
+    let bytes = u64::from(e.width) * size;
+    let times = if size == texel { 1 } else { u64::from(e.width) };
     let slices = u64::from(layers) * u64::from(e.depth);
     let last = slices.saturating_sub(1).checked_mul(slice);
     let last = last.and_then(|last| last.checked_add(u64::from(e.height).saturating_sub(1) * row + bytes));
@@ -205,8 +227,10 @@ fn rows(
         for z in 0..u64::from(e.depth) {
             for y in 0..u64::from(e.height) {
                 let at = region.buffer_offset + (layer * u64::from(e.depth) + z) * slice + y * row;
-                let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row;
-                done(each(base + at, texels.memory, place, bytes))?;
+                let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row + skip;
+                for x in 0..times {
+                    done(each(base + at + x * size, texels.memory, place + x * texel, bytes / times))?;
+                }
             }
         }
     }
@@ -251,28 +275,59 @@ pub fn image_to_buffer(
     })
 }
 
-/// vkCmdClearColorImage: `color` are the raw components of VkClearColorValue.
+/// The bytes that a sample of these aspects is cleared to.
+fn cleared(image: &Image, value: Cleared, aspects: vk::ImageAspectFlags) -> Outcome<Vec<u8>> {
+    let format = formats::info(image.format).ok_or_else(outside)?;
+    // Of a 64-bit format the first two words are the red component, as they are for `encode`.
+    let bytes = match value {
+        Cleared::Color(color) => format.encode(color),
+        Cleared::DepthStencil(_, stencil) if format.aspect == Aspect::Stencil => {
+            format.encode([stencil, 0, 0, 0])
+        }
+        Cleared::DepthStencil(depth, stencil) => {
+            let mut bytes = format.encode([depth.to_bits(), 0, 0, 0]);
+            if format.aspect == Aspect::DepthStencil {
+                bytes[4] = stencil as u8;
+            }
+            bytes
+        }
+    };
+    let (skip, size) = part(image, aspects);
+    Ok(bytes[skip as usize..(skip + size) as usize].to_vec())
+}
+
+/// vkCmdClearColorImage and vkCmdClearDepthStencilImage.
 ///
 /// # Errors
 /// The image is not bound, or a range is not inside.
 pub fn clear(
     image: &Image,
-    color: [u32; 4],
+    value: Cleared,
     ranges: &[vk::ImageSubresourceRange],
     mut touched: Touched<'_>,
 ) -> Outcome<()> {
-    let format = formats::info(image.format).ok_or_else(outside)?;
-    // Of a 64-bit format the first two words are the red component, as they are for `encode`.
-    let texel = format.encode(color);
-    let pattern = texel[..usize::from(format.texel_bytes)].repeat(image.samples as usize);
     let (memory, base) = image.memory()?;
+    let (texel, samples) = (image.layout.texel, u64::from(image.samples));
     for range in ranges {
         let (levels, layers) = image.range(range)?;
+        let bytes = cleared(image, value, range.aspect_mask)?;
+        let (skip, size) = part(image, range.aspect_mask);
         for level in &image.layout.levels[levels.start as usize..levels.end as usize] {
             for layer in layers.clone() {
                 let start = base + level.offset + u64::from(layer) * image.layout.layer;
-                written(&mut touched, memory.bytes(), start, level.size());
-                done(memory.bytes().fill(start, level.size(), &pattern))?;
+                if size * samples == texel {
+                    written(&mut touched, memory.bytes(), start, level.size());
+                    done(memory.bytes().fill(start, level.size(), &bytes.repeat(image.samples as usize)))?;
+                    continue;
+                }
+                let rows = u64::from(level.extent[1]) * u64::from(level.extent[2]);
+                for row in 0..rows {
+                    for x in 0..u64::from(level.extent[0]) * samples {
+                        let at = start + row * level.row + x * (texel / samples) + skip;
+                        written(&mut touched, memory.bytes(), at, size);
+                        done(memory.bytes().write(at, &bytes))?;
+                    }
+                }
             }
         }
     }

@@ -91,6 +91,15 @@ impl std::ops::Deref for ImageIn {
     }
 }
 
+/// What the texels of a cleared image become.
+#[derive(Clone, Copy, Debug)]
+pub enum Cleared {
+    /// The raw components of a VkClearColorValue.
+    Color([u32; 4]),
+    /// A depth and a stencil value.
+    DepthStencil(f32, u32),
+}
+
 /// A region between a buffer and an image.
 pub type BufferImageRegions = Vec<vk::BufferImageCopy>;
 
@@ -123,8 +132,8 @@ pub enum Command {
     BlitImage(ImageIn, ImageIn, Vec<vk::ImageBlit>, vk::Filter),
     /// vkCmdResolveImage.
     ResolveImage(ImageIn, ImageIn, Vec<vk::ImageResolve>),
-    /// vkCmdClearColorImage: the color's raw components.
-    ClearColor(ImageIn, [u32; 4], Vec<vk::ImageSubresourceRange>),
+    /// vkCmdClearColorImage and vkCmdClearDepthStencilImage.
+    Clear(ImageIn, Cleared, Vec<vk::ImageSubresourceRange>),
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
     Barrier(Box<Dependency>),
     /// vkCmdSetEvent and vkCmdSetEvent2.

@@ -144,7 +144,7 @@ fn transfer(device: &Device, command: &Command, t: copy::Touched<'_>) -> Outcome
         Command::CopyImageToBuffer(from, to, regions) => copy::image_to_buffer(from, to, regions, t),
         Command::BlitImage(from, to, regions, filter) => blit::blit(from, to, regions, *filter, t),
         Command::ResolveImage(from, to, regions) => blit::resolve(from, to, regions, t),
-        Command::ClearColor(image, color, ranges) => copy::clear(image, *color, ranges, t),
+        Command::Clear(image, value, ranges) => copy::clear(image, *value, ranges, t),
         Command::CopyQueryResults(info) => copy_results(device, info, t),
         other => Err(Error::not_implemented(other.name())),
     }

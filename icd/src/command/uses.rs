@@ -2,7 +2,7 @@
 //! application destroys an object.
 
 use super::reach::Reach;
-use super::{Command, ImageIn, Recorded};
+use super::{Cleared, Command, ImageIn, Recorded};
 use crate::check::layouts::ImageUse;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::pipeline::Pipeline;
@@ -31,7 +31,8 @@ impl Command {
             Command::CopyImageToBuffer(..) => "vkCmdCopyImageToBuffer",
             Command::BlitImage(..) => "vkCmdBlitImage",
             Command::ResolveImage(..) => "vkCmdResolveImage",
-            Command::ClearColor(..) => "vkCmdClearColorImage",
+            Command::Clear(_, Cleared::Color(_), _) => "vkCmdClearColorImage",
+            Command::Clear(_, Cleared::DepthStencil(..), _) => "vkCmdClearDepthStencilImage",
             Command::Barrier(_) => "vkCmdPipelineBarrier",
             Command::SetEvent(..) => "vkCmdSetEvent",
             Command::WaitEvents(..) => "vkCmdWaitEvents",
@@ -62,7 +63,7 @@ impl Command {
     /// The stage that a command which moves bytes executes in.
     pub fn transfer_stage(&self) -> Stages {
         match self {
-            Command::FillBuffer(..) | Command::UpdateBuffer(..) | Command::ClearColor(..) => Stages::CLEAR,
+            Command::FillBuffer(..) | Command::UpdateBuffer(..) | Command::Clear(..) => Stages::CLEAR,
             Command::BlitImage(..) => Stages::BLIT,
             Command::ResolveImage(..) => Stages::RESOLVE,
             _ => Stages::COPY,
@@ -107,7 +108,7 @@ impl Command {
             Command::CopyImageToBuffer(from, _, regions) => {
                 regions.iter().filter_map(|r| part(from, &r.image_subresource, false)).collect()
             }
-            Command::ClearColor(to, _, ranges) => {
+            Command::Clear(to, _, ranges) => {
                 let Some(bound) = to.bound() else { return Vec::new() };
                 let of = |(levels, layers)| ImageUse {
                     image: bound.clone(),
@@ -140,7 +141,7 @@ impl Command {
             Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
                 buffer.is_or_uses(object) || image.is_or_uses(object)
             }
-            Command::ClearColor(image, ..) => image.is_or_uses(object),
+            Command::Clear(image, ..) => image.is_or_uses(object),
             Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),
             Command::WaitEvents(events, _) => events.iter().any(|e| is(e, object)),
             Command::ResetQueries(pool, ..)

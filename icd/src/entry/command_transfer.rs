@@ -2,7 +2,7 @@
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
-use crate::command::{Command, ImageIn};
+use crate::command::{Cleared, Command, ImageIn};
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
 use crate::error::{Error, Outcome};
@@ -89,6 +89,22 @@ fn resolve_image(
 ) -> Outcome<()> {
     push(buffer, |r, _| {
         r.add(Command::ResolveImage(image(from)?, image(to)?, regions));
+        Ok(())
+    })
+}
+
+fn clear(
+    buffer: vk::CommandBuffer,
+    to: Named,
+    ranges: &[vk::ImageSubresourceRange],
+    value: impl FnOnce() -> Outcome<Cleared>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        let image = image(to)?;
+        for range in ranges {
+            image.range(range)?;
+        }
+        r.add(Command::Clear(image, value()?, ranges.to_vec()));
         Ok(())
     })
 }
@@ -298,16 +314,24 @@ entries! {
         count: u32,
         ranges: *const vk::ImageSubresourceRange,
     ) {
-        push(buffer, |r, _| {
-            let image = self::image((image, layout))?;
-            // All members of the union are four words.
-            let color = *ffi::read(color.cast::<[u32; 4]>())?;
-            let ranges = ffi::slice(ranges, count).to_vec();
-            for range in &ranges {
-                image.range(range)?;
-            }
-            r.add(Command::ClearColor(image, color, ranges));
-            Ok(())
+        // All members of the union are four words.
+        clear(buffer, (image, layout), ffi::slice(ranges, count), || {
+            Ok(Cleared::Color(*ffi::read(color.cast::<[u32; 4]>())?))
+        })
+    }
+
+    /// vkCmdClearDepthStencilImage.
+    fn cmd_clear_depth_stencil_image(
+        buffer: vk::CommandBuffer,
+        image: vk::Image,
+        layout: vk::ImageLayout,
+        value: *const vk::ClearDepthStencilValue,
+        count: u32,
+        ranges: *const vk::ImageSubresourceRange,
+    ) {
+        clear(buffer, (image, layout), ffi::slice(ranges, count), || {
+            let value = ffi::read(value)?;
+            Ok(Cleared::DepthStencil(value.depth, value.stencil))
         })
     }
 }

@@ -181,7 +181,6 @@ refused! {
     cmd_draw_indexed = "vkCmdDrawIndexed" (u32, u32, u32, i32, u32);
     cmd_draw_indirect = "vkCmdDrawIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
     cmd_draw_indexed_indirect = "vkCmdDrawIndexedIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
-    cmd_clear_depth_stencil_image = "vkCmdClearDepthStencilImage" (vk::Image, vk::ImageLayout, *const vk::ClearDepthStencilValue, u32, *const vk::ImageSubresourceRange);
     cmd_clear_attachments = "vkCmdClearAttachments" (u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
     cmd_begin_render_pass = "vkCmdBeginRenderPass" (*const vk::RenderPassBeginInfo<'_>, vk::SubpassContents);
     cmd_next_subpass = "vkCmdNextSubpass" (vk::SubpassContents);

@@ -67,6 +67,9 @@ pub enum Aspect {
     Color,
     Depth,
     Stencil,
+    /// Both: a word of depth, and the stencil value in the lowest byte of the next one. The fields are
+    /// those of depth.
+    DepthStencil,
 }
 
 /// Where a component lies: its lowest bit, counted from the texel's first byte, and its bits (0: the format

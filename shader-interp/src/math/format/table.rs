@@ -30,7 +30,8 @@ const SOURCE: u32 = f::BLIT_SRC;
 const VERTEX: u32 = f::VERTEX_BUFFER;
 const TARGET: u32 = f::BLIT_SRC | f::BLIT_DST | f::COLOR_ATTACHMENT;
 const BLENDED: u32 = TARGET | f::COLOR_ATTACHMENT_BLEND;
-const DEPTH: u32 = f::BLIT_SRC | f::DEPTH_STENCIL_ATTACHMENT;
+const ATTACHED: u32 = f::DEPTH_STENCIL_ATTACHMENT;
+const DEPTH: u32 = f::BLIT_SRC | ATTACHED;
 
 /// A component at bit `offset`.
 const fn at(offset: u8, width: u8) -> Field {
@@ -178,6 +179,7 @@ const DEPTH_STENCIL: &[FormatInfo] = formats! {
     125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), FILTERED NONE;
     126 D32_SFLOAT 4 Sfloat array(1, 32), FILTERED DEPTH;
     127 S8_UINT 1 Uint array(1, 8), NOTHING NONE;
+    130 D32_SFLOAT_S8_UINT 8 Sfloat array(1, 32), NOTHING ATTACHED;
 };
 
 const LATE: &[FormatInfo] = formats! {
@@ -194,7 +196,11 @@ const ALL: [FormatInfo; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()] = {
     }
     let mut k = 0;
     while k < DEPTH_STENCIL.len() {
-        let kind = if DEPTH_STENCIL[k].format == 127 { Aspect::Stencil } else { Aspect::Depth };
+        let kind = match DEPTH_STENCIL[k].format {
+            127 => Aspect::Stencil,
+            130 => Aspect::DepthStencil,
+            _ => Aspect::Depth,
+        };
         all[COLOR.len() + k] = aspect(DEPTH_STENCIL[k], kind);
         k += 1;
     }
