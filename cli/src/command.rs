@@ -172,7 +172,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
 
 fn finish(job: &Job) -> anyhow::Result<u8> {
     let outcome = run::one(job)?;
-    if outcome.total["processes"].as_u64() != Some(0) || outcome.status == 0 {
+    let program = job.shown.is_none();
+    if outcome.total["processes"].as_u64() != Some(0) || outcome.status == 0 || program {
         eprintln!("{}", run::total(&outcome));
     }
     Ok(outcome.status)

@@ -7,7 +7,7 @@ use crate::options::{DriverOptions, Variation};
 use crate::validation;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::ops::{ControlFlow, Range};
@@ -152,11 +152,14 @@ impl Prepared {
         let mut families: BTreeMap<String, u64> = BTreeMap::new();
         let (mut processes, mut incomplete) = (0, false);
         let mut stuck = Vec::new();
+        let (mut devices, mut advice) = (0, BTreeSet::new());
         for entry in std::fs::read_dir(self.folder.path().join("totals"))? {
             let text = std::fs::read_to_string(entry?.path())?;
             let Ok(one) = serde_json::from_str::<Value>(&text) else { continue };
             processes += 1;
             incomplete |= one["incomplete"] == true;
+            devices += one["devices"].as_u64().unwrap_or(0);
+            advice.extend(one["advice"].as_str().map(str::to_owned));
             for key in ["findings", "notes", "suppressed", "dispatches", "traps", "not_implemented"] {
                 *counts.entry(key).or_default() += one[key].as_u64().unwrap_or(0);
             }
@@ -181,6 +184,8 @@ impl Prepared {
             "processes": processes,
             "incomplete": incomplete,
             "stuck": stuck,
+            "devices": devices,
+            "advice": if devices == 0 { advice } else { BTreeSet::new() },
         });
         for (key, count) in counts {
             total[key] = count.into();
@@ -217,6 +222,15 @@ pub fn total(outcome: &Outcome) -> String {
     line.push_str(&format!("pellucid: {}", total_line(&outcome.total)));
     if outcome.total["processes"].as_u64() == Some(0) {
         line.push_str(" (the program did not use this driver)");
+        if outcome.status != 0 {
+            line.push_str(
+                "\npellucid: if it asked for a VkInstance, the Vulkan loader refused it: VK_LOADER_DEBUG=error \
+                 says why; --surfaces pretend shows the extensions of windows, which some programs ask for",
+            );
+        }
+    }
+    for advice in outcome.total["advice"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        line.push_str(&format!("\npellucid: {advice}"));
     }
     line
 }

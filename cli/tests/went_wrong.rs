@@ -3,6 +3,7 @@
 
 use ash::vk;
 use pellucid_test_host::Vulkan;
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -29,6 +30,9 @@ fn wait_for_five(v: &Vulkan) {
 
 /// What the program does that the tests run.
 fn program(case: &str) {
+    if case == "no-device" {
+        return instance_only(c"wgpu-hal");
+    }
     let v = Vulkan::open(&driver()).expect("the driver");
     match case {
         "misuse" => {
@@ -50,6 +54,19 @@ fn program(case: &str) {
             std::thread::sleep(std::time::Duration::from_secs(60));
         }
         _ => v.run(v.record(|_| ()).expect("commands")).expect("a submission"),
+    }
+}
+
+/// Creates an instance and no device, as a client that does not find what it looks for.
+fn instance_only(engine: &CStr) {
+    // SAFETY: the library is the driver; the handles are live and the structures complete.
+    unsafe {
+        let library = libloading::Library::new(driver()).expect("the driver");
+        let get = *library.get(b"vk_icdGetInstanceProcAddr\0").expect("its first function");
+        let entry = pellucid_test_host::linked(get);
+        let application = vk::ApplicationInfo::default().engine_name(engine);
+        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        entry.create_instance(&info, None).expect("an instance").destroy_instance(None);
     }
 }
 
@@ -117,6 +134,18 @@ fn work_that_never_ran_in_a_program_that_is_killed() {
     let what = "to reach 5; it is at 0";
     let prefix = ["timeout", "--signal", "KILL", "3"];
     told("work_that_never_ran_in_a_program_that_is_killed", "killed", &prefix, 137, "never-ran", what);
+}
+
+#[test]
+fn a_program_that_creates_no_device_is_told_what_may_help() {
+    let test = "a_program_that_creates_no_device_is_told_what_may_help";
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(output) = run(test, "no-device", "run", folder.path(), &[]) else { return };
+    let said = text(&output.stderr);
+    let line = "pellucid: the program (wgpu-hal) created a VkInstance and no VkDevice on this driver";
+    assert!(said.contains(line) && said.trim_end().ends_with("try --for wgpu"), "{said}");
+    let Some(output) = run(test, "right", "run", folder.path(), &[]) else { return };
+    assert!(!text(&output.stderr).contains("no VkDevice"), "{}", text(&output.stderr));
 }
 
 #[test]

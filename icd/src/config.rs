@@ -5,10 +5,13 @@
 //! in one of them alone. An unknown variable or a bad value is an error that names the valid ones; nothing is
 //! ignored.
 
+pub mod profiles;
+
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
+use profiles::Profile;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -85,6 +88,25 @@ pub enum Queues {
     PretendGraphics,
 }
 
+/// The extensions of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surfaces {
+    /// None.
+    None,
+    /// VK_KHR_surface, VK_KHR_xlib_surface and VK_KHR_swapchain, for applications that enable them without
+    /// opening a window; creating a surface is refused by name.
+    Pretend,
+}
+
+/// Whether memory that the host can map has to be flushed and invalidated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostMemory {
+    /// One memory type has to.
+    NonCoherent,
+    /// None has to.
+    Coherent,
+}
+
 /// Whether check mode tells what is undefined or undesired in few programs only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notes {
@@ -140,6 +162,14 @@ pub struct Config {
     pub rehearsals: u32,
     /// `queues`: what the queue family is shown as.
     pub queues: Queues,
+    /// `surfaces`.
+    pub surfaces: Surfaces,
+    /// `host-memory`.
+    pub host_memory: HostMemory,
+    /// `conformance-version`: major, minor, subminor, patch.
+    pub conformance_version: [u8; 4],
+    /// `for`: the profile whose options hold where none is given.
+    pub profile: Option<&'static Profile>,
     /// `executions`: of one dispatch, in explore mode.
     pub executions: u64,
     /// `steps`: of one execution, in explore mode.
@@ -192,6 +222,10 @@ impl Default for Config {
             stale_budget: 64,
             rehearsals: 7,
             queues: Queues::Compute,
+            surfaces: Surfaces::None,
+            host_memory: HostMemory::NonCoherent,
+            conformance_version: [0; 4],
+            profile: None,
             executions: Bounds::default().executions,
             steps: Bounds::default().steps,
             outcomes: Vec::new(),
@@ -298,6 +332,11 @@ fn outcomes(text: &str) -> Option<Vec<OutcomeBuffer>> {
         Some(OutcomeBuffer { set, binding, element: Element::parse(element).ok()? })
     };
     text.split(',').map(buffer).collect()
+}
+
+fn version(text: &str) -> Option<[u8; 4]> {
+    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+    parts?.try_into().ok()
 }
 
 fn replay(text: &str) -> Option<Replay> {
@@ -461,6 +500,37 @@ pub const OPTIONS: &[OptionSpec] = &[
         pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])
     }),
     option(
+        "surfaces",
+        "none|pretend",
+        "none",
+        "pretend: show VK_KHR_surface, VK_KHR_xlib_surface and VK_KHR_swapchain to applications that ask for them and open no window",
+        |c, v| pick(&mut c.surfaces, v, &[("none", Surfaces::None), ("pretend", Surfaces::Pretend)]),
+    ),
+    option(
+        "host-memory",
+        "non-coherent|coherent",
+        "non-coherent",
+        "coherent: no memory type has to be flushed or invalidated, for applications that do neither",
+        |c, v| {
+            let choices = [("non-coherent", HostMemory::NonCoherent), ("coherent", HostMemory::Coherent)];
+            pick(&mut c.host_memory, v, &choices)
+        },
+    ),
+    option(
+        "conformance-version",
+        "A.B.C.D",
+        "0.0.0.0",
+        "the conformanceVersion shown to applications, some of which refuse a device that passed no version of the conformance suite",
+        |c, v| put(&mut c.conformance_version, version(v)),
+    ),
+    option(
+        "for",
+        profiles::NAMES,
+        "none",
+        "show the device as that client wants to see it; options that are given as well come first",
+        |c, v| put(&mut c.profile, profiles::find(v).map(Some)),
+    ),
+    option(
         "executions",
         "N",
         "100000",
@@ -567,11 +637,17 @@ impl Config {
             .filter(|(name, _)| name.starts_with("PELLUCID_"))
             .collect();
         let mut config = Config::default();
+        let mut given = Vec::new();
         for (variable, value) in ours {
             let Some(spec) = OPTIONS.iter().find(|spec| spec.variable() == variable) else {
                 let valid = OPTIONS.iter().filter(|o| o.kind != Kind::Internal).map(OptionSpec::variable);
                 return Err(ConfigError::Unknown { variable, valid: valid.collect::<Vec<_>>().join(", ") });
             };
+            given.push((spec, variable, value));
+        }
+        // What is given comes before what the profile sets.
+        given.sort_by_key(|(spec, ..)| spec.name != "for");
+        for (spec, variable, value) in given {
             config.set(spec, &variable, &value)?;
         }
         Ok(config)
@@ -584,6 +660,11 @@ impl Config {
     pub fn set(&mut self, spec: &OptionSpec, shown: &str, value: &str) -> Result<(), ConfigError> {
         if (spec.set)(self, value) {
             self.given.insert(spec.name, value.to_owned());
+            let profile = self.profile.filter(|_| spec.name == "for");
+            for (name, value) in profile.iter().flat_map(|profile| profile.options) {
+                let set = find(name).is_some_and(|spec| (spec.set)(self, value));
+                debug_assert!(set, "{name}={value}");
+            }
             Ok(())
         } else {
             Err(ConfigError::Value {

@@ -78,6 +78,74 @@ fn an_unsupported_feature_or_extension_refuses_the_device() {
     assert_eq!(create(&base().enabled_extension_names(&swapchain)), vk::Result::ERROR_EXTENSION_NOT_PRESENT);
 }
 
+/// What a client's profile shows, and what stands behind it.
+#[test]
+fn a_profile_shows_what_the_client_looks_for() {
+    use vk::Format as F;
+    let name = "a_profile_shows_what_the_client_looks_for";
+    let variables = [("PELLUCID_FOR", "slangpy"), ("PELLUCID_CONFORMANCE_VERSION", "1.3.8.1")];
+    if let Some(text) = common::alone(name, &variables) {
+        assert!(text.contains("vkCreateXlibSurfaceKHR: not implemented in Pellucid"), "{text}");
+        assert!(text.contains("create_image: not implemented in Pellucid: images of format BC1"), "{text}");
+        return;
+    }
+    let entry = entry();
+    let names = [c"VK_KHR_surface".as_ptr(), c"VK_KHR_xlib_surface".as_ptr()];
+    // SAFETY: live handles, complete structures.
+    unsafe {
+        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+        let instance = entry.create_instance(&info, None).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let family = instance.get_physical_device_queue_family_properties(physical)[0];
+        assert!(family.queue_flags.contains(vk::QueueFlags::GRAPHICS));
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        instance.get_physical_device_properties2(physical, &mut properties);
+        let limits = properties.properties.limits;
+        assert_eq!(limits.max_color_attachments, 8);
+        assert!(limits.max_vertex_output_components > 64 && limits.max_fragment_input_components > 64);
+        let version = driver.conformance_version;
+        assert_eq!((version.major, version.minor, version.subminor, version.patch), (1, 3, 8, 1));
+        let features = instance.get_physical_device_features(physical);
+        assert_eq!(features.independent_blend & features.fragment_stores_and_atomics, vk::TRUE);
+        let attached = vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
+        let known = instance.get_physical_device_format_properties(physical, F::D32_SFLOAT_S8_UINT);
+        assert!(known.optimal_tiling_features.contains(attached));
+        let surfaces = ash::khr::xlib_surface::Instance::new(&entry, &instance);
+        let info = vk::XlibSurfaceCreateInfoKHR::default();
+        assert!(surfaces.create_xlib_surface(&info, None).is_err());
+        let swapchain = [c"VK_KHR_swapchain".as_ptr()];
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+        let info =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&swapchain);
+        let device = instance.create_device(physical, &info, None).unwrap();
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(F::BC1_RGBA_UNORM_BLOCK)
+            .extent(vk::Extent3D { width: 4, height: 4, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::SAMPLED);
+        assert!(device.create_image(&info, None).is_err());
+        device.destroy_device(None);
+        instance.destroy_instance(None);
+    }
+}
+
+#[test]
+fn a_refused_device_names_what_is_missing() {
+    let name = "a_refused_device_names_what_is_missing";
+    if let Some(text) = common::alone(name, &[]) {
+        assert!(text.contains("the extension VK_KHR_swapchain is not there"), "{text}");
+        assert!(text.contains("the feature geometryShader is not there"), "{text}");
+        assert!(text.contains("the feature samplerYcbcrConversion is not there"), "{text}");
+        return;
+    }
+    an_unsupported_feature_or_extension_refuses_the_device();
+}
+
 #[test]
 fn names_resolve_for_those_who_may_ask() {
     let v = Vulkan::new();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the clients into a folder (default: target/clients): a Python environment, Kompute built from its
-# source package with Debian's pybind11 and fmt, and the vulkano program. What is there already is kept.
+# Installs the clients into a folder (default: target/clients): two Python environments (ONNX wants a newer
+# numpy), Kompute built from its source package with Debian's pybind11 and fmt, Dawn and Deno from npm, and
+# the vulkano program. What is there already is kept. CLIENTS=all adds what takes long to install.
 #
 # usage: setup.sh [FOLDER]
 set -euo pipefail
@@ -13,7 +14,16 @@ if [ ! -x "$folder/venv/bin/python" ]; then
     python3 -m venv "$folder/venv"
 fi
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
-    vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 'numpy<2'
+    vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 wgpu==0.32.0 taichi==1.7.4 slangpy==0.43.1 'numpy<2'
+if [ ! -x "$folder/onnx/bin/python" ]; then
+    python3 -m venv "$folder/onnx"
+fi
+"$folder/onnx/bin/pip" install --quiet --disable-pip-version-check onnxruntime-webgpu==1.27.0 onnx==1.23.2
+# Built from its source package, for minutes.
+if [ "${CLIENTS:-}" = all ]; then
+    "$folder/venv/bin/pip" install --quiet --disable-pip-version-check compushady==0.17.5
+fi
+npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6
 
 if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
     mkdir -p "$folder/kompute"

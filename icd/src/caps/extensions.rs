@@ -87,6 +87,22 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_zero_initialize_workgroup_memory", 1),
 ];
 
+/// Instance extensions of windows: shown to programs that ask for them and open none.
+pub const INSTANCE_SURFACES: &[Extension] = &[e("VK_KHR_surface", 25), e("VK_KHR_xlib_surface", 6)];
+
+/// Device extensions of windows.
+pub const DEVICE_SURFACES: &[Extension] = &[e("VK_KHR_swapchain", 70)];
+
+/// Instance extensions; `surfaces`: those of windows, too.
+pub fn instance(surfaces: bool) -> Vec<Extension> {
+    [INSTANCE, if surfaces { INSTANCE_SURFACES } else { &[] }].concat()
+}
+
+/// Device extensions; `surfaces`: those of windows, too.
+pub fn device(surfaces: bool) -> Vec<Extension> {
+    [DEVICE, if surfaces { DEVICE_SURFACES } else { &[] }].concat()
+}
+
 /// The properties of a list of extensions.
 pub fn properties(list: &[Extension]) -> Vec<vk::ExtensionProperties> {
     list.iter()
@@ -109,7 +125,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_without_repetition() {
-        for list in [INSTANCE, DEVICE] {
+        for list in [INSTANCE, DEVICE, INSTANCE_SURFACES, DEVICE_SURFACES] {
             assert!(list.windows(2).all(|w| w[0].name < w[1].name));
         }
     }

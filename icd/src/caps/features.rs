@@ -31,9 +31,10 @@ macro_rules! all_true {
 }
 
 impl Features {
-    /// All that the device has; `chains`: availability and visibility chains too.
-    pub fn new(chains: bool) -> Features {
-        let v10 = all_true!(vk::PhysicalDeviceFeatures {
+    /// All that the device has; `chains`: availability and visibility chains too; `graphics`: what clients
+    /// ask of a queue family with graphics.
+    pub fn new(chains: bool, graphics: bool) -> Features {
+        let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
             shader_image_gather_extended,
@@ -48,6 +49,15 @@ impl Features {
             shader_int64,
             shader_int16,
         });
+        if graphics {
+            v10.depth_bias_clamp = vk::TRUE;
+            v10.fragment_stores_and_atomics = vk::TRUE;
+            v10.full_draw_index_uint32 = vk::TRUE;
+            v10.independent_blend = vk::TRUE;
+            v10.sample_rate_shading = vk::TRUE;
+            // As drawing is: images of these formats are refused by name.
+            v10.texture_compression_bc = vk::TRUE;
+        }
         let v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
             storage_buffer16_bit_access,
             uniform_and_storage_buffer16_bit_access,
@@ -120,8 +130,8 @@ impl Features {
 pub struct Row {
     /// Its `sType`.
     pub kind: vk::StructureType,
-    /// How many VkBool32 members it has.
-    pub count: usize,
+    /// The names of its VkBool32 members, as Rust writes them, in order.
+    pub members: &'static [&'static str],
     /// Fills the members of the structure, which is of this kind.
     pub(crate) fill: fn(&Features, &mut ffi::Link<'_>),
     /// The values of the members, in order.
@@ -132,7 +142,7 @@ macro_rules! rows {
     ($( $type:ident { $($field:ident: $value:expr),* $(,)? } )*) => {
         &[ $( Row {
             kind: <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
-            count: [$(stringify!($field)),*].len(),
+            members: &[$(stringify!($field)),*],
             fill: |f, link| {
                 let Some(out) = link.write::<vk::$type>() else { return };
                 $( out.$field = { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) }; )*
@@ -288,9 +298,27 @@ pub(crate) fn fill_chain<'a>(features: &Features, chain: impl Iterator<Item = ff
     }
 }
 
-/// True if `requested` asks for nothing that `supported` lacks.
-pub fn is_subset(requested: &[vk::Bool32], supported: &[vk::Bool32]) -> bool {
-    requested.iter().zip(supported).all(|(r, s)| *r == vk::FALSE || *s == vk::TRUE)
+/// The place of the first feature that `requested` asks for and `supported` lacks.
+pub fn first_refused(requested: &[vk::Bool32], supported: &[vk::Bool32]) -> Option<usize> {
+    requested.iter().zip(supported).position(|(r, s)| *r != vk::FALSE && *s != vk::TRUE)
+}
+
+/// The names of the members of VkPhysicalDeviceFeatures, as Rust writes them, in order.
+pub fn names_v10() -> Vec<String> {
+    let shown = format!("{:?}", vk::PhysicalDeviceFeatures::default());
+    let members = shown.trim_end_matches(" }").split_once("{ ").map_or("", |(_, members)| members);
+    members.split(", ").filter_map(|member| Some(member.split_once(':')?.0.to_owned())).collect()
+}
+
+/// A member's name as the Vulkan header writes it.
+pub fn header_name(member: &str) -> String {
+    let mut name = String::new();
+    for (n, word) in member.split('_').enumerate() {
+        let (first, rest) = word.split_at(usize::from(n > 0 && !word.is_empty()));
+        name.push_str(&first.to_uppercase());
+        name.push_str(rest);
+    }
+    name
 }
 
 #[cfg(test)]
@@ -299,8 +327,14 @@ mod tests {
 
     #[test]
     fn a_structure_without_chains_refuses_them() {
-        assert_eq!(Features::new(false).v12.vulkan_memory_model_availability_visibility_chains, vk::FALSE);
-        assert_eq!(Features::new(true).v12.vulkan_memory_model_availability_visibility_chains, vk::TRUE);
+        assert_eq!(
+            Features::new(false, false).v12.vulkan_memory_model_availability_visibility_chains,
+            vk::FALSE
+        );
+        assert_eq!(
+            Features::new(true, false).v12.vulkan_memory_model_availability_visibility_chains,
+            vk::TRUE
+        );
     }
 
     #[test]
@@ -320,14 +354,18 @@ mod tests {
             ),
         ] {
             let row = rows().find(|r| r.kind == kind).unwrap();
-            assert_eq!((16 + row.count * 4).next_multiple_of(8), size);
-            assert_eq!((row.values)(&Features::new(true)).len(), row.count);
+            assert_eq!((16 + row.members.len() * 4).next_multiple_of(8), size);
+            assert_eq!((row.values)(&Features::new(true, false)).len(), row.members.len());
         }
     }
 
     #[test]
     fn requests_are_compared_member_by_member() {
-        assert!(is_subset(&[0, 1], &[1, 1]));
-        assert!(!is_subset(&[0, 1], &[1, 0]));
+        assert_eq!(first_refused(&[0, 1], &[1, 1]), None);
+        assert_eq!(first_refused(&[0, 1], &[1, 0]), Some(1));
+        let names = names_v10();
+        assert_eq!(names.len(), bools_v10(&vk::PhysicalDeviceFeatures::default()).len());
+        assert_eq!(header_name(&names[0]), "robustBufferAccess");
+        assert_eq!(header_name(&names[names.len() - 1]), "inheritedQueries");
     }
 }

@@ -17,8 +17,11 @@ pub const SAMPLERS: u32 = 65536;
 /// `maxStorageBufferRange`, in bytes.
 pub const STORAGE_RANGE: u32 = 1 << 31;
 
-/// VkPhysicalDeviceLimits. What belongs to graphics has the smallest value that the specification allows.
+/// VkPhysicalDeviceLimits. What belongs to graphics has the smallest value that the specification allows, or
+/// the one that clients ask of a queue family with graphics.
 pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
+    let graphics = |without: u32, with: u32| if caps.pretend_graphics { with } else { without };
+    let interpolation = if caps.pretend_graphics { 0.5 } else { 0.0 };
     let ms = Samples::TYPE_1 | Samples::TYPE_4;
     vk::PhysicalDeviceLimits {
         max_image_dimension1_d: IMAGE_SIZE,
@@ -54,7 +57,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_vertex_input_bindings: 16,
         max_vertex_input_attribute_offset: 2047,
         max_vertex_input_binding_stride: 2048,
-        max_vertex_output_components: 64,
+        max_vertex_output_components: graphics(64, 128),
         max_tessellation_generation_level: 0,
         max_tessellation_patch_size: 0,
         max_tessellation_control_per_vertex_input_components: 0,
@@ -68,8 +71,8 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_geometry_output_components: 0,
         max_geometry_output_vertices: 0,
         max_geometry_total_output_components: 0,
-        max_fragment_input_components: 64,
-        max_fragment_output_attachments: 4,
+        max_fragment_input_components: graphics(64, 128),
+        max_fragment_output_attachments: graphics(4, 8),
         max_fragment_dual_src_attachments: 0,
         max_fragment_combined_output_resources: DESCRIPTORS,
         max_compute_shared_memory_size: SHARED_MEMORY,
@@ -79,7 +82,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         sub_pixel_precision_bits: 4,
         sub_texel_precision_bits: 8,
         mipmap_precision_bits: 8,
-        max_draw_indexed_index_value: (1 << 24) - 1,
+        max_draw_indexed_index_value: graphics((1 << 24) - 1, u32::MAX),
         max_draw_indirect_count: 1,
         max_sampler_lod_bias: 16.0,
         max_sampler_anisotropy: 1.0,
@@ -95,9 +98,9 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_texel_offset: 7,
         min_texel_gather_offset: -8,
         max_texel_gather_offset: 7,
-        min_interpolation_offset: 0.0,
-        max_interpolation_offset: 0.0,
-        sub_pixel_interpolation_offset_bits: 0,
+        min_interpolation_offset: -interpolation,
+        max_interpolation_offset: interpolation,
+        sub_pixel_interpolation_offset_bits: graphics(0, 4),
         max_framebuffer_width: IMAGE_SIZE,
         max_framebuffer_height: IMAGE_SIZE,
         max_framebuffer_layers: 256,
@@ -105,7 +108,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         framebuffer_depth_sample_counts: ms,
         framebuffer_stencil_sample_counts: ms,
         framebuffer_no_attachments_sample_counts: ms,
-        max_color_attachments: 4,
+        max_color_attachments: graphics(4, 8),
         sampled_image_color_sample_counts: ms,
         sampled_image_integer_sample_counts: ms,
         sampled_image_depth_sample_counts: ms,

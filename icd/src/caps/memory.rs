@@ -27,15 +27,18 @@ pub fn give(heap: usize, bytes: u64) {
     USAGE[heap].fetch_sub(bytes, Ordering::Relaxed);
 }
 
-/// Types: properties and heap.
-pub const TYPES: [(P, u32); 6] = [
-    (P::DEVICE_LOCAL, 0),
-    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 1),
-    (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw()), 0),
-    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_CACHED.as_raw()), 1),
-    (P::from_raw(P::DEVICE_LOCAL.as_raw() | P::LAZILY_ALLOCATED.as_raw()), 0),
-    (P::from_raw(P::HOST_VISIBLE.as_raw() | P::HOST_COHERENT.as_raw() | P::HOST_CACHED.as_raw()), 1),
-];
+/// Types: properties and heap. `coherent`: all that is host-visible is HOST_COHERENT.
+pub fn types(coherent: bool) -> [(P, u32); 6] {
+    let cached = P::HOST_VISIBLE | P::HOST_CACHED;
+    [
+        (P::DEVICE_LOCAL, 0),
+        (P::HOST_VISIBLE | P::HOST_COHERENT, 1),
+        (P::DEVICE_LOCAL | P::HOST_VISIBLE | P::HOST_COHERENT, 0),
+        (if coherent { cached | P::HOST_COHERENT } else { cached }, 1),
+        (P::DEVICE_LOCAL | P::LAZILY_ALLOCATED, 0),
+        (cached | P::HOST_COHERENT, 1),
+    ]
+}
 
 /// `memoryTypeBits` of buffers and ordinary images.
 pub const ORDINARY: u32 = 0b10_1111;
@@ -51,13 +54,14 @@ pub fn heap_size() -> u64 {
 }
 
 /// VkPhysicalDeviceMemoryProperties.
-pub fn properties(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
+pub fn properties(heap_size: u64, coherent: bool) -> vk::PhysicalDeviceMemoryProperties {
+    let types = types(coherent);
     let mut out = vk::PhysicalDeviceMemoryProperties {
-        memory_type_count: TYPES.len() as u32,
+        memory_type_count: types.len() as u32,
         memory_heap_count: HEAPS.len() as u32,
         ..Default::default()
     };
-    for (slot, (property_flags, heap_index)) in out.memory_types.iter_mut().zip(TYPES) {
+    for (slot, (property_flags, heap_index)) in out.memory_types.iter_mut().zip(types) {
         *slot = vk::MemoryType { property_flags, heap_index };
     }
     for (slot, flags) in out.memory_heaps.iter_mut().zip(HEAPS) {
@@ -72,16 +76,18 @@ mod tests {
 
     #[test]
     fn no_type_comes_after_a_strict_superset() {
-        for (i, (x, _)) in TYPES.iter().enumerate() {
-            for (y, _) in &TYPES[..i] {
-                assert!(!(y.contains(*x) && y != x), "{y:?} comes before its subset {x:?}");
+        for types in [types(false), types(true)] {
+            for (i, (x, _)) in types.iter().enumerate() {
+                for (y, _) in &types[..i] {
+                    assert!(!(y.contains(*x) && y != x), "{y:?} comes before its subset {x:?}");
+                }
             }
         }
     }
 
     #[test]
     fn device_local_types_sit_on_the_device_local_heap() {
-        for (flags, heap) in TYPES {
+        for (flags, heap) in types(false) {
             assert_eq!(
                 flags.contains(P::DEVICE_LOCAL),
                 HEAPS[heap as usize].contains(vk::MemoryHeapFlags::DEVICE_LOCAL)

@@ -11,7 +11,7 @@ pub mod limits;
 pub mod memory;
 pub mod properties;
 
-use crate::config::{Config, Queues};
+use crate::config::{Config, HostMemory, Queues, Surfaces};
 use ash::vk;
 use features::Features;
 
@@ -50,19 +50,33 @@ pub struct Caps {
     pub device_type: vk::PhysicalDeviceType,
     /// The queue family also shows GRAPHICS.
     pub pretend_graphics: bool,
+    /// The extensions of windows are there.
+    pub surfaces: bool,
+    /// All memory that the host can map is coherent.
+    pub coherent: bool,
+    /// `conformanceVersion`.
+    pub conformance_version: vk::ConformanceVersion,
     /// Bytes of each of the two heaps.
     pub heap_size: u64,
+}
+
+fn conformance_version([major, minor, subminor, patch]: [u8; 4]) -> vk::ConformanceVersion {
+    vk::ConformanceVersion { major, minor, subminor, patch }
 }
 
 impl Caps {
     /// The claims under this configuration.
     pub fn new(config: &Config) -> Caps {
+        let graphics = config.queues == Queues::PretendGraphics;
         Caps {
-            features: Features::new(config.chains),
+            features: Features::new(config.chains, graphics),
             workgroup_invocations: config.max_workgroup_invocations,
             subgroup_size: config.subgroup_size,
             device_type: vk::PhysicalDeviceType::from_raw(config.device_type.vk()),
-            pretend_graphics: config.queues == Queues::PretendGraphics,
+            pretend_graphics: graphics,
+            surfaces: config.surfaces == Surfaces::Pretend,
+            coherent: config.host_memory == HostMemory::Coherent,
+            conformance_version: conformance_version(config.conformance_version),
             heap_size: memory::heap_size(),
         }
     }

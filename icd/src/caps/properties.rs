@@ -87,7 +87,7 @@ impl Caps {
             driver_id: vk::DriverId::from_raw(0),
             driver_name: text(DRIVER_NAME),
             driver_info: text(DRIVER_INFO),
-            conformance_version: vk::ConformanceVersion::default(),
+            conformance_version: self.conformance_version,
             denorm_behavior_independence: vk::ShaderFloatControlsIndependence::ALL,
             rounding_mode_independence: vk::ShaderFloatControlsIndependence::ALL,
             shader_signed_zero_inf_nan_preserve_float16: vk::TRUE,

@@ -14,20 +14,30 @@ use ash::vk;
 /// # Safety
 /// `info` is the application's.
 unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
+    let refused = |member: &str| -> Outcome<()> {
+        let text = format!("the feature {} is not there", features::header_name(member));
+        Err(Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, text))
+    };
+    let check_v10 = |asked: &vk::PhysicalDeviceFeatures| {
+        let there = features::bools_v10(&caps.features.v10);
+        match features::first_refused(features::bools_v10(asked), there) {
+            Some(n) => refused(features::names_v10().get(n).map_or("", String::as_str)),
+            None => Ok(()),
+        }
+    };
     // SAFETY: the contract.
     unsafe {
-        let refused = |known: bool| -> Outcome<()> {
-            if known { Ok(()) } else { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT.into()) }
-        };
-        let v10 = features::bools_v10(&caps.features.v10);
         if let Some(asked) = ffi::optional(info.p_enabled_features) {
-            refused(features::is_subset(features::bools_v10(asked), v10))?;
+            check_v10(asked)?;
         }
         for link in ffi::chain(info.p_next.cast_mut()) {
             if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
-                refused(features::is_subset(features::bools_v10(&asked.features), v10))?;
+                check_v10(&asked.features)?;
             } else if let Some(row) = features::rows().find(|r| r.kind == link.kind) {
-                refused(features::is_subset(link.bools(row.count), &(row.values)(&caps.features)))?;
+                let there = (row.values)(&caps.features);
+                if let Some(n) = features::first_refused(link.bools(row.members.len()), &there) {
+                    refused(row.members[n])?;
+                }
             }
         }
         Ok(())
@@ -59,18 +69,24 @@ entries! {
         let physical = handle::dispatchable::<PhysicalDevice>(physical)?;
         let instance = physical.instance().ok_or_else(|| Error::usage("the instance is destroyed"))?;
         let info = ffi::read(info)?;
+        let caps = physical.caps.clone();
+        let known = extensions::device(caps.surfaces);
         let mut names = Vec::new();
         for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
             let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(extensions::DEVICE, &name) {
-                return Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT.into());
+            if !extensions::has(&known, &name) {
+                return Err(Error::new(
+                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
+                    format!("the extension {name} is not there"),
+                ));
             }
             names.push(name);
         }
-        let caps = physical.caps.clone();
         check_features(&caps, info)?;
         let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+        let session = instance.session;
         let device = Device::create(instance, caps, names, count)?;
+        session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))
     }
 

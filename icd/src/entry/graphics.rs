@@ -1,6 +1,6 @@
 //! Graphics: nothing draws. Render passes, framebuffers and graphics pipelines can be created, bound and
-//! destroyed, because applications make them unasked, or before they know what they will do; state that is set
-//! has no effect; what would render is refused by name.
+//! destroyed, because applications make them unasked, or before they know what they will do; state that
+//! is set has no effect; what would render is refused by name.
 
 use crate::boundary::entries;
 use crate::command::buffer::push;

@@ -2,7 +2,7 @@
 
 use crate::boundary::{Origin, entries};
 use crate::caps::{API_VERSION, Caps, extensions};
-use crate::config::Config;
+use crate::config::{Config, Surfaces};
 use crate::entry::physical_device::PhysicalDevice;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
@@ -95,16 +95,25 @@ entries! {
         out: *mut vk::Instance,
     ) -> vk::Result {
         let info = ffi::read(info)?;
+        let (config, session) = configure()?;
+        let known = extensions::instance(config.surfaces == Surfaces::Pretend);
         let mut names = Vec::new();
         for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
             let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(extensions::INSTANCE, &name) {
-                return Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT.into());
+            if !extensions::has(&known, &name) {
+                return Err(Error::new(
+                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
+                    format!("the extension {name} is not there"),
+                ));
             }
             names.push(name);
         }
-        let api_version = ffi::optional(info.p_application_info).map_or(0, |a| a.api_version);
-        let (config, session) = configure()?;
+        let application = ffi::optional(info.p_application_info);
+        let api_version = application.map_or(0, |a| a.api_version);
+        let named = |name| ffi::string(name).unwrap_or_default();
+        session.instance_created(application.map_or_else(Default::default, |a| {
+            [a.p_engine_name, a.p_application_name].map(named)
+        }));
         if config.validation && !layer::is_above() {
             session.without_validation();
         }
@@ -180,7 +189,9 @@ entries! {
         out: *mut vk::ExtensionProperties,
     ) -> vk::Result {
         check_layer(layer)?;
-        ffi::enumerate(&extensions::properties(extensions::INSTANCE), count, out)
+        // What is wrong with the options is said when an instance is created.
+        let surfaces = Config::from_env().is_ok_and(|config| config.surfaces == Surfaces::Pretend);
+        ffi::enumerate(&extensions::properties(&extensions::instance(surfaces)), count, out)
     }
 
     /// vkEnumerateInstanceLayerProperties.

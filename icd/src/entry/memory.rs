@@ -2,7 +2,7 @@
 
 use crate::boundary::entries;
 use crate::caps::limits;
-use crate::caps::memory::{self, TYPES};
+use crate::caps::memory;
 use crate::check::calls;
 use crate::check::hazards::Hazards;
 use crate::check::host::Mappable;
@@ -51,7 +51,8 @@ impl DeviceMemory {
     /// # Errors
     /// The heap is full.
     pub fn allocate(device: &Arc<Device>, size: u64, memory_type: usize) -> Outcome<DeviceMemory> {
-        let Some((flags, heap)) = TYPES.get(memory_type) else {
+        let types = memory::types(device.caps.coherent);
+        let Some((flags, heap)) = types.get(memory_type) else {
             return Err(Error::usage(format!("there is no memory type {memory_type}")));
         };
         let heap = *heap as usize;

@@ -36,3 +36,4 @@ pub mod queue;
 pub mod sampler;
 pub mod semaphore;
 pub mod shader;
+pub mod surface;

@@ -105,7 +105,8 @@ entries! {
         device: vk::PhysicalDevice,
         out: *mut vk::PhysicalDeviceMemoryProperties,
     ) {
-        ffi::write(out, memory::properties(get(device)?.caps.heap_size))
+        let caps = &get(device)?.caps;
+        ffi::write(out, memory::properties(caps.heap_size, caps.coherent))
     }
 
     /// vkGetPhysicalDeviceMemoryProperties2, with VK_EXT_memory_budget.
@@ -115,7 +116,7 @@ entries! {
     ) {
         let device = get(device)?;
         let out = ffi::read_mut(out)?;
-        out.memory_properties = memory::properties(device.caps.heap_size);
+        out.memory_properties = memory::properties(device.caps.heap_size, device.caps.coherent);
         if let Some(budget) = ffi::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'_>>(out.p_next) {
             budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
             budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
@@ -134,11 +135,11 @@ entries! {
         count: *mut u32,
         out: *mut vk::ExtensionProperties,
     ) -> vk::Result {
-        get(device)?;
+        let caps = &get(device)?.caps;
         if !layer.is_null() {
             return Err(vk::Result::ERROR_LAYER_NOT_PRESENT.into());
         }
-        ffi::enumerate(&extensions::properties(extensions::DEVICE), count, out)
+        ffi::enumerate(&extensions::properties(&extensions::device(caps.surfaces)), count, out)
     }
 
     /// vkEnumerateDeviceLayerProperties.

@@ -11,6 +11,7 @@
 //!   ([`element`]);
 //! - [`validation`]: what the Khronos validation layer says, with `pellucid run --validation`;
 //! - [`caller`]: the application's thread and call stack at a call;
+//! - [`clients`]: who uses the driver, and what is said to those who create no device;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
 //! - [`session`]: what a process counts, deduplicates and writes.
@@ -21,6 +22,7 @@
 
 pub mod api;
 pub mod caller;
+pub mod clients;
 pub mod context;
 pub mod element;
 pub mod exit;

@@ -6,7 +6,7 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 16] = [
+const REPLAYED: [&str; 20] = [
     "steps",
     "outcomes",
     "values",
@@ -19,6 +19,10 @@ const REPLAYED: [&str; 16] = [
     "stale-budget",
     "rehearsals",
     "queues",
+    "surfaces",
+    "host-memory",
+    "conformance-version",
+    "for",
     "watchdog",
     "spins",
     "notes",

@@ -2,6 +2,7 @@
 //! what `pellucid run` reads.
 
 use super::api::ApiFinding;
+use super::clients::Clients;
 use super::context::{Context, Object, base_name};
 use super::exit;
 use super::explored::Explored;
@@ -103,6 +104,7 @@ struct State {
     longest: usize,
     /// Work that waits in vain, as far as that is known.
     stuck: Vec<String>,
+    clients: Clients,
     at_end: Option<fn(&Session)>,
     finished: bool,
 }
@@ -473,6 +475,20 @@ impl Session {
         }
     }
 
+    /// An instance was created, by an engine and an application of these names.
+    pub fn instance_created(&self, names: [String; 2]) {
+        let mut state = self.state();
+        state.clients.instance(names);
+        self.summarise(&mut state, false);
+    }
+
+    /// A device was created.
+    pub fn device_created(&self) {
+        let mut state = self.state();
+        state.clients.devices += 1;
+        self.summarise(&mut state, false);
+    }
+
     /// Counts a dispatch that was checked.
     pub fn dispatch_checked(&self) {
         let mut state = self.state();
@@ -508,6 +524,8 @@ impl Session {
     fn summarise(&self, state: &mut State, ended: bool) {
         let mut totals = self.totals(state, ended);
         totals["incomplete"] = state.incomplete.into();
+        totals["devices"] = state.clients.devices.into();
+        totals["advice"] = json!(state.clients.advice(&self.config, ended));
         if let Some(file) = &mut state.summary {
             let totals = totals.to_string();
             state.longest = state.longest.max(totals.len()).max(1023);
@@ -555,6 +573,9 @@ impl Session {
         let under_run = self.config.summary.is_some();
         if !under_run && (self.config.mode != Mode::Run || state.traps > 0 || !state.seen.is_empty()) {
             say(&total_line(&total));
+        }
+        if let Some(advice) = state.clients.unwatched_advice(&self.config).filter(|_| !under_run) {
+            say(&advice);
         }
         self.config.exitcode.filter(|_| !under_run && (state.findings() > 0 || state.traps > 0))
     }

@@ -1,0 +1,137 @@
+//! Well-known clients: how each tells its name, and the options by which it takes this device.
+//!
+//! A client that looks for what the device does not show often says nothing of it, and computes elsewhere or
+//! not at all. Who created an instance and no device is told which options help.
+
+use super::{Config, DeviceType, HostMemory, Queues, Surfaces};
+
+/// A client, or several that ask for the same.
+#[derive(Debug)]
+pub struct Profile {
+    /// Its name, for `--for`.
+    pub name: &'static str,
+    /// `pEngineName` or `pApplicationName` of its instances.
+    pub engines: &'static [&'static str],
+    /// Options and their values.
+    pub options: &'static [(&'static str, &'static str)],
+}
+
+/// A graphics queue family.
+const GRAPHICS: (&str, &str) = ("queues", "pretend-graphics");
+/// A version of the conformance suite that a driver of Vulkan 1.3 may have passed.
+const CONFORMANT: (&str, &str) = ("conformance-version", "1.3.0.0");
+/// The extensions of windows.
+const SURFACES: (&str, &str) = ("surfaces", "pretend");
+/// No memory that has to be invalidated.
+const COHERENT: (&str, &str) = ("host-memory", "coherent");
+/// Any type but CPU.
+const DISCRETE: (&str, &str) = ("device-type", "discrete");
+
+/// Names of [`PROFILES`], as help shows them.
+pub const NAMES: &str = "wgpu|deno|burn|dawn|onnxruntime-webgpu|taichi|ggml|slangpy|compushady";
+
+/// All profiles.
+pub const PROFILES: &[Profile] = &[
+    Profile { name: "wgpu", engines: &["wgpu-hal"], options: &[CONFORMANT, GRAPHICS] },
+    Profile { name: "deno", engines: &[], options: &[CONFORMANT, GRAPHICS] },
+    Profile { name: "burn", engines: &[], options: &[CONFORMANT, GRAPHICS] },
+    Profile { name: "dawn", engines: &["Dawn"], options: &[GRAPHICS] },
+    Profile { name: "onnxruntime-webgpu", engines: &[], options: &[GRAPHICS] },
+    Profile { name: "taichi", engines: &["Taichi", "taichi"], options: &[GRAPHICS, COHERENT] },
+    Profile { name: "ggml", engines: &["ggml-vulkan"], options: &[DISCRETE] },
+    Profile { name: "slangpy", engines: &["slang", "slang-rhi"], options: &[GRAPHICS, SURFACES] },
+    Profile { name: "compushady", engines: &["compushady"], options: &[GRAPHICS, SURFACES] },
+];
+
+/// The profile of that name.
+pub fn find(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}
+
+/// What the options of profiles provide, as advice names it.
+fn provides(option: &str) -> &'static str {
+    match option {
+        "queues" => "a queue family with graphics",
+        "conformance-version" => "a conformanceVersion other than 0.0.0.0",
+        "device-type" => "a device type other than CPU",
+        "surfaces" => "the extensions of windows",
+        "host-memory" => "memory that is coherent",
+        _ => "an option",
+    }
+}
+
+/// The options of `profile` that this configuration does not have yet.
+fn missing<'a>(config: &Config, options: &'a [(&str, &str)]) -> Vec<&'a (&'a str, &'a str)> {
+    let there = |name: &str| match name {
+        "queues" => config.queues != Queues::Compute,
+        "conformance-version" => config.conformance_version != [0; 4],
+        "host-memory" => config.host_memory == HostMemory::Coherent,
+        "surfaces" => config.surfaces != Surfaces::None,
+        "device-type" => config.device_type != DeviceType::Cpu,
+        _ => true,
+    };
+    options.iter().filter(|(name, _)| !there(name)).collect()
+}
+
+/// What may help a client that created an instance and no device, by the names that its instance has: what it
+/// looks for, and the option. `None` if nothing is known that would.
+pub fn advice(config: &Config, names: &[&str]) -> Option<String> {
+    let known = PROFILES.iter().find(|profile| profile.engines.iter().any(|engine| names.contains(engine)));
+    let options = known.map_or(&[CONFORMANT, GRAPHICS, DISCRETE, SURFACES][..], |profile| profile.options);
+    let missing = missing(config, options);
+    if missing.is_empty() {
+        return None;
+    }
+    let wanted: Vec<&str> = missing.iter().map(|(name, _)| provides(name)).collect();
+    let (who, wanted, help) = match known {
+        Some(profile) => (profile.name.to_owned(), wanted.join(" and "), format!("--for {}", profile.name)),
+        None => {
+            let flags: Vec<String> =
+                missing.iter().map(|(name, value)| format!("--{name} {value}")).collect();
+            ("some programs".to_owned(), wanted.join(" or "), flags.join(", "))
+        }
+    };
+    let verb = if known.is_some() { "looks" } else { "look" };
+    Some(format!("{who} {verb} for {wanted}: try {help}"))
+}
+
+/// True if a profile knows one of these names of an instance.
+pub fn is_known(names: &[&str]) -> bool {
+    PROFILES.iter().any(|profile| profile.engines.iter().any(|engine| names.contains(engine)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::OPTIONS;
+
+    #[test]
+    fn names_are_those_of_the_table_and_their_options_exist() {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        assert_eq!(names.join("|"), NAMES);
+        for (name, value) in PROFILES.iter().flat_map(|profile| profile.options) {
+            let spec = OPTIONS.iter().find(|spec| spec.name == *name).unwrap();
+            let mut config = Config::default();
+            config.set(spec, name, value).unwrap();
+            assert!(missing(&config, &[(name, value)]).is_empty(), "{name}");
+            assert!(!missing(&Config::default(), &[(name, value)]).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn advice_names_what_is_missing_and_the_option() {
+        let mut config = Config::default();
+        let wgpu = advice(&config, &["", "wgpu-hal"]).unwrap();
+        assert_eq!(
+            wgpu,
+            "wgpu looks for a conformanceVersion other than 0.0.0.0 and a queue family with graphics: try --for wgpu"
+        );
+        assert!(advice(&config, &["app"]).unwrap().starts_with("some programs look for "));
+        config.set(super::super::find("for").unwrap(), "for", "wgpu").unwrap();
+        assert_eq!(advice(&config, &["wgpu-hal"]), None);
+        assert_eq!(
+            advice(&config, &["app"]).unwrap(),
+            "some programs look for a device type other than CPU or the extensions of windows: try --device-type discrete, --surfaces pretend"
+        );
+    }
+}
