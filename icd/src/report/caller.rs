@@ -5,6 +5,8 @@
 //! finding become functions and lines, by the debug information of the program where it has some. What is
 //! told names no address.
 
+use backtrace::SymbolName;
+use cpp_demangle::DemangleOptions;
 use serde_json::{Value, json};
 use std::ffi::c_void;
 use std::ops::Range;
@@ -36,6 +38,17 @@ pub struct Frame {
     pub source: Option<(String, u32)>,
 }
 
+/// A function's name as its language writes it, without the types of its parameters.
+fn written(name: &SymbolName<'_>) -> String {
+    let of_rust = format!("{name:#}");
+    if of_rust.as_bytes() != name.as_bytes() {
+        return of_rust;
+    }
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let of_cpp = cpp_demangle::Symbol::new(name.as_bytes()).ok();
+    of_cpp.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or(of_rust)
+}
+
 /// What the kernel calls this thread: the program's name, unless the application chose another.
 fn thread_name() -> Arc<str> {
     thread_local! {
@@ -64,7 +77,7 @@ impl Caller {
             let known = frames.len();
             // Functions that were inlined come first.
             backtrace::resolve(*address as *mut c_void, |symbol| {
-                let function = symbol.name().map(|name| format!("{name:#}"));
+                let function = symbol.name().map(|name| written(&name));
                 let file = symbol.filename().map(|path| path.display().to_string());
                 frames.push(Frame { module: module.clone(), function, source: file.zip(symbol.lineno()) });
             });
@@ -179,6 +192,20 @@ mod tests {
         let kept = of_application(frames);
         assert_eq!(kept, [frame("app", "fill"), frame("app", "main")]);
         assert_eq!(kept[0].text(), "fill (a.c:7)");
+    }
+
+    #[test]
+    fn names_are_written_as_in_their_language() {
+        for (mangled, name) in [
+            (
+                "_ZNK2vk12DeviceDriver11queueSubmitEP9VkQueue_TjPK12VkSubmitInfo",
+                "vk::DeviceDriver::queueSubmit",
+            ),
+            ("_ZN4main4fill17h0123456789abcdefE", "main::fill"),
+            ("hand_in", "hand_in"),
+        ] {
+            assert_eq!(written(&SymbolName::new(mangled.as_bytes())), name);
+        }
     }
 
     #[test]
