@@ -243,8 +243,8 @@ impl Recorded {
         }
     }
 
-    /// A set that was updated after it was bound here or in a secondary command buffer, which makes the command
-    /// buffer invalid.
+    /// A set that was updated after it was bound here or in a secondary command buffer, which makes the
+    /// command buffer invalid.
     pub fn updated(&self) -> Option<vk::DescriptorSet> {
         let mut updated = self.bound.iter().filter(|bound| bound.set.updates() != bound.updates);
         let secondaries = self.commands.iter().filter_map(|command| match command {

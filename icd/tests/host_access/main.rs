@@ -118,7 +118,7 @@ fn found(name: &str, folder: &Path) -> (Vec<String>, String) {
     (ids, text)
 }
 
-/// Runs a wrong program and its right twin so many times; what they find that they should not, or do not find.
+/// Runs a wrong program and its right twin so many times: what they find that they should not, or do not.
 fn run_pair((name, _, id): &Pair, wrong: usize, right: usize) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut failed = Vec::new();

@@ -263,8 +263,8 @@ pub fn persistent_mapping(p: &Program, wrong: bool) {
     }
 }
 
-/// Commands wait for an event of the host, from these stages and accesses on; it writes before or after it sets
-/// the event.
+/// Commands wait for an event of the host, from these stages and accesses on; it writes before or after it
+/// sets the event.
 fn after_event(p: &Program, (from, wrote): (Stage, Access), late: bool) {
     let b = p.buffer("staging", 256, COHERENT);
     let target = p.buffer("target", 256, DEVICE);
@@ -304,8 +304,8 @@ pub fn event_without_the_hosts_writes(p: &Program, wrong: bool) {
     after_event(p, (Stage::HOST, wrote), false);
 }
 
-/// Commands wait for a timeline semaphore of the host, and for its writes if `barrier`; it writes before or after
-/// it signals.
+/// Commands wait for a timeline semaphore of the host, and for its writes if `barrier`; it writes before or
+/// after it signals.
 fn after_timeline(p: &Program, barrier: bool, late: bool) {
     let b = p.buffer("staging", 256, COHERENT);
     let target = p.buffer("target", 256, DEVICE);

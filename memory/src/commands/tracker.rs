@@ -128,8 +128,8 @@ pub struct Tracker {
 }
 
 impl Queue {
-    /// Joined knowledge of a first synchronization scope; `None` takes in everything. The stage HOST holds what
-    /// the host did before any submission, event or semaphore that the queue has waited for.
+    /// Joined knowledge of a first synchronization scope; `None` takes in everything. The stage HOST holds
+    /// what the host did before any submission, event or semaphore that the queue has waited for.
     fn first_scope(&self, id: QueueId, stages: Option<Stages>) -> Knowledge {
         let mut known = self.always.clone();
         if stages.is_none() {

@@ -7,8 +7,8 @@
 //! these, and no other:
 //!
 //! - an access between the two took the place of the earlier one in the tracker's records;
-//! - the host declared a read by an invalidate, and the device overwrote the bytes later: such reads are judged
-//!   when they are declared;
+//! - the host declared a read by an invalidate, and the device overwrote the bytes later: such reads are
+//!   judged when they are declared;
 //! - the device overwrites what the host wrote before and never flushed: nobody reads those bytes;
 //! - an invalidate came after the device's write was executed, but before the host was told so: the host has
 //!   the new bytes.
