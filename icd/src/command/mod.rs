@@ -183,7 +183,7 @@ pub struct CopyQueryResults {
 pub struct BoundSet {
     /// What the application calls it.
     pub handle: vk::DescriptorSet,
-    /// The set.
+    /// What it is bound as: the object outlives its handle.
     pub set: Arc<DescriptorSet>,
     /// How often it had been updated when it was bound.
     pub updates: u64,

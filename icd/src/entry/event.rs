@@ -49,7 +49,7 @@ impl Event {
         self.state().set
     }
 
-    /// Its handle.
+    /// What the application calls it.
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
     }
