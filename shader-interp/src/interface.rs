@@ -1,6 +1,7 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
 use pellucid_memory::device::MemoryRange;
+use pellucid_memory::raw::MemoryView;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -113,6 +114,16 @@ pub struct Resources {
     /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may
     /// point.
     pub addresses: Arc<Vec<MemoryRange>>,
+}
+
+impl Resources {
+    /// The memory of a buffer descriptor; nothing if there is none.
+    pub(crate) fn view(&self, binding: u32, element: u32) -> MemoryView<'_> {
+        match self.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {
+            Some(Descriptor::Buffer(range)) => range.view(),
+            _ => MemoryView::NULL,
+        }
+    }
 }
 
 /// The push constant offset at which code that follows them finds [`Resources::push_unset`].

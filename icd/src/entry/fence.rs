@@ -65,10 +65,11 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         device.alive()?;
-        let fences = ffi::slice(fences, count)
-            .iter()
-            .map(|f| handle::get::<Fence>(*f))
-            .collect::<Result<SmallVec<[_; 4]>, _>>()?;
+        let handles = ffi::slice(fences, count);
+        let mut fences: SmallVec<[Arc<Fence>; 4]> = SmallVec::new();
+        for fence in handles {
+            fences.push(handle::get::<Fence>(*fence)?);
+        }
         if let ([fence], u64::MAX) = (fences.as_slice(), timeout)
             && !fence.is_signaled()
         {

@@ -57,27 +57,28 @@ fn recorded(
     device: &Arc<Device>,
     buffers: impl Iterator<Item = vk::CommandBuffer>,
 ) -> Outcome<SmallVec<[Arc<Recorded>; 1]>> {
-    buffers
-        .map(|buffer| {
-            let number = handle::number(vk::Handle::as_raw(buffer)).unwrap_or_default();
-            let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
-            if !Arc::ptr_eq(&buffer.device, device) {
-                return Err(Error::usage(format!("VkCommandBuffer {number} is of another VkDevice")));
-            }
-            if buffer.level != vk::CommandBufferLevel::PRIMARY {
-                return Err(Error::usage("a secondary command buffer cannot be submitted"));
-            }
-            let recorded = buffer.executable()?;
-            if let Some(set) = recorded.updated() {
-                let set = (DescriptorSet::NAME, vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(set));
-                device.instance.misuse(&format!(
-                    "vkQueueSubmit: VkCommandBuffer {number} is invalid: {}, which it binds, was updated later",
-                    called(device, set)
-                ));
-            }
-            Ok(recorded)
-        })
-        .collect()
+    let mut list = SmallVec::new();
+    for raw in buffers {
+        let number = || handle::number(vk::Handle::as_raw(raw)).unwrap_or_default();
+        let buffer = handle::dispatchable::<CommandBuffer>(raw)?;
+        if !Arc::ptr_eq(&buffer.device, device) {
+            return Err(Error::usage(format!("VkCommandBuffer {} is of another VkDevice", number())));
+        }
+        if buffer.level != vk::CommandBufferLevel::PRIMARY {
+            return Err(Error::usage("a secondary command buffer cannot be submitted"));
+        }
+        let recorded = buffer.executable()?;
+        if let Some(set) = recorded.updated() {
+            let set = (DescriptorSet::NAME, vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(set));
+            device.instance.misuse(&format!(
+                "vkQueueSubmit: VkCommandBuffer {} is invalid: {}, which it binds, was updated later",
+                number(),
+                called(device, set)
+            ));
+        }
+        list.push(recorded);
+    }
+    Ok(list)
 }
 
 /// Says which objects submissions use that have ended already.
@@ -141,33 +142,31 @@ entries! {
         fence: vk::Fence,
     ) -> vk::Result {
         let (queue, device) = queue(handle)?;
-        let list = ffi::slice(infos, count)
-            .iter()
-            .map(|info| {
-                let timeline = ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
-                let wait_values = timeline
-                    .map_or(&[][..], |t| ffi::slice(t.p_wait_semaphore_values, t.wait_semaphore_value_count));
-                let signal_values = timeline
-                    .map_or(&[][..], |t| ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count));
-                Ok(Submission {
-                    waits: operations(
-                        ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count),
-                        wait_values,
-                        ffi::slice(info.p_wait_dst_stage_mask, info.wait_semaphore_count),
-                    )?,
-                    signals: operations(
-                        ffi::slice(info.p_signal_semaphores, info.signal_semaphore_count),
-                        signal_values,
-                        &[],
-                    )?,
-                    work: Batch::of(
-                        &device,
-                        recorded(&device, ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
-                    ),
-                    ..Default::default()
-                })
-            })
-            .collect::<Outcome<SmallVec<[_; 1]>>>()?;
+        let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
+        for info in ffi::slice(infos, count) {
+            let timeline = ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
+            let wait_values = timeline
+                .map_or(&[][..], |t| ffi::slice(t.p_wait_semaphore_values, t.wait_semaphore_value_count));
+            let signal_values = timeline
+                .map_or(&[][..], |t| ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count));
+            list.push(Submission {
+                waits: operations(
+                    ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count),
+                    wait_values,
+                    ffi::slice(info.p_wait_dst_stage_mask, info.wait_semaphore_count),
+                )?,
+                signals: operations(
+                    ffi::slice(info.p_signal_semaphores, info.signal_semaphore_count),
+                    signal_values,
+                    &[],
+                )?,
+                work: Batch::of(
+                    &device,
+                    recorded(&device, ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
+                ),
+                ..Default::default()
+            });
+        }
         hand_in(&queue, &device, list, fence)
     }
 
@@ -179,21 +178,19 @@ entries! {
         fence: vk::Fence,
     ) -> vk::Result {
         let (queue, device) = queue(handle)?;
-        let list = ffi::slice(infos, count)
-            .iter()
-            .map(|info| {
-                let buffers = ffi::slice(info.p_command_buffer_infos, info.command_buffer_info_count);
-                Ok(Submission {
-                    waits: operations2(ffi::slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count))?,
-                    signals: operations2(ffi::slice(
-                        info.p_signal_semaphore_infos,
-                        info.signal_semaphore_info_count,
-                    ))?,
-                    work: Batch::of(&device, recorded(&device, buffers.iter().map(|b| b.command_buffer))?),
-                    ..Default::default()
-                })
-            })
-            .collect::<Outcome<SmallVec<[_; 1]>>>()?;
+        let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
+        for info in ffi::slice(infos, count) {
+            let buffers = ffi::slice(info.p_command_buffer_infos, info.command_buffer_info_count);
+            list.push(Submission {
+                waits: operations2(ffi::slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count))?,
+                signals: operations2(ffi::slice(
+                    info.p_signal_semaphore_infos,
+                    info.signal_semaphore_info_count,
+                ))?,
+                work: Batch::of(&device, recorded(&device, buffers.iter().map(|b| b.command_buffer))?),
+                ..Default::default()
+            });
+        }
         hand_in(&queue, &device, list, fence)
     }
 

@@ -89,6 +89,10 @@ impl Completion {
         let host = state.host;
         let covered = |s: &Submission| s.queue.as_ref().is_none_or(|q| host.covers(q.index, s.serial));
         let mut seen: SmallVec<[Arc<Submission>; 4]> = SmallVec::new();
+        while let Some(first) = state.unseen.pop_front_if(|s| covered(s)) {
+            seen.push(first);
+        }
+        // Of several queues, or with signals before the end.
         state.unseen.retain(|s| {
             let covered = covered(s);
             if covered {

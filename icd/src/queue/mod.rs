@@ -97,7 +97,7 @@ impl Queue {
     pub fn submit(self: &Arc<Self>, host: &Arc<dyn Host>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
-        submission.host = host.hazards().map(Hazards::host);
+        submission.host = host.hazards().map(|hazards| Box::new(hazards.host()));
         let submission = Arc::new(submission);
         host.completion().submitted(&submission);
         self.worker.push(host, submission);

@@ -83,7 +83,7 @@ pub struct Submission {
     /// Debug labels of the queue that were open.
     pub labels: Vec<String>,
     /// In check mode: what the host had seen when it submitted.
-    pub host: Option<Payload>,
+    pub host: Option<Box<Payload>>,
 }
 
 impl Submission {

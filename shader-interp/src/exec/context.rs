@@ -2,7 +2,7 @@
 
 use super::launch::Launch;
 use crate::code::Program;
-use crate::interface::{Descriptor, Grid, PUSH_UNSET, Resources};
+use crate::interface::{Grid, PUSH_UNSET, Resources};
 use pellucid_memory::system::{MemorySystem, MemoryView};
 
 /// One launch of a program.
@@ -15,12 +15,10 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    #[inline(always)]
     pub fn new(program: &'a Program, grid: &Grid, resources: &'a Resources) -> Context<'a> {
-        let mut context =
-            Context { program, resources, views: Vec::new(), launch: Launch::new(program, grid) };
-        context.views =
-            program.views.iter().map(|(binding, element)| context.view(*binding, *element)).collect();
-        context
+        let views = program.views.iter().map(|(binding, element)| resources.view(*binding, *element));
+        Context { program, resources, views: views.collect(), launch: Launch::new(program, grid) }
     }
 
     #[inline(always)]
@@ -37,14 +35,6 @@ impl<'a> Context<'a> {
     pub fn end_workgroup<M: MemorySystem>(&self, memory: &mut M, workgroup: u32) {
         if M::MODELLED || self.program.shader.workgroup_bytes > 0 {
             memory.workgroup_end(workgroup);
-        }
-    }
-
-    /// The memory of a buffer descriptor; nothing if there is none.
-    pub fn view(&self, binding: u32, element: u32) -> MemoryView<'a> {
-        match self.resources.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {
-            Some(Descriptor::Buffer(range)) => range.view(),
-            _ => MemoryView::NULL,
         }
     }
 

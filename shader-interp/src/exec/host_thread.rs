@@ -7,6 +7,7 @@
 
 use super::context::Context;
 use super::limits::Limits;
+use super::plain::WorkgroupQueue;
 use super::waiting;
 use super::workgroup::{Running, Worker};
 use pellucid_memory::plain::PlainMemory;
@@ -28,23 +29,23 @@ pub(crate) struct HostThread<'a> {
     spare: Vec<PlainMemory<'a>>,
     /// Its number among those of the dispatch.
     number: usize,
-    /// Workgroups that no thread has begun.
-    left: &'a dyn Fn() -> u64,
+    queue: &'a WorkgroupQueue,
 }
 
 /// The trap of a workgroup.
 pub(crate) type Trapped = (u32, Trap);
 
 impl<'a> HostThread<'a> {
+    #[inline(always)]
     pub fn new(
         context: &'a Context<'a>,
         limits: &'a Limits<'a>,
         number: usize,
-        left: &'a dyn Fn() -> u64,
+        queue: &'a WorkgroupQueue,
     ) -> HostThread<'a> {
         HostThread {
             number,
-            left,
+            queue,
             context,
             limits,
             worker: Worker::new(),
@@ -116,6 +117,6 @@ impl<'a> HostThread<'a> {
         let Some(waiting) = crowd.waits(self.number, waiting.collect()) else { return Ok(()) };
         let first = waiting.first().map_or(0, |wait| wait.unit.workgroup);
         self.waiting.clear();
-        Err((first, waiting::watchdog(self.context, &waiting, (self.left)())))
+        Err((first, waiting::watchdog(self.context, &waiting, self.queue.left())))
     }
 }

@@ -19,6 +19,7 @@ pub(crate) enum Launch {
 
 impl Launch {
     /// The launch of a grid of workgroups.
+    #[inline(always)]
     pub fn new(program: &Program, grid: &Grid) -> Launch {
         match program.shader.stage {
             Stage::Compute => Launch::Compute(Compute::new(program, grid)),
@@ -87,6 +88,7 @@ pub(crate) struct Compute {
 }
 
 impl Compute {
+    #[inline(always)]
     fn new(program: &Program, grid: &Grid) -> Compute {
         let local_size = program.shader.local_size;
         let invocations = local_size.iter().product::<u32>();

@@ -25,6 +25,19 @@ pub struct PlainOptions<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
+/// The workgroups of a dispatch, which its host threads begin in order.
+pub(crate) struct WorkgroupQueue {
+    total: u64,
+    next: AtomicU64,
+}
+
+impl WorkgroupQueue {
+    /// Workgroups that no thread has begun.
+    pub fn left(&self) -> u64 {
+        self.total.saturating_sub(self.next.load(Ordering::Relaxed))
+    }
+}
+
 /// Instructions (estimated) below which a dispatch runs on the calling thread.
 const THRESHOLD: u64 = 30_000;
 
@@ -57,8 +70,7 @@ pub fn dispatch(
     let crowd = Crowd::new(threads as usize);
     let &PlainOptions { watchdog, spins, stop, .. } = options;
     let limits = Limits { watchdog, spins, stop, trapped: Some(&trapped), crowd: Some(&crowd) };
-    let next = AtomicU64::new(0);
-    let left = || total.saturating_sub(next.load(Ordering::Relaxed));
+    let queue = WorkgroupQueue { total, next: AtomicU64::new(0) };
     let numbers = AtomicUsize::new(0);
     let told: Mutex<Option<Trapped>> = Mutex::new(None);
     let tell = |(workgroup, trap): Trapped| {
@@ -73,9 +85,9 @@ pub fn dispatch(
     let work = || {
         // One thread alone has nobody to tell: small dispatches do without locked instructions.
         let number = if threads > 1 { numbers.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        let mut thread = HostThread::new(&context, &limits, number, &left);
+        let mut thread = HostThread::new(&context, &limits, number, &queue);
         loop {
-            let start = next.fetch_add(chunk, Ordering::Relaxed);
+            let start = queue.next.fetch_add(chunk, Ordering::Relaxed);
             if start >= total {
                 break;
             }

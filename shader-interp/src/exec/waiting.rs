@@ -202,7 +202,7 @@ fn place(
     };
     let (reference, address, offset, value) = match entry.space {
         Space::View(slot) => of_view(context.views.get(slot as usize)?),
-        Space::Element { binding, element } => of_view(&context.view(binding, word(element)?)),
+        Space::Element { binding, element } => of_view(&context.resources.view(binding, word(element)?)),
         Space::Workgroup(reference) => (reference, offset, offset, None),
         Space::Physical => {
             let address = u64::from(word(register + 1)?) << 32 | u64::from(word(register)?);

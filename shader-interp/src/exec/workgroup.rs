@@ -110,17 +110,16 @@ enum Outcome {
 
 impl Worker {
     pub fn new() -> Worker {
-        let (pool, live) = (StrandPool::default(), Vec::new());
-        let (live_registers, spinning) = (None, Spinning::default());
+        #[inline(always)]
         Worker {
             level: Level::detect(),
-            pool,
-            live,
+            pool: StrandPool::default(),
+            live: Vec::new(),
             workgroup: 0,
             turn: TURN,
             looks: 0,
-            live_registers,
-            spinning,
+            live_registers: None,
+            spinning: Spinning::default(),
         }
     }
 

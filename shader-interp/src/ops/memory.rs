@@ -41,7 +41,7 @@ fn waterfall(
     while mask != 0 {
         let chosen = element.0[mask.trailing_zeros() as usize];
         let here = lanes(mask).filter(|j| element.0[*j] == chosen).fold(0, |m, j| m | 1 << j);
-        each(&context.view(binding, chosen), here)?;
+        each(&context.resources.view(binding, chosen), here)?;
         mask &= !here;
     }
     Ok(())
@@ -270,7 +270,8 @@ pub(crate) fn buffer_size(context: &Context<'_>, entry: &MemoryEntry, vectors: V
         Space::Element { binding, element } => {
             let element = vectors[element as usize];
             let mut sizes = Lanes::ZERO;
-            lanes(mask).for_each(|j| sizes.0[j] = clamp(context.view(binding, element.0[j]).size()));
+            lanes(mask)
+                .for_each(|j| sizes.0[j] = clamp(context.resources.view(binding, element.0[j]).size()));
             sizes
         }
         _ => Lanes::ZERO,
