@@ -23,7 +23,7 @@ enum HostView {
     /// The same pages as the device view; nobody looks at what the host does to them.
     Flat(Mapping),
     /// The host is watched.
-    Checked(View),
+    Checked(Box<View>),
 }
 
 /// How the host sees an allocation.
@@ -146,7 +146,13 @@ impl Allocation {
                 HostMemory::Flat => HostView::Flat(Mapping::new(self.size, Some(file))?),
                 kind => {
                     let coherent = kind == HostMemory::Coherent;
-                    HostView::Checked(View::new(self.size, file, coherent, &self.device, &host.unseen)?)
+                    HostView::Checked(Box::new(View::new(
+                        self.size,
+                        file,
+                        coherent,
+                        &self.device,
+                        &host.unseen,
+                    )?))
                 }
             });
         }
@@ -161,6 +167,11 @@ impl Allocation {
     /// leaves as the host wrote them.
     pub fn look(&self) -> bool {
         self.checked_view(|view, _| view.look()).unwrap_or(false) && self.kind == HostMemory::Coherent
+    }
+
+    /// The host goes on, and may write what it wrote before the last look again.
+    pub fn expect_writes(&self) {
+        self.checked_view(|view, _| view.expect_writes());
     }
 
     /// What the host did since this was last asked, in the pages that [`Allocation::look`] found. Of coherent

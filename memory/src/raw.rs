@@ -23,6 +23,7 @@
 use crate::access::{AtomicOp, Reference};
 use crate::device::Allocation;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -422,6 +423,31 @@ pub fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>) -> bool {
     }
     // SAFETY: both views have that many bytes.
     unsafe { bulk::copy(from.host, to.host, from.size as usize) };
+    true
+}
+
+/// Copies the bytes of one view to another one of that size, a multiple of 64, which does not overlap it. Calls
+/// `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the sizes
+/// are not such.
+pub fn update(from: &MemoryView<'_>, to: &MemoryView<'_>, mut each: impl FnMut(Range<u64>)) -> bool {
+    let distance = (from.host as usize).abs_diff(to.host as usize);
+    if from.size != to.size || !from.size.is_multiple_of(64) || (distance as u64) < from.size {
+        return false;
+    }
+    for at in (0..from.size).step_by(64) {
+        // SAFETY: both views have these bytes, and they do not overlap.
+        let mut changed = unsafe { bulk::update(from.host.add(at as usize), to.host.add(at as usize)) };
+        if changed == u64::MAX {
+            each(at..at + 64);
+            continue;
+        }
+        while changed != 0 {
+            let start = changed.trailing_zeros();
+            let end = start + (changed >> start).trailing_ones();
+            each(at + u64::from(start)..at + u64::from(end));
+            changed &= u64::MAX.unbounded_shl(end);
+        }
+    }
     true
 }
 

@@ -25,7 +25,11 @@ struct Mapped {
 
 impl Mapped {
     fn new(kind: HostMemory) -> Mapped {
-        let memory = Allocation::new(&heap(), SIZE, kind).unwrap();
+        Mapped::of(SIZE, kind)
+    }
+
+    fn of(size: u64, kind: HostMemory) -> Mapped {
+        let memory = Allocation::new(&heap(), size, kind).unwrap();
         let start = memory.map().unwrap();
         Mapped { memory, start }
     }
@@ -182,6 +186,49 @@ fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
         m.memory.watch_again();
         m.put(4096, 3);
         assert!(reads().is_empty(), "{kind:?}: a write");
+    }
+}
+
+#[test]
+fn pages_that_are_expected_to_be_written_count_as_what_is_done_to_them() {
+    for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
+        let m = Mapped::new(kind);
+        let accesses = || {
+            m.memory.look();
+            let accesses = m.memory.host_accesses();
+            (accesses.writes, accesses.reads)
+        };
+        for round in 1..4 {
+            (0..16384).for_each(|at| m.put(at, round));
+            assert_eq!(accesses(), (vec![0..16384], vec![]), "{kind:?}, round {round}");
+            m.memory.expect_writes();
+        }
+        m.put(5, 9);
+        m.put(8192, 9);
+        assert_eq!(accesses(), (vec![5..6, 8192..8193], vec![]), "{kind:?}");
+        m.memory.expect_writes();
+        assert_eq!(accesses(), (vec![], vec![]), "{kind:?}: nothing was done");
+        (0..16384).for_each(|at| m.put(at, 4));
+        assert_eq!(accesses().0.iter().map(|run| run.end - run.start).sum::<u64>(), 16384, "{kind:?}");
+        m.device_writes(4096, &[1; 4096]);
+        (0..100).for_each(|_| m.memory.expect_writes());
+        assert_eq!(accesses(), (vec![], vec![]), "{kind:?}: expecting a write is no access");
+        m.get(4096);
+        if pellucid_memory::host::refusal().is_none() {
+            assert_eq!(accesses(), (vec![], vec![(4096..8192, unseen)]), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn what_several_threads_compare_is_one_run() {
+    let m = Mapped::of(40 << 20, HostMemory::Coherent);
+    for value in 1..3 {
+        let end = (39 << 20) + 100;
+        // SAFETY: inside the mapping; one thread.
+        unsafe { m.start.add(77).write_bytes(value, end - 77) };
+        assert_eq!(m.writes(), [77..end as u64]);
+        m.memory.expect_writes();
     }
 }
 
@@ -357,13 +404,14 @@ fn random_programs(operations: u64) {
         let mut program = Program { m, bytes: vec![Byte::default(); SIZE as usize], random };
         for _ in 0..2000 {
             let range = program.range();
-            match program.random.next(10) {
+            match program.random.next(11) {
                 0..3 => program.write(&range),
                 3..5 => program.read(&range),
                 5..7 => program.device_write(&range),
                 7 => program.device_read(&range),
                 8 if program.random.next(2) == 0 => program.flush(&(0..SIZE)),
                 8 => program.flush(&range),
+                9 => program.m.memory.expect_writes(),
                 _ if program.all(&atoms(&range), |b| !b.dirty) => program.invalidate(&range),
                 _ => {}
             }

@@ -37,6 +37,14 @@ pub fn submit(device: &Device) {
     }
 }
 
+/// The host has waited for the device: as [`synchronize`].
+pub fn waited(device: &Device, call: &'static str) {
+    synchronize(device, call);
+    if let Some(host) = &device.host {
+        host.goes_on();
+    }
+}
+
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
 ///
 /// # Errors

@@ -152,6 +152,11 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.watch_again());
     }
 
+    /// The host goes on after a wait.
+    pub fn goes_on(&self) {
+        self.all().iter().for_each(|memory| memory.bytes.expect_writes());
+    }
+
     /// Looks at what the host did since the last call, and tells the hazards of it. `call` is the call that
     /// is made; none where a queue looks.
     pub fn look(&self, hazards: &Hazards, call: Option<&'static str>) {

@@ -122,7 +122,7 @@ entries! {
     fn device_wait_idle(device: vk::Device) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         device.alive()?;
-        let synchronize = || calls::synchronize(&device, "vkDeviceWaitIdle");
+        let synchronize = || calls::waited(&device, "vkDeviceWaitIdle");
         device.queues().iter().for_each(|queue| queue.wait_idle(&*device, synchronize));
         device.alive()
     }

@@ -88,7 +88,7 @@ entries! {
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
-        calls::synchronize(&device, "vkWaitForFences");
+        calls::waited(&device, "vkWaitForFences");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
     }

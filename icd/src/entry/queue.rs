@@ -208,7 +208,7 @@ entries! {
     /// vkQueueWaitIdle.
     fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
         let (queue, device) = queue(handle)?;
-        queue.wait_idle(&*device, || calls::synchronize(&device, "vkQueueWaitIdle"));
+        queue.wait_idle(&*device, || calls::waited(&device, "vkQueueWaitIdle"));
         device.alive()
     }
 }

@@ -85,7 +85,7 @@ entries! {
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
-        calls::synchronize(&device, "vkWaitSemaphores");
+        calls::waited(&device, "vkWaitSemaphores");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
     }

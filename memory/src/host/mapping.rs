@@ -13,9 +13,6 @@ use std::sync::atomic::Ordering;
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
-/// The words of a page.
-pub(crate) type Page = [u64; PAGE as usize / 8];
-
 /// One mapping, of whole pages; unmapped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping(MmapRaw);
@@ -95,25 +92,6 @@ impl Mapping {
         self.store(offset, 8, word);
     }
 
-    /// The words of the page at `at`, as they lie.
-    pub fn page(&self, at: u64) -> Page {
-        let mut bytes = [0; PAGE as usize];
-        raw::read(&self.part(&(at..at + PAGE)), 0, &mut bytes);
-        let mut words = [0; PAGE as usize / 8];
-        words
-            .iter_mut()
-            .zip(bytes.as_chunks().0)
-            .for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
-        words
-    }
-
-    /// Stores the words of the page at `at`.
-    pub fn put_page(&self, at: u64, words: &Page) {
-        let mut bytes = [0; PAGE as usize];
-        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-        raw::write(&self.part(&(at..at + PAGE)), 0, &bytes);
-    }
-
     fn part(&self, range: &Range<u64>) -> MemoryView<'_> {
         assert!(range.end <= self.length(), "{range:?} of {}", self.length());
         self.bytes().part(range.start, range.end - range.start)
@@ -122,6 +100,13 @@ impl Mapping {
     /// Whether both mappings hold the same bytes there.
     pub fn same(&self, other: &Mapping, range: &Range<u64>) -> bool {
         raw::same(&self.part(range), &other.part(range))
+    }
+
+    /// Copies whole pages from the same place of another mapping of other pages. Calls `each` with the runs of
+    /// bytes that changed, in order.
+    pub fn update(&self, other: &Mapping, pages: &Range<u64>, mut each: impl FnMut(Range<u64>)) {
+        let start = pages.start;
+        raw::update(&other.part(pages), &self.part(pages), |run| each(start + run.start..start + run.end));
     }
 
     /// Copies bytes from the same place of another mapping of other pages.

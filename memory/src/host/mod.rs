@@ -12,6 +12,11 @@
 //! filled with bytes that are neither what the host had there nor what the device wrote. So a store to them
 //! is noticed whatever it stores, and a read of them shows.
 //!
+//! **Cost.** A page that is written for the first time after it was looked at is a fault. So where the host
+//! goes on after a wait, the pages that it changed the last time are admitted in one call, and count as written.
+//! Nothing is listed while the process takes no fault. What was written is compared and copied in one go, by
+//! several threads where it is much.
+//!
 //! What is left to chance: a store to unseen bytes of exactly the bytes that fill them goes unnoticed if the
 //! host writes nothing else in the atom. That is one store in 2^32 for a word, but one in 254 for a single
 //! byte that the device wrote alone in its atom.
@@ -20,6 +25,7 @@
 //! device that writes back whole lines. The unseen bytes keep what the device wrote, and are told.
 
 mod mapping;
+mod parts;
 mod spans;
 mod view;
 mod watch;

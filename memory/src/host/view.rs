@@ -1,6 +1,7 @@
 //! What the host has of one allocation. See the module's page.
 
 use super::mapping::{Mapping, PAGE};
+use super::parts;
 use super::spans::Spans;
 use super::watch::Watched;
 use crate::device::ATOM;
@@ -38,9 +39,58 @@ pub(crate) struct View {
     known: Mapping,
     /// Pages that the application may have written since.
     touched: Spans,
+    /// Pages that it had changed when they were last looked at.
+    changed: Spans,
+    forecast: Forecast,
     unflushed: Spans,
     fills: u64,
     size: u64,
+}
+
+/// Whether the application writes the pages again that it has changed.
+#[derive(Debug, Default)]
+struct Forecast {
+    /// Pages that were expected to be written.
+    expected: Spans,
+    /// Forecasts that are left out before the next one, and after the next one that fails.
+    left_out: u32,
+    next: u32,
+}
+
+/// The most forecasts that are left out after one that has failed.
+const LEFT_OUT: u32 = 63;
+
+/// Bytes in a row from which on a forecast is worth its cost.
+const EXPECTED: u64 = 2 * PAGE;
+
+impl Forecast {
+    /// `pages` of those that were expected have been changed.
+    fn judge(&mut self, changed: &Spans) {
+        let bytes = |spans: &Spans| spans.iter().map(|run| run.end - run.start).sum::<u64>();
+        let expected = bytes(&std::mem::take(&mut self.expected));
+        if expected == 0 {
+            return;
+        }
+        if 2 * bytes(changed) >= expected {
+            self.next = 0;
+        } else {
+            self.next = (2 * self.next + 1).min(LEFT_OUT);
+            self.left_out = self.next;
+        }
+    }
+}
+
+/// Adds a run behind those that are there.
+fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>) {
+    match runs.last_mut() {
+        Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
+        _ => runs.push(run),
+    }
+}
+
+/// The pages that hold the bytes.
+fn pages(range: &Range<u64>) -> Range<u64> {
+    range.start / PAGE * PAGE..range.end.next_multiple_of(PAGE)
 }
 
 /// The finalizer of SplitMix64.
@@ -86,8 +136,17 @@ impl View {
         if coherent {
             app.holding().for_each(|range| known.copy_from(device, &range));
         }
-        let mut view =
-            View { app, own, known, touched: Spans::default(), unflushed: Spans::default(), fills: 0, size };
+        let mut view = View {
+            app,
+            own,
+            known,
+            touched: Spans::default(),
+            changed: Spans::default(),
+            forecast: Forecast::default(),
+            unflushed: Spans::default(),
+            fills: 0,
+            size,
+        };
         unseen.iter().for_each(|range| view.device_wrote(device, &range));
         Ok(view)
     }
@@ -107,33 +166,47 @@ impl View {
     /// The bytes that the host wrote since this was last asked, as far as they changed. The device must not
     /// write coherent memory meanwhile.
     pub fn writes(&mut self, device: &Mapping) -> Vec<Range<u64>> {
-        let mut found: Vec<Range<u64>> = Vec::new();
         let own = self.own.as_ref().unwrap_or(device);
-        for page in self.touched.iter().flat_map(|run| run.step_by(PAGE as usize)) {
-            let (now, before) = (own.page(page), self.known.page(page));
-            if now == before {
-                continue;
-            }
-            let mut add = |bytes: Range<u64>| match found.last_mut() {
-                Some(last) if last.end == bytes.start => last.end = bytes.end,
-                _ => found.push(bytes),
-            };
-            for (at, (now, before)) in (page..).step_by(8).zip(now.iter().zip(&before)) {
-                let changed = (now ^ before).to_le_bytes();
-                if !changed.contains(&0) {
-                    add(at..at + 8);
-                } else if changed != [0; 8] {
-                    let bytes = (at..at + 8).zip(changed).filter(|(_, changed)| *changed != 0);
-                    bytes.for_each(|(at, _)| add(at..at + 1));
-                }
-            }
-            self.known.put_page(page, &now);
+        let touched = std::mem::take(&mut self.touched);
+        let parts = parts::map(touched.iter(), |part| {
+            let (mut bytes, mut changed) = (Vec::new(), Vec::new());
+            self.known.update(own, &part, |run| {
+                append(&mut changed, pages(&run));
+                append(&mut bytes, run);
+            });
+            (bytes, changed)
+        });
+        let (mut found, mut changed) = (Vec::new(), Spans::default());
+        for (bytes, pages) in parts {
+            bytes.into_iter().for_each(|run| append(&mut found, run));
+            pages.iter().for_each(|run| changed.insert(run));
         }
-        self.touched = Spans::default();
+        if !touched.is_empty() {
+            self.forecast.judge(&changed);
+            touched.iter().for_each(|run| self.changed.remove(&run));
+            changed.iter().for_each(|run| self.changed.insert(&run));
+        }
         if self.own.is_some() {
             found.iter().for_each(|range| self.unflushed.insert(range));
         }
         found
+    }
+
+    /// The application is about to go on: what it changed the last time, it may write now. Where it does, it
+    /// shall not have to take a fault for each page.
+    pub fn expect_writes(&mut self) {
+        if self.forecast.left_out > 0 {
+            self.forecast.left_out -= 1;
+            return;
+        }
+        let mut pages = self.changed.clone();
+        self.app.closed().iter().for_each(|run| pages.remove(&run));
+        let runs: Vec<_> = pages.iter().filter(|run| run.end - run.start >= EXPECTED).collect();
+        if runs.is_empty() {
+            return;
+        }
+        parts::map(runs.iter().cloned(), |part| self.app.admit_writes(&part));
+        runs.iter().for_each(|run| self.forecast.expected.insert(run));
     }
 
     /// The pages that the device wrote as a whole, and that the application has accessed since without
@@ -141,7 +214,7 @@ impl View {
     pub fn reads(&mut self, writes: &[Range<u64>]) -> Vec<Range<u64>> {
         let mut opened = self.app.opened();
         for write in writes {
-            opened.remove(&(write.start / PAGE * PAGE..write.end.next_multiple_of(PAGE)));
+            opened.remove(&pages(write));
         }
         let pages = opened.iter().flat_map(|run| run.step_by(PAGE as usize));
         pages.map(|page| page..(page + PAGE).min(self.size)).collect()

@@ -133,12 +133,27 @@ pub fn refusal() -> Option<&'static Refusal> {
     Kernel::get().as_ref().err()
 }
 
+/// Page faults of this process so far, those of its system calls included.
+fn faults() -> Option<u64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the system call fills the structure, which may hold zeros as well.
+    let usage = unsafe {
+        match libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) {
+            0 => usage.assume_init(),
+            _ => return None,
+        }
+    };
+    Some(usage.ru_minflt as u64 + usage.ru_majflt as u64)
+}
+
 /// A mapping for the application whose written pages are known.
 #[derive(Debug)]
 pub(super) struct Watched {
     mapping: Mapping,
     file: (libc::c_int, u64),
     tracked: bool,
+    /// Page faults of the process before its written pages were last listed.
+    faults: Option<u64>,
     /// Pages that the application has not accessed since they were closed, as far as is known.
     closed: Spans,
     /// Pages that it had accessed when they were closed again.
@@ -165,7 +180,7 @@ impl Watched {
             unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
         });
         let [closed, early, open] = Default::default();
-        let mut watched = Watched { mapping, file, tracked, closed, early, open };
+        let mut watched = Watched { mapping, file, tracked, faults: None, closed, early, open };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
             watched.written(|_| ());
@@ -180,6 +195,12 @@ impl Watched {
 
     /// Calls `each` with the runs of pages that were written since they were last listed.
     pub fn written(&mut self, mut each: impl FnMut(Range<u64>)) {
+        let faults = faults();
+        if self.tracked && faults.is_some() && faults == self.faults {
+            // Nobody has written: the first write to a protected page is a fault.
+            return;
+        }
+        self.faults = faults;
         let all = 0..self.mapping.length();
         if self.tracked && !self.scan(&all, PROTECT, PAGE_IS_WRITTEN, &mut each) {
             self.tracked = false;
@@ -211,6 +232,23 @@ impl Watched {
     pub fn close_again(&mut self) {
         let open = std::mem::take(&mut self.open);
         open.iter().for_each(|pages| self.close(&pages));
+    }
+
+    /// The pages that the application has not accessed since they were closed.
+    pub fn closed(&self) -> &Spans {
+        &self.closed
+    }
+
+    /// Lets the application write these pages, which are not closed, without a fault; they count as written
+    /// from now on.
+    pub fn admit_writes(&self, pages: &Range<u64>) {
+        if !self.tracked {
+            return;
+        }
+        let start = self.mapping.start().wrapping_add(pages.start as usize);
+        // SAFETY: the pages are of a mapping of ours, whose bytes this leaves as they are. Where the kernel
+        // refuses, each page's first write takes a fault.
+        unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_POPULATE_WRITE) };
     }
 
     /// The pages that were closed and that the application has accessed since.

@@ -13,6 +13,7 @@ pub use x86_64::*;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86_64 {
     use std::arch::asm;
+    use std::arch::x86_64::__m128i;
 
     /// Bytes from which on the string instructions are faster than 32 bytes at a time.
     const STRING: usize = 512;
@@ -204,6 +205,49 @@ mod x86_64 {
         unsafe { ascending(from, to, bytes) };
     }
 
+    /// Copies 64 bytes. Bit `i` of the result: byte `i` of the target was another.
+    ///
+    /// # Safety
+    /// Both sides hold 64 bytes and do not overlap.
+    #[inline(always)]
+    pub unsafe fn update(from: *const u8, to: *mut u8) -> u64 {
+        let mut changed = 0;
+        let blocks: [__m128i; 4] = std::array::from_fn(|i| {
+            let (now, same): (__m128i, u32);
+            // SAFETY: both sides hold the block; SSE2 is part of x86-64.
+            unsafe {
+                asm!(
+                    "movups {now}, [{from}]",
+                    "movups {old}, [{to}]",
+                    "pcmpeqb {old}, {now}",
+                    "pmovmskb {same:e}, {old}",
+                    now = out(xmm_reg) now,
+                    old = out(xmm_reg) _,
+                    same = out(reg) same,
+                    from = in(reg) from.wrapping_add(16 * i),
+                    to = in(reg) to.wrapping_add(16 * i),
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+            changed |= u64::from(!same as u16) << (16 * i);
+            now
+        });
+        if changed != 0 {
+            for (i, now) in blocks.into_iter().enumerate() {
+                // SAFETY: the target holds the block. What is stored is what was compared.
+                unsafe {
+                    asm!(
+                        "movups [{to}], {now}",
+                        now = in(xmm_reg) now,
+                        to = in(reg) to.wrapping_add(16 * i),
+                        options(nostack, preserves_flags),
+                    );
+                }
+            }
+        }
+        changed
+    }
+
     /// Fills `words` times 8 bytes.
     ///
     /// # Safety
@@ -308,6 +352,27 @@ mod portable {
     pub unsafe fn blocks_in(from: *const u8, to: *mut u8, blocks: usize) {
         // SAFETY: as the caller promises.
         unsafe { copy_in(from, to, 32 * blocks) };
+    }
+
+    /// Copies 64 bytes. Bit `i` of the result: byte `i` of the target was another.
+    ///
+    /// # Safety
+    /// Both sides hold 64 bytes and do not overlap.
+    pub unsafe fn update(from: *const u8, to: *mut u8) -> u64 {
+        let ([mut now, mut old], mut changed) = ([[0; 64]; 2], 0);
+        // SAFETY: as the caller promises.
+        unsafe {
+            copy_out(from.cast_mut(), now.as_mut_ptr(), 64);
+            copy_out(to, old.as_mut_ptr(), 64);
+        }
+        for (i, (now, old)) in now.iter().zip(&old).enumerate() {
+            changed |= u64::from(now != old) << i;
+        }
+        if changed != 0 {
+            // SAFETY: as the caller promises.
+            unsafe { copy_in(now.as_ptr(), to, 64) };
+        }
+        changed
     }
 
     /// Fills `words` times 8 bytes.

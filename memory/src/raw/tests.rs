@@ -147,3 +147,25 @@ fn threads_race_without_losing_additions() {
     });
     assert_eq!(u64::from(words[0]), 3 * turns);
 }
+
+#[test]
+fn an_update_says_which_bytes_it_changed() {
+    let [mut from, mut to] = [[0u64; 24]; 2];
+    let (source, target) = (MemoryView::of_words(&mut from), MemoryView::of_words(&mut to));
+    let update = || {
+        let mut runs: Vec<Range<u64>> = Vec::new();
+        assert!(update(&source, &target, |run| runs.push(run)));
+        assert!(same(&source, &target));
+        runs
+    };
+    assert!(update().is_empty());
+    for at in [3, 4, 63, 64, 100, 191] {
+        assert!(write(&source, at, &[7]));
+    }
+    assert_eq!(update(), [3..5, 63..64, 64..65, 100..101, 191..192]);
+    assert!(update().is_empty());
+    assert!(write(&source, 60, &[9; 80]));
+    assert_eq!(update(), [60..64, 64..128, 128..140]);
+    assert!(!super::update(&source.part(0, 63), &target.part(0, 63), |_| ()), "no multiple of 64");
+    assert!(!super::update(&source.part(0, 128), &source.part(64, 128), |_| ()), "overlap");
+}
