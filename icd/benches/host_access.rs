@@ -1,8 +1,8 @@
 //! What looking at the host costs: `cargo bench -p pellucid-icd --bench host_access [DRIVER...]`.
 //!
 //! Each driver (this build's, and those named) runs in processes of its own, in each mode: a submission and a
-//! wait with 64 MiB mapped and idle, and a program that writes all of them between submissions, on coherent
-//! and on non-coherent memory.
+//! wait with 64 MiB mapped and idle, and a program that writes all of them between submissions, or three
+//! bytes of each word, on coherent and on non-coherent memory.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ash::vk;
@@ -44,24 +44,38 @@ fn part(driver: &str) {
         let (other, ..) = v.buffer(64, 0).unwrap();
         // SAFETY: the mapping has that many bytes, and no work is pending that uses them.
         let fill = |byte: u8| unsafe { mapped.write_bytes(byte, SIZE as usize) };
+        // Of each word one byte stays.
+        // SAFETY: the mapping has that many words, and no work is pending that uses them.
+        let words = |byte: u8| unsafe {
+            let words = std::slice::from_raw_parts_mut(mapped.cast::<u32>(), SIZE as usize / 4);
+            words.fill(0x3f00_0000 | (u32::from(byte) * 0x1_0101));
+        };
         // SAFETY: valid usage.
         let commands = v.record(|c| unsafe { v.device.cmd_fill_buffer(c, other, 0, 64, 1) }).unwrap();
         fill(1);
         v.run(commands).unwrap();
         let idle = best(|| v.run(commands).unwrap());
         let mut byte = 1u8;
-        let written = best(|| {
-            byte = byte.wrapping_add(1);
-            fill(byte);
-            if !coherent {
-                let range = [vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE)];
-                // SAFETY: valid usage.
-                unsafe { v.device.flush_mapped_memory_ranges(&range).unwrap() };
-            }
-            v.run(commands).unwrap();
-        });
-        let (idle, written) = (idle.as_nanos() as f64 / 1e3, written.as_nanos() as f64 / 1e6);
-        println!("    type {index} {coherent:5}: idle {idle:8.1} us, written {written:8.1} ms",);
+        let mut written = |write: &dyn Fn(u8)| {
+            write(byte);
+            best(|| {
+                byte = byte.wrapping_add(1);
+                write(byte);
+                if !coherent {
+                    let range = [vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE)];
+                    // SAFETY: valid usage.
+                    unsafe { v.device.flush_mapped_memory_ranges(&range).unwrap() };
+                }
+                v.run(commands).unwrap();
+            })
+        };
+        let (bytes, words) = (written(&fill), written(&words));
+        let [idle, bytes, words] = [idle, bytes, words].map(|time| time.as_nanos() as f64 / 1e3);
+        println!(
+            "    type {index} {coherent:5}: idle {idle:8.1} us, written {:8.1} ms, three bytes of each word {:8.1} ms",
+            bytes / 1e3,
+            words / 1e3
+        );
         // SAFETY: valid usage.
         unsafe {
             v.device.destroy_buffer(buffer, None);

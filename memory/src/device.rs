@@ -178,7 +178,7 @@ impl Allocation {
     /// memory the device must not write any meanwhile.
     pub fn host_accesses(&self) -> HostAccesses {
         self.checked_view(|view, unseen| {
-            let writes = view.writes(&self.device);
+            let writes = view.writes(&self.device, unseen);
             let reads = view.reads(&writes).into_iter();
             let reads =
                 reads.map(|page| (page.clone(), unseen.within(&page).first() == Some(&page))).collect();
@@ -225,7 +225,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.writes(&self.device);
+            view.writes(&self.device, unseen);
             view.flush(&self.device, &range, unseen)
         })
         .unwrap_or_default()
@@ -236,7 +236,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.writes(&self.device);
+            view.writes(&self.device, unseen);
             view.invalidate(&self.device, &range, unseen)
         })
         .unwrap_or_default()

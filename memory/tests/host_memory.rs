@@ -233,6 +233,25 @@ fn what_several_threads_compare_is_one_run() {
 }
 
 #[test]
+fn numbers_that_change_in_most_of_their_bytes_are_runs() {
+    for kind in [HostMemory::Coherent, HostMemory::NonCoherent] {
+        let m = Mapped::of(1 << 20, kind);
+        let words = |value: u32| {
+            // SAFETY: inside the mapping, aligned; one thread.
+            unsafe { std::slice::from_raw_parts_mut(m.start.cast::<u32>(), 1 << 18) }.fill(value);
+            m.writes()
+        };
+        assert_eq!(words(0x3f01_0101), [0..1 << 20]);
+        let writes = words(0x3f02_0202);
+        assert!(writes.len() < 1000 && writes[0] == (0..3) && writes.last().unwrap().end == (1 << 20) - 1);
+        m.memory.flush(0, u64::MAX);
+        m.device_writes(0x8_0003, &[5]);
+        let exact = words(0x3f03_0303).len() > 1 << 17;
+        assert_eq!(exact, kind == HostMemory::NonCoherent, "the device's bytes between are not the host's");
+    }
+}
+
+#[test]
 fn what_was_written_before_the_first_mapping_is_there() {
     let memory = Allocation::new(&heap(), SIZE, HostMemory::Coherent).unwrap();
     assert!(memory.write(4097, &[3]));

@@ -17,6 +17,9 @@
 //! Nothing is listed while the process takes no fault. What was written is compared and copied in one go, by
 //! several threads where it is much.
 //!
+//! Where very many bytes changed, those between them that are less than a word, and did not change, count as
+//! written, too: numbers are seldom new in all of their bytes.
+//!
 //! What is left to chance: a store to unseen bytes of exactly the bytes that fill them goes unnoticed if the
 //! host writes nothing else in the atom. That is one store in 2^32 for a word, but one in 254 for a single
 //! byte that the device wrote alone in its atom.

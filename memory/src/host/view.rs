@@ -80,10 +80,14 @@ impl Forecast {
     }
 }
 
-/// Adds a run behind those that are there.
-fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>) {
+/// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as written
+/// between others, less than a word of them: numbers are seldom new in all of their bytes.
+const RUNS: usize = 256;
+
+/// Adds a run behind those that are there; to the last one, where so few bytes or less are between them.
+fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>, between: u64) {
     match runs.last_mut() {
-        Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
+        Some(last) if last.end + between >= run.start => last.end = last.end.max(run.end),
         _ => runs.push(run),
     }
 }
@@ -163,22 +167,24 @@ impl View {
         !self.touched.is_empty()
     }
 
-    /// The bytes that the host wrote since this was last asked, as far as they changed. The device must not
-    /// write coherent memory meanwhile.
-    pub fn writes(&mut self, device: &Mapping) -> Vec<Range<u64>> {
+    /// The bytes that the host wrote since this was last asked, as far as they changed, or are among very many
+    /// that did. The device must not write coherent memory meanwhile.
+    pub fn writes(&mut self, device: &Mapping, unseen: &Spans) -> Vec<Range<u64>> {
         let own = self.own.as_ref().unwrap_or(device);
         let touched = std::mem::take(&mut self.touched);
         let parts = parts::map(touched.iter(), |part| {
             let (mut bytes, mut changed) = (Vec::new(), Vec::new());
+            let exact = !unseen.within(&part).is_empty();
             self.known.update(own, &part, |run| {
-                append(&mut changed, pages(&run));
-                append(&mut bytes, run);
+                append(&mut changed, pages(&run), 0);
+                let between = if exact || bytes.len() < RUNS { 0 } else { 3 };
+                append(&mut bytes, run, between);
             });
             (bytes, changed)
         });
         let (mut found, mut changed) = (Vec::new(), Spans::default());
         for (bytes, pages) in parts {
-            bytes.into_iter().for_each(|run| append(&mut found, run));
+            bytes.into_iter().for_each(|run| append(&mut found, run, 0));
             pages.iter().for_each(|run| changed.insert(run));
         }
         if !touched.is_empty() {
