@@ -239,6 +239,25 @@ fn a_shader_that_waits_while_memory_changes_loses_the_device_and_says_where() {
 }
 
 #[test]
+fn a_shader_that_counts_for_ever_loses_the_device_and_says_in_which_loop() {
+    for mode in ["run", "check"] {
+        let arguments = "--groups 2 --buffer 0:0=u32x6=0,1";
+        let output = exec("counting", &["--mode", mode, "--watchdog", "100000"], arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
+        let told =
+            "invocations 0 to 3 (subgroup 0) of workgroup (0,0,0) are still in the loop at counting.comp:";
+        assert!(errors.contains(told), "{mode}: who is where is not told:\n{errors}");
+        let output = exec(
+            "counting",
+            &["--mode", mode, "--watchdog", "100000"],
+            "--groups 1 --buffer 0:0=u32x6=1,99999",
+        );
+        assert_eq!(output.status.code(), Some(0), "{mode}: fewer turns");
+    }
+}
+
+#[test]
 fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
     let arguments = "--groups 1 --buffer 0:0=u32x16=iota --buffer 0:1=u32x16 --dump 0:1";
     let output = exec("out_of_bounds", &["--mode", "run"], arguments);

@@ -230,7 +230,7 @@ impl Default for Config {
             steps: Bounds::default().steps,
             outcomes: Vec::new(),
             replay: None,
-            watchdog: 0,
+            watchdog: 1 << 32,
             spins: 1 << 23,
             notes: Notes::Off,
             validation: false,
@@ -557,7 +557,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     option(
         "watchdog",
         "N",
-        "0",
+        "4294967296",
         "loop iterations of a subgroup in one dispatch before the device is lost, 0 for no limit",
         |c, v| number(&mut c.watchdog, v),
     ),

@@ -194,6 +194,8 @@ pub struct Wait {
 pub enum WaitReason {
     /// They repeat the access, and what they read does not change.
     Repeats,
+    /// They have taken as many turns of loops as the watchdog allows.
+    Turns,
     /// They have arrived at a control barrier, and others of the workgroup have not.
     Barrier,
     /// They could go on, but nothing guarantees that they are scheduled.

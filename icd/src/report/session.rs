@@ -443,7 +443,7 @@ impl Session {
             }
         }
         if matches!(trap, Trap::Watchdog(_)) {
-            rendered.push_str("   = help: a loop that waits for another invocation may never end; if it only takes long, raise PELLUCID_SPINS, or PELLUCID_WATCHDOG where it was given\n");
+            rendered.push_str("   = help: a loop that waits for another invocation, or whose condition never comes true, does not end; if it only takes long, raise PELLUCID_SPINS and PELLUCID_WATCHDOG, or set them to 0\n");
         }
         if matches!(trap, Trap::NotImplemented(_)) {
             rendered.push_str("   = note: this is a gap of Pellucid, not a bug of the program\n");

@@ -332,6 +332,7 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
                 verb("repeats", "repeat")
             )
         }
+        WaitReason::Turns => format!("{who} {} still in the loop at {place}", verb("is", "are")),
         WaitReason::Barrier => {
             let what = at(wait.access.site, dispatch);
             format!("{who} {} at the barrier ({what}) for the rest of the workgroup", verb("waits", "wait"))

@@ -454,7 +454,10 @@ impl<M: MemorySystem> Run<'_, M> {
                     Trap::Watchdog(_) => {
                         let who = (workgroup, identity.subgroup, n as u32);
                         let site = loop_site(program, member.strand.pc);
-                        let reason = Reason::Repeats(operand(self.context, &member.strand));
+                        let reason = match operand(self.context, &member.strand) {
+                            None if member.waits.is_none() => Reason::Turns,
+                            operand => Reason::Repeats(operand),
+                        };
                         let waiting = Waiting::new(&member.strand, who, site, reason);
                         waiting::watchdog(self.context, &[waiting], 0)
                     }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::scheduler::Unit;
 use super::strand::Strand;
-use crate::code::{MemoryEntry, OperandKind, Program, Space};
+use crate::code::{Inst, MemoryEntry, OperandKind, Program, Space};
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Place, Wait, WaitReason};
@@ -29,6 +29,8 @@ pub struct Waiting {
 pub enum Reason {
     /// It repeats the operation at `unit.next`, or a loop around it, and what it reads does not change.
     Repeats(Option<Operand>),
+    /// It has taken as many turns of loops as the watchdog allows.
+    Turns,
     /// It has arrived at the control barrier at `unit.next`, and others of its workgroup have not.
     Barrier,
     /// It could run, but the scheduler runs others for ever.
@@ -124,7 +126,7 @@ impl Waiting {
     fn told(&self, invocation: &impl Fn(u32, u32, u32) -> Invocation) -> Wait {
         let Waiting { unit, lanes, reason } = *self;
         // Who repeats a loop are the running lanes; the parked ones wait for those.
-        let lanes = if matches!(reason, Reason::Repeats(_)) { unit.mask } else { lanes };
+        let lanes = if matches!(reason, Reason::Repeats(_) | Reason::Turns) { unit.mask } else { lanes };
         let first = lanes.trailing_zeros().min(31);
         let by = invocation(unit.workgroup, unit.subgroup, first);
         let mut access = AccessInfo::standing(unit.next, by);
@@ -138,6 +140,7 @@ impl Waiting {
                 }
                 WaitReason::Repeats
             }
+            Reason::Turns => WaitReason::Turns,
             Reason::Barrier => WaitReason::Barrier,
             Reason::Starved => WaitReason::Starved,
             Reason::NotStarted => WaitReason::NotStarted,
@@ -162,8 +165,15 @@ pub(crate) fn site_at(program: &Program, pc: u32) -> Site {
 /// The instruction of the loop that a strand repeats by which to name it: the one it stands before, else the
 /// nearest access before it.
 pub(crate) fn loop_site(program: &Program, pc: u32) -> Site {
-    let mut before = (0..=pc).rev().take(256).map(|pc| site_at(program, pc));
-    before.find(|site| *site != Site(0)).unwrap_or(Site(0))
+    let access = |inst: &Inst| match inst.op.shape()[4] {
+        OperandKind::Memory => program.memory.get(usize::from(inst.aux)).map(|entry| entry.site),
+        _ => None,
+    };
+    let site = |pc: u32| match site_at(program, pc) {
+        Site(0) => program.code.get(pc as usize).and_then(access).unwrap_or(Site(0)),
+        site => site,
+    };
+    (0..=pc).rev().take(256).map(site).find(|site| *site != Site(0)).unwrap_or(Site(0))
 }
 
 /// What the memory operation at a strand's position accesses.

@@ -96,7 +96,8 @@ impl Member {
         let (next, reason) = match self.read.filter(|_| !self.at_barrier) {
             Some((site, operand)) => (site, Reason::Repeats(Some(operand))),
             None if self.at_barrier => (loop_site(context.program, strand.pc - 1), Reason::Barrier),
-            None => (loop_site(context.program, strand.pc), Reason::Repeats(None)),
+            None if self.waits.is_some() => (loop_site(context.program, strand.pc), Reason::Repeats(None)),
+            None => (loop_site(context.program, strand.pc), Reason::Turns),
         };
         Waiting::new(strand, who, next, reason)
     }
@@ -109,8 +110,8 @@ enum Outcome {
 }
 
 impl Worker {
+    #[inline(always)]
     pub fn new() -> Worker {
-        #[inline(always)]
         Worker {
             level: Level::detect(),
             pool: StrandPool::default(),
