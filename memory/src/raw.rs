@@ -426,8 +426,8 @@ pub fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>) -> bool {
     true
 }
 
-/// Copies the bytes of one view to another one of that size, a multiple of 64, which does not overlap it. Calls
-/// `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the sizes
+/// Copies the bytes of one view to another one of that size, a multiple of 64, which does not overlap it.
+/// Calls `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the sizes
 /// are not such.
 pub fn update(from: &MemoryView<'_>, to: &MemoryView<'_>, mut each: impl FnMut(Range<u64>)) -> bool {
     let distance = (from.host as usize).abs_diff(to.host as usize);

@@ -102,8 +102,8 @@ impl Mapping {
         raw::same(&self.part(range), &other.part(range))
     }
 
-    /// Copies whole pages from the same place of another mapping of other pages. Calls `each` with the runs of
-    /// bytes that changed, in order.
+    /// Copies whole pages from the same place of another mapping of other pages. Calls `each` with the runs
+    /// of bytes that changed, in order.
     pub fn update(&self, other: &Mapping, pages: &Range<u64>, mut each: impl FnMut(Range<u64>)) {
         let start = pages.start;
         raw::update(&other.part(pages), &self.part(pages), |run| each(start + run.start..start + run.end));

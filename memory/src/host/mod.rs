@@ -13,7 +13,8 @@
 //! is noticed whatever it stores, and a read of them shows.
 //!
 //! **Cost.** A page that is written for the first time after it was looked at is a fault. So where the host
-//! goes on after a wait, the pages that it changed the last time are admitted in one call, and count as written.
+//! goes on after a wait, the pages that it changed the last time are admitted in one call, and count as
+//! written.
 //! Nothing is listed while the process takes no fault. What was written is compared and copied in one go, by
 //! several threads where it is much.
 //!

@@ -80,8 +80,8 @@ impl Forecast {
     }
 }
 
-/// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as written
-/// between others, less than a word of them: numbers are seldom new in all of their bytes.
+/// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as
+/// written between others, less than a word of them: numbers are seldom new in all of their bytes.
 const RUNS: usize = 256;
 
 /// Adds a run behind those that are there; to the last one, where so few bytes or less are between them.
@@ -167,8 +167,8 @@ impl View {
         !self.touched.is_empty()
     }
 
-    /// The bytes that the host wrote since this was last asked, as far as they changed, or are among very many
-    /// that did. The device must not write coherent memory meanwhile.
+    /// The bytes that the host wrote since this was last asked, as far as they changed, or are among very
+    /// many that did. The device must not write coherent memory meanwhile.
     pub fn writes(&mut self, device: &Mapping, unseen: &Spans) -> Vec<Range<u64>> {
         let own = self.own.as_ref().unwrap_or(device);
         let touched = std::mem::take(&mut self.touched);
