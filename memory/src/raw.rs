@@ -427,8 +427,8 @@ pub fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>) -> bool {
 }
 
 /// Copies the bytes of one view to another one of that size, a multiple of 64, which does not overlap it.
-/// Calls `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the sizes
-/// are not such.
+/// Calls `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the
+/// sizes are not such.
 pub fn update(from: &MemoryView<'_>, to: &MemoryView<'_>, mut each: impl FnMut(Range<u64>)) -> bool {
     let distance = (from.host as usize).abs_diff(to.host as usize);
     if from.size != to.size || !from.size.is_multiple_of(64) || (distance as u64) < from.size {
