@@ -23,7 +23,8 @@ use vulkan_pellucid::report::replay::quote;
 /// What to execute.
 #[derive(Args, Clone, Debug)]
 pub struct ExecArgs {
-    /// A SPIR-V binary, assembly text as spirv-as reads it, or source for an installed compiler: .comp, .glsl, .hlsl, .slang, .wgsl
+    /// A SPIR-V binary, assembly text as spirv-as reads it, or source for an installed compiler:
+    /// .comp, .glsl, .hlsl, .slang, .wgsl
     pub file: PathBuf,
     /// In assembly text %12 is id 12, not a name: findings then show the numbers of the text
     #[arg(long)]
@@ -37,7 +38,8 @@ pub struct ExecArgs {
     /// A specialization constant: a number of its type (0x for bits), or true or false
     #[arg(long, value_name = "ID=VALUE")]
     pub spec: Vec<String>,
-    /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding; what is not given is zero, with an element for each invocation where the shader leaves the length open
+    /// A buffer: TYPExCOUNT[=zero|iota|v0,v1,...|file:PATH], or the buffer of another binding; what is
+    /// not given is zero, with an element for each invocation where the shader leaves the length open
     #[arg(long, value_name = "SET:BINDING=TYPExCOUNT[=FILL]|alias:SET:BINDING")]
     pub buffer: Vec<String>,
     /// Push constants

@@ -35,7 +35,7 @@ pub struct HuntArgs {
     /// An earlier report: what it tells is not told again, and leaves the exit status alone
     #[arg(long, value_name = "FILE")]
     pub baseline: Vec<PathBuf>,
-    /// The program and its arguments; or a shader (.spv, .spvasm, .comp, ...) and arguments of `pellucid exec`
+    /// The program and its arguments; or a shader (.spv, .spvasm, .comp, ...) and what `pellucid exec` takes
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }

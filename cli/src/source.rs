@@ -44,7 +44,8 @@ pub fn is_shader(name: &str) -> bool {
     compilers(path).is_some() || path.extension().is_some_and(|e| e == "spv" || e == "spvasm")
 }
 
-/// The SPIR-V of a source file, in a folder that goes with the first part; nothing where the file is no source.
+/// The SPIR-V of a source file, in a folder that goes with the first part; nothing where the file is no
+/// source.
 ///
 /// # Errors
 /// No compiler of the language is installed, or it refuses the file: with what it says.

@@ -1,5 +1,5 @@
-//! `pellucid exec` with as little as a shader: entry points, workgroups and buffers that are not given, and languages
-//! that an installed compiler knows.
+//! `pellucid exec` with as little as a shader: entry points, workgroups and buffers that are not given, and
+//! languages that an installed compiler knows.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
