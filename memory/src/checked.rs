@@ -124,7 +124,7 @@ impl CheckedMemory {
             options,
             core: Core {
                 agents: no_agents(options.chains),
-                kinds: AccessTable::new(),
+                kinds: AccessTable::new(&[]),
                 histories: Histories::default(),
                 report: Report::new(options.max_findings),
                 values: options.values,
@@ -183,7 +183,7 @@ impl CheckedMemory {
         for classes in &info.semantics {
             self.core.agents.note_semantics(*classes);
         }
-        self.core.kinds = AccessTable::new();
+        self.core.kinds = AccessTable::new(&info.variables);
         self.observe(false);
         self.last_modify = 0;
         self.core.histories.clear();

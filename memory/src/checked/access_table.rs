@@ -2,7 +2,7 @@
 
 use crate::access::{Access, Reference, Site};
 use crate::race::StaticAccess;
-use crate::scope::{Scope, Semantics};
+use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
 
 /// What an instruction does with the location.
@@ -28,12 +28,24 @@ pub(super) struct AccessTable {
     index: FxHashMap<StaticAccess, u32>,
     /// The last kind of each site.
     recent: Vec<Option<Recent>>,
+    /// Workgroup variables that lie over others: they share the first one's reference.
+    overlaid: Vec<u32>,
 }
 
 impl AccessTable {
-    pub fn new() -> AccessTable {
+    /// Kinds of accesses of a shader with these workgroup variables (first byte and bytes). Those that lie
+    /// over each other are the blocks of VK_KHR_workgroup_memory_explicit_layout; all of them have a single
+    /// common reference (Vulkan memory model, *Reference*).
+    pub fn new(variables: &[(u32, u32)]) -> AccessTable {
+        let ends = |(start, size): (u32, u32)| (u64::from(start), u64::from(start) + u64::from(size));
+        let over = |a: u32, b: u32| {
+            let ((start, end), (first, last)) = (ends(variables[a as usize]), ends(variables[b as usize]));
+            a != b && start < last && first < end
+        };
+        let all = 0..variables.len() as u32;
+        let overlaid = all.clone().filter(|a| all.clone().any(|b| over(*a, b))).collect();
         let nobody = StaticAccess::plain(Site(0), Default::default(), u32::MAX, false);
-        AccessTable { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new() }
+        AccessTable { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new(), overlaid }
     }
 
     pub fn list(&self) -> &[StaticAccess] {
@@ -64,6 +76,9 @@ impl AccessTable {
         let write = matches!(does, Role::Write | Role::Modify);
         let read = !matches!(does, Role::Write);
         let mut kind = StaticAccess::plain(at, access.class, reference.0, write);
+        if access.class == StorageClasses::WORKGROUP && self.overlaid.contains(&reference.0) {
+            kind.reference = self.overlaid[0];
+        }
         kind.read = read;
         kind.write = write;
         kind.non_private = access.non_private;

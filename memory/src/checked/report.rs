@@ -137,7 +137,7 @@ impl Report {
             by: self.numbering.invocation(agent),
             place: Place {
                 class: kind.class,
-                reference: Reference(kind.reference),
+                reference: Reference(kind.variable),
                 address: place.address,
                 offset: place.offset,
                 size: place.size,

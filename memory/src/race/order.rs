@@ -19,6 +19,8 @@ pub struct StaticAccess {
     pub class: StorageClasses,
     /// The variable, descriptor or address through which it goes ([`crate::access::Reference`]).
     pub reference: u32,
+    /// The same as findings name it: of workgroup variables that share one reference, which one.
+    pub variable: u32,
     /// Loads, and read-modify-writes.
     pub read: bool,
     /// Stores, and read-modify-writes.
@@ -46,6 +48,7 @@ impl StaticAccess {
             site,
             class,
             reference,
+            variable: reference,
             read: !write,
             write,
             atomic: false,
