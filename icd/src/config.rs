@@ -91,7 +91,7 @@ pub enum Queues {
 /// The extensions of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surfaces {
-    /// None.
+    /// They are not there.
     None,
     /// VK_KHR_surface, VK_KHR_xlib_surface and VK_KHR_swapchain, for applications that enable them without
     /// opening a window; creating a surface is refused by name.

@@ -220,9 +220,9 @@ unsafe fn create(
 
 /// What the functions that create pipelines take for each of them.
 pub trait CreateInfo {
-    /// The extending structures.
+    /// The first of the structures that extend it.
     fn next(&self) -> *const c_void;
-    /// The flags.
+    /// What it is allowed to do, and how it may fail.
     fn flags(&self) -> vk::PipelineCreateFlags;
 }
 
