@@ -4,6 +4,7 @@ use super::dependency::{Accesses, Stages};
 use super::shadow::Range;
 use super::tracker::QueueId;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One stream of operations: a queue and a stage; for writes also the access that wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,6 +143,8 @@ pub(super) struct Knowledge {
     pub to_host: Ranged,
     /// So many of the host's accesses and flushes happen before.
     pub host: u64,
+    /// What the host knew after as many.
+    pub by_host: Option<Arc<Knowledge>>,
 }
 
 impl Knowledge {
@@ -150,8 +153,21 @@ impl Knowledge {
         self.available.join(&other.available, None);
         self.visible.join(&other.visible, None);
         self.to_host.join(&other.to_host, None);
+        // The host is one agent: what it knew later holds what it knew before.
+        if other.host >= self.host && other.by_host.is_some() {
+            self.by_host.clone_from(&other.by_host);
+        }
         self.host = self.host.max(other.host);
     }
+
+    /// Knows what the host did that `other` knows of, and so what the host knew.
+    pub fn join_host(&mut self, other: &Knowledge) {
+        if let Some(known) = &other.by_host {
+            self.join(known);
+        }
+        self.host = self.host.max(other.host);
+    }
+
     /// Drops what is known of bytes of `range` alone.
     pub fn forget(&mut self, range: Range) {
         self.available.forget(range);

@@ -14,6 +14,7 @@ use super::shadow::{Operand, Range, Record};
 use super::tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An access of the host and one of the device that are not ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +170,9 @@ impl Tracker {
     /// and vkSetEvent.
     pub fn host_knowledge(&self) -> Payload {
         let mut known = self.host.clone();
+        known.by_host = None;
         known.host = self.host_side.now;
+        known.by_host = Some(Arc::new(known.clone()));
         Payload(known)
     }
 

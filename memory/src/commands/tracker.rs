@@ -136,7 +136,7 @@ impl Queue {
             known.join(&self.everything);
         }
         if stages.is_some_and(|stages| stages.contains(Stages::HOST)) {
-            known.host = known.host.max(self.everything.host);
+            known.join_host(&self.everything);
         }
         let all = Stages::DEVICE | Stages::HOST;
         for stage in stages.unwrap_or(all).iter() {
@@ -350,7 +350,7 @@ impl Tracker {
         let mut known = state.always.clone();
         let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
         if dependency.source.contains(Stages::HOST) {
-            known.host = known.host.max(state.everything.host);
+            known.join_host(&state.everything);
         }
         for event in events {
             // Of the host's signals only a scope that names HOST takes in any.
