@@ -109,8 +109,6 @@ pub struct CheckedMemory {
     variables: Vec<(u32, u32)>,
     last_modify: u32,
     observing: bool,
-    /// The number of the present rehearsal, 0 in the execution that counts.
-    rehearsal: u32,
 }
 
 fn no_agents(chains: bool) -> Agents {
@@ -156,7 +154,6 @@ impl CheckedMemory {
                 only_order: false,
             },
             observing: false,
-            rehearsal: 0,
             shadow: Shadow::default(),
             groups: Groups::default(),
             current: 0,
@@ -194,8 +191,8 @@ impl CheckedMemory {
         self.core.sequence = 0;
         self.core.fresh.clear();
         let seed = core::mix(&[self.options.seed, u64::from(info.number)]);
-        self.core.seed =
-            if self.rehearsal == 0 { seed } else { core::mix(&[seed, u64::from(self.rehearsal)]) };
+        let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number);
+        self.core.seed = rehearsal.map_or(seed, |number| core::mix(&[seed, u64::from(number)]));
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
         self.core.report.outline = info.outline;

@@ -4,7 +4,7 @@
 //! dispatch's number alone.
 
 use super::explored;
-use super::info::{check_info, report, watchdog};
+use super::info::{Dispatch, check_info, options, report};
 use super::named::Named;
 use super::rehearse::{rehearse, same};
 use super::watching::Watching;
@@ -13,11 +13,9 @@ use crate::device::Device;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, Range};
 use pellucid_memory::finding::Finding;
-use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
-use pellucid_shader_interp::interface::{Grid, Resources};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError};
@@ -30,10 +28,7 @@ const LONG: u64 = 1 << 12;
 /// did, and what it touched. `rehearsed` counts the dispatches of its pipeline that were rehearsed.
 pub fn dispatch(
     device: &Arc<Device>,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
+    executed: Dispatch<'_>,
     named: &dyn Fn() -> Named,
     rehearsed: &AtomicU32,
 ) -> (Result<(), Trap>, Vec<(Range, Operand)>) {
@@ -43,26 +38,16 @@ pub fn dispatch(
     };
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let config = &device.instance.config;
-    let mut findings = Vec::new();
-    if config.mode == Mode::Check {
-        findings = rehearse(device, &mut state.memory, program, grid, resources, number, rehearsed);
-    }
+    let Dispatch { program, grid, resources, .. } = executed;
+    let rehearsals = rehearse(device, &mut state.memory, executed, rehearsed);
     let tell = |findings: &[Finding]| report(device, findings, named, None);
-    let mut scheduler = Watching::new(config, program, grid, number);
+    let mut scheduler = Watching::new(config, executed);
     scheduler.tell = Some(&tell);
     let outcome = if config.mode == Mode::Explore {
-        explored::dispatch(device, &mut state.memory, program, grid, resources, number, named)
+        explored::dispatch(device, &mut state.memory, executed, named)
     } else {
-        state.memory.begin_dispatch(check_info(device, program, grid, resources, number));
-        let options = ModelledOptions {
-            widen: config.progress == ProgressModel::Fair,
-            spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
-            watchdog: watchdog(config),
-            spins: (config.spins > 0).then_some(config.spins),
-            stop: Some(&device.stop),
-            tell_after: Some(LONG),
-            ..ModelledOptions::default()
-        };
+        state.memory.begin_dispatch(check_info(device, executed));
+        let options = ModelledOptions { tell_after: Some(LONG), ..options(device) };
         modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
     };
     let mut runs = state.memory.footprint();
@@ -70,10 +55,11 @@ pub fn dispatch(
         operand.read = read_access(program, operand);
         operand.reference = operand.reference.map(|r| across_dispatches(program, r));
     }
-    let mut executed = state.memory.end_dispatch();
-    executed.extend(scheduler.rest());
-    findings.retain(|rehearsed| !executed.iter().any(|finding| same(rehearsed, finding)));
-    findings.splice(0..0, executed);
+    let mut findings = state.memory.end_dispatch();
+    findings.extend(scheduler.rest());
+    let alone: Vec<Finding> =
+        rehearsals.into_iter().filter(|rehearsed| !findings.iter().any(|f| same(f, rehearsed))).collect();
+    findings.extend(alone);
     drop(state);
     device.instance.session.dispatch_checked();
     if config.mode == Mode::Explore {

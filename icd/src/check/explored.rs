@@ -1,6 +1,6 @@
 //! Explore mode: every execution of a dispatch, the outcomes, and the memory of the first.
 
-use super::info::{check_info, report, watchdog};
+use super::info::{Dispatch, check_info, report, watchdog};
 use super::named::Named;
 use super::watching::Watching;
 use crate::config::{Config, OutcomeBuffer};
@@ -15,7 +15,7 @@ use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::explore::{Execution, ExploreOptions, Which, explore};
-use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use pellucid_shader_interp::interface::{Descriptor, Resources};
 use pellucid_shader_interp::ir::DescriptorKind;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -99,12 +99,10 @@ struct Collected {
 pub fn dispatch(
     device: &Device,
     memory: &mut CheckedMemory,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
+    explored: Dispatch<'_>,
     named: &dyn Fn() -> Named,
 ) -> Result<(), Trap> {
+    let Dispatch { program, grid, resources, number } = explored;
     let config = &device.instance.config;
     if config.progress != ProgressModel::Fair {
         return Err(Trap::NotImplemented("explore mode: progress models other than fair".into()));
@@ -121,7 +119,7 @@ pub fn dispatch(
         watchdog: watchdog(config),
         stop: Some(&device.stop),
     };
-    let mut watching = Watching::new(config, program, grid, number);
+    let mut watching = Watching::new(config, explored);
     let mut collected = Collected::default();
     let mut first_trap = None;
     let totals = explore(
@@ -129,7 +127,7 @@ pub fn dispatch(
         grid,
         resources,
         memory,
-        &check_info(device, program, grid, resources, number),
+        &check_info(device, explored),
         &mut watching,
         &options,
         &mut |execution: Execution, watching: &mut Watching<'_>| {

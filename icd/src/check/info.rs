@@ -9,9 +9,11 @@ use pellucid_memory::checked::DispatchInfo;
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::outline::Outline;
+use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
+use pellucid_shader_interp::exec::modelled::ModelledOptions;
 use pellucid_shader_interp::interface::{Grid, Resources};
 use std::sync::Arc;
 
@@ -28,13 +30,23 @@ fn semantics(program: &Program) -> Vec<StorageClasses> {
     classes
 }
 
+/// A dispatch of a device: what executes, and its number.
+#[derive(Clone, Copy)]
+pub struct Dispatch<'a> {
+    /// The modelled program.
+    pub program: &'a Program,
+    /// Its workgroups.
+    pub grid: &'a Grid,
+    /// What it is bound to.
+    pub resources: &'a Resources,
+    /// Among the device's dispatches.
+    pub number: u32,
+}
+
 /// What the modelled memory needs to know of a dispatch.
 pub(super) fn check_info(
     device: &Device,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
+    Dispatch { program, grid, resources, number }: Dispatch<'_>,
 ) -> DispatchInfo {
     DispatchInfo {
         number,
@@ -47,6 +59,19 @@ pub(super) fn check_info(
         unwritten: device.unwritten().clone(),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
+    }
+}
+
+/// How executions in check mode go.
+pub(super) fn options(device: &Device) -> ModelledOptions<'_> {
+    let config = &device.instance.config;
+    ModelledOptions {
+        widen: config.progress == ProgressModel::Fair,
+        spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
+        watchdog: watchdog(config),
+        spins: (config.spins > 0).then_some(config.spins),
+        stop: Some(&device.stop),
+        ..ModelledOptions::default()
     }
 }
 

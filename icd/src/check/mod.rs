@@ -2,7 +2,7 @@
 //!
 //! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`hazards`], [`host`] and [`state`]
 //! are what a device keeps, [`watching`] and [`info`] are what an execution is watched by and told to,
-//! [`dispatch`] and [`explored`] execute, [`report`] names what was found, and [`commands`] and [`calls`] are
+//! [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`] names what was found, and [`commands`] and [`calls`] are
 //! what the commands of a queue and the application's calls come to.
 
 pub mod calls;
@@ -12,7 +12,7 @@ pub mod dispatch;
 mod explored;
 pub mod hazards;
 pub mod host;
-mod info;
+pub mod info;
 pub mod layouts;
 pub mod named;
 mod rehearse;

@@ -1,17 +1,16 @@
 //! Rehearsals: before a small dispatch in which atomics decide something, other executions of it, whose
 //! stores nobody sees. What one schedule, or one choice of values, hides is found by another.
 
-use super::info::check_info;
+use super::info::{Dispatch, check_info, options};
 use super::watching::Watching;
+use crate::config::Mode;
 use crate::device::Device;
 use pellucid_memory::access::Site;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::finding::{Fact, Finding, FindingId};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::outline::Outline as _;
-use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
-use pellucid_shader_interp::interface::{Grid, Resources};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Invocations of a dispatch that is rehearsed, at most.
@@ -30,17 +29,16 @@ const POLICIES: [ValuePolicy; 4] =
 pub(super) fn rehearse(
     device: &Device,
     memory: &mut CheckedMemory,
-    program: &Program,
-    grid: &Grid,
-    resources: &Resources,
-    number: u32,
+    dispatch: Dispatch<'_>,
     rehearsed: &AtomicU32,
 ) -> Vec<Finding> {
+    let Dispatch { program, grid, resources, .. } = dispatch;
     let config = &device.instance.config;
     let size: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
     let invocations = grid.groups.iter().fold(size, |all, n| all.saturating_mul(u64::from(*n)));
     let decides = program.outline.as_ref().is_some_and(|outline| outline.any_decides());
-    if config.rehearsals == 0
+    if config.mode != Mode::Check
+        || config.rehearsals == 0
         || config.values != ValuePolicy::Varied
         || !decides
         || invocations > MOST_INVOCATIONS
@@ -51,14 +49,10 @@ pub(super) fn rehearse(
     let mut found: Vec<Finding> = Vec::new();
     for k in 1..=config.rehearsals {
         memory.rehearse(Some((k, POLICIES[(k as usize - 1) % POLICIES.len()])));
-        memory.begin_dispatch(check_info(device, program, grid, resources, number));
-        let mut scheduler = Watching::of_rehearsal(config, program, grid, number, k);
-        let options = ModelledOptions {
-            watchdog: Some(MOST_TURNS),
-            spins: Some(MOST_TURNS),
-            stop: Some(&device.stop),
-            ..ModelledOptions::default()
-        };
+        memory.begin_dispatch(check_info(device, dispatch));
+        let mut scheduler = Watching::of_rehearsal(config, dispatch, k);
+        let options =
+            ModelledOptions { watchdog: Some(MOST_TURNS), spins: Some(MOST_TURNS), ..options(device) };
         // How it ends does not matter: the execution that counts tells of traps, and waits for itself.
         let _ = modelled::dispatch(program, grid, resources, memory, &mut scheduler, &options);
         let mut here = memory.end_dispatch();

@@ -1,15 +1,14 @@
 //! What an execution is seen to do wrong: barriers that diverge, and waiting without end.
 
+use super::info::Dispatch;
 use crate::config::Config;
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{Absence, AccessInfo, Fact, Finding, FindingId};
 use pellucid_memory::system::{LANES, Trap};
-use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{self, Waiting};
-use pellucid_shader_interp::interface::Grid;
 
 /// The seed of one dispatch's schedule: repeated submissions explore different schedules.
 fn schedule_seed(seed: u64, number: u32) -> u64 {
@@ -23,9 +22,7 @@ fn schedule_seed(seed: u64, number: u32) -> u64 {
 /// The seeded scheduler of a progress model, which also keeps what the executor tells it.
 pub struct Watching<'a> {
     inner: ProgressScheduler,
-    program: &'a Program,
-    grid: &'a Grid,
-    number: u32,
+    dispatch: Dispatch<'a>,
     /// What was found.
     pub findings: Vec<Finding>,
     /// How many of the findings were told before the dispatch's end, and how to.
@@ -39,26 +36,21 @@ pub type Tell<'a> = dyn Fn(&[Finding]) -> Result<(), Trap> + 'a;
 
 impl<'a> Watching<'a> {
     /// Watches a dispatch.
-    pub fn new(config: &Config, program: &'a Program, grid: &'a Grid, number: u32) -> Watching<'a> {
-        let inner = ProgressScheduler::new(config.progress, schedule_seed(config.seed, number));
-        Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
+    pub fn new(config: &Config, dispatch: Dispatch<'a>) -> Watching<'a> {
+        let seed = schedule_seed(config.seed, dispatch.number);
+        Watching::under(ProgressScheduler::new(config.progress, seed), dispatch)
     }
 
     /// Watches a rehearsal of it, the `rehearsal`-th.
-    pub fn of_rehearsal(
-        config: &Config,
-        program: &'a Program,
-        grid: &'a Grid,
-        number: u32,
-        rehearsal: u32,
-    ) -> Watching<'a> {
-        let seed = schedule_seed(schedule_seed(config.seed, number), rehearsal);
-        let inner = if rehearsal.is_multiple_of(2) {
-            ProgressScheduler::new(config.progress, seed)
-        } else {
-            ProgressScheduler::steady(config.progress, seed)
-        };
-        Watching { inner, program, grid, number, findings: Vec::new(), told: 0, tell: None }
+    pub fn of_rehearsal(config: &Config, dispatch: Dispatch<'a>, rehearsal: u32) -> Watching<'a> {
+        let seed = schedule_seed(schedule_seed(config.seed, dispatch.number), rehearsal);
+        let even = rehearsal.is_multiple_of(2);
+        let schedule = if even { ProgressScheduler::new } else { ProgressScheduler::steady };
+        Watching::under(schedule(config.progress, seed), dispatch)
+    }
+
+    fn under(inner: ProgressScheduler, dispatch: Dispatch<'a>) -> Watching<'a> {
+        Watching { inner, dispatch, findings: Vec::new(), told: 0, tell: None }
     }
 
     /// What is left to tell.
@@ -71,13 +63,13 @@ impl<'a> Watching<'a> {
 
 impl Watching<'_> {
     fn invocation(&self, workgroup: u32, subgroup: u32, lane: u32) -> Invocation {
-        let [x, y, _] = self.grid.groups.map(|n| n.max(1));
+        let [x, y, _] = self.dispatch.grid.groups.map(|n| n.max(1));
         let id = [workgroup % x, workgroup / x % y, workgroup / x / y];
         Invocation {
-            dispatch: self.number,
-            workgroup: [0, 1, 2].map(|i| id[i] + self.grid.base[i]),
+            dispatch: self.dispatch.number,
+            workgroup: [0, 1, 2].map(|i| id[i] + self.dispatch.grid.base[i]),
             subgroup,
-            local_index: subgroup * self.program.subgroup_size + lane,
+            local_index: subgroup * self.dispatch.program.subgroup_size + lane,
         }
     }
 
@@ -120,7 +112,7 @@ impl Scheduler for Watching<'_> {
         let by = self.invocation(found.workgroup, found.subgroup, found.mask.trailing_zeros());
         let missing = self.invocation(found.workgroup, first.subgroup, first.mask.trailing_zeros());
         let accesses = vec![AccessInfo::standing(found.site, by), AccessInfo::standing(site, missing)];
-        let facts = absences(&found.absent, self.program.subgroup_size);
+        let facts = absences(&found.absent, self.dispatch.program.subgroup_size);
         self.note(FindingId::BarrierDivergence, accesses, facts);
     }
 

@@ -1,6 +1,7 @@
 //! Dispatches: in run mode on all cores, in check mode over the modelled memory.
 
 use super::state::State;
+use crate::check::info::Dispatch;
 use crate::check::named::Named;
 use crate::check::{commands as check, dispatch as checked};
 use crate::config::{Config, Mode};
@@ -63,8 +64,8 @@ pub fn run(
     let Some(ready) = &state.ready else { return Ok(()) };
     let grid = Grid { base, groups };
     let outcome = if program.modelled {
-        let (resources, rehearsed) = (&ready.resources, &pipeline.rehearsed);
-        let (outcome, runs) = checked::dispatch(device, program, &grid, resources, number, &named, rehearsed);
+        let executed = Dispatch { program, grid: &grid, resources: &ready.resources, number };
+        let (outcome, runs) = checked::dispatch(device, executed, &named, &pipeline.rehearsed);
         let touches = check::Touches { runs, parameters: parameters() };
         check::dispatch(device, queue, state, named(), touches)?;
         outcome

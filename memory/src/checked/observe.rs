@@ -4,9 +4,8 @@ use super::{CheckedMemory, resolve};
 use crate::access::{Access, Reference, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};
-use crate::raw;
+use crate::race::Space;
 use crate::system::{LANES, Lanes, Mask, MemoryView, Pointers, ReadSeen};
-use std::sync::atomic::Ordering;
 
 impl CheckedMemory {
     /// Remembers a read by the first of these lanes.
@@ -40,12 +39,13 @@ impl CheckedMemory {
     /// bounds, change nothing.
     #[cold]
     pub(super) fn holds(&mut self, to: &Pointers<'_>, mask: Mask, access: &Access, value: &[Lanes]) -> bool {
-        let group = match *to {
+        let (group, space) = match *to {
             Pointers::Workgroup { reference, .. } => {
                 let group = self.groups.entered();
-                group.map_or(MemoryView::NULL, |group| group.memory.view(&self.variables, reference))
+                let view = group.map(|group| group.memory.view(&self.variables, reference));
+                (view.unwrap_or(MemoryView::NULL), Space::Workgroup(self.current))
             }
-            _ => MemoryView::NULL,
+            _ => (MemoryView::NULL, Space::Device),
         };
         let size = u64::from(access.size);
         let bits = if size == 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
@@ -65,15 +65,8 @@ impl CheckedMemory {
                 }
             };
             (0..usize::from(access.components)).all(|k| {
-                let held = raw::load(&view, offset + k as u64 * size, access.size, Ordering::Relaxed);
-                let overlay =
-                    self.core.overlay.as_ref().filter(|_| !matches!(to, Pointers::Workgroup { .. }));
-                let over = |held| {
-                    let at = view.address.wrapping_add(offset + k as u64 * size);
-                    overlay.map_or(held, |overlay| overlay.over(at, access.size, held))
-                };
-                held.map(over)
-                    .is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
+                let held = self.core.held(&view, space, offset + k as u64 * size, access.size);
+                held.is_none_or(|held| (held ^ get(value, k, usize::from(access.size), lane)) & bits == 0)
             })
         })
     }

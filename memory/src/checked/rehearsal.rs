@@ -2,23 +2,29 @@
 //! the one that counts, to find what only some schedules and values show.
 
 use super::CheckedMemory;
+use super::core::Core;
 use super::lane::{Lane, pieces};
 use crate::history::ValuePolicy;
 use crate::race::Space;
-use crate::raw;
+use crate::raw::{self, MemoryView};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
-/// What a rehearsal has stored: by the address of an aligned word of device memory its bits, and which of its
-/// bytes (bit `b` for byte `b`).
-#[derive(Clone, Debug, Default)]
-pub(super) struct Overlay(FxHashMap<u64, (u32, u8)>);
+/// What a rehearsal has stored.
+#[derive(Clone, Debug)]
+pub(super) struct Overlay {
+    /// Of the rehearsal, among those of a dispatch: from 1 on.
+    pub number: u32,
+    /// By the address of an aligned word of device memory its bits, and which of its bytes (bit `b` for byte
+    /// `b`).
+    words: FxHashMap<u64, (u32, u8)>,
+}
 
 impl Overlay {
     /// The bits of `size` bytes at `address`, where memory has `held`.
     pub fn over(&self, address: u64, size: u8, held: u64) -> u64 {
         pieces(address, size).fold(held, |value, piece| {
-            let Some((word, stored)) = self.0.get(&piece.word) else { return value };
+            let Some((word, stored)) = self.words.get(&piece.word) else { return value };
             let bytes = piece.bytes & stored;
             let mask = piece.lift_of(u32::MAX, bytes);
             value & !mask | piece.lift_of(*word, bytes)
@@ -27,7 +33,7 @@ impl Overlay {
 
     fn store(&mut self, address: u64, size: u8, value: u64) {
         for piece in pieces(address, size) {
-            let (word, stored) = self.0.entry(piece.word).or_default();
+            let (word, stored) = self.words.entry(piece.word).or_default();
             let mask = crate::history::bits(piece.bytes);
             *word = *word & !mask | piece.place(value) & mask;
             *stored |= piece.bytes;
@@ -38,10 +44,22 @@ impl Overlay {
 impl CheckedMemory {
     /// The next dispatch is a rehearsal with this policy, the `number`-th, from 1 on; `None`: it counts.
     pub fn rehearse(&mut self, how: Option<(u32, ValuePolicy)>) {
-        let (number, values) = how.unwrap_or((0, self.options.values));
-        self.core.overlay = how.map(|_| Box::default());
-        self.core.values = values;
-        self.rehearsal = number;
+        self.core.overlay = how.map(|(number, _)| Box::new(Overlay { number, words: FxHashMap::default() }));
+        self.core.values = how.map_or(self.options.values, |(_, values)| values);
+    }
+}
+
+impl Core {
+    /// The bits of `size` bytes at an offset into the view; nothing if they are not all in it.
+    #[inline(always)]
+    pub(super) fn held(&self, view: &MemoryView<'_>, space: Space, offset: u64, size: u8) -> Option<u64> {
+        let held = raw::load(view, offset, size, Ordering::Relaxed)?;
+        match &self.overlay {
+            Some(overlay) if space == Space::Device => {
+                Some(overlay.over(view.address.wrapping_add(offset), size, held))
+            }
+            _ => Some(held),
+        }
     }
 }
 
@@ -49,13 +67,7 @@ impl Lane<'_> {
     /// The bits of `size` bytes at an offset into the view; nothing if they are not all in it.
     #[inline(always)]
     pub(super) fn held(&self, offset: u64, size: u8) -> Option<u64> {
-        let held = raw::load(&self.view, offset, size, Ordering::Relaxed)?;
-        match &self.core.overlay {
-            Some(overlay) if self.space == Space::Device => {
-                Some(overlay.over(self.view.address.wrapping_add(offset), size, held))
-            }
-            _ => Some(held),
-        }
+        self.core.held(&self.view, self.space, offset, size)
     }
 
     /// Stores bytes that are all in the view.

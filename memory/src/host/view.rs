@@ -211,7 +211,7 @@ impl View {
         if runs.is_empty() {
             return;
         }
-        parts::map(runs.iter().cloned(), |part| self.app.admit_writes(&part));
+        self.app.admit_writes(&runs);
         runs.iter().for_each(|run| self.forecast.expected.insert(run));
     }
 

@@ -8,6 +8,7 @@
 //! profile forbids it, every page that holds data counts as written.
 
 use super::mapping::{Mapping, PAGE};
+use super::parts;
 use super::spans::Spans;
 use crate::heap::{HeapError, data_ranges};
 use std::io::Error;
@@ -239,12 +240,17 @@ impl Watched {
         &self.closed
     }
 
-    /// Lets the application write these pages, which are not closed, without a fault; they count as written
-    /// from now on.
-    pub fn admit_writes(&self, pages: &Range<u64>) {
-        if !self.tracked {
-            return;
+    /// Lets the application write these runs of pages, which are not closed, without a fault; they count as
+    /// written from now on.
+    pub fn admit_writes(&mut self, runs: &[Range<u64>]) {
+        if self.tracked {
+            parts::map(runs.iter().cloned(), |part| self.populate(&part));
+            // They are written now, whether or not the kernel counts what this did as faults.
+            self.faults = None;
         }
+    }
+
+    fn populate(&self, pages: &Range<u64>) {
         let start = self.mapping.start().wrapping_add(pages.start as usize);
         // SAFETY: the pages are of a mapping of ours, whose bytes this leaves as they are. Where the kernel
         // refuses, each page's first write takes a fault.
