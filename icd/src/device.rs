@@ -224,7 +224,7 @@ impl Device {
             name => format!("VkSemaphore \"{name}\""),
         };
         match wait.semaphore.timeline {
-            true => format!("for {called} to reach {}; it is at {}", wait.value, wait.semaphore.value().0),
+            true => format!("for {called} to reach {}; it is at {}", wait.value, wait.semaphore.value()),
             false => format!("for {called}, which nothing signals"),
         }
     }
@@ -378,6 +378,14 @@ impl Host for Device {
 
     fn is_lost(&self) -> bool {
         Device::is_lost(self)
+    }
+
+    fn rests(&self) -> bool {
+        self.workers().iter().all(|worker| worker.rests())
+    }
+
+    fn tells_at_once(&self) -> bool {
+        self.instance.config.seed % 2 == 1
     }
 
     fn note_stuck(&self) {

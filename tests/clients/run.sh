@@ -30,11 +30,11 @@ client() {
     fi
 }
 
-# finds NAME ID COMMAND...: check mode finds that, and nothing of another kind.
+# finds NAME ID COMMAND...: check mode finds that, and nothing of another kind. PROFILE: as above.
 finds() {
     local name="$1" id="$2"
     shift 2
-    timeout 300 "$pellucid" run -- "$@" >"$log" 2>&1
+    timeout 300 "$pellucid" run ${PROFILE:+--for "$PROFILE"} -- "$@" >"$log" 2>&1
     local status=$?
     if [ $status -eq 66 ] && [ "$(grep -o '^\(error\|warning\)\[[^]]*\]' "$log" | sort -u)" = "error[$id]" ]; then
         echo "ok      $name (check): $id"
@@ -72,13 +72,15 @@ for mode in run check; do
     PROFILE=dawn client "dawn" "$mode" "webgpu: ok" env WEBGPU_MODULE="$folder/node_modules/webgpu/index.js" node "$here/webgpu.mjs"
     PROFILE=onnxruntime-webgpu client "onnxruntime" "$mode" "onnxruntime-webgpu: ok" "$folder/onnx/bin/python" "$here/onnx_network.py"
     PROFILE=taichi client "taichi" "$mode" "taichi: .*ok" "$python" "$here/taichi_fields.py"
-    PROFILE=slangpy client "slangpy" "$mode" "slangpy: ok" "$python" "$here/slangpy_square.py"
     if "$python" -c "import compushady" 2>/dev/null; then
         PROFILE=compushady client "compushady" "$mode" "compushady: ok" "$python" "$here/compushady_square.py"
     else
         echo "skipped compushady ($mode): CLIENTS=all setup.sh installs it"
     fi
 done
+PROFILE=slangpy client "slangpy" run "slangpy: ok" "$python" "$here/slangpy_square.py"
+# After an upload its barrier makes the copy visible to INPUT_ATTACHMENT_READ, not to the shader's reads.
+PROFILE=slangpy finds "slangpy" hazard-read-after-write "$python" "$here/slangpy_square.py"
 # Without its profile it reads what it never invalidated, and ends with an assertion.
 finds "taichi by itself" host-not-invalidated env PELLUCID_QUEUES=pretend-graphics \
     sh -c '"$0" "$1" || true' "$python" "$here/taichi_fields.py"

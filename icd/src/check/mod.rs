@@ -2,8 +2,8 @@
 //!
 //! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`hazards`], [`host`] and [`state`]
 //! are what a device keeps, [`watching`] and [`info`] are what an execution is watched by and told to,
-//! [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`] names what was found, and [`commands`] and [`calls`] are
-//! what the commands of a queue and the application's calls come to.
+//! [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`] names what was found, and [`commands`] and
+//! [`calls`] are what the commands of a queue and the application's calls come to.
 
 pub mod calls;
 pub mod commands;

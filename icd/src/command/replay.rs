@@ -88,6 +88,7 @@ fn step<'a>(
                     .map(|e| called(device, ("VkEvent", vk::ObjectType::EVENT, e.handle())))
                     .collect();
                 *queue.blocked() = Some(unset.join(" and "));
+                device.progress.notify();
                 device.progress.wait(None, || device.stop.load(Ordering::Relaxed) || set());
                 *queue.blocked() = None;
             }

@@ -8,7 +8,7 @@ use crate::ffi;
 use crate::handle;
 use crate::queue::Host;
 use crate::queue::fence::Fence;
-use crate::queue::progress::deadline;
+use crate::queue::query;
 use crate::queue::told::Told;
 use ash::vk;
 use smallvec::SmallVec;
@@ -39,7 +39,7 @@ entries! {
         for raw in ffi::slice(fences, count) {
             let fence = handle::get::<Fence>(*raw)?;
             fence_in_use(&device, "vkResetFences", *raw, &fence);
-            *fence.state() = None;
+            fence.reset();
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let fence = handle::get::<Fence>(fence)?;
         device.alive()?;
-        let Some(told) = fence.state().clone() else { return Ok(vk::Result::NOT_READY) };
+        let Some(told) = fence.ask(&*device) else { return Ok(vk::Result::NOT_READY) };
         calls::synchronize(&device, "vkGetFenceStatus");
         device.host_saw(&told);
         Ok(vk::Result::SUCCESS)
@@ -78,15 +78,22 @@ entries! {
         }
         // What the wait saw last is what the application is told, and no more.
         let mut seen: SmallVec<[Option<Told>; 4]> = SmallVec::new();
-        let reached = device.progress.wait(deadline(timeout), || {
+        let mut look = |of: &dyn Fn(&Fence) -> Option<Told>| {
             seen.clear();
-            seen.extend(fences.iter().map(|f| f.state().clone()));
+            seen.extend(fences.iter().map(|fence| of(fence)));
             let mut each = seen.iter().map(Option::is_some);
             device.is_lost() || if all == vk::TRUE { each.all(|s| s) } else { each.any(|s| s) }
-        });
+        };
+        let reached = match timeout {
+            0 => look(&|fence| fence.ask(&*device)),
+            _ => query::wait(&*device, timeout, || look(&Fence::told)),
+        };
         device.alive()?;
         if !reached {
             return Ok(vk::Result::TIMEOUT);
+        }
+        if all != vk::TRUE {
+            query::tell_of_any(&*device, &mut seen);
         }
         calls::waited(&device, "vkWaitForFences");
         seen.iter().flatten().for_each(|told| device.host_saw(told));

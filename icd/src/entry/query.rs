@@ -7,6 +7,7 @@ use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
+use crate::queue::query::settle_all;
 use crate::queue::told::Completed;
 use ash::vk;
 use std::ffi::c_void;
@@ -145,6 +146,7 @@ entries! {
         let complete = if flags.contains(vk::QueryResultFlags::WAIT) {
             device.progress.wait(None, || device.is_lost() || read())
         } else {
+            settle_all(&*device);
             read()
         };
         device.alive()?;

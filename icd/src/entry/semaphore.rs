@@ -7,7 +7,7 @@ use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
-use crate::queue::progress::deadline;
+use crate::queue::query;
 use crate::queue::semaphore::Semaphore;
 use crate::queue::told::Told;
 use ash::vk;
@@ -53,7 +53,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let semaphore = timeline(semaphore)?;
         device.alive()?;
-        let (value, told) = semaphore.value();
+        let (value, told) = semaphore.ask(&*device);
         // Only what tells the host something orders it with the device.
         if !device.completion.host().knows(told.completed) {
             calls::synchronize(&device, "vkGetSemaphoreCounterValue");
@@ -76,15 +76,23 @@ entries! {
         let any = info.flags.contains(vk::SemaphoreWaitFlags::ANY);
         // What the wait saw last is what the application is told, and no more.
         let mut seen: Vec<Option<Told>> = Vec::new();
-        let reached = device.progress.wait(deadline(timeout), || {
-            seen = waits.iter().map(|(s, v)| s.saw(*v)).collect();
+        let mut look = |of: &dyn Fn(&Semaphore, u64) -> Option<Told>| {
+            seen = waits.iter().map(|(semaphore, value)| of(semaphore, *value)).collect();
             let mut each = seen.iter().map(Option::is_some);
             device.is_lost() || if any { each.any(|s| s) } else { each.all(|s| s) }
-        });
+        };
+        let reached = match timeout {
+            0 => look(&|semaphore, value| (semaphore.ask(&*device).0 >= value).then(|| semaphore.saw(value)).flatten()),
+            _ => query::wait(&*device, timeout, || look(&Semaphore::saw)),
+        };
         device.alive()?;
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
+        if any {
+            query::tell_of_any(&*device, &mut seen);
+        }
+        waits.iter().zip(&seen).filter(|(_, told)| told.is_some()).for_each(|((s, value), _)| s.tell(*value));
         calls::waited(&device, "vkWaitSemaphores");
         seen.iter().flatten().for_each(|told| device.host_saw(told));
         Ok(vk::Result::SUCCESS)
@@ -100,7 +108,7 @@ entries! {
         }
         calls::synchronize(&device, "vkSignalSemaphore");
         let payload = device.hazards.as_ref().map(|h| Arc::new(h.host()));
-        semaphore.signal(info.value, Told { completed: device.completion.host(), payload });
+        semaphore.signal(info.value, Told { completed: device.completion.host(), order: 0, payload });
         device.progress.notify();
         Ok(())
     }

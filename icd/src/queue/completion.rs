@@ -28,6 +28,10 @@ struct Ended {
 struct State {
     ended: Vec<Ended>,
     host: Completed,
+    /// So many submissions have been handed in.
+    submitted: u64,
+    /// So many have ended.
+    order: u64,
     /// What each queue knows: its submissions that ended, and what it waited for.
     queues: [Completed; QUEUE_COUNT as usize],
     /// The submission that a queue runs.
@@ -44,14 +48,22 @@ impl Completion {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A submission was handed in.
-    pub fn submitted(&self, submission: &Arc<Submission>) {
+    /// A submission was handed in: so many have been.
+    pub fn submitted(&self, submission: &Arc<Submission>) -> u64 {
         let mut state = self.state();
+        state.submitted += 1;
+        let number = state.submitted;
         state.unseen.push_back(submission.clone());
         let oldest = if state.unseen.len() > REMEMBERED { state.unseen.pop_front() } else { None };
         drop(state);
         // What it alone holds ends here, outside the lock.
         drop(oldest);
+        number
+    }
+
+    /// So many submissions have been handed in.
+    pub fn handed_in(&self) -> u64 {
+        self.state().submitted
     }
 
     /// A submission begins, its waits satisfied: they told this.
@@ -65,12 +77,14 @@ impl Completion {
         }
     }
 
-    /// A submission has ended: what its signals tell.
-    pub fn end(&self, queue: u32, serial: u64) -> Completed {
+    /// A submission has ended: what its signals tell, and how many of the device have.
+    pub fn end(&self, queue: u32, serial: u64) -> (Completed, u64) {
         let mut state = self.state();
-        let Some(known) = state.queues.get_mut(queue as usize) else { return Completed::default() };
+        state.order += 1;
+        let order = state.order;
+        let Some(known) = state.queues.get_mut(queue as usize) else { return (Completed::default(), order) };
         known.reach(queue, serial);
-        *known
+        (*known, order)
     }
 
     /// What a command of the submission that a queue runs tells when it sets an event or makes a query

@@ -30,6 +30,19 @@ struct State<J> {
     stop: bool,
 }
 
+impl<J: Job> State<J> {
+    /// The place of the first pending job that is ready and has no other of its queue before it.
+    fn first_ready(&self, lost: bool) -> Option<usize> {
+        let mut blocked = 0u64;
+        self.pending.iter().position(|job| {
+            let bit = 1u64 << job.queue();
+            let ready = blocked & bit == 0 && (lost || job.is_ready());
+            blocked |= bit;
+            ready
+        })
+    }
+}
+
 /// The jobs of one worker. One at a time runs, on the worker's thread or on one that waits for it.
 pub struct Inbox<J>(Mutex<State<J>>);
 
@@ -69,13 +82,7 @@ impl<J: Job> Inbox<J> {
         if state.running.is_some() {
             return None;
         }
-        let mut blocked = 0u64;
-        let found = state.pending.iter().position(|job| {
-            let bit = 1u64 << job.queue();
-            let ready = blocked & bit == 0 && (lost || job.is_ready());
-            blocked |= bit;
-            ready
-        })?;
+        let found = state.first_ready(lost)?;
         let job = state.pending.remove(found)?;
         state.running = Some(job.clone());
         Some(Next::Run(job))
@@ -102,6 +109,12 @@ impl<J: Job> Inbox<J> {
         drop(state);
         drop(ended);
         more
+    }
+
+    /// True if nothing can go on by itself: what runs is `blocked`, or nothing runs and nothing is ready.
+    pub fn rests(&self, blocked: impl Fn(&J) -> bool) -> bool {
+        let state = self.state();
+        state.running.as_ref().map_or_else(|| state.first_ready(false).is_none(), blocked)
     }
 
     /// True if jobs wait for something else than the end of what runs.

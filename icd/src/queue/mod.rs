@@ -12,6 +12,7 @@ mod inbox;
 pub mod progress;
 #[cfg(test)]
 mod progress_tests;
+pub mod query;
 pub mod semaphore;
 pub mod submission;
 pub mod told;
@@ -25,6 +26,7 @@ use crate::check::hazards::Hazards;
 use crate::handle::{DeviceNumber, dispatchable_object};
 use ash::vk;
 use completion::Completion;
+use query::Standing;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -54,6 +56,13 @@ pub trait Host: Send + Sync {
 
     /// True once the device is lost.
     fn is_lost(&self) -> bool;
+
+    /// True if the device can do nothing more by itself: all that was submitted has ended, or waits for the
+    /// application.
+    fn rests(&self) -> bool;
+
+    /// In check mode: status queries tell of a signal as soon as they can.
+    fn tells_at_once(&self) -> bool;
 
     /// Takes note of what submitted work waits for in vain, or that it does no longer.
     fn note_stuck(&self);
@@ -99,7 +108,8 @@ impl Queue {
         submission.queue = Some(self.clone());
         submission.host = host.hazards().map(|hazards| Box::new(hazards.host()));
         let submission = Arc::new(submission);
-        host.completion().submitted(&submission);
+        let number = host.completion().submitted(&submission);
+        submission.stand(Standing { queue: self.index, serial: submission.serial, number });
         self.worker.push(host, submission);
     }
 

@@ -1,5 +1,7 @@
 //! Semaphores: whether they are signaled, and what that tells.
 
+use super::Host;
+use super::query::{Query, Standing, settle};
 use super::told::{Completed, Told};
 use crate::handle::{kind, object};
 use ash::vk;
@@ -22,6 +24,12 @@ struct State {
     value: u64,
     /// What each value tells that was signaled; of a binary semaphore that is 1.
     told: BTreeMap<u64, Told>,
+    /// Timeline: who is to signal a value, or has, as far as the application was not told.
+    by: BTreeMap<u64, Standing>,
+    /// How many submissions there had been when the application last asked.
+    asked: u64,
+    /// The highest value that the application was told.
+    told_of: u64,
 }
 
 impl State {
@@ -44,7 +52,7 @@ impl Semaphore {
     /// A new semaphore.
     pub fn new(timeline: bool, value: u64) -> Semaphore {
         let told = BTreeMap::from([(value, Told::default())]);
-        Semaphore { timeline, state: Mutex::new(State { value, told }) }
+        Semaphore { timeline, state: Mutex::new(State { value, told, told_of: value, ..State::default() }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -90,10 +98,47 @@ impl Semaphore {
         }
     }
 
-    /// Its value, and what that tells.
-    pub fn value(&self) -> (u64, Told) {
-        let state = self.state();
-        (state.value, state.up_to(state.value))
+    /// A submission that is to signal `value` was handed in.
+    pub fn expect(&self, value: u64, by: Standing) {
+        if self.timeline {
+            let mut state = self.state();
+            state.by.insert(value, by);
+            if state.by.len() > VALUES {
+                state.by.pop_first();
+            }
+        }
+    }
+
+    /// How far it has come in truth, whoever knows.
+    pub fn value(&self) -> u64 {
+        self.state().value
+    }
+
+    /// The value that an application is told that asks, and what it tells; see [`super::query`].
+    pub fn ask(&self, host: &dyn Host) -> (u64, Told) {
+        let mut state = self.state();
+        if host.hazards().is_none() {
+            return (state.value, state.up_to(state.value));
+        }
+        let query = Query::new(host, &mut state.asked);
+        let reached =
+            state.by.iter().rev().find(|(_, by)| query.tells_of(**by)).map_or(0, |(value, _)| *value);
+        state.by = state.by.split_off(&(reached + 1));
+        drop(state);
+        settle(host, || self.is_reached(reached));
+        let mut state = self.state();
+        let known = host.completion().host();
+        let tells = |(value, told): &(&u64, &Told)| **value <= reached || known.knows(told.completed);
+        let value = state.told.range(..=state.value).rev().find(tells).map_or(0, |(value, _)| *value);
+        let value = value.max(state.told_of);
+        state.told_of = value;
+        (value, state.up_to(value))
+    }
+
+    /// The application is told that it reached `value`.
+    pub fn tell(&self, value: u64) {
+        let mut state = self.state();
+        state.told_of = state.told_of.max(value);
     }
 
     /// What the host knows that saw it reach `value`, if it has.

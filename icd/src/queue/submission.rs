@@ -1,5 +1,6 @@
 //! One submission: what it waits for, what runs, what it signals.
 
+use super::query::Standing;
 use super::told::Told;
 use super::{Host, Queue};
 use crate::check::hazards::NamedSemaphore;
@@ -108,6 +109,14 @@ impl Submission {
         self.unmet().next().is_none()
     }
 
+    /// It is handed in: what it is to signal knows by whom.
+    pub fn stand(&self, standing: Standing) {
+        self.signals.iter().for_each(|signal| signal.semaphore.expect(signal.value, standing));
+        if let Some(fence) = &self.fence {
+            fence.expect(standing);
+        }
+    }
+
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
     pub fn run(&self, host: &dyn Host) {
         let Some(queue) = &self.queue else { return };
@@ -145,15 +154,15 @@ impl Submission {
     }
 
     fn end(&self, host: &dyn Host, queue: u32) {
-        let completed = host.completion().end(queue, self.serial);
+        let (completed, order) = host.completion().end(queue, self.serial);
         let hazards = host.hazards();
         for signal in &self.signals {
             let payload = hazards.map(|h| Arc::new(h.signal_semaphore(queue, signal.stages)));
-            signal.semaphore.signal(signal.value, Told { completed, payload });
+            signal.semaphore.signal(signal.value, Told { completed, order, payload });
         }
         if let Some(fence) = &self.fence {
             let payload = hazards.map(|h| Arc::new(h.signal_fence(queue)));
-            fence.signal(Told { completed, payload });
+            fence.signal(Told { completed, order, payload });
         }
     }
 }

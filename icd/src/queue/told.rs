@@ -45,6 +45,8 @@ impl Completed {
 pub struct Told {
     /// Which submissions have completed.
     pub completed: Completed,
+    /// So many submissions of the device had ended with the one that tells it; 0 if the host does.
+    pub order: u64,
     /// In check mode: which operations are ordered before whoever sees it.
     pub payload: Option<Arc<Payload>>,
 }
@@ -53,6 +55,7 @@ impl Told {
     /// Tells what `other` does as well.
     pub fn join(&mut self, other: &Told) {
         self.completed.join(other.completed);
+        self.order = self.order.max(other.order);
         match (&mut self.payload, &other.payload) {
             (Some(mine), Some(theirs)) => Arc::make_mut(mine).join(theirs),
             (mine @ None, theirs) => mine.clone_from(theirs),

@@ -38,6 +38,12 @@ impl Worker {
         self.inbox.all()
     }
 
+    /// True if it can do nothing more by itself.
+    pub fn rests(&self) -> bool {
+        let blocked = |s: &Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.blocked().is_some());
+        self.inbox.rests(blocked)
+    }
+
     /// Appends work.
     pub fn push(self: &Arc<Self>, host: &Arc<dyn Host>, submission: Arc<Submission>) {
         self.inbox.push(submission);
@@ -71,7 +77,12 @@ impl Worker {
         let ours = |s: &Arc<Submission>| s.fence.as_ref().is_some_and(|f| Arc::ptr_eq(f, fence));
         let Some(submission) = self.inbox.take_only(ours) else { return };
         float::with_default_environment(|| submission.run(&**host));
-        if self.inbox.ended() {
+        self.ended(&**host);
+    }
+
+    /// What ran has ended: wakes who has something to do now, or waits for the end of all there is to do.
+    fn ended(&self, host: &dyn Host) {
+        if self.inbox.ended() || host.hazards().is_some() {
             host.progress().notify();
         }
     }
@@ -100,7 +111,7 @@ impl Worker {
                         host.note_stuck();
                     }
                     submission.run(&**host);
-                    self.inbox.ended();
+                    self.ended(&**host);
                 }
                 Some(Next::Stop) | None => return,
             }
