@@ -118,6 +118,19 @@ pub enum Notes {
     Error,
 }
 
+/// Where goes what shaders print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printf {
+    /// To standard output and to debug messengers.
+    Both,
+    /// To standard output.
+    Stdout,
+    /// To debug messengers.
+    Messengers,
+    /// Nowhere.
+    Off,
+}
+
 /// All options, with their values.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -188,6 +201,10 @@ pub struct Config {
     pub spins: u64,
     /// `notes`: what is told beside findings.
     pub notes: Notes,
+    /// `printf`: where the messages of debugPrintf go.
+    pub printf: Printf,
+    /// `printf-limit`: messages of one dispatch; 0 for all.
+    pub printf_limit: u64,
     /// `validation`: the messages of the validation layer are findings.
     pub validation: bool,
     /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads
@@ -233,6 +250,8 @@ impl Default for Config {
             watchdog: 1 << 32,
             spins: 1 << 23,
             notes: Notes::Off,
+            printf: Printf::Both,
+            printf_limit: 1 << 16,
             validation: false,
             summary: None,
             occurrences: false,
@@ -574,6 +593,28 @@ pub const OPTIONS: &[OptionSpec] = &[
         "off",
         "in check mode, also tell of integer divisions by zero, shifts out of range and non-uniform descriptor indices; error: as findings",
         |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
+    ),
+    option(
+        "printf",
+        "both|stdout|messengers|off",
+        "both",
+        "where debugPrintf of shaders goes: standard output, debug messengers",
+        |c, v| {
+            let choices = [
+                ("both", Printf::Both),
+                ("stdout", Printf::Stdout),
+                ("messengers", Printf::Messengers),
+                ("off", Printf::Off),
+            ];
+            pick(&mut c.printf, v, &choices)
+        },
+    ),
+    option(
+        "printf-limit",
+        "N",
+        "65536",
+        "messages of debugPrintf of one dispatch, 0 for all; how many are left out is said",
+        |c, v| number(&mut c.printf_limit, v),
     ),
     OptionSpec {
         name: "validation",

@@ -22,7 +22,8 @@ mod handle;
 mod layer;
 mod loader;
 mod message;
-pub mod proc_addr;
+mod printf;
+mod proc_addr;
 mod queue;
 pub mod report;
 

@@ -17,6 +17,7 @@ pub mod math;
 pub mod ops;
 pub mod outline;
 mod pass;
+pub mod printf;
 pub mod spirv;
 mod stack;
 

@@ -47,7 +47,8 @@ pub fn dispatch(
         explored::dispatch(device, &mut state.memory, executed, named)
     } else {
         state.memory.begin_dispatch(check_info(device, executed));
-        let options = ModelledOptions { tell_after: Some(LONG), ..options(device) };
+        let prints = executed.prints;
+        let options = ModelledOptions { tell_after: Some(LONG), prints, ..options(device) };
         modelled::dispatch(program, grid, resources, &mut state.memory, &mut scheduler, &options)
     };
     let mut runs = state.memory.footprint();

@@ -102,7 +102,7 @@ pub fn dispatch(
     explored: Dispatch<'_>,
     named: &dyn Fn() -> Named,
 ) -> Result<(), Trap> {
-    let Dispatch { program, grid, resources, number } = explored;
+    let Dispatch { program, grid, resources, number, prints } = explored;
     let config = &device.instance.config;
     if config.progress != ProgressModel::Fair {
         return Err(Trap::NotImplemented("explore mode: progress models other than fair".into()));
@@ -118,6 +118,7 @@ pub fn dispatch(
         which,
         watchdog: watchdog(config),
         stop: Some(&device.stop),
+        prints,
     };
     let mut watching = Watching::new(config, explored);
     let mut collected = Collected::default();

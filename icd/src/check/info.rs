@@ -14,6 +14,7 @@ use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::ModelledOptions;
+use pellucid_shader_interp::exec::prints::PrintLog;
 use pellucid_shader_interp::interface::{Grid, Resources};
 use std::sync::Arc;
 
@@ -41,12 +42,14 @@ pub struct Dispatch<'a> {
     pub resources: &'a Resources,
     /// Among the device's dispatches.
     pub number: u32,
+    /// Where DebugPrintf goes.
+    pub prints: Option<&'a PrintLog>,
 }
 
 /// What the modelled memory needs to know of a dispatch.
 pub(super) fn check_info(
     device: &Device,
-    Dispatch { program, grid, resources, number }: Dispatch<'_>,
+    Dispatch { program, grid, resources, number, .. }: Dispatch<'_>,
 ) -> DispatchInfo {
     DispatchInfo {
         number,

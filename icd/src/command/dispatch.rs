@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::error::Error;
 use crate::message::Message;
+use crate::printf;
 use crate::queue::Queue;
 use crate::report::Context;
 use pellucid_memory::system::Trap;
@@ -63,8 +64,10 @@ pub fn run(
     }
     let Some(ready) = &state.ready else { return Ok(()) };
     let grid = Grid { base, groups };
+    let log = printf::log(device, program);
     let outcome = if program.modelled {
-        let executed = Dispatch { program, grid: &grid, resources: &ready.resources, number };
+        let prints = log.as_ref();
+        let executed = Dispatch { program, grid: &grid, resources: &ready.resources, number, prints };
         let (outcome, runs) = checked::dispatch(device, executed, &named, &pipeline.rehearsed);
         let touches = check::Touches { runs, parameters: parameters() };
         check::dispatch(device, queue, state, named(), touches)?;
@@ -80,9 +83,13 @@ pub fn run(
             watchdog: (watchdog > 0).then_some(watchdog),
             spins: (spins > 0).then_some(spins.saturating_mul(64)),
             stop: Some(&device.stop),
+            prints: log.as_ref(),
         };
         plain::dispatch(program, &grid, &ready.resources, &options)
     };
+    if let Some(log) = log {
+        printf::print(device, log, number);
+    }
     let told = program.modelled && device.instance.config.mode != Mode::Explore;
     if let Some(host) = device.host.as_ref().filter(|_| !told) {
         host.device_wrote_somewhere();

@@ -12,6 +12,7 @@ use crate::error::{Error, Outcome, contain};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use crate::message::Message;
+use crate::printf;
 use ash::vk;
 use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
@@ -199,6 +200,7 @@ unsafe fn create(
                     device.caps.workgroup_invocations
                 )));
             }
+            printf::tell_malformed(device, &program);
             if let Some(cache) = cache {
                 cache.programs().insert(key.clone(), program.clone());
             }

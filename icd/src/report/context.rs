@@ -79,11 +79,7 @@ impl<'a> DispatchContext<'a> {
 
     /// "reduce.comp:41", or the function and word where there is no source line.
     pub fn location(&self, site: Site) -> String {
-        let Some(info) = self.site(site) else { return "an unnamed instruction".to_owned() };
-        match info.source.and_then(|p| Some((self.shader.files.get(p.file as usize)?, p.line))) {
-            Some((file, line)) => format!("{}:{line}", base_name(&file.name)),
-            None => format!("{} (word {})", info.instruction, info.word),
-        }
+        location(self.shader, site)
     }
 
     /// The dispatch with its name: the innermost label, else the pipeline's name.
@@ -198,6 +194,15 @@ impl<'a> DispatchContext<'a> {
             }
             None => format!("{kind} at device address {:#x}", place.address),
         }
+    }
+}
+
+/// "reduce.comp:41", or the instruction and its word where there is no source line.
+pub fn location(shader: &Shader, site: Site) -> String {
+    let Some(info) = shader.sites.get(site.0 as usize) else { return "an unnamed instruction".to_owned() };
+    match info.source.and_then(|p| Some((shader.files.get(p.file as usize)?, p.line))) {
+        Some((file, line)) => format!("{}:{line}", base_name(&file.name)),
+        None => format!("{} (word {})", info.instruction, info.word),
     }
 }
 

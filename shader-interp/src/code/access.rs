@@ -3,7 +3,7 @@
 use super::isa::Opcode;
 use super::lower::{Generator, Immediate, Name, Result, not_implemented, words};
 use super::plan::Offset;
-use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, NOTES, Pin, Space};
+use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space};
 use crate::ir::{GroupFold, GroupKind, ImageOperand, Op, OpKind, Place, Scalar, Value};
 use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp};
@@ -61,6 +61,16 @@ impl Generator<'_> {
                     returned: SmallVec::new(),
                 };
                 self.barrier(Opcode::ControlBarrier, entry)
+            }
+            OpKind::Print(format) => {
+                let mut touched = Names::new();
+                for argument in &op.arguments {
+                    let name = self.value(*argument)?;
+                    touched.extend((0..words(self.scalar(*argument))).map(|word| name.part(word)));
+                }
+                let registers = touched.iter().map(|name| name.encode()).collect();
+                self.out.prints.push(PrintEntry { site: op.site, format: *format, registers });
+                self.emit_entry(Opcode::Print, &touched, self.out.prints.len() - 1)
             }
             OpKind::Note(id) => {
                 let k = NOTES.iter().position(|note| note == id).unwrap_or(0) as u16;

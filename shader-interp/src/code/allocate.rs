@@ -107,6 +107,9 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
                     }
                 }
             }
+            OperandKind::Print => {
+                lowered.prints[entry as usize].registers.iter().for_each(|v| used(v >> 8));
+            }
             _ => {}
         }
     }
@@ -343,6 +346,7 @@ fn encode(
             }
         }
     }
+    lowered.prints.iter_mut().flat_map(|entry| &mut entry.registers).for_each(|v| *v = resolve(*v));
     Ok(Code {
         shader: Shader::default(),
         subgroup_size: 0,
@@ -351,6 +355,7 @@ fn encode(
         memory: lowered.memory,
         barriers: lowered.barriers,
         images: lowered.images,
+        prints: lowered.prints,
         views: lowered.views,
         pins: lowered.pins,
         vectors,

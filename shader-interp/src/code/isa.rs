@@ -356,6 +356,8 @@ macro_rules! instruction_table {
                 // Notes: lanes, number of the finding in `NOTES`, site; an element of descriptors, site.
                 NoteWhere(-, M, -, -, L, L)
                 NoteDiverging(-, V, -, -, -, L)
+                // DebugPrintf, by entry of its table.
+                Print(-, -, -, -, -, P)
                 // Synchronisation.
                 MemoryBarrier(-, -, -, -, -, B)
                 ControlBarrier(-, -, -, -, -, B)
@@ -436,6 +438,8 @@ pub enum OperandKind {
     Barrier,
     /// An entry of the image table.
     Image,
+    /// An entry of the table of DebugPrintf.
+    Print,
     /// The number of an instruction.
     Target,
     /// A number.
@@ -475,6 +479,9 @@ macro_rules! kind {
     };
     (I) => {
         OperandKind::Image
+    };
+    (P) => {
+        OperandKind::Print
     };
     (T) => {
         OperandKind::Target
@@ -666,6 +673,7 @@ impl std::fmt::Display for Inst {
                 OperandKind::Memory => write!(f, " access{field}")?,
                 OperandKind::Barrier => write!(f, " barrier{field}")?,
                 OperandKind::Image => write!(f, " image{field}")?,
+                OperandKind::Print => write!(f, " print{field}")?,
                 OperandKind::Target => write!(f, " ->{field}")?,
                 OperandKind::Literal => write!(f, " #{field}")?,
             }

@@ -3,7 +3,7 @@
 use super::isa::Opcode;
 use super::plan::Plan;
 use super::uniform::{LoopId, Uniformity};
-use super::{BarrierEntry, ImageEntry, MemoryEntry, Pin};
+use super::{BarrierEntry, ImageEntry, MemoryEntry, Pin, PrintEntry};
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{GroupFold, GroupKind, Label, Scalar, Shader, Value, ValueName};
@@ -95,6 +95,7 @@ pub(super) struct Lowered {
     pub memory: Vec<MemoryEntry>,
     pub barriers: Vec<BarrierEntry>,
     pub images: Vec<ImageEntry>,
+    pub prints: Vec<PrintEntry>,
     pub views: Vec<(u32, u32)>,
     /// Lines of back-edges with the label where parked lanes go on.
     pub back_edges: Vec<(u32, u32)>,
@@ -182,6 +183,7 @@ pub(super) fn lower(
             memory: Vec::new(),
             barriers: Vec::new(),
             images: Vec::new(),
+            prints: Vec::new(),
             views: Vec::new(),
             back_edges: Vec::new(),
             workgroup_barriers: false,

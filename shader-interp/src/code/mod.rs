@@ -65,6 +65,8 @@ pub struct Code {
     pub barriers: Vec<BarrierEntry>,
     /// Image operations.
     pub images: Vec<ImageEntry>,
+    /// DebugPrintf instructions.
+    pub prints: Vec<PrintEntry>,
     /// Descriptors that the code names by slot: index into `Shader::bindings` and array element.
     pub views: Vec<(u32, u32)>,
     /// What the first vector registers hold when the code starts.
@@ -197,6 +199,17 @@ pub struct ImageEntry {
     pub results: (u32, u32),
     /// A scheduling point of the modelled mode.
     pub visible: bool,
+}
+
+/// One DebugPrintf instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintEntry {
+    /// The static instruction.
+    pub site: Site,
+    /// Index into `Shader::prints`.
+    pub format: u32,
+    /// Registers: WorkgroupId z, y and x, SubgroupId, then the arguments, low words before high words.
+    pub registers: Vec<u32>,
 }
 
 /// An array element of a descriptor.

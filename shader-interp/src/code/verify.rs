@@ -62,6 +62,7 @@ fn verify(program: &Code) -> Result<(), CompileError> {
                 OperandKind::Memory => (field as usize) < program.memory.len(),
                 OperandKind::Barrier => (field as usize) < program.barriers.len(),
                 OperandKind::Image => (field as usize) < program.images.len(),
+                OperandKind::Print => (field as usize) < program.prints.len(),
                 OperandKind::Target => (field as usize) < program.code.len(),
             };
             if !good {
@@ -120,6 +121,9 @@ fn verify(program: &Code) -> Result<(), CompileError> {
         {
             return fail(program.code.len(), "an image operation out of range");
         }
+    }
+    if !program.prints.iter().flat_map(|entry| &entry.registers).all(|v| vectors(*v, 1)) {
+        return fail(program.code.len(), "a printed value out of range");
     }
     Ok(())
 }

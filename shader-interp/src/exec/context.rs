@@ -1,6 +1,7 @@
 //! What all strands of a launch share: the program, its resources, and the launch's shape.
 
 use super::launch::Launch;
+use super::prints::PrintLog;
 use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
 use pellucid_memory::system::{MemorySystem, MemoryView};
@@ -12,13 +13,21 @@ pub(crate) struct Context<'a> {
     /// Memory of [`Code::views`](crate::code::Code).
     pub views: Vec<MemoryView<'a>>,
     pub launch: Launch,
+    /// Where DebugPrintf goes.
+    pub prints: Option<&'a PrintLog>,
 }
 
 impl<'a> Context<'a> {
     #[inline(always)]
     pub fn new(program: &'a Program, grid: &Grid, resources: &'a Resources) -> Context<'a> {
         let views = program.views.iter().map(|(binding, element)| resources.view(*binding, *element));
-        Context { program, resources, views: views.collect(), launch: Launch::new(program, grid) }
+        Context {
+            program,
+            resources,
+            views: views.collect(),
+            launch: Launch::new(program, grid),
+            prints: None,
+        }
     }
 
     #[inline(always)]

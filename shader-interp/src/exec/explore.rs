@@ -7,6 +7,7 @@
 //! subgroup takes its turns as one, and the exploration says so.
 
 use super::modelled::{self, BarrierDivergence, Granularity, ModelledOptions, Scheduler, Unit};
+use super::prints::PrintLog;
 use super::waiting::Waiting;
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
@@ -45,6 +46,8 @@ pub struct ExploreOptions<'a> {
     pub watchdog: Option<u64>,
     /// Ends the exploration with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a AtomicBool>,
+    /// Where DebugPrintf goes in the execution whose memory stays; `None`: nowhere.
+    pub prints: Option<&'a PrintLog>,
 }
 
 /// One execution. Memory is as it left it.
@@ -203,6 +206,7 @@ pub fn explore<W: Scheduler>(
     // Once more, to leave its memory.
     let again = Shared::new(Search::replay(&choices, options.bounds));
     again.with(Search::begin);
+    let modelled = ModelledOptions { prints: options.prints, ..modelled };
     let outcome = run(program, grid, resources, memory, info, watch, &again, &modelled);
     memory.explore_with(None);
     outcome.map(|()| totals)

@@ -17,6 +17,7 @@ mod launch;
 mod limits;
 pub mod modelled;
 pub mod plain;
+pub mod prints;
 pub mod progress;
 // Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]

@@ -11,6 +11,7 @@ use super::divergence::{on_arrival, on_completion};
 pub use super::granularity::Granularity;
 use super::granularity::{Stop, stop_at};
 use super::limits::Limits;
+use super::prints::PrintLog;
 use super::run::{Control, run};
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
@@ -50,6 +51,8 @@ pub struct ModelledOptions<'a> {
     /// Steps after which [`Scheduler::judged`] is told what memory judges at once, and not when the dispatch
     /// has ended.
     pub tell_after: Option<u64>,
+    /// Where DebugPrintf goes; `None`: nowhere.
+    pub prints: Option<&'a PrintLog>,
 }
 
 impl Default for ModelledOptions<'_> {
@@ -64,6 +67,7 @@ impl Default for ModelledOptions<'_> {
             stop: None,
             granularity: Granularity::Visible,
             tell_after: None,
+            prints: None,
         }
     }
 }
@@ -153,7 +157,8 @@ pub fn dispatch<M: MemorySystem>(
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
     }
-    let context = Context::new(program, grid, resources);
+    let mut context = Context::new(program, grid, resources);
+    context.prints = options.prints;
     let total = context.launch.workgroups()?;
     let size: u32 = program.shader.local_size.iter().product();
     if M::MODELLED && total.saturating_mul(u64::from(size)) > u64::from(u32::MAX) {

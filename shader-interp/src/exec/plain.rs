@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::host_thread::{HostThread, Trapped};
 use super::limits::Limits;
+use super::prints::PrintLog;
 use super::turns::Crowd;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
@@ -23,6 +24,8 @@ pub struct PlainOptions<'a> {
     pub spins: Option<u64>,
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a AtomicBool>,
+    /// Where DebugPrintf goes; `None`: nowhere.
+    pub prints: Option<&'a PrintLog>,
 }
 
 /// The workgroups of a dispatch, which its host threads begin in order.
@@ -55,7 +58,8 @@ pub fn dispatch(
     if program.modelled {
         return Err(Trap::NotImplemented("modelled code in plain mode".into()));
     }
-    let context = Context::new(program, grid, resources);
+    let mut context = Context::new(program, grid, resources);
+    context.prints = options.prints;
     let total = context.launch.workgroups()?;
     if total == 0 {
         return Ok(());

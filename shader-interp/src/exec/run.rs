@@ -6,6 +6,7 @@
 use super::context::Context;
 use super::flat;
 use super::granularity::shared;
+use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Level, Target, Work};
 use crate::code::isa::instruction_table;
@@ -485,6 +486,7 @@ macro_rules! define_run {
                             table::check_defined(&program.shader.origins, vector!(inst.a), inst.imm != 0, mask, memory);
                         }
                     }
+                    Opcode::Print => print(context, &program.prints[inst.imm as usize], file!(), mask),
                     Opcode::BufferSize => table::buffer_size(context, entry!(inst.imm), file!(), mask),
 
                     Opcode::MemoryBarrier => {

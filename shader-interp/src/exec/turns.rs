@@ -92,6 +92,7 @@ fn operands(code: &Code, inst: &Inst, mut each: impl FnMut(Use)) {
             let (start, run) = entry.results;
             (start..start + run).for_each(|k| each(Writes(Register::Vector(k))));
         }
+        (OperandKind::Print, k) => code.prints[k].registers.iter().for_each(|k| reads(*k, 1)),
         _ => {}
     }
 }

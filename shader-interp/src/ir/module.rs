@@ -4,7 +4,8 @@ use super::op::Op;
 use super::origin::Origins;
 use super::shape::Variable;
 use super::stage::Stage;
-use pellucid_memory::access::Reference;
+use crate::printf::{FormatError, PrintFormat};
+use pellucid_memory::access::{Reference, Site};
 use smallvec::SmallVec;
 
 /// A scalar SSA value: an index into [`Shader::values`].
@@ -285,6 +286,10 @@ pub struct Shader {
     pub language: SourceLanguage,
     /// Execution modes of the float controls.
     pub float_controls: FloatControls,
+    /// The formats of DebugPrintf.
+    pub prints: Vec<PrintFormat>,
+    /// DebugPrintf instructions that print nothing: instruction, format, and what does not fit.
+    pub malformed_prints: Vec<(Site, String, FormatError)>,
 }
 
 /// Float controls execution modes (SPV_KHR_float_controls), by width 16, 32, 64.

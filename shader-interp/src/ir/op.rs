@@ -372,6 +372,8 @@ pub enum OpKind {
     /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are
     /// deterministic.
     ReadClock(Scope),
+    /// DebugPrintf by a format of `Shader::prints`: WorkgroupId z, y and x and SubgroupId, then the arguments.
+    Print(u32),
     /// With notes: the lanes whose argument, a Bool, holds do what this finding says.
     Note(FindingId),
     /// With notes: the argument selects a descriptor, and is to be equal in all running lanes.
@@ -531,7 +533,7 @@ impl OpKind {
                 (Fixed, WithOperands, WithOperands, Dropped)
             }
             OpKind::ReadClock(_) => (Fixed, Always, Varying, Dropped),
-            OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
+            OpKind::Print(_) | OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
                 (Fixed, Varying, Varying, Dropped)
             }
         };

@@ -189,6 +189,7 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
+            Some(ExtendedSet::DebugPrintf) => self.debug_printf(i),
             Some(ExtendedSet::Ignored) => {
                 self.defs[i.id(2)? as usize] = Def::Void;
                 Ok(())

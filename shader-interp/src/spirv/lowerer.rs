@@ -10,6 +10,7 @@ use crate::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{Binding, FloatControls, ImageOperand, Label, Scalar, Value, ValueName, WorkgroupObject};
 use crate::pass::builder::Builder;
+use crate::printf::{FormatError, PrintFormat};
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -109,6 +110,8 @@ pub(crate) struct Lowerer<'a> {
     pub float_controls: FloatControls,
     /// Id of the constant decorated WorkgroupSize.
     pub workgroup_size: Option<u32>,
+    pub prints: Vec<PrintFormat>,
+    pub malformed_prints: Vec<(Site, String, FormatError)>,
 }
 
 impl<'a> Lowerer<'a> {

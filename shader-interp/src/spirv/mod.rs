@@ -26,6 +26,7 @@ mod memory;
 mod module;
 mod note;
 mod pointer;
+mod print;
 mod shape;
 mod site;
 mod structure;
@@ -80,6 +81,8 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         local_size: [1, 1, 1],
         float_controls: Default::default(),
         workgroup_size: None,
+        prints: Vec::new(),
+        malformed_prints: Vec::new(),
         module,
         options,
     };
@@ -128,10 +131,13 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         files: Vec::new(),
         language: lowerer.module.language,
         float_controls: lowerer.float_controls,
+        prints: lowerer.prints,
+        malformed_prints: lowerer.malformed_prints,
     };
     let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled)?;
     let mut used = vec![false; lowerer.sites.len()];
     shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
+    shader.malformed_prints.iter().for_each(|(site, ..)| used[site.0 as usize] = true);
     site::mark(&shader.body, &mut used);
     (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &used);
     Ok(shader)

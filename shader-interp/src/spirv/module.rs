@@ -15,6 +15,8 @@ pub(crate) enum ExtendedSet {
     Glsl,
     /// NonSemantic.Shader.DebugInfo.100.
     ShaderDebugInfo,
+    /// NonSemantic.DebugPrintf.
+    DebugPrintf,
     /// Another set that may be ignored.
     Ignored,
 }
@@ -168,6 +170,7 @@ impl<'a> Module<'a> {
                 let set = match name.as_str() {
                     "GLSL.std.450" => ExtendedSet::Glsl,
                     "NonSemantic.Shader.DebugInfo.100" => ExtendedSet::ShaderDebugInfo,
+                    "NonSemantic.DebugPrintf" => ExtendedSet::DebugPrintf,
                     "OpenCL.DebugInfo.100" => ExtendedSet::Ignored,
                     other if other.starts_with("NonSemantic.") => ExtendedSet::Ignored,
                     other => {
