@@ -83,8 +83,7 @@ impl DeviceType {
 pub enum Queues {
     /// COMPUTE and TRANSFER.
     Compute,
-    /// GRAPHICS as well, for applications that refuse a device without it; creating a graphics pipeline is
-    /// refused by name.
+    /// GRAPHICS as well, for applications that refuse a device without it; drawing is refused by name.
     PretendGraphics,
 }
 

@@ -55,14 +55,53 @@ pub fn transfer(
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<Outcome<()>, String> {
     let Some(hazards) = &device.hazards else { return Ok(run(None)) };
-    let mut transfer = Transfer::new();
+    let tag = hazards.command(&standing(device, queue, state).at(), command.name(), None);
+    let operation = Operation {
+        tag,
+        stage: command.transfer_stage(),
+        first: None,
+        does: (Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE),
+        images: command.images(),
+        stores: true,
+    };
+    Ok(self::operation(device, hazards, queue, operation, run)?.0)
+}
+
+/// A queue operation of a command that moves bytes.
+pub struct Operation {
+    /// The command.
+    pub tag: u64,
+    pub stage: Stages,
+    /// The first operation of the same render pass instance.
+    pub first: Option<OperationId>,
+    /// Its accesses: reads and writes.
+    pub does: (Accesses, Accesses),
+    /// The image subresources that it accesses.
+    pub images: Vec<ImageUse>,
+    /// Its writes store values; those of store operations leave what is there.
+    pub stores: bool,
+}
+
+/// Runs a queue operation and checks what it touched.
+///
+/// # Errors
+/// What the command says, or the text of what loses the device.
+pub fn operation(
+    device: &Device,
+    hazards: &Hazards,
+    queue: &Queue,
+    operation: Operation,
+    run: impl FnOnce(Touched<'_>) -> Outcome<()>,
+) -> Result<(Outcome<()>, OperationId), String> {
+    let Operation { tag, stage, first, does: (reads, writes), images, stores } = operation;
+    let mut transfer = Transfer::new(reads, writes);
     let outcome = run(Some(&mut transfer));
-    let standing = standing(device, queue, state);
-    let tag = hazards.command(&standing.at(), command.name(), None);
     let runs = transfer.runs();
-    note_writes(device, &runs);
+    if stores {
+        note_writes(device, &runs);
+    }
     if outcome.is_ok() {
-        let uses: Vec<_> = command.images().into_iter().map(|part| (part, None)).collect();
+        let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
         let through = |range: &Range| uses.iter().map(|(part, _)| &part.image).find(|i| i.holds(*range));
         let access = |(range, operand): &(Range, Operand)| Access {
             range: *range,
@@ -72,10 +111,10 @@ pub fn transfer(
         let bytes: Vec<_> = runs.iter().map(access).collect();
         hazards.uses(tag, &uses, &bytes);
     }
-    let (_, found) = hazards.operation(queue.index, command.transfer_stage(), tag, None, runs);
+    let (id, found) = hazards.operation(queue.index, stage, tag, first, runs);
     report::hazards(device, &found)?;
     report::kept(device)?;
-    Ok(outcome)
+    Ok((outcome, id))
 }
 
 /// Checks the layouts of the images that a dispatch touched, and who may interpret their bytes.
@@ -89,6 +128,7 @@ fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)])
         if let Some((image, layout)) = &through {
             let part = |(level, layer, _)| ImageUse {
                 image: image.clone(),
+                aspects: vk::ImageAspectFlags::empty(),
                 levels: level..level + 1,
                 layers: layer..layer + 1,
                 layout: *layout,
@@ -114,6 +154,14 @@ pub fn barrier(
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
     let found = note(hazards, &standing(device, queue, state).at(), &translate(dependency));
+    performed(device, dependency, &found)
+}
+
+/// Dependencies were taken note of: their transitions from UNDEFINED discard what images hold.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn performed(device: &Device, dependency: &Dependency, found: &[Found]) -> Result<(), String> {
     for b in &dependency.barriers {
         if let BarrierOf::Image(image, range, ..) = &b.of
             && let Some(Changes::Layout(vk::ImageLayout::UNDEFINED, _)) = b.transition()
@@ -121,20 +169,25 @@ pub fn barrier(
             discard(device, image, range);
         }
     }
-    report::hazards(device, &found)?;
+    report::hazards(device, found)?;
     report::kept(device)
 }
 
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
 /// them.
 fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
+    undefined(device, image, &image_ranges(image, range));
+}
+
+/// Bytes of an image hold nothing any more.
+pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
     let Ok((memory, _)) = image.memory() else { return };
     if memory.host_visible || memory.is_freed() {
         return;
     }
     let (address, size) = (memory.bytes().address(), memory.bytes().size());
     let mut unwritten = device.unwritten();
-    for bytes in image_ranges(image, range) {
+    for bytes in bytes {
         unwritten.discard(address, size, bytes.start, bytes.end);
     }
 }

@@ -93,7 +93,8 @@ pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
         BarrierOf::Image(image, range, ..) => {
-            Some((image.bound()?.clone(), image.range(range).ok()?, b.transfers))
+            let (levels, layers) = image.range(range).ok()?;
+            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), b.transfers))
         }
         _ => None,
     };

@@ -108,8 +108,8 @@ struct State {
     layouts_found: Vec<LayoutFound>,
 }
 
-/// Mip levels and array layers.
-pub type Subresources = (std::ops::Range<u32>, std::ops::Range<u32>);
+/// Aspects, mip levels and array layers.
+pub type Subresources = (vk::ImageAspectFlags, std::ops::Range<u32>, std::ops::Range<u32>);
 
 /// The dependencies of a command.
 pub struct Translated {
@@ -296,11 +296,16 @@ impl Hazards {
 
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2: the hazards of its layout transitions.
     pub fn barrier(&self, at: &At<'_>, dependency: &Translated) -> Vec<Found> {
+        let tag = self.command(at, "vkCmdPipelineBarrier", None);
+        self.dependency(at.queue, tag, dependency)
+    }
+
+    /// Dependencies that the command `tag` defines: the hazards of their layout transitions.
+    pub fn dependency(&self, queue: u32, tag: u64, dependency: &Translated) -> Vec<Found> {
         let mut state = self.state();
-        let tag = state.name(at, "vkCmdPipelineBarrier", None);
         let list = state.told(tag, dependency);
         state.transitions(&list, dependency);
-        let hazards = state.tracker.barriers(QueueId(at.queue), &list, tag);
+        let hazards = state.tracker.barriers(QueueId(queue), &list, tag);
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -331,18 +336,18 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// One queue operation of command `tag` with its accesses; `after` is an operation of the same command
-    /// that precedes it.
+    /// One queue operation of command `tag` with its accesses; `first` is the first one of the same command or
+    /// render pass instance, if there is one before it.
     pub fn operation(
         &self,
         queue: u32,
         stage: Stages,
         tag: u64,
-        after: Option<OperationId>,
+        first: Option<OperationId>,
         accesses: impl IntoIterator<Item = (Range, Operand)>,
     ) -> (OperationId, Vec<Found>) {
         let mut state = self.state();
-        let id = state.tracker.begin(QueueId(queue), stage, tag, after);
+        let id = state.tracker.begin(QueueId(queue), stage, tag, first);
         let mut found = Vec::new();
         for (range, operand) in accesses {
             if range.start < range.end {
@@ -412,12 +417,10 @@ impl State {
         let tags = list.iter().flat_map(|d| &d.transitions).map(|t| t.tag);
         let images = dependency.changes.iter().zip(&dependency.images).filter(|(c, _)| c.is_some());
         for (tag, (changes, image)) in tags.zip(images) {
-            let (Some(Changes::Layout(from, to)), Some((image, (levels, layers), external))) =
-                (changes, image)
-            else {
+            let (Some(Changes::Layout(from, to)), Some((image, parts, external))) = (changes, image) else {
                 continue;
             };
-            let found = self.layouts.transition(image, (levels, layers), (*from, *to), *external, tag);
+            let found = self.layouts.transition(image, parts, (*from, *to), *external, tag);
             self.keep_layouts(found, None);
         }
     }
@@ -475,26 +478,28 @@ impl State {
     }
 }
 
-/// What a transfer reads and writes, by region.
+/// What a command that moves bytes reads and writes, by region.
 pub struct Transfer {
     footprint: Footprint,
+    /// Its accesses: reads and writes.
+    does: (Accesses, Accesses),
 }
 
 impl Transfer {
     /// Nothing yet.
-    pub fn new() -> Transfer {
-        Transfer { footprint: Footprint::new() }
+    pub fn new(reads: Accesses, writes: Accesses) -> Transfer {
+        Transfer { footprint: Footprint::new(), does: (reads, writes) }
     }
 
     /// It reads these bytes.
     pub fn read(&mut self, address: u64, size: u64) {
-        let operand = Operand::fixed(Accesses::TRANSFER_READ, Accesses::empty());
+        let operand = Operand::fixed(self.does.0, Accesses::empty());
         self.footprint.add(Range::new(address, size), operand);
     }
 
     /// It writes these bytes.
     pub fn write(&mut self, address: u64, size: u64) {
-        let operand = Operand::fixed(Accesses::empty(), Accesses::TRANSFER_WRITE);
+        let operand = Operand::fixed(Accesses::empty(), self.does.1);
         self.footprint.add(Range::new(address, size), operand);
     }
 

@@ -6,8 +6,10 @@
 //! is opaque: what it holds means nothing to buffers, other images and the host, and what those write to its
 //! bytes makes it undefined. Images are known from the first command on that uses them.
 
+use super::hazards::Subresources;
 use ash::vk;
 use pellucid_memory::commands::Range;
+use pellucid_shader_interp::math::format::Aspect;
 use std::collections::BTreeMap;
 use std::ops;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +18,8 @@ use std::sync::{Arc, Weak};
 /// An image that is bound to memory, as far as its layouts go.
 pub struct Bound {
     pub handle: u64,
+    /// What its format has.
+    pub aspect: Aspect,
     pub tiling: vk::ImageTiling,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
@@ -38,6 +42,16 @@ impl Bound {
     fn part(&self, level: u32, layer: u32) -> Option<Range> {
         let (offset, size) = *self.levels.get(level as usize)?;
         Some(Range::new(self.bytes.start + u64::from(layer) * self.layer + offset, size))
+    }
+
+    /// The aspects that have layouts of their own, in the order in which these are kept.
+    fn planes(&self) -> &'static [Aspect] {
+        match self.aspect {
+            Aspect::DepthStencil => &[Aspect::Depth, Aspect::Stencil],
+            Aspect::Depth => &[Aspect::Depth],
+            Aspect::Stencil => &[Aspect::Stencil],
+            Aspect::Color => &[Aspect::Color],
+        }
     }
 
     /// Whether these device addresses are all its own.
@@ -73,6 +87,8 @@ impl Bound {
 /// Subresources of an image, as a command uses them.
 pub struct ImageUse {
     pub image: Arc<Bound>,
+    /// Aspects; none stands for all that it has.
+    pub aspects: vk::ImageAspectFlags,
     /// Mip levels.
     pub levels: ops::Range<u32>,
     /// Array layers.
@@ -139,7 +155,7 @@ struct Held {
 
 struct Known {
     image: Weak<Bound>,
-    /// Layer after layer, in each the levels.
+    /// Aspect after aspect, in each layer after layer, in each the levels.
     held: Vec<Held>,
 }
 
@@ -148,22 +164,47 @@ impl Known {
     fn first(
         &mut self,
         image: &Bound,
-        (levels, layers): (&ops::Range<u32>, &ops::Range<u32>),
-        wrong: impl Fn(&Held) -> bool,
+        (aspects, levels, layers): &Subresources,
+        wrong: impl Fn(&Held, Aspect) -> bool,
         then: impl Fn(&mut Held),
     ) -> Option<(u32, u32, Held)> {
         let count = image.levels.len() as u32;
+        let named = |aspect: Aspect| match (image.aspect, aspect) {
+            (Aspect::DepthStencil, Aspect::Depth) => *aspects != vk::ImageAspectFlags::STENCIL,
+            (Aspect::DepthStencil, _) => *aspects != vk::ImageAspectFlags::DEPTH,
+            _ => true,
+        };
         let mut found = None;
-        for layer in layers.clone() {
-            for level in levels.clone() {
-                let Some(held) = self.held.get_mut((layer * count + level) as usize) else { continue };
-                if found.is_none() && wrong(held) {
-                    found = Some((level, layer, *held));
+        for (plane, aspect) in (0..).zip(image.planes()).filter(|(_, aspect)| named(**aspect)) {
+            for layer in layers.clone().map(|layer| plane * image.layers + layer) {
+                for level in levels.clone() {
+                    let Some(held) = self.held.get_mut((layer * count + level) as usize) else { continue };
+                    if found.is_none() && wrong(held, *aspect) {
+                        found = Some((level, layer % image.layers, *held));
+                    }
+                    then(held);
                 }
-                then(held);
             }
         }
         found
+    }
+}
+
+/// The layout of one aspect that this one means for it.
+fn of_aspect(layout: vk::ImageLayout, aspect: Aspect) -> vk::ImageLayout {
+    use vk::ImageLayout as L;
+    match (aspect, layout) {
+        (Aspect::Depth, L::DEPTH_STENCIL_ATTACHMENT_OPTIMAL | L::ATTACHMENT_OPTIMAL)
+        | (Aspect::Depth, L::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL) => L::DEPTH_ATTACHMENT_OPTIMAL,
+        (Aspect::Depth, L::DEPTH_STENCIL_READ_ONLY_OPTIMAL | L::READ_ONLY_OPTIMAL)
+        | (Aspect::Depth, L::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL) => L::DEPTH_READ_ONLY_OPTIMAL,
+        (Aspect::Stencil, L::DEPTH_STENCIL_ATTACHMENT_OPTIMAL | L::ATTACHMENT_OPTIMAL)
+        | (Aspect::Stencil, L::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL) => L::STENCIL_ATTACHMENT_OPTIMAL,
+        (Aspect::Stencil, L::DEPTH_STENCIL_READ_ONLY_OPTIMAL | L::READ_ONLY_OPTIMAL)
+        | (Aspect::Stencil, L::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL) => L::STENCIL_READ_ONLY_OPTIMAL,
+        (Aspect::Color, L::ATTACHMENT_OPTIMAL) => L::COLOR_ATTACHMENT_OPTIMAL,
+        (Aspect::Color, L::READ_ONLY_OPTIMAL) => L::SHADER_READ_ONLY_OPTIMAL,
+        _ => layout,
     }
 }
 
@@ -201,17 +242,18 @@ impl Layouts {
         }
         self.known.entry(handle).or_insert_with(|| {
             let held = Held { layout: image.initial_layout, since: Since::Creation, written: false };
-            let count = image.levels.len() * image.layers as usize;
+            let count = image.planes().len() * image.levels.len() * image.layers as usize;
             Known { image: Arc::downgrade(image), held: vec![held; count] }
         })
     }
 
     /// A command uses subresources in a layout.
     pub fn access(&mut self, wanted: &ImageUse, by: u64) -> Option<Mismatch> {
-        let ImageUse { image, levels, layers, layout, writes } = wanted;
+        let ImageUse { image, aspects, levels, layers, layout, writes } = wanted;
         let known = self.of(image);
-        let parts = (levels, layers);
-        let found = known.first(image, parts, |h| h.layout != *layout, |h| h.written |= writes)?;
+        let parts = (*aspects, levels.clone(), layers.clone());
+        let wrong = |h: &Held, aspect| of_aspect(h.layout, aspect) != of_aspect(*layout, aspect);
+        let found = known.first(image, &parts, wrong, |h| h.written |= writes)?;
         Some(mismatch(image, found, Wrong::Access(*layout), Who::Command(by)))
     }
 
@@ -220,17 +262,20 @@ impl Layouts {
     pub fn transition(
         &mut self,
         image: &Arc<Bound>,
-        (levels, layers): (&ops::Range<u32>, &ops::Range<u32>),
+        parts: &Subresources,
         (from, to): (vk::ImageLayout, vk::ImageLayout),
         external: bool,
         tag: u64,
     ) -> Option<Mismatch> {
         let discards = from == vk::ImageLayout::UNDEFINED;
-        let wrong = |h: &Held| !discards && h.layout != from && !(external && h.layout == to);
+        let wrong = |h: &Held, aspect| {
+            let is = |layout| of_aspect(h.layout, aspect) == of_aspect(layout, aspect);
+            !(discards || is(from) || external && is(to))
+        };
         let then = |h: &mut Held| {
             *h = Held { layout: to, since: Since::Transition(tag), written: h.written && !discards };
         };
-        let found = self.of(image).first(image, (levels, layers), wrong, then)?;
+        let found = self.of(image).first(image, parts, wrong, then)?;
         Some(mismatch(image, found, Wrong::OldLayout(from, to), Who::Command(tag)))
     }
 
@@ -254,10 +299,13 @@ impl Layouts {
             if ended || through.is_some_and(|t| t.handle == handle || t.shares(&image)) {
                 continue;
             }
-            let all = (&(0..image.levels.len() as u32), &(0..image.layers));
+            let levels = image.levels.len() as u32;
             if reads {
-                let seen = image.subresources(range).into_iter().find_map(|(level, layer, bytes)| {
-                    let held = known.held.get((layer * all.0.end + level) as usize)?;
+                let parts = image.subresources(range).into_iter();
+                let mut planes =
+                    parts.flat_map(|part| (0..image.planes().len() as u32).map(move |p| (part, p)));
+                let seen = planes.find_map(|((level, layer, bytes), plane)| {
+                    let held = known.held.get(((plane * image.layers + layer) * levels + level) as usize)?;
                     let whole = matches!(by, Who::Command(_)) || seen_by_host(bytes, range);
                     (whole && held.written && opaque(&image, held.layout)).then_some((level, layer, *held))
                 });
@@ -271,7 +319,7 @@ impl Layouts {
                     image.tiling != vk::ImageTiling::LINEAR || part.start < part.end
                 };
                 for (at, held) in known.held.iter_mut().enumerate() {
-                    let (layer, level) = (at as u32 / all.0.end, at as u32 % all.0.end);
+                    let (layer, level) = (at as u32 / levels % image.layers, at as u32 % levels);
                     let defined = held.layout != vk::ImageLayout::UNDEFINED;
                     if defined && opaque(&image, held.layout) && reached(level, layer) {
                         let since = Since::Overwritten(by);

@@ -8,6 +8,7 @@ use super::{BoundSet, Command, Recorded};
 use crate::boundary::Origin;
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::render_pass::Recording;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
 use crate::report;
@@ -47,6 +48,8 @@ pub struct Recorder {
     /// The sets that vkCmdPushDescriptorSetKHR made, by set number.
     pub pushed: BTreeMap<u32, Arc<DescriptorSet>>,
     bound: Vec<BoundSet>,
+    /// What is being rendered.
+    pub rendering: Option<Recording>,
 }
 
 impl Recorder {
@@ -72,6 +75,7 @@ impl CommandBuffer {
             error: None,
             pushed: BTreeMap::new(),
             bound: Vec::new(),
+            rendering: None,
         };
         CommandBuffer { device, level, recorder: Mutex::new(recorder) }
     }
@@ -103,6 +107,7 @@ impl CommandBuffer {
             error: None,
             pushed: BTreeMap::new(),
             bound: Vec::new(),
+            rendering: None,
         };
         Ok(before)
     }
@@ -117,6 +122,7 @@ impl CommandBuffer {
             return Err(Error::usage("the command buffer is not recording"));
         }
         recorder.pushed.clear();
+        recorder.rendering = None;
         if let Some(error) = recorder.error.take() {
             recorder.state = State::Invalid;
             return Err(Error { code: error.code, message: None });
@@ -135,6 +141,7 @@ impl CommandBuffer {
         recorder.bound.clear();
         recorder.error = None;
         recorder.pushed.clear();
+        recorder.rendering = None;
         recorder.recorded.take()
     }
 

@@ -13,7 +13,7 @@ use pellucid_shader_interp::math::format::Aspect;
 /// In check mode: where a command says which bytes it touched.
 pub type Touched<'a> = Option<&'a mut Transfer>;
 
-fn moved(touched: &mut Touched<'_>, from: (&Allocation, u64), to: (&Allocation, u64), size: u64) {
+pub(super) fn moved(touched: &mut Touched<'_>, from: (&Allocation, u64), to: (&Allocation, u64), size: u64) {
     if let Some(t) = touched {
         t.read(from.0.address() + from.1, size);
         t.write(to.0.address() + to.1, size);
@@ -88,7 +88,7 @@ pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) 
 }
 
 /// Where the aspects of a texel are: their first byte, and their bytes.
-fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
+pub(super) fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
     let combined = image.format == vk::Format::D32_SFLOAT_S8_UINT;
     let sample = image.layout.texel / u64::from(image.samples);
     match aspects {
@@ -99,18 +99,18 @@ fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
 }
 
 /// A box of texels in an image: where its rows are.
-struct Texels<'a> {
-    memory: &'a Allocation,
+pub(super) struct Texels<'a> {
+    pub(super) memory: &'a Allocation,
     /// First byte of the box.
-    start: u64,
-    row: u64,
+    pub(super) start: u64,
+    pub(super) row: u64,
     slice: u64,
     layer: u64,
 }
 
 /// Texels of a box in level `level`, from layer `layer`; depth slices of a 3D image and layers are both
 /// allowed to run.
-fn texels<'a>(
+pub(super) fn texels<'a>(
     image: &'a Image,
     level: u32,
     layer: u32,
@@ -275,9 +275,14 @@ pub fn image_to_buffer(
     })
 }
 
-/// The bytes that a sample of these aspects is cleared to.
-fn cleared(image: &Image, value: Cleared, aspects: vk::ImageAspectFlags) -> Outcome<Vec<u8>> {
-    let format = formats::info(image.format).ok_or_else(outside)?;
+/// The bytes that a sample of these aspects is cleared to, in the format of the image or of a view of it.
+pub(super) fn cleared(
+    image: &Image,
+    format: vk::Format,
+    value: Cleared,
+    aspects: vk::ImageAspectFlags,
+) -> Outcome<Vec<u8>> {
+    let format = formats::info(format).ok_or_else(outside)?;
     // Of a 64-bit format the first two words are the red component, as they are for `encode`.
     let bytes = match value {
         Cleared::Color(color) => format.encode(color),
@@ -310,7 +315,7 @@ pub fn clear(
     let (texel, samples) = (image.layout.texel, u64::from(image.samples));
     for range in ranges {
         let (levels, layers) = image.range(range)?;
-        let bytes = cleared(image, value, range.aspect_mask)?;
+        let bytes = cleared(image, image.format, value, range.aspect_mask)?;
         let (skip, size) = part(image, range.aspect_mask);
         for level in &image.layout.levels[levels.start as usize..levels.end as usize] {
             for layer in layers.clone() {
@@ -322,14 +327,33 @@ pub fn clear(
                 }
                 let rows = u64::from(level.extent[1]) * u64::from(level.extent[2]);
                 for row in 0..rows {
-                    for x in 0..u64::from(level.extent[0]) * samples {
-                        let at = start + row * level.row + x * (texel / samples) + skip;
-                        written(&mut touched, memory.bytes(), at, size);
-                        done(memory.bytes().write(at, &bytes))?;
-                    }
+                    let at = start + row * level.row + skip;
+                    clear_row(image, memory.bytes(), (at, level.extent[0]), &bytes, &mut touched)?;
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Clears a row of texels, which begins at the first byte of the aspects that are cleared, to samples of these
+/// bytes.
+pub(super) fn clear_row(
+    image: &Image,
+    memory: &Allocation,
+    (start, texels): (u64, u32),
+    bytes: &[u8],
+    touched: &mut Touched<'_>,
+) -> Outcome<()> {
+    let count = u64::from(texels) * u64::from(image.samples);
+    let (sample, size) = (image.layout.texel / u64::from(image.samples), bytes.len() as u64);
+    if size == sample {
+        written(touched, memory, start, count * sample);
+        return done(memory.fill(start, count * sample, bytes));
+    }
+    for at in (0..count).map(|n| start + n * sample) {
+        written(touched, memory, at, size);
+        done(memory.write(at, bytes))?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ pub mod buffer;
 pub mod copy;
 pub mod dispatch;
 pub mod reach;
+pub mod render;
 pub mod replay;
 pub mod state;
 pub mod uses;
@@ -134,6 +135,10 @@ pub enum Command {
     ResolveImage(ImageIn, ImageIn, Vec<vk::ImageResolve>),
     /// vkCmdClearColorImage and vkCmdClearDepthStencilImage.
     Clear(ImageIn, Cleared, Vec<vk::ImageSubresourceRange>),
+    /// The beginning and the end of a render pass instance, or of a subpass.
+    Render(Arc<render::Step>),
+    /// vkCmdClearAttachments.
+    ClearAttachments(Vec<render::AttachmentClear>, Vec<vk::ClearRect>),
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
     Barrier(Box<Dependency>),
     /// vkCmdSetEvent and vkCmdSetEvent2.

@@ -1,7 +1,7 @@
 //! Replay: a queue's worker runs the commands of a command buffer, in order, each to its end.
 
 use super::state::State;
-use super::{Command, CopyQueryResults, Recorded, blit, copy, dispatch};
+use super::{Command, CopyQueryResults, Recorded, blit, copy, dispatch, render};
 use crate::check::commands as check;
 use crate::check::dependency::translate;
 use crate::device::Device;
@@ -37,7 +37,7 @@ pub fn run<'a>(
 }
 
 /// A command that the application's mistake made impossible: said, not run, and the device goes on.
-fn skipped(device: &Device, what: &str, outcome: Result<(), Error>) {
+pub(super) fn skipped(device: &Device, what: &str, outcome: Result<(), Error>) {
     let Err(error) = outcome else { return };
     let Some(text) = &error.message else { return };
     let text = format!("{what}: {text}");
@@ -67,6 +67,10 @@ fn step<'a>(
         // in run mode.
         Command::Barrier(dependency) => {
             check::barrier(device, queue, state, dependency, |hazards, at, told| hazards.barrier(at, told))?;
+        }
+        Command::Render(step) => step.run(device, queue, state)?,
+        Command::ClearAttachments(attachments, rects) => {
+            render::clear(device, queue, state, attachments, rects)?;
         }
         Command::SetEvent(event, dependency) => {
             let standing = || check::standing(device, queue, state);

@@ -1,6 +1,7 @@
 //! What a command buffer has bound, as the interpreter takes it.
 
 use super::reach::Reach;
+use super::render::Rendering;
 use crate::addresses::AddressMap;
 use crate::caps::PUSH_CONSTANTS;
 use crate::device::Device;
@@ -12,6 +13,7 @@ use crate::report::Object;
 use crate::report::texel::{self, Layers};
 use ash::vk;
 use pellucid_memory::access::Reference;
+use pellucid_memory::commands::OperationId;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::interface::{Descriptor, Resources};
 use pellucid_shader_interp::ir::Binding;
@@ -55,6 +57,10 @@ pub struct State<'a> {
     pub reach: &'a Reach,
     /// The resources of the last dispatch, as long as nothing changes.
     pub ready: Option<Ready>,
+    /// What is being rendered to.
+    pub rendering: Option<Arc<Rendering>>,
+    /// The first operation of the render pass instance.
+    pub instance: Option<OperationId>,
 }
 
 /// The resources of the last dispatch, as long as nothing changes.
@@ -73,12 +79,15 @@ impl<'a> State<'a> {
             labels: labels.to_vec(),
             reach,
             ready: None,
+            rendering: None,
+            instance: None,
         }
     }
 
-    /// Nothing bound, in a secondary command buffer.
+    /// Nothing bound, in a secondary command buffer, which goes on with what is being rendered.
     pub fn of_secondary(&self) -> State<'a> {
-        State::new(&self.labels, self.reach)
+        let (rendering, instance) = (self.rendering.clone(), self.instance);
+        State { rendering, instance, ..State::new(&self.labels, self.reach) }
     }
 
     /// vkCmdBindPipeline.

@@ -33,6 +33,8 @@ impl Command {
             Command::ResolveImage(..) => "vkCmdResolveImage",
             Command::Clear(_, Cleared::Color(_), _) => "vkCmdClearColorImage",
             Command::Clear(_, Cleared::DepthStencil(..), _) => "vkCmdClearDepthStencilImage",
+            Command::Render(step) => step.name,
+            Command::ClearAttachments(..) => "vkCmdClearAttachments",
             Command::Barrier(_) => "vkCmdPipelineBarrier",
             Command::SetEvent(..) => "vkCmdSetEvent",
             Command::WaitEvents(..) => "vkCmdWaitEvents",
@@ -77,6 +79,7 @@ impl Command {
             let layers = first..first.saturating_add(part.layer_count).min(image.layers);
             Some(ImageUse {
                 image: image.bound()?.clone(),
+                aspects: part.aspect_mask,
                 levels: part.mip_level..part.mip_level.saturating_add(1),
                 layers,
                 layout: image.layout,
@@ -110,14 +113,17 @@ impl Command {
             }
             Command::Clear(to, _, ranges) => {
                 let Some(bound) = to.bound() else { return Vec::new() };
-                let of = |(levels, layers)| ImageUse {
+                let of = |(aspects, (levels, layers))| ImageUse {
                     image: bound.clone(),
+                    aspects,
                     levels,
                     layers,
                     layout: to.layout,
                     writes: true,
                 };
-                ranges.iter().filter_map(|range| to.range(range).ok()).map(of).collect()
+                let parts =
+                    ranges.iter().filter_map(|range| Some((range.aspect_mask, to.range(range).ok()?)));
+                parts.map(of).collect()
             }
             _ => Vec::new(),
         }
@@ -142,6 +148,7 @@ impl Command {
                 buffer.is_or_uses(object) || image.is_or_uses(object)
             }
             Command::Clear(image, ..) => image.is_or_uses(object),
+            Command::Render(step) => step.uses(object),
             Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),
             Command::WaitEvents(events, _) => events.iter().any(|e| is(e, object)),
             Command::ResetQueries(pool, ..)
@@ -152,6 +159,7 @@ impl Command {
             Command::Execute(secondaries) => secondaries.iter().any(|s| is(s, object)),
             Command::PushConstants(..)
             | Command::Dispatch(..)
+            | Command::ClearAttachments(..)
             | Command::Barrier(_)
             | Command::BeginLabel(_)
             | Command::EndLabel => false,

@@ -13,11 +13,11 @@ use crate::handle;
 use ash::vk;
 use std::sync::Arc;
 
-fn stages(flags: vk::PipelineStageFlags) -> vk::PipelineStageFlags2 {
+pub(crate) fn stages(flags: vk::PipelineStageFlags) -> vk::PipelineStageFlags2 {
     vk::PipelineStageFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
-fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
+pub(crate) fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
 }
 

@@ -1,31 +1,20 @@
-//! Graphics: nothing draws. Render passes, framebuffers and graphics pipelines can be created, bound and
-//! destroyed, because applications make them unasked, or before they know what they will do; state that
-//! is set has no effect; what would render is refused by name.
+//! Graphics: nothing draws. Graphics pipelines can be created, bound and destroyed, because applications make
+//! them unasked, or before they know what they will do; state that is set has no effect; what would draw is
+//! refused by name.
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
-use crate::entry::image_view::ImageView;
 use crate::entry::pipeline;
 use crate::entry::pipeline_cache::PipelineCache;
 use crate::entry::pipeline_layout::PipelineLayout;
+use crate::entry::render_pass::RenderPass;
 use crate::entry::shader::ShaderModule;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
-
-/// A render pass: nothing begins one.
-pub struct RenderPass;
-
-object!(RenderPass, vk::RenderPass, kind::RENDER_PASS);
-
-/// A framebuffer, for render passes that nothing begins.
-pub struct Framebuffer;
-
-object!(Framebuffer, vk::Framebuffer, kind::FRAMEBUFFER);
 
 /// A graphics pipeline: it can be bound, and nothing draws with it. Its shaders are not looked at.
 pub struct Pipeline;
@@ -57,73 +46,6 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         handle::get_optional::<PipelineCache>(cache)?;
         pipeline::create_each(ffi::slice(infos, count), ffi::slice_mut(out, count), |info| create_pipeline(info))
-    }
-
-    /// vkCreateRenderPass.
-    fn create_render_pass(
-        device: vk::Device,
-        _info: *const vk::RenderPassCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::RenderPass,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(RenderPass)))
-    }
-
-    /// vkCreateRenderPass2.
-    fn create_render_pass2(
-        device: vk::Device,
-        _info: *const vk::RenderPassCreateInfo2<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::RenderPass,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(RenderPass)))
-    }
-
-    /// vkDestroyRenderPass.
-    fn destroy_render_pass(
-        device: vk::Device,
-        pass: vk::RenderPass,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<RenderPass>(device, pass, "vkDestroyRenderPass")?;
-        Ok(())
-    }
-
-    /// vkCreateFramebuffer.
-    fn create_framebuffer(
-        device: vk::Device,
-        info: *const vk::FramebufferCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Framebuffer,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
-        handle::get::<RenderPass>(info.render_pass)?;
-        if !info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS) {
-            for view in ffi::slice(info.p_attachments, info.attachment_count) {
-                handle::get::<ImageView>(*view)?;
-            }
-        }
-        ffi::write(out, handle::insert(Arc::new(Framebuffer)))
-    }
-
-    /// vkDestroyFramebuffer.
-    fn destroy_framebuffer(
-        device: vk::Device,
-        framebuffer: vk::Framebuffer,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<Framebuffer>(device, framebuffer, "vkDestroyFramebuffer")?;
-        Ok(())
-    }
-
-    /// vkGetRenderAreaGranularity.
-    fn get_render_area_granularity(device: vk::Device, pass: vk::RenderPass, out: *mut vk::Extent2D) {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<RenderPass>(pass)?;
-        ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 }
 
@@ -181,15 +103,6 @@ refused! {
     cmd_draw_indexed = "vkCmdDrawIndexed" (u32, u32, u32, i32, u32);
     cmd_draw_indirect = "vkCmdDrawIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
     cmd_draw_indexed_indirect = "vkCmdDrawIndexedIndirect" (vk::Buffer, vk::DeviceSize, u32, u32);
-    cmd_clear_attachments = "vkCmdClearAttachments" (u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
-    cmd_begin_render_pass = "vkCmdBeginRenderPass" (*const vk::RenderPassBeginInfo<'_>, vk::SubpassContents);
-    cmd_next_subpass = "vkCmdNextSubpass" (vk::SubpassContents);
-    cmd_end_render_pass = "vkCmdEndRenderPass" ();
     cmd_draw_indirect_count = "vkCmdDrawIndirectCount" (vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
     cmd_draw_indexed_indirect_count = "vkCmdDrawIndexedIndirectCount" (vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
-    cmd_begin_render_pass2 = "vkCmdBeginRenderPass2" (*const vk::RenderPassBeginInfo<'_>, *const vk::SubpassBeginInfo<'_>);
-    cmd_next_subpass2 = "vkCmdNextSubpass2" (*const vk::SubpassBeginInfo<'_>, *const vk::SubpassEndInfo<'_>);
-    cmd_end_render_pass2 = "vkCmdEndRenderPass2" (*const vk::SubpassEndInfo<'_>);
-    cmd_begin_rendering = "vkCmdBeginRendering" (*const vk::RenderingInfo<'_>);
-    cmd_end_rendering = "vkCmdEndRendering" ();
 }

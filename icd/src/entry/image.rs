@@ -17,6 +17,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
+use pellucid_shader_interp::math::format::Aspect;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -217,6 +218,7 @@ impl Image {
         let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
         let bound = Bound {
             handle: self.handle(),
+            aspect: formats::info(self.format).map_or(Aspect::Color, |info| info.aspect),
             tiling: self.tiling,
             initial_layout: self.initial_layout,
             alias: alias.then_some((self.format, self.image_type, self.usage, self.samples)),

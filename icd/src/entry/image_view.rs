@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 pub struct ImageView {
     pub image: Arc<Image>,
-    format: vk::Format,
+    pub format: vk::Format,
     view_type: vk::ImageViewType,
-    levels: std::ops::Range<u32>,
-    layers: std::ops::Range<u32>,
+    pub levels: std::ops::Range<u32>,
+    pub layers: std::ops::Range<u32>,
     swizzle: [u8; 4],
 }
 

@@ -33,6 +33,7 @@ pub mod pipeline_layout;
 pub mod private_data;
 pub mod query;
 pub mod queue;
+pub mod render_pass;
 pub mod sampler;
 pub mod semaphore;
 pub mod shader;

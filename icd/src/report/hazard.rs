@@ -113,6 +113,9 @@ pub fn stages(mask: Stages) -> String {
         (Stages::HOST, "HOST"),
         (Stages::TRANSITION, "ALL_COMMANDS"),
         (Stages::GRAPHICS, "ALL_GRAPHICS"),
+        (Stages::EARLY_FRAGMENT_TESTS, "EARLY_FRAGMENT_TESTS"),
+        (Stages::LATE_FRAGMENT_TESTS, "LATE_FRAGMENT_TESTS"),
+        (Stages::COLOR_ATTACHMENT_OUTPUT, "COLOR_ATTACHMENT_OUTPUT"),
     ];
     bits(&names, |bit| mask.contains(bit))
 }
@@ -129,6 +132,10 @@ pub fn accesses(mask: Accesses) -> String {
         (Accesses::TRANSFER_WRITE, "TRANSFER_WRITE"),
         (Accesses::HOST_READ, "HOST_READ"),
         (Accesses::HOST_WRITE, "HOST_WRITE"),
+        (Accesses::COLOR_ATTACHMENT_READ, "COLOR_ATTACHMENT_READ"),
+        (Accesses::COLOR_ATTACHMENT_WRITE, "COLOR_ATTACHMENT_WRITE"),
+        (Accesses::DEPTH_STENCIL_ATTACHMENT_READ, "DEPTH_STENCIL_ATTACHMENT_READ"),
+        (Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE, "DEPTH_STENCIL_ATTACHMENT_WRITE"),
     ];
     bits(&names, |bit| mask.contains(bit))
 }

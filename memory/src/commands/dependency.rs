@@ -6,9 +6,9 @@ use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
 bitflags! {
-    /// The pipeline stages that a compute and transfer queue can execute. The driver maps the 64-bit stage
-    /// masks of the API to these: `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is
-    /// [`Stages::DEVICE`], `NONE`, a source `TOP_OF_PIPE` and a destination `BOTTOM_OF_PIPE` are empty.
+    /// The pipeline stages in which something can execute. The driver maps the 64-bit stage masks of the API
+    /// to these: `ALL_TRANSFER` is the four transfer stages, `ALL_COMMANDS` is [`Stages::DEVICE`], `NONE`, a
+    /// source `TOP_OF_PIPE` and a destination `BOTTOM_OF_PIPE` are empty.
     ///
     /// Image layout transitions and queue family ownership transfers "do not occur in a defined stage": of
     /// the stage masks only `ALL_COMMANDS` holds them.
@@ -31,10 +31,20 @@ bitflags! {
         const HOST = 64;
         /// No stage of the API: layout transitions and ownership transfers.
         const TRANSITION = 128;
-        /// The graphics stages. Nothing executes in them, but dependencies may chain through them.
+        /// The stages of drawing but the next three. Nothing executes in them, but dependencies may chain
+        /// through them.
         const GRAPHICS = 256;
+        /// VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT: load operations of depth and stencil attachments.
+        const EARLY_FRAGMENT_TESTS = 512;
+        /// VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT: store operations of depth and stencil attachments.
+        const LATE_FRAGMENT_TESTS = 1024;
+        /// VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT: load and store operations of color attachments,
+        /// and resolves of all attachments.
+        const COLOR_ATTACHMENT_OUTPUT = 2048;
+        /// VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT.
+        const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048;
         /// All that the device executes: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
-        const DEVICE = 63 | 128 | 256;
+        const DEVICE = 63 | 128 | 256 | 512 | 1024 | 2048;
         /// VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT.
         const ALL_TRANSFER = 4 | 8 | 16 | 32;
     }
@@ -66,26 +76,50 @@ bitflags! {
         const HOST_WRITE = 256;
         /// The read and write of a layout transition or an ownership transfer: in no access scope.
         const TRANSITION = 512;
+        /// VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT.
+        const COLOR_ATTACHMENT_READ = 1024;
+        /// VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT.
+        const COLOR_ATTACHMENT_WRITE = 2048;
+        /// VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT.
+        const DEPTH_STENCIL_ATTACHMENT_READ = 4096;
+        /// VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT.
+        const DEPTH_STENCIL_ATTACHMENT_WRITE = 8192;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
         /// VK_ACCESS_2_MEMORY_READ_BIT.
-        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128;
+        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096;
         /// VK_ACCESS_2_MEMORY_WRITE_BIT.
-        const MEMORY_WRITE = 16 | 64 | 256;
+        const MEMORY_WRITE = 16 | 64 | 256 | 2048 | 8192;
     }
 }
+
+/// Stages of a pipeline and those that logically follow them, in this order.
+const FOLLOWS: [(Stages, Stages); 4] = [
+    (Stages::DRAW_INDIRECT, Stages::COMPUTE_SHADER.union(Stages::GRAPHICS)),
+    (Stages::GRAPHICS, Stages::EARLY_FRAGMENT_TESTS),
+    (Stages::EARLY_FRAGMENT_TESTS, Stages::LATE_FRAGMENT_TESTS),
+    (Stages::LATE_FRAGMENT_TESTS, Stages::COLOR_ATTACHMENT_OUTPUT),
+];
 
 impl Stages {
     /// The stages of a first synchronization scope: these and the logically earlier ones.
     pub fn with_earlier(self) -> Stages {
-        let later = Stages::COMPUTE_SHADER | Stages::GRAPHICS;
-        if self.intersects(later) { self | Stages::DRAW_INDIRECT } else { self }
+        FOLLOWS.iter().rev().fold(
+            self,
+            |all, (earlier, later)| {
+                if all.intersects(*later) { all | *earlier } else { all }
+            },
+        )
     }
 
     /// The stages of a second synchronization scope: these and the logically later ones.
     pub fn with_later(self) -> Stages {
-        let later = Stages::COMPUTE_SHADER | Stages::GRAPHICS;
-        if self.contains(Stages::DRAW_INDIRECT) { self | later } else { self }
+        FOLLOWS.iter().fold(
+            self,
+            |all, (earlier, later)| {
+                if all.intersects(*earlier) { all | *later } else { all }
+            },
+        )
     }
 
     /// The accesses that these stages can perform (Vulkan 1.3, table *Supported access types*).
@@ -102,6 +136,12 @@ impl Stages {
         }
         if self.intersects(Stages::ALL_TRANSFER) {
             a |= Accesses::TRANSFER_WRITE;
+        }
+        if self.intersects(Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS) {
+            a |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
+        }
+        if self.contains(Stages::COLOR_ATTACHMENT_OUTPUT) {
+            a |= Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
         }
         if self.contains(Stages::HOST) {
             a |= Accesses::HOST_READ | Accesses::HOST_WRITE;

@@ -108,8 +108,9 @@ pub(super) struct Operation {
     pub stage: Stages,
     pub number: u64,
     pub tag: u64,
-    /// The operation of the same command that precedes it (the parameter read of an indirect dispatch).
-    after: Option<OperationId>,
+    /// The first operation of the same command (the parameter read of an indirect dispatch) or of the same
+    /// render pass instance. What follows it on the queue is ordered up to this operation.
+    first: OperationId,
 }
 
 /// Tracks which accesses of queue operations are ordered. See the module page.
@@ -367,13 +368,14 @@ impl Tracker {
         self.finish(queue, vec![(dependency, known, counts)], tag)
     }
 
-    /// A queue operation begins. All its accesses must be given before the next command of the queue.
+    /// A queue operation begins; `first` is the first one of the same command or render pass instance, if
+    /// there is one before it. All its accesses must be given before the next command of the queue.
     pub fn begin(
         &mut self,
         queue: QueueId,
         stage: Stages,
         tag: u64,
-        after: Option<OperationId>,
+        first: Option<OperationId>,
     ) -> OperationId {
         let state = self.queues.entry(queue).or_default();
         let count = state.counts.entry(stage).or_default();
@@ -382,7 +384,7 @@ impl Tracker {
         let start = state.start(stage).cloned().unwrap_or_default();
         state.ends.entry(stage).or_default().join(&start);
         let id = OperationId(self.forgotten + self.operations.len() as u64);
-        self.operations.push_back(Operation { queue, stage, number, tag, after });
+        self.operations.push_back(Operation { queue, stage, number, tag, first: first.unwrap_or(id) });
         if self.operations.len() > REMEMBERED_OPERATIONS {
             self.operations.pop_front();
             self.forgotten += 1;
@@ -444,11 +446,10 @@ impl Tracker {
             // Its writes are available where it has executed.
             return self.unavailable(earlier, later, range).is_empty();
         }
-        self.operation(later.operation).and_then(|o| o.after) == Some(earlier.operation)
-            || self.start(later).is_some_and(|k| {
-                let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: Accesses::empty() };
-                k.executed.get(stream) >= earlier.number
-            })
+        self.start(later).is_some_and(|k| {
+            let stream = Stream { queue: earlier.queue, stage: earlier.stage, access: Accesses::empty() };
+            k.executed.get(stream) >= earlier.number
+        })
     }
 
     fn start(&self, later: &Record) -> Option<&Knowledge> {
@@ -492,7 +493,8 @@ impl Tracker {
     /// The bytes of `range` on which the two accesses are not location-ordered.
     fn unordered(&self, earlier: &Record, later: &Record, range: Range) -> Vec<Range> {
         let (w, y) = (&earlier.operand, &later.operand);
-        if earlier.operation == later.operation {
+        let first = self.operation(later.operation).map_or(later.operation, |operation| operation.first);
+        if earlier.queue == later.queue && earlier.operation >= first {
             return Vec::new();
         }
         let transitions = [earlier.stage, later.stage] == [Stages::TRANSITION; 2];
