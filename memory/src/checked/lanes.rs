@@ -395,7 +395,7 @@ impl FastPath {
             && first.agent.wrapping_sub(self.first_agent) < self.group_agents
             && latest.agent.wrapping_sub(self.first_agent) < self.group_agents;
         if enough {
-            cell.forgot = true;
+            cell.forgot |= first.agent != record.agent && latest.agent != record.agent;
         } else {
             if cell.forgets(&record, 15) {
                 return false;

@@ -276,9 +276,11 @@ impl History {
             }
         }
         if self.reads.len() == MOST_READS && !self.whole {
-            let oldest = self.reads.remove(0);
-            self.seen(oldest.saw);
-            self.keep_repeats(&oldest);
+            // Nobody sees less than who is forgotten: the one who saw the least takes the fewest values away.
+            let least = (0..MOST_READS).min_by_key(|index| self.reads[*index].saw).unwrap_or(0);
+            let forgotten = self.reads.remove(least);
+            self.seen(forgotten.saw);
+            self.keep_repeats(&forgotten);
         }
         self.reads.push(Read { record, bytes, saw, at: self.next, repeats, quiet });
     }

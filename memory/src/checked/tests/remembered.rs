@@ -137,3 +137,39 @@ fn who_comes_after_a_read_sees_no_less() {
         assert_eq!(m.load(3, lane, U, 8, SHARED), 7);
     }
 }
+
+#[test]
+fn a_private_read_races_although_a_visible_one_before_it_saw_the_write() {
+    for size in [4, 2] {
+        for twin in [PRIVATE, SHARED] {
+            let mut m = Machine::stale();
+            m.store(1, 0, U, 8, How { size, ..SHARED }, 7);
+            m.barrier(2, 0, Scope::Workgroup, both(U | W));
+            assert_eq!(m.load(3, 40, U, 8, How { size, ..coherent(Scope::Subgroup) }), 7);
+            m.load(4, 40, U, 8, How { size, ..twin });
+            let expected: &[FindingId] = if twin.non_private { &[] } else { &[FindingId::RacePrivate] };
+            assert_eq!(m.ids(), expected, "{size}");
+        }
+    }
+}
+
+#[test]
+fn readers_that_are_not_remembered_take_no_old_values_from_others() {
+    // The first reader reads again, and there are no more readers than a word remembers.
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 8, SHARED, 7);
+    m.barrier(2, 0, Scope::Workgroup, both(U | W));
+    for lane in [0, 40, 0] {
+        assert_eq!(m.load(3, lane, U, 8, SHARED), 7);
+    }
+    assert_eq!(m.load(3, 64, U, 8, SHARED), 0);
+    // One has seen the newest value, and then more read the old one than a history remembers.
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 8, SHARED, 7);
+    assert_eq!(m.load(2, 0, U, 8, SHARED), 7);
+    for site in [3, 4] {
+        for lane in 64..128 {
+            assert_eq!(m.load(site, lane, U, 8, SHARED), 0, "invocation {lane} at {site}");
+        }
+    }
+}

@@ -110,7 +110,7 @@ impl Online {
                 && other.kind.reference == later.kind.reference
                 && other.saw.contains(&earlier)
         };
-        let plain_read = later.kind.read && !later.kind.write;
+        let plain_read = later.kind.read && !later.kind.write && later.kind.non_private;
         let another = entry.record.agent != later.agent;
         self.order().ordered(&entry.record, &entry.kind, later)
             || (another && self.covered(earlier, location, |w, kind| self.order().ordered(w, kind, later)))
