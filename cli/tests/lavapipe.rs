@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr)]
 
 use ash::vk;
-use pellucid_memory::litmus::random::Random;
+use pellucid_memory::random::Random;
 use pellucid_test_host::{COHERENT, Vulkan};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

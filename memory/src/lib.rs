@@ -64,6 +64,7 @@ pub mod outline;
 pub mod plain;
 pub mod progress;
 pub mod race;
+pub mod random;
 pub mod raw;
 pub mod scope;
 pub mod system;

@@ -8,6 +8,7 @@
 
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::Heap;
+use pellucid_memory::random::Random;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -285,17 +286,6 @@ fn an_invalidate_of_untouched_memory_commits_nothing() {
     assert!(resident() < before + (16 << 20));
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
-    }
-}
-
 /// What a correct program knows of one byte.
 #[derive(Clone, Copy, Default)]
 struct Byte {
@@ -319,9 +309,9 @@ struct Program {
 
 impl Program {
     fn range(&mut self) -> Range<u64> {
-        let most = [1, 4, 16, 200, 5000][self.random.next(5) as usize];
-        let start = self.random.next(SIZE);
-        start..(start + 1 + self.random.next(most)).min(SIZE)
+        let most = [1, 4, 16, 200, 5000][self.random.below(5) as usize];
+        let start = self.random.below(SIZE);
+        start..(start + 1 + self.random.below(most)).min(SIZE)
     }
 
     fn all(&self, range: &Range<u64>, is: impl Fn(&Byte) -> bool) -> bool {
@@ -365,14 +355,14 @@ impl Program {
                 self.invalidate(&edge);
             }
         }
-        let same = self.random.next(3);
-        let value = self.random.next(256) as u8;
+        let same = self.random.below(3);
+        let value = self.random.below(256) as u8;
         for at in range.clone() {
             let byte = self.bytes[at as usize];
             let value = match same {
                 0 => byte.host,
                 1 => value,
-                _ => self.random.next(256) as u8,
+                _ => self.random.below(256) as u8,
             };
             self.m.put(at, value);
             self.bytes[at as usize] = Byte { host: value, dirty: true, ..byte };
@@ -395,10 +385,10 @@ impl Program {
         if !self.all(&atoms(&range), |b| !b.dirty) {
             self.flush(&range);
         }
-        let fill = self.random.next(256) as u8;
-        let bytes: Vec<u8> = match self.random.next(2) {
+        let fill = self.random.below(256) as u8;
+        let bytes: Vec<u8> = match self.random.below(2) {
             0 => vec![fill; (range.end - range.start) as usize],
-            _ => range.clone().map(|_| self.random.next(256) as u8).collect(),
+            _ => range.clone().map(|_| self.random.below(256) as u8).collect(),
         };
         self.m.device_writes(range.start, &bytes);
         self.each(&range, |at, byte, _| {
@@ -418,17 +408,17 @@ impl Program {
 fn random_programs(operations: u64) {
     let mut done = 0;
     for seed in 1.. {
-        let random = Random(seed * 0x9e37_79b9_7f4a_7c15);
+        let random = Random::new(seed);
         let m = Mapped::new(HostMemory::NonCoherent);
         let mut program = Program { m, bytes: vec![Byte::default(); SIZE as usize], random };
         for _ in 0..2000 {
             let range = program.range();
-            match program.random.next(11) {
+            match program.random.below(11) {
                 0..3 => program.write(&range),
                 3..5 => program.read(&range),
                 5..7 => program.device_write(&range),
                 7 => program.device_read(&range),
-                8 if program.random.next(2) == 0 => program.flush(&(0..SIZE)),
+                8 if program.random.below(2) == 0 => program.flush(&(0..SIZE)),
                 8 => program.flush(&range),
                 9 => program.m.memory.expect_writes(),
                 _ if program.all(&atoms(&range), |b| !b.dirty) => program.invalidate(&range),

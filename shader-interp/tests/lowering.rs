@@ -3,6 +3,7 @@
 //! module, however broken, makes it panic.
 
 use expect_test::expect_file;
+use pellucid_memory::random::Random;
 use pellucid_shader_interp::{CompileError, CompileOptions, spirv};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -157,13 +158,8 @@ fn headers_are_checked() {
 #[test]
 fn broken_modules_are_errors_not_panics() {
     let files: Vec<Vec<u32>> = ACCEPTED.iter().map(|name| words(name)).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = move |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
+    let mut random = Random::new(0);
+    let mut random = move |below: usize| random.below(below);
     let mut accepted = 0;
     for _ in 0..4000 {
         let mut words = files[random(files.len())].clone();

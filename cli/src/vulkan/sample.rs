@@ -11,6 +11,7 @@ use crate::driver;
 use anyhow::Context as _;
 use pellucid_memory::input;
 use pellucid_memory::litmus::program::Program;
+use pellucid_memory::random;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -182,18 +183,10 @@ fn add(sample: &mut Sample, batch: Batch, first: u64) {
     }
 }
 
-/// The finalizer of SplitMix64.
-fn mix(seed: u64, number: u64) -> u64 {
-    let mut x = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 /// Runs one batch in a process of its own.
 fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, NoSample> {
     let failed = |error: &dyn std::fmt::Display| NoSample::Failed(error.to_string());
-    let seed = mix(how.seed, number);
+    let seed = random::nth(how.seed, number);
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let executable = std::env::current_exe().map_err(|error| failed(&error))?;
     let mut command = Command::new(executable);

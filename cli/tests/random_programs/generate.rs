@@ -2,7 +2,7 @@
 
 use super::program::{Condition, How, Index, Node, Op, Place, Program, Through, Turns, WORDS, Width};
 use pellucid_memory::access::AtomicOp;
-use pellucid_memory::litmus::random::Random;
+use pellucid_memory::random::Random;
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 
 mod noise;

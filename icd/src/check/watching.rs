@@ -5,19 +5,11 @@ use crate::config::Config;
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{Absence, AccessInfo, Fact, Finding, FindingId};
+use pellucid_memory::random::nth;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{self, Waiting};
-
-/// The seed of one dispatch's schedule: repeated submissions explore different schedules.
-fn schedule_seed(seed: u64, number: u32) -> u64 {
-    // The finalizer of SplitMix64.
-    let mut x = seed.wrapping_add((u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
 
 /// The seeded scheduler of a progress model, which also keeps what the executor tells it.
 pub struct Watching<'a> {
@@ -37,13 +29,14 @@ pub type Tell<'a> = dyn Fn(&[Finding]) -> Result<(), Trap> + 'a;
 impl<'a> Watching<'a> {
     /// Watches a dispatch.
     pub fn new(config: &Config, dispatch: Dispatch<'a>) -> Watching<'a> {
-        let seed = schedule_seed(config.seed, dispatch.number);
+        // Repeated submissions explore different schedules.
+        let seed = nth(config.seed, u64::from(dispatch.number));
         Watching::under(ProgressScheduler::new(config.progress, seed), dispatch)
     }
 
     /// Watches a rehearsal of it, the `rehearsal`-th.
     pub fn of_rehearsal(config: &Config, dispatch: Dispatch<'a>, rehearsal: u32) -> Watching<'a> {
-        let seed = schedule_seed(schedule_seed(config.seed, dispatch.number), rehearsal);
+        let seed = nth(nth(config.seed, u64::from(dispatch.number)), u64::from(rehearsal));
         let even = rehearsal.is_multiple_of(2);
         let schedule = if even { ProgressScheduler::new } else { ProgressScheduler::steady };
         Watching::under(schedule(config.progress, seed), dispatch)

@@ -6,7 +6,8 @@ use crate::access::AtomicOp;
 use crate::finding::FindingId;
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, ModelOptions};
 use crate::race::StaticAccess;
-use crate::race::tests::{Case, Random, Step, random_case};
+use crate::race::tests::{Case, Step, random_case};
+use crate::random::Random;
 
 const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 
@@ -199,7 +200,7 @@ fn random_programs_are_consistent_and_alarms_are_true() {
     let programs: u32 =
         std::env::var("PELLUCID_TEST_EXECUTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     let mut tally = Tally::default();
-    let mut random = Random(0x51_7cc1_b727_220a);
+    let mut random = Random::new(0x51_7cc1_b727_220a);
     for seed in 0..programs {
         // Short programs are often race-free, long ones hardly ever.
         let case = random_case(&mut random, true, 6, 6 + (seed % 16) as usize, 2);

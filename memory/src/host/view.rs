@@ -6,6 +6,7 @@ use super::spans::Spans;
 use super::watch::Watched;
 use crate::device::ATOM;
 use crate::heap::HeapError;
+use crate::random::mix;
 use std::ops::Range;
 
 /// Unseen bytes in a row that a host which writes beside them leaves as they are by chance once in 2^32.
@@ -95,13 +96,6 @@ fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>, between: u64) {
 /// The pages that hold the bytes.
 fn pages(range: &Range<u64>) -> Range<u64> {
     range.start / PAGE * PAGE..range.end.next_multiple_of(PAGE)
-}
-
-/// The finalizer of SplitMix64.
-fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// Eight bytes of which none is that of `old` or of `new` in its place.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::ModelOptions;
+use crate::random::Random;
 use crate::scope::{Scope, Semantics, StorageClasses};
 
 use super::axioms::{self, Goal, Limits};
@@ -14,42 +15,6 @@ use super::machine;
 use super::program::{
     Access, Arithmetic, Comparison, Condition, Instruction, Operand, Program, Term, Thread, Update, Variable,
 };
-
-/// A generator of pseudo-random numbers (SplitMix64).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// A generator that starts from a seed.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    pub fn below<N: TryInto<u64> + TryFrom<u64> + Default>(&mut self, bound: N) -> N {
-        let bound = bound.try_into().unwrap_or(1).max(1);
-        N::try_from(self.bits() % bound).unwrap_or_default()
-    }
-
-    /// True in `percent` of 100 cases.
-    pub fn chance(&mut self, percent: impl TryInto<u64>) -> bool {
-        self.below(100) < percent.try_into().unwrap_or(0)
-    }
-
-    /// One of several.
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 const SCOPES: [Scope; 6] =
     [Scope::Subgroup, Scope::Workgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device, Scope::Device];

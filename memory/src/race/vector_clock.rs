@@ -294,12 +294,7 @@ fn merge(a: &[Span], b: &[Span]) -> SmallVec<[Span; 1]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A small deterministic generator.
-    fn next(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        *state >> 33
-    }
+    use crate::random::Random;
 
     #[test]
     fn spans_behave_like_a_table_of_maxima() {
@@ -310,15 +305,15 @@ mod tests {
 
     /// Of 40 agents from `base`.
     fn compare_with_a_table(base: AgentId) {
-        let mut state = 7;
+        let mut random = Random::new(7);
         for _ in 0..2000 {
             let mut table = [[0u32; 40]; 2];
             let mut clocks = [VectorClock::default(), VectorClock::default()];
             for _ in 0..6 {
-                let which = (next(&mut state) % 2) as usize;
-                let first = (next(&mut state) % 38) as u32;
-                let end = first + 1 + (next(&mut state) % (40 - u64::from(first) - 1).max(1)) as u32;
-                let time = (next(&mut state) % 4) as u32;
+                let which = random.below(2);
+                let first = random.below(38);
+                let end = first + 1 + random.below(39 - first);
+                let time = random.below(4);
                 clocks[which].join_range(base + first..base + end, time);
                 for slot in &mut table[which][first as usize..end as usize] {
                     *slot = time.max(*slot);

@@ -7,8 +7,9 @@
 //! can run. So a program that needs more than the model gives stops making progress under some seed; one that
 //! does not is not disturbed.
 
-use super::scheduler::{Scheduler, SeededScheduler, Unit, mix};
+use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use pellucid_memory::progress::ProgressModel;
+use pellucid_memory::random::mix;
 use std::collections::BTreeMap;
 
 /// A scheduler that gives each unit no more progress than a model guarantees, as the seed says.

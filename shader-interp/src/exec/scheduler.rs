@@ -4,6 +4,7 @@ use super::divergence::BarrierDivergence;
 use super::waiting::Waiting;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::Finding;
+use pellucid_memory::random::mix;
 use pellucid_memory::system::{Mask, Trap};
 
 /// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their
@@ -103,14 +104,6 @@ impl SeededScheduler {
     pub fn steady(seed: u64) -> SeededScheduler {
         SeededScheduler { stretch: u64::BITS - 1, ..SeededScheduler::new(seed) }
     }
-}
-
-/// A well-mixed function of its arguments (the finalizer of SplitMix64).
-pub(crate) fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 impl Scheduler for SeededScheduler {

@@ -3,19 +3,9 @@
 
 use crate::reference::Invocation;
 use crate::support::*;
+use pellucid_memory::random::Random;
 use pellucid_shader_interp::ir::*;
 use smallvec::SmallVec;
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % below
-    }
-}
 
 #[derive(Clone, Default)]
 struct Visible {
@@ -57,22 +47,22 @@ const TESTS: [Alu; 5] = [Alu::IEqual, Alu::INotEqual, Alu::ULess, Alu::SLess, Al
 
 impl Generator {
     fn word(&mut self, visible: &Visible) -> Value {
-        visible.words[self.random.next(visible.words.len())]
+        visible.words[self.random.below(visible.words.len())]
     }
 
     fn float(&mut self, visible: &Visible) -> Value {
-        visible.floats[self.random.next(visible.floats.len())]
+        visible.floats[self.random.below(visible.floats.len())]
     }
 
     fn bool(&mut self, visible: &Visible) -> Value {
-        visible.bools[self.random.next(visible.bools.len())]
+        visible.bools[self.random.below(visible.bools.len())]
     }
 
     fn straight(&mut self, region: &mut Region, visible: &mut Visible, count: usize) {
         for _ in 0..count {
-            match self.random.next(10) {
+            match self.random.below(10) {
                 0..4 => {
-                    let alu = WORDS[self.random.next(WORDS.len())];
+                    let alu = WORDS[self.random.below(WORDS.len())];
                     let arguments = [self.word(visible), self.word(visible)];
                     let value = self.builder.alu(region, alu, &arguments, Scalar::I32);
                     visible.words.push(value);
@@ -83,7 +73,7 @@ impl Generator {
                     visible.words.push(value);
                 }
                 5 | 6 => {
-                    let alu = TESTS[self.random.next(TESTS.len())];
+                    let alu = TESTS[self.random.below(TESTS.len())];
                     // Small numbers: tests that go both ways.
                     let seven = self.seven;
                     let (x, y) = (self.word(visible), self.word(visible));
@@ -94,12 +84,12 @@ impl Generator {
                 }
                 7 => {
                     let arguments = [self.bool(visible), self.bool(visible)];
-                    let alu = [Alu::LogicalAnd, Alu::LogicalOr][self.random.next(2)];
+                    let alu = [Alu::LogicalAnd, Alu::LogicalOr][self.random.below(2)];
                     let value = self.builder.alu(region, alu, &arguments, Scalar::Bool);
                     visible.bools.push(value);
                 }
                 8 => {
-                    let alu = [Alu::FAdd, Alu::FSub, Alu::FMul][self.random.next(3)];
+                    let alu = [Alu::FAdd, Alu::FSub, Alu::FMul][self.random.below(3)];
                     let arguments = [self.float(visible), self.float(visible)];
                     let value = self.builder.alu(region, alu, &arguments, Scalar::F32);
                     visible.floats.push(value);
@@ -131,14 +121,14 @@ impl Generator {
 
     fn region(&mut self, visible: &mut Visible, depth: usize) -> Region {
         let mut region = Region::new();
-        for _ in 0..1 + self.random.next(3) {
-            let count = 1 + self.random.next(4);
+        for _ in 0..1 + self.random.below(3) {
+            let count = 1 + self.random.below(4);
             self.straight(&mut region, visible, count);
             if self.size == 0 || depth == 0 {
                 break;
             }
             self.size -= 1;
-            match self.random.next(8) {
+            match self.random.below(8) {
                 0 | 1 => self.selection(&mut region, visible, depth),
                 2 | 3 => self.block(&mut region, visible, depth),
                 4 | 5 => self.repetition(&mut region, visible, depth),
@@ -151,13 +141,13 @@ impl Generator {
 
     /// Leaves one of the surrounding blocks, now and then.
     fn maybe_leave(&mut self, region: &mut Region, visible: &Visible) {
-        if self.blocks.is_empty() || self.random.next(3) > 0 {
-            if self.random.next(40) == 0 {
+        if self.blocks.is_empty() || self.random.below(3) > 0 {
+            if self.random.below(40) == 0 {
                 region.push(Node::End);
             }
             return;
         }
-        let (label, results) = self.blocks[self.random.next(self.blocks.len())];
+        let (label, results) = self.blocks[self.random.below(self.blocks.len())];
         let arguments = (0..results).map(|_| self.word(visible)).collect();
         region.push(Node::Leave { label, arguments });
     }
@@ -168,7 +158,7 @@ impl Generator {
         let mut then = self.region(&mut inner, depth - 1);
         self.maybe_leave(&mut then, &inner);
         let mut otherwise = Region::new();
-        if self.random.next(2) == 0 {
+        if self.random.below(2) == 0 {
             let mut inner = visible.clone();
             otherwise = self.region(&mut inner, depth - 1);
             self.maybe_leave(&mut otherwise, &inner);
@@ -178,7 +168,7 @@ impl Generator {
 
     fn block(&mut self, region: &mut Region, visible: &mut Visible, depth: usize) {
         let label = self.builder.label();
-        let results = self.random.next(3);
+        let results = self.random.below(3);
         self.blocks.push((label, results));
         let mut body = Region::new();
         // What is computed before any lane can leave is visible after the block.
@@ -187,7 +177,7 @@ impl Generator {
         let rest = self.region(&mut inner, depth - 1);
         body.extend(rest);
         self.blocks.pop();
-        if results > 0 || self.random.next(2) == 0 {
+        if results > 0 || self.random.below(2) == 0 {
             let arguments = (0..results).map(|_| self.word(&inner)).collect();
             body.push(Node::Leave { label, arguments });
         }
@@ -199,7 +189,8 @@ impl Generator {
     fn repetition(&mut self, region: &mut Region, visible: &mut Visible, depth: usize) {
         let (exit, label) = (self.builder.label(), self.builder.label());
         let counter = self.builder.value(Scalar::I32);
-        let carried: Vec<Value> = (0..self.random.next(3)).map(|_| self.builder.value(Scalar::I32)).collect();
+        let carried: Vec<Value> =
+            (0..self.random.below(3)).map(|_| self.builder.value(Scalar::I32)).collect();
         let flag = self.builder.value(Scalar::Bool);
         let mut initial: SmallVec<[Value; 4]> = SmallVec::from_slice(&[self.zero]);
         initial.extend(carried.iter().map(|_| self.word(visible)));
@@ -207,7 +198,7 @@ impl Generator {
         let seven = self.seven;
         let limit = self.word(visible);
         // The number of rounds differs between lanes, or not.
-        let limit = if self.random.next(3) == 0 {
+        let limit = if self.random.below(3) == 0 {
             self.builder.constant(region, 3, Scalar::I32)
         } else {
             self.builder.alu(region, Alu::And, &[limit, seven], Scalar::I32)
@@ -221,7 +212,7 @@ impl Generator {
         let mut inner = visible.clone();
         self.blocks.push((exit, 0));
         let goes_on = self.builder.alu(&mut body, Alu::ULess, &[counter, limit], Scalar::Bool);
-        let late = self.random.next(2) == 0;
+        let late = self.random.below(2) == 0;
         let leave = |label| vec![Node::Leave { label, arguments: SmallVec::new() }];
         if !late {
             body.push(Node::If { condition: goes_on, then: Vec::new(), otherwise: leave(exit) });
@@ -240,7 +231,7 @@ impl Generator {
             let repeat = again(self);
             body.push(Node::If { condition: goes_on, then: vec![repeat], otherwise: leave(exit) });
         } else {
-            if self.random.next(3) == 0 {
+            if self.random.below(3) == 0 {
                 let condition = self.bool(visible);
                 let repeat = again(self);
                 body.push(Node::If { condition, then: vec![repeat], otherwise: Vec::new() });
@@ -300,7 +291,7 @@ fn random_shader(seed: u64) -> Shader {
     let mut visible =
         Visible { words: vec![id, zero, one, seven, id], floats: vec![float], bools: vec![yes, odd, odd] };
     let mut generator = Generator {
-        random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        random: Random::new(seed),
         builder,
         one,
         seven,

@@ -4,7 +4,7 @@
 use super::machine::{Machine, U, W, access, both, coherent};
 use super::*;
 use crate::access::AtomicOp;
-use crate::race::tests::Random;
+use crate::random::Random;
 use std::collections::BTreeSet;
 
 const WORDS: u32 = 64;
@@ -47,14 +47,14 @@ enum Step {
 
 /// Everything that a program shows: what loads got, and the findings.
 fn run(seed: u64, only_order: bool) -> (Vec<u32>, BTreeSet<String>) {
-    let mut random = Random(seed * 0x9e37_79b9_7f4a_7c15 + 1);
+    let mut random = Random::new(seed);
     let mut machine = Machine::stale();
     machine.memory.core.only_order = only_order;
     let mut got = Vec::new();
     for number in 0..6 + random.below(30) {
         // A few instructions, executed again and again by all subgroups.
         let site = 1 + random.below(6);
-        let mut choices = Random(u64::from(site) * 77 + seed * 1013 + 5);
+        let mut choices = Random::new(u64::from(site) * 77 + seed * 1013 + 5);
         let how = choices.pick(&[
             machine::PRIVATE,
             machine::SHARED,

@@ -3,26 +3,11 @@
 //! uses clocks.
 
 use super::*;
+use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RANGES: [Range; 2] =
     [Range { start: 0x1000, end: 0x1010 }, Range { start: 0x2000, end: 0x2010 }];
-
-/// A deterministic stream of choices.
-pub(super) struct Choices(pub u64);
-
-impl Choices {
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n
-    }
-    pub(super) fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {
@@ -327,7 +312,7 @@ impl Graph {
     }
 }
 
-pub(super) fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
+pub(super) fn masks(c: &mut Random, first: bool) -> (Stages, Accesses) {
     let stages =
         [Stages::COMPUTE_SHADER, Stages::COPY, Stages::CLEAR, Stages::DRAW_INDIRECT, Stages::GRAPHICS];
     if c.below(10) < 4 {
@@ -351,7 +336,7 @@ pub(super) fn masks(c: &mut Choices, first: bool) -> (Stages, Accesses) {
     (s, a)
 }
 
-pub(super) fn dependency(c: &mut Choices) -> Dependency {
+pub(super) fn dependency(c: &mut Random) -> Dependency {
     let (source, from) = masks(c, true);
     let (destination, to) = masks(c, false);
     let d = Dependency::memory(source, from, destination, to);
@@ -383,7 +368,7 @@ struct Outcome {
 
 /// One random program.
 fn program(seed: u64) -> Outcome {
-    let mut c = Choices(seed.wrapping_mul(0x9e3779b97f4a7c15) ^ 0x1234_5678);
+    let mut c = Random::new(seed);
     for _ in 0..4 {
         c.below(2);
     }

@@ -13,11 +13,12 @@
 //! - an invalidate came after the device's write was executed, but before the host was told so: the host has
 //!   the new bytes.
 
-use super::axioms::{Choices, Graph, Node, RANGES, dependency, masks};
+use super::axioms::{Graph, Node, RANGES, dependency, masks};
 use super::*;
 use crate::model::{
     self, Covers, Domain, DomainOperation, Event, EventId, Execution, LocationSet, ModelOptions,
 };
+use crate::random::Random;
 use crate::scope::StorageClasses;
 use std::collections::BTreeMap;
 
@@ -95,7 +96,7 @@ impl Run {
         }
     }
 
-    fn act(&mut self, c: &mut Choices) {
+    fn act(&mut self, c: &mut Random) {
         let range = c.below(2);
         let runs = [RANGES[range]];
         let (coherent, unseen) = (self.coherent[range], self.unseen[range]);
@@ -153,7 +154,7 @@ impl Run {
         }
     }
 
-    fn command(&mut self, c: &mut Choices, q: u32, events: &mut Vec<(usize, EventToken)>) {
+    fn command(&mut self, c: &mut Random, q: u32, events: &mut Vec<(usize, EventToken)>) {
         let (none, to, from) = (Accesses::empty(), Accesses::TRANSFER_WRITE, Accesses::TRANSFER_READ);
         match c.below(6) {
             0 | 1 => {
@@ -406,7 +407,7 @@ fn number(operation: DomainOperation, numbers: &[EventId]) -> DomainOperation {
 }
 
 /// A dependency without transitions, often one to the host.
-fn host_dependency(c: &mut Choices) -> Dependency {
+fn host_dependency(c: &mut Random) -> Dependency {
     let mut d = Dependency { transitions: Vec::new(), ..dependency(c) };
     if c.one_in(2) {
         d.source |= Stages::HOST;
@@ -428,7 +429,7 @@ fn host_dependency(c: &mut Choices) -> Dependency {
 }
 
 fn program(seed: u64) -> Run {
-    let mut c = Choices(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x8765_4321);
+    let mut c = Random::new(seed);
     for _ in 0..4 {
         c.below(2);
     }

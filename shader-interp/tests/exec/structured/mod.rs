@@ -8,14 +8,14 @@ mod program;
 
 use crate::support::{options, run, with_resources};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::random::Random;
 use pellucid_shader_interp::compile;
 use pellucid_shader_interp::exec::modelled::{
     self, BarrierDivergence, ModelledOptions, Scheduler, SeededScheduler, Unit,
 };
 use pellucid_shader_interp::interface::{CompileOptions, Grid};
 use program::{
-    Binary, Case, Expr, Function, GLOBALS, INPUTS, Invocation, Program, Random, Statement, TestAt, Var,
-    generate,
+    Binary, Case, Expr, Function, GLOBALS, INPUTS, Invocation, Program, Statement, TestAt, Var, generate,
 };
 
 /// Notes barriers that not all invocations reached.
@@ -44,7 +44,7 @@ const INVOCATIONS: u32 = GROUPS * emit::LOCAL_SIZE;
 /// What is wrong with what a program does on the input and the schedule of a seed.
 fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     let words = emit::module(program);
-    let mut random = Random(!seed);
+    let mut random = Random::new(!seed);
     let input: Vec<u32> = (0..INPUTS).map(|_| random.below(4)).collect();
     let (mut expected, mut cells) = (Vec::new(), Vec::new());
     for id in 0..INVOCATIONS {

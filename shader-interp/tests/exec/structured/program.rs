@@ -1,5 +1,7 @@
 //! Random programs, and what each invocation of one computes.
 
+use pellucid_memory::random::Random;
+
 /// Words that a program reads.
 pub const INPUTS: usize = 64;
 /// Private variables of the module.
@@ -236,23 +238,6 @@ impl Invocation<'_> {
 
 // ---- random programs ----
 
-/// A sequence of random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % u64::from(bound)) as u32
-    }
-
-    fn chance(&mut self, percent: u32) -> bool {
-        self.below(100) < percent
-    }
-}
-
 /// What surrounds a statement.
 #[derive(Clone, Copy)]
 struct Around {
@@ -275,7 +260,7 @@ struct Generator {
 
 /// The program of a seed.
 pub fn generate(seed: u64) -> Program {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let size = 6 + random.below(24);
     let mut generator = Generator { random, function: 0, loops: 0, size: 0 };
     (0..FUNCTIONS)

@@ -3,6 +3,7 @@
 use super::*;
 use crate::code::{ElementIndex, ImageEntry};
 use crate::ops::image::planar;
+use pellucid_memory::random::Random;
 
 const EXTENT: [u32; 3] = [7, 5, 1];
 
@@ -24,13 +25,8 @@ fn operations() -> Vec<(OpKind, usize, usize)> {
 
 #[test]
 fn the_fast_case_does_what_the_general_one_does() {
-    let mut random = 0x2545_f491_4f6c_dd1du64;
-    let mut next = |below: u32| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        ((random >> 16) % u64::from(below)) as u32
-    };
+    let mut random = Random::new(0);
+    let mut next = |below: u32| random.below(below);
     for round in 0..600 {
         let info = info(["R32_UINT", "R32_SINT", "R32_SFLOAT"][round % 3]);
         let (kind, operands, results) = operations()[round % operations().len()].clone();
