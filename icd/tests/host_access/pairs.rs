@@ -513,6 +513,31 @@ pub fn barrier_to_the_host<const SHAPE: u32>(p: &Program, wrong: bool) {
     to_host(p, wrong.then_some(SHAPE), COHERENT).sum();
 }
 
+/// The host waits for a semaphore whose signal names stages: HOST is not among them, whichever they are.
+pub fn signal_that_names_stages(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, COHERENT);
+    for stages in [vk::PipelineStageFlags2::ALL_COMMANDS, vk::PipelineStageFlags2::CLEAR] {
+        let commands = p.record(|c| {
+            p.fill(c, &b, 7);
+            if !wrong {
+                p.to_host(c);
+            }
+        });
+        let semaphore = p.v.timeline().unwrap();
+        let signals = [vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(1).stage_mask(stages)];
+        let list = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
+        let info = [vk::SubmitInfo2::default().command_buffer_infos(&list).signal_semaphore_infos(&signals)];
+        let (semaphores, values) = ([semaphore], [1]);
+        let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        // SAFETY: live handles.
+        unsafe {
+            p.v.device.queue_submit2(p.v.queues[0], &info, vk::Fence::null()).unwrap();
+            p.v.device.wait_semaphores(&wait, u64::MAX).unwrap();
+        }
+        assert_eq!(b.sum(), 7 * (PAGES / 4) as u32);
+    }
+}
+
 pub fn barrier_before_the_invalidate(p: &Program, wrong: bool) {
     let b = to_host(p, wrong.then_some(0), CACHED);
     p.invalidate(&b, 0, ALL);

@@ -266,6 +266,11 @@ impl Tracker {
     pub fn signal_semaphore(&mut self, queue: QueueId, stages: Option<Stages>) -> Payload {
         let state = self.queues.entry(queue).or_default();
         let mut known = state.first_scope(queue, stages.map(Stages::with_earlier));
+        if let Some(before) = state.inherit.get(&Stages::HOST) {
+            // No stage that a signal names holds HOST, ALL_COMMANDS neither, and the host has no other way to
+            // follow a barrier to it.
+            known.join(before);
+        }
         let scope = [AccessScope::global(stages.unwrap_or(Stages::DEVICE), Accesses::MEMORY_WRITE)];
         let counts = state.counts.clone();
         state.make_available(queue, &mut known, &scope, &counts);

@@ -171,11 +171,12 @@ impl Graph {
         }
         items
     }
+    /// Whatever stages a signal names, it follows the barriers to the host.
     pub(super) fn signal(&mut self, queue: u32, stages: Option<Stages>) -> usize {
         let position = self.items(queue).len();
         let scope = AccessScope::global(stages.unwrap_or(Stages::DEVICE), Accesses::MEMORY_WRITE);
         let a = self.node(Node::Available { queue, position, scopes: vec![scope], limit: None });
-        self.first_scope(queue, stages.map(Stages::with_earlier), a);
+        self.first_scope(queue, stages.map(|stages| stages.with_earlier() | Stages::HOST), a);
         self.queues
             .entry(queue)
             .or_default()
