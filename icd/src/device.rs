@@ -14,7 +14,6 @@ use crate::queue::completion::Completion;
 use crate::queue::submission::SemaphoreOperation;
 use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
-use crate::report::Session;
 use crate::{forks, report};
 use ash::vk;
 use pellucid_memory::heap::Heap;
@@ -22,7 +21,7 @@ use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// How many names of ended objects are kept: findings may still be about them.
@@ -84,16 +83,6 @@ pub struct Device {
     queues: OnceLock<Vec<vk::Queue>>,
 }
 
-/// The devices of this process.
-static LIVE: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
-
-/// The process ends: tells what the submitted work of its devices waits for in vain.
-fn never_ran(session: &Session) {
-    let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
-    let devices = live.iter().filter_map(Weak::upgrade);
-    devices.filter(|d| d.alive().is_ok()).for_each(|device| session.never_ran(&device.stuck()));
-}
-
 dispatchable_object!(Device, vk::Device, |device| device.number);
 
 impl Device {
@@ -150,11 +139,6 @@ impl Device {
             handle
         });
         let _ = device.queues.set(handles.collect());
-        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
-        live.retain(|one| one.strong_count() > 0);
-        live.push(Arc::downgrade(&device));
-        device.instance.session.at_end(never_ran);
-        drop(live);
         Ok(device)
     }
 

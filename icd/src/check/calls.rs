@@ -45,6 +45,14 @@ pub fn waited(device: &Device, call: &'static str) {
     }
 }
 
+/// The process ends: what the host did since its last call, if it knew then that all work has completed. Here
+/// nobody waits for work that goes on.
+pub fn ended(device: &Device) {
+    if device.completion.unseen().is_none() {
+        or_lose(device, look(device, None));
+    }
+}
+
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
 ///
 /// # Errors

@@ -9,7 +9,9 @@ use crate::entry::physical_device::PhysicalDevice;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
+use crate::report::Session;
 use ash::vk;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// # Safety
 /// `info` is the application's.
@@ -58,6 +60,28 @@ fn queue_count(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<u32> {
     Ok(count)
 }
 
+/// The devices of this process.
+static LIVE: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
+
+/// The process ends: tells what the host did since its last call, and what the submitted work of its devices
+/// waits for in vain.
+fn at_end(session: &Session) {
+    let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
+    for device in live.iter().filter_map(Weak::upgrade).filter(|device| device.alive().is_ok()) {
+        device.instance.end_messengers();
+        calls::ended(&device);
+        session.never_ran(&device.stuck());
+    }
+}
+
+/// Takes note of a device for the end of the process.
+fn add_live(device: &Arc<Device>) {
+    let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    live.retain(|one| one.strong_count() > 0);
+    live.push(Arc::downgrade(device));
+    device.instance.session.at_end(at_end);
+}
+
 entries! {
     /// vkCreateDevice.
     fn create_device(
@@ -86,6 +110,7 @@ entries! {
         let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;
         let device = Device::create(instance, caps, names, count)?;
+        add_live(&device);
         session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))
     }

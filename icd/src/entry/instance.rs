@@ -61,6 +61,11 @@ impl Instance {
         self.messengers.lock().unwrap_or_else(PoisonError::into_inner).push(messenger);
     }
 
+    /// The process ends: what the messengers would call may have ended before.
+    pub fn end_messengers(&self) {
+        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Removes a debug messenger.
     pub fn remove_messenger(&self, messenger: &Arc<DebugUtilsMessengerEXT>) {
         self.messengers.lock().unwrap_or_else(PoisonError::into_inner).retain(|m| !Arc::ptr_eq(m, messenger));

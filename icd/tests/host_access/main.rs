@@ -69,6 +69,7 @@ const PAIRS: &[Pair] = &[
     ("barrier_without_the_write", pairs::barrier_to_the_host::<5>, "host-no-barrier"),
     ("barrier_of_another_buffer", pairs::barrier_to_the_host::<6>, "host-no-barrier"),
     ("signal_that_names_stages", pairs::signal_that_names_stages, "host-no-barrier"),
+    ("read_before_the_end", pairs::read_before_the_end, "host-not-invalidated"),
     ("barrier_before_the_invalidate", pairs::barrier_before_the_invalidate, "host-no-barrier"),
     ("barrier_before_the_hosts_write", pairs::barrier_before_the_hosts_write, "host-no-barrier"),
     ("never_transitioned", images::never_transitioned, "image-layout"),

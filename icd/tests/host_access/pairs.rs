@@ -538,6 +538,17 @@ pub fn signal_that_names_stages(p: &Program, wrong: bool) {
     }
 }
 
+/// The process ends with nothing but a read behind its last call.
+pub fn read_before_the_end(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, CACHED);
+    p.run(fill_for_host(p, &b));
+    if !wrong {
+        p.invalidate(&b, 0, ALL);
+    }
+    b.sum();
+    std::process::exit(0);
+}
+
 pub fn barrier_before_the_invalidate(p: &Program, wrong: bool) {
     let b = to_host(p, wrong.then_some(0), CACHED);
     p.invalidate(&b, 0, ALL);
