@@ -275,6 +275,15 @@ const EXTENSIONS: &[Row] = rows! {
         workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
     }
     PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
+    PhysicalDeviceShaderImageAtomicInt64FeaturesEXT {
+        shader_image_int64_atomics: |_| vk::TRUE,
+        sparse_image_int64_atomics: |_| vk::FALSE,
+    }
+    PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
+        shader_subgroup_rotate: |_| vk::TRUE,
+        shader_subgroup_rotate_clustered: |_| vk::TRUE,
+    }
+    PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow: |_| vk::TRUE }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
 };
 

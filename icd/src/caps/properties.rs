@@ -69,6 +69,8 @@ impl Caps {
                 | S::SHUFFLE
                 | S::SHUFFLE_RELATIVE
                 | S::CLUSTERED
+                | S::ROTATE_KHR
+                | S::ROTATE_CLUSTERED_KHR
                 | S::QUAD,
             subgroup_quad_operations_in_all_stages: vk::FALSE,
             point_clipping_behavior: vk::PointClippingBehavior::ALL_CLIP_PLANES,

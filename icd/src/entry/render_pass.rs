@@ -571,7 +571,6 @@ struct Told {
     ends: Vec<(Target, Does)>,
 }
 
-///
 /// # Safety
 /// The members of `info` are the application's.
 unsafe fn dynamic(
