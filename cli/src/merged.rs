@@ -50,7 +50,7 @@ pub(crate) struct Distinct {
 
 impl Distinct {
     fn is_note(&self) -> bool {
-        self.line["text"].as_str().is_some_and(|text| text.starts_with("note") || text.starts_with("warning"))
+        self.line["level"].as_str().is_some_and(|level| level != "error")
     }
 
     fn title(&self) -> String {

@@ -204,6 +204,8 @@ pub struct Config {
     pub printf: Printf,
     /// `printf-limit`: messages of one dispatch; 0 for all.
     pub printf_limit: u64,
+    /// `strict`: warnings are findings.
+    pub strict: bool,
     /// `validation`: the messages of the validation layer are findings.
     pub validation: bool,
     /// `summary`: a folder in which each process keeps a file with its totals, a JSON object; whoever reads
@@ -251,6 +253,7 @@ impl Default for Config {
             notes: Notes::Off,
             printf: Printf::Both,
             printf_limit: 1 << 16,
+            strict: false,
             validation: false,
             summary: None,
             occurrences: false,
@@ -590,7 +593,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         "notes",
         "off|on|error",
         "off",
-        "in check mode, also tell of integer divisions by zero, shifts out of range and non-uniform descriptor indices; error: as findings",
+        "in check mode, also tell of what is defined or undesired in few programs only, such as integer divisions by zero; error: as findings",
         |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
     ),
     option(
@@ -615,6 +618,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         "messages of debugPrintf of one dispatch, 0 for all; how many are left out is said",
         |c, v| number(&mut c.printf_limit, v),
     ),
+    OptionSpec {
+        name: "strict",
+        kind: Kind::Switch,
+        value: "1|0",
+        default: "0",
+        help: "warnings are findings: what is undefined by the letter of the specification and harmless on most devices",
+        set: |c, v| put(&mut c.strict, switch(v)),
+    },
     OptionSpec {
         name: "validation",
         kind: Kind::Switch,

@@ -16,6 +16,7 @@ use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
 use crate::{forks, report};
 use ash::vk;
+use pellucid_memory::checked::Robustness;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
@@ -46,6 +47,8 @@ pub struct Device {
     pub heaps: [Arc<Heap>; 2],
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
+    /// Which accesses outside of their object the features define that the application enabled.
+    pub robust: Robustness,
     /// Wakes whoever waits for anything that happens on this device.
     pub progress: Progress,
     /// Ends running shaders when the device is destroyed or lost.
@@ -94,6 +97,7 @@ impl Device {
         instance: Arc<Instance>,
         caps: Arc<Caps>,
         extensions: Vec<String>,
+        robust: Robustness,
         count: u32,
     ) -> Outcome<Arc<Device>> {
         let modelled = instance.config.mode.modelled();
@@ -114,6 +118,7 @@ impl Device {
             instance,
             caps,
             extensions,
+            robust,
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             epoch: Instant::now(),

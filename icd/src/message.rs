@@ -3,6 +3,7 @@
 use crate::handle::{kind, object};
 use crate::report;
 use ash::vk;
+use pellucid_memory::finding::Severity;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
@@ -53,10 +54,10 @@ impl Message {
             name: o.name.clone(),
         });
         Message {
-            severity: if message.note {
-                vk::DebugUtilsMessageSeverityFlagsEXT::INFO
-            } else {
-                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR
+            severity: match message.severity {
+                Severity::Note => vk::DebugUtilsMessageSeverityFlagsEXT::INFO,
+                Severity::Warning => vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
+                Severity::Error => vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
             },
             kind: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
             id: message.id_name.to_owned(),

@@ -91,9 +91,20 @@ pub struct DispatchInfo {
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
+    /// Which accesses outside of their object the device's features define.
+    pub robust: Robustness,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
     /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,
+}
+
+/// Features that define what accesses outside of their object do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Robustness {
+    /// robustBufferAccess: of the ranges of buffer descriptors, and of texel buffers.
+    pub buffers: bool,
+    /// robustImageAccess: of images.
+    pub images: bool,
 }
 
 /// Memory under the model; see the module's page.
@@ -196,6 +207,7 @@ impl CheckedMemory {
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
         self.core.report.outline = info.outline;
+        self.core.report.robust = info.robust;
         self.shadow.forget();
         self.groups.clear();
         self.addresses = info.addresses;

@@ -19,6 +19,7 @@ pub enum FindingId {
     RaceStorageClass,
     RaceReference,
     RaceMixedScopeAtomics,
+    RaceSameInvocation,
     HazardReadAfterWrite,
     HazardWriteAfterRead,
     HazardWriteAfterWrite,
@@ -33,6 +34,7 @@ pub enum FindingId {
     ImageLayout,
     UninitialisedRead,
     OutOfBounds,
+    OutOfBoundsRobust,
     FreedInUse,
     ApiMisuse,
     NeverRan,
@@ -41,14 +43,20 @@ pub enum FindingId {
     DivideByZero,
     ShiftOutOfRange,
     NonUniformIndex,
+    ConversionOutOfRange,
 }
 
 impl FindingId {
-    /// A note: what it tells is undefined or undesired in few programs only, so it is no finding unless the
-    /// user asks for that.
-    pub fn is_note(self) -> bool {
+    /// How bad it is.
+    pub fn severity(self) -> Severity {
         use FindingId::*;
-        matches!(self, DivideByZero | ShiftOutOfRange | NonUniformIndex)
+        match self {
+            HostNoBarrier | RaceSameInvocation => Severity::Warning,
+            DivideByZero | ShiftOutOfRange | NonUniformIndex | ConversionOutOfRange | OutOfBoundsRobust => {
+                Severity::Note
+            }
+            _ => Severity::Error,
+        }
     }
 
     /// The identifier that users see, suppress and search for.
@@ -63,6 +71,7 @@ impl FindingId {
             RaceStorageClass => "race-storage-class",
             RaceReference => "race-reference",
             RaceMixedScopeAtomics => "race-mixed-scope-atomics",
+            RaceSameInvocation => "race-same-invocation",
             HazardReadAfterWrite => "hazard-read-after-write",
             HazardWriteAfterRead => "hazard-write-after-read",
             HazardWriteAfterWrite => "hazard-write-after-write",
@@ -77,6 +86,7 @@ impl FindingId {
             ImageLayout => "image-layout",
             UninitialisedRead => "uninitialised-read",
             OutOfBounds => "out-of-bounds",
+            OutOfBoundsRobust => "out-of-bounds-robust",
             FreedInUse => "freed-in-use",
             ApiMisuse => "api-misuse",
             NeverRan => "never-ran",
@@ -85,6 +95,30 @@ impl FindingId {
             DivideByZero => "divide-by-zero",
             ShiftOutOfRange => "shift-out-of-range",
             NonUniformIndex => "non-uniform-index",
+            ConversionOutOfRange => "conversion-out-of-range",
+        }
+    }
+}
+
+/// How bad a finding is, by its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// What it tells is defined, or undesired in few programs only: told to those who ask for notes.
+    Note,
+    /// Undefined by the letter of the specification, and harmless on most devices: always told, and counted
+    /// with the notes.
+    Warning,
+    /// A mistake.
+    Error,
+}
+
+impl Severity {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
         }
     }
 }
@@ -228,6 +262,8 @@ pub enum Fact {
     Bounds(StorageClasses, u64),
     /// Runs of invocations (first and last LocalInvocationIndex) that do not reach a barrier, and why.
     Absent(Absence, Vec<(u32, u32)>),
+    /// Both are writes, and all that met wrote what was there.
+    SameValue,
     /// Only this rehearsal of the dispatch (the first is 1) showed it.
     Rehearsal(u32),
 }
@@ -345,6 +381,8 @@ pub enum Edit {
     MakeAtomic(Site, Scope),
     /// Reach the location through one reference in both places.
     OneReference(Site, Site),
+    /// Let one invocation alone write each location.
+    OneWriter(Site),
 }
 
 /// One finding. Equal findings (same id, same sites) are counted, not repeated.

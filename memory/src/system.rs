@@ -72,6 +72,8 @@ pub struct Texels<'a> {
     pub sample: Option<&'a Lanes>,
     /// Mip levels, where the instruction names them.
     pub level: Option<&'a Lanes>,
+    /// Of a texel buffer.
+    pub buffer: bool,
 }
 
 impl Texels<'_> {

@@ -78,9 +78,15 @@ impl Context {
                 .push_next(&mut features12)
                 .push_next(&mut features13);
             instance.get_physical_device_features2(physical, &mut features);
+            // Accesses out of bounds are to be found.
+            let features10 = features.features.robust_buffer_access(false);
+            features13.robust_image_access = vk::FALSE;
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+            let info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features10)
+                .push_next(&mut features13);
             let device = instance.create_device(physical, &info, None).named("vkCreateDevice")?;
             let queue = device.get_device_queue(family, 0);
             let memory = instance.get_physical_device_memory_properties(physical);

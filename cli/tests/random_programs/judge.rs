@@ -188,6 +188,7 @@ fn is_race(id: FindingId) -> bool {
             | RaceStorageClass
             | RaceReference
             | RaceMixedScopeAtomics
+            | RaceSameInvocation
     )
 }
 

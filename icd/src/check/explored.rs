@@ -10,6 +10,7 @@ use crate::report::explored::{Explored, Occurrences, Outcome, ShownBuffer};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::Bounds;
+use pellucid_memory::finding::Severity;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
@@ -138,7 +139,7 @@ pub fn dispatch(
                 Ok(()) => {
                     let same = collected.outcomes.entry(shown.contents()).or_default();
                     same.all.add(&choices);
-                    if findings.iter().any(|finding| !finding.id.is_note()) {
+                    if findings.iter().any(|finding| finding.id.severity() == Severity::Error) {
                         same.found.add(&choices);
                     }
                 }

@@ -7,7 +7,7 @@ use crate::config::Mode;
 use crate::device::Device;
 use pellucid_memory::access::Site;
 use pellucid_memory::checked::CheckedMemory;
-use pellucid_memory::finding::{Fact, Finding, FindingId};
+use pellucid_memory::finding::{Fact, Finding, FindingId, Severity};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::outline::Outline as _;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
@@ -57,7 +57,7 @@ pub(super) fn rehearse(
         let _ = modelled::dispatch(program, grid, resources, memory, &mut scheduler, &options);
         let mut here = memory.end_dispatch();
         here.extend(scheduler.rest().filter(|finding| finding.id != FindingId::Livelock));
-        for mut finding in here.into_iter().filter(|finding| !finding.id.is_note()) {
+        for mut finding in here.into_iter().filter(|finding| finding.id.severity() != Severity::Note) {
             if !found.iter().any(|other| same(other, &finding)) {
                 finding.facts.push(Fact::Rehearsal(k));
                 found.push(finding);

@@ -11,16 +11,21 @@ use crate::ffi;
 use crate::handle;
 use crate::report::Session;
 use ash::vk;
+use pellucid_memory::checked::Robustness;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+/// Checks that the features that are asked for are there; which robustness they ask for.
+///
 /// # Safety
 /// `info` is the application's.
-unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<()> {
+unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<Robustness> {
+    let mut robust = Robustness::default();
     let refused = |member: &str| -> Outcome<()> {
         let text = format!("the feature {} is not there", features::header_name(member));
         Err(Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, text))
     };
-    let check_v10 = |asked: &vk::PhysicalDeviceFeatures| {
+    let check_v10 = |asked: &vk::PhysicalDeviceFeatures, robust: &mut Robustness| {
+        robust.buffers |= asked.robust_buffer_access == vk::TRUE;
         let there = features::bools_v10(&caps.features.v10);
         match features::first_refused(features::bools_v10(asked), there) {
             Some(n) => refused(features::names_v10().get(n).map_or("", String::as_str)),
@@ -30,19 +35,25 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
     // SAFETY: the contract.
     unsafe {
         if let Some(asked) = ffi::optional(info.p_enabled_features) {
-            check_v10(asked)?;
+            check_v10(asked, &mut robust)?;
         }
         for link in ffi::chain(info.p_next.cast_mut()) {
             if let Some(asked) = link.read::<vk::PhysicalDeviceFeatures2<'_>>() {
-                check_v10(&asked.features)?;
+                check_v10(&asked.features, &mut robust)?;
             } else if let Some(row) = features::rows().find(|r| r.kind == link.kind) {
                 let there = (row.values)(&caps.features);
-                if let Some(n) = features::first_refused(link.bools(row.members.len()), &there) {
+                let asked = link.bools(row.members.len());
+                if let Some(n) = features::first_refused(asked, &there) {
                     refused(row.members[n])?;
                 }
+                let on = |name: &str| {
+                    row.members.iter().zip(asked).any(|(m, on)| m.starts_with(name) && *on == vk::TRUE)
+                };
+                robust.buffers |= on("robust_buffer_access");
+                robust.images |= on("robust_image_access");
             }
         }
-        Ok(())
+        Ok(robust)
     }
 }
 
@@ -106,10 +117,10 @@ entries! {
             }
             names.push(name);
         }
-        check_features(&caps, info)?;
+        let robust = check_features(&caps, info)?;
         let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;
-        let device = Device::create(instance, caps, names, count)?;
+        let device = Device::create(instance, caps, names, robust, count)?;
         add_live(&device);
         session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))

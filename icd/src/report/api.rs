@@ -3,9 +3,8 @@
 use super::context::Object;
 use super::json;
 use super::suppress::Subject;
-use super::text::{Notes, Shown, diagnostic, snippets};
+use super::text::{Notes, Shown, diagnostic, level, snippets};
 use super::words;
-use annotate_snippets::Level;
 use pellucid_memory::finding::FindingId;
 use serde_json::Value;
 
@@ -42,15 +41,10 @@ pub trait ApiFinding {
     /// What its line of the report file has beside the members of every finding: a JSON object.
     fn members(&self) -> Value;
 
-    /// True for what is counted with the notes unless it is asked for.
-    fn is_warning(&self) -> bool {
-        self.id() == FindingId::HostNoBarrier
-    }
-
     /// The diagnostic, ending in a line feed.
     fn render(&self, replay: &str) -> String {
         let (id, shown) = (self.id(), self.shown());
-        let level = if self.is_warning() { Level::WARNING } else { Level::ERROR };
+        let level = level(id.severity());
         let notes = Notes { notes: self.notes(), help: vec![self.help()] };
         diagnostic(level, (id.name(), words::title(id)), snippets(&shown), notes, Some(replay))
     }
@@ -62,7 +56,7 @@ pub trait ApiFinding {
             id: id.name(),
             family: words::family(id),
             title: words::title(id),
-            warning: self.is_warning(),
+            severity: id.severity(),
             notes: Notes { notes: self.notes(), help: vec![self.help()] },
         };
         let mut line = told.line(number, seed, replay, rendered);

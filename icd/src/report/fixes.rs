@@ -291,6 +291,9 @@ fn access_edit(edit: &Edit, dialect: Dialect, dispatch: &DispatchContext<'_>) ->
         (Edit::MakeAtomic(site, scope), _) => {
             format!("make the access at {} atomic, at {} scope", dispatch.location(*site), scope_name(*scope))
         }
+        (Edit::OneWriter(site), _) => {
+            format!("let one invocation alone write each location at {}", dispatch.location(*site))
+        }
         (Edit::OneReference(a, b), _) if dispatch.location(*a) == dispatch.location(*b) => {
             format!("reach the location through one descriptor or variable at {}", dispatch.location(*a))
         }

@@ -5,7 +5,7 @@ use super::context::{Context, DispatchContext};
 use super::source::excerpt;
 use super::text;
 use super::words;
-use pellucid_memory::finding::{AccessInfo, AccessKind, Finding};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Finding, Severity};
 use pellucid_shader_interp::ir::SiteInfo;
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ pub struct Told<'a> {
     pub family: &'a str,
     /// The first line of the diagnostic.
     pub title: &'a str,
-    /// It is counted with the notes.
-    pub warning: bool,
+    /// How bad it is, by its id.
+    pub severity: Severity,
     /// What is said beneath.
     pub notes: text::Notes,
 }
@@ -36,7 +36,7 @@ impl Told<'_> {
             "id": self.id,
             "family": self.family,
             "title": self.title,
-            "level": if self.warning { "warning" } else { "error" },
+            "level": self.severity.name(),
             "notes": self.notes.notes,
             "help": self.notes.help,
             "seed": seed,

@@ -15,7 +15,7 @@ use super::validation::{self, ValidationReport};
 use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::explore::Choices;
-use pellucid_memory::finding::Finding;
+use pellucid_memory::finding::{Finding, Severity};
 use pellucid_memory::input;
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
@@ -69,8 +69,8 @@ pub struct Message {
     pub text: String,
     /// `pObjects`.
     pub objects: Vec<Object>,
-    /// It is a note, not an error.
-    pub note: bool,
+    /// How bad it is: a finding is an error.
+    pub severity: Severity,
 }
 
 /// Counts what a process finds. All methods may be called from any thread.
@@ -246,7 +246,8 @@ impl Session {
             state.suppressed.insert(report.key());
             return;
         }
-        if report.warning && self.config.notes != Notes::Error {
+        let severity = if report.warning { Severity::Warning } else { Severity::Error };
+        if self.counts_as(severity) != Severity::Error {
             state.notes += 1;
         } else {
             *state.families.entry(validation::FAMILY).or_default() += 1;
@@ -255,6 +256,12 @@ impl Session {
         state.validation.push((report, 1));
         self.summarise(&mut state, false);
         self.show(state.validation.len() as u64, &rendered);
+    }
+
+    /// What a finding counts as: notes and warnings are none unless they are asked for.
+    fn counts_as(&self, severity: Severity) -> Severity {
+        let strict = self.config.strict && severity == Severity::Warning;
+        if strict || self.config.notes == Notes::Error { Severity::Error } else { severity }
     }
 
     /// Counts a finding that is known already; false where it is not.
@@ -278,8 +285,12 @@ impl Session {
         let key = key(finding, context);
         let mut state = self.state();
         let times = finding.count.max(1);
-        let note = finding.id.is_note() && self.config.notes != Notes::Error;
+        let severity = self.counts_as(finding.id.severity());
+        let note = severity != Severity::Error;
         let halt = self.config.halt_on_error && !note;
+        if severity == Severity::Note && self.config.notes == Notes::Off {
+            return Verdict::default();
+        }
         if self.again(&mut state, &key, times) {
             return Verdict { message: None, halt };
         }
@@ -303,7 +314,7 @@ impl Session {
         let rendered = text::render(finding, context, again);
         let mut line = json::finding(number, finding, context, self.config.seed, again, &rendered);
         if note {
-            line["level"] = "note".into();
+            line["level"] = severity.name().into();
         }
         let help = text::notes(finding, context).help;
         let group = (!help.is_empty())
@@ -326,7 +337,7 @@ impl Session {
         }
         let id_name = finding.id.name();
         let id_number = fnv(id_name).cast_signed();
-        let message = Message { id_name, id_number, text: rendered, objects, note };
+        let message = Message { id_name, id_number, text: rendered, objects, severity };
         Verdict { message: Some(message), halt }
     }
 
@@ -336,9 +347,8 @@ impl Session {
         let id = finding.id();
         let key = format!("{}|{}", id.name(), finding.key());
         let mut state = self.state();
-        // A warning is no finding unless it is asked for.
-        let warning = finding.is_warning() && self.config.notes != Notes::Error;
-        let halt = self.config.halt_on_error && !warning;
+        let severity = self.counts_as(id.severity());
+        let halt = self.config.halt_on_error && severity == Severity::Error;
         if self.again(&mut state, &key, 1) {
             return Verdict { message: None, halt };
         }
@@ -348,13 +358,14 @@ impl Session {
         }
         let number = state.seen.len() as u64 + 1;
         state.seen.insert(key, (number, 1));
-        if warning {
+        if severity != Severity::Error {
             state.notes += 1;
         } else {
             *state.families.entry(words::family(id)).or_default() += 1;
         }
         let rendered = finding.render(&self.replay);
-        let line = finding.json(number, self.config.seed, &self.replay, &rendered);
+        let mut line = finding.json(number, self.config.seed, &self.replay, &rendered);
+        line["level"] = severity.name().into();
         self.write_line(&mut state, &line);
         self.summarise(&mut state, false);
         if !finding.is_said() {
@@ -362,8 +373,7 @@ impl Session {
         }
         let id_name = id.name();
         let id_number = fnv(id_name).cast_signed();
-        let message =
-            Message { id_name, id_number, text: rendered, objects: finding.objects(), note: warning };
+        let message = Message { id_name, id_number, text: rendered, objects: finding.objects(), severity };
         Verdict { message: Some(message), halt }
     }
 
@@ -461,7 +471,7 @@ impl Session {
             id_number: fnv("device-lost").cast_signed(),
             text: rendered,
             objects: Vec::new(),
-            note: false,
+            severity: Severity::Error,
         };
         Verdict { message: Some(message), halt: true }
     }

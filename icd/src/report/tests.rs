@@ -6,7 +6,9 @@ use crate::config::{Config, Notes};
 use expect_test::expect;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::Invocation;
-use pellucid_memory::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Place};
+use pellucid_memory::finding::{
+    AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Missing, Place, Severity,
+};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{
     Shader, SiteInfo, SourceFile, SourceLanguage, SourcePosition, WorkgroupObject,
@@ -312,7 +314,7 @@ fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
         let verdict = session.report(&note, &context);
         assert_eq!(verdict.halt, findings > 0);
         let message = verdict.message.unwrap();
-        assert_eq!(message.note, findings == 0);
+        assert_eq!(message.severity == Severity::Note, findings == 0);
         assert!(message.text.starts_with("note[divide-by-zero]"), "{}", message.text);
         assert_eq!(session.findings(), findings);
         assert_eq!(session.finish(), status);

@@ -6,7 +6,7 @@ use super::source::{Excerpt, excerpt};
 use super::words;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Renderer, Snippet};
-use pellucid_memory::finding::{AccessKind, Finding, FindingId};
+use pellucid_memory::finding::{AccessKind, Finding, FindingId, Severity};
 use pellucid_shader_interp::ir::{Shape, SiteInfo};
 
 /// What a finding says beneath its source lines, in the order in which it is shown.
@@ -191,8 +191,17 @@ fn whole_or_short(
                 .map(|i| Level::NOTE.message(words::access(i, finding, context)).into()),
         );
     }
-    let level = if finding.id.is_note() { Level::NOTE } else { Level::ERROR };
+    let level = level(finding.id.severity());
     diagnostic(level, (finding.id.name(), words::title(finding.id)), elements, Notes { notes, help }, replay)
+}
+
+/// How a diagnostic of this severity begins.
+pub(super) fn level(severity: Severity) -> Level<'static> {
+    match severity {
+        Severity::Note => Level::NOTE,
+        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::ERROR,
+    }
 }
 
 /// A diagnostic of any kind, ending in a line feed: id and title, stretches of source, what is said beneath

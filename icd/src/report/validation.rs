@@ -4,8 +4,8 @@
 //! name.
 
 use super::json;
-use super::text::{Notes, diagnostic};
-use annotate_snippets::Level;
+use super::text::{Notes, diagnostic, level};
+use pellucid_memory::finding::Severity;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -82,7 +82,7 @@ impl ValidationReport {
 
     /// The diagnostic, ending in a line feed.
     pub fn render(&self, replay: &str) -> String {
-        let level = if self.warning { Level::WARNING } else { Level::ERROR };
+        let level = level(if self.warning { Severity::Warning } else { Severity::Error });
         let notes = Notes { notes: self.notes.clone(), help: Vec::new() };
         diagnostic(level, (&self.id, &self.title), Vec::new(), notes, Some(replay))
     }
@@ -98,7 +98,7 @@ impl ValidationReport {
             id: &self.id,
             family: FAMILY,
             title: &self.title,
-            warning: self.warning,
+            severity: if self.warning { Severity::Warning } else { Severity::Error },
             notes: Notes { notes: self.notes.clone(), help: Vec::new() },
         };
         told.line(number, seed, replay, rendered)

@@ -70,6 +70,9 @@ pub fn title(id: FindingId) -> &'static str {
         RaceScope => "two accesses race: the scope of the synchronisation is too narrow",
         RaceStorageClass => "two accesses race: the synchronisation does not cover their storage class",
         RaceReference => "one location is reached through two references",
+        RaceSameInvocation => {
+            "one invocation reaches one location in two ways, and nothing orders them in memory"
+        }
         RaceMixedScopeAtomics => "two atomics race: they are not in each other's scope",
         HazardReadAfterWrite => {
             "a command reads what an earlier command wrote, and no dependency makes it visible"
@@ -89,6 +92,7 @@ pub fn title(id: FindingId) -> &'static str {
         ImageLayout => "an image is not in the layout that its use needs",
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
+        OutOfBoundsRobust => "an access outside the bounds of its object, which is defined here",
         FreedInUse => "an object is destroyed while the device uses it",
         ApiMisuse => "a call breaks a rule of valid usage",
         NeverRan => "submitted work never ran",
@@ -96,6 +100,9 @@ pub fn title(id: FindingId) -> &'static str {
         Livelock => "no invocation can make progress",
         DivideByZero => "the result of an integer division by zero is undefined",
         ShiftOutOfRange => "the result of a shift by the operand's width or more is undefined",
+        ConversionOutOfRange => {
+            "the result of a conversion to an integer that cannot hold the value is undefined"
+        }
         NonUniformIndex => {
             "invocations that run together select different descriptors by an index that is not decorated NonUniform"
         }
@@ -157,14 +164,19 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
     };
     let verb = match finding.id {
         FindingId::BarrierDivergence => "reached".to_owned(),
-        id if id.is_note() => "executed".to_owned(),
+        FindingId::DivideByZero
+        | FindingId::ShiftOutOfRange
+        | FindingId::NonUniformIndex
+        | FindingId::ConversionOutOfRange => "executed".to_owned(),
         FindingId::Livelock if access.place.size == 0 => "reached".to_owned(),
         FindingId::Livelock => format!("{verb} again and again"),
         _ => verb,
     };
     let mut who = format!("invocation {} (subgroup {})", by.local_index, by.subgroup);
     let first = finding.accesses[0].by;
-    if index > 0 && first.dispatch == by.dispatch && first.workgroup == by.workgroup {
+    if index > 0 && finding.id == FindingId::RaceSameInvocation {
+        "the same invocation".clone_into(&mut who);
+    } else if index > 0 && first.dispatch == by.dispatch && first.workgroup == by.workgroup {
         who.push_str(" of the same workgroup");
     } else {
         let [x, y, z] = by.workgroup;
@@ -292,6 +304,10 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
                 Absence::OtherBarrier => "waits at another barrier",
             };
             absent(runs, where_)
+        }
+        Fact::SameValue => {
+            "each of the writes that met wrote the value that was there; a race is undefined all the same"
+                .to_owned()
         }
         Fact::Rehearsal(number) => format!(
             "seen in rehearsal {number} of the dispatch, which may execute so; not in the execution that the \

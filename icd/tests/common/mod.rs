@@ -62,6 +62,11 @@ impl Vulkan {
         Vulkan(pellucid_test_host::Vulkan::new(entry()).unwrap())
     }
 
+    /// With robustBufferAccess and robustImageAccess.
+    pub fn robust() -> Vulkan {
+        Vulkan(pellucid_test_host::Vulkan::with_robustness(entry(), true).unwrap())
+    }
+
     /// The ids of the findings from now on.
     pub fn listen(&self) -> &'static Ids {
         let ids: &'static Ids = Box::leak(Box::default());

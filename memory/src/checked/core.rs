@@ -51,7 +51,8 @@ pub(super) type Earlier = SmallVec<[(Record, Position); 8]>;
 /// When a race is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
-    AtOnce,
+    /// `same`: it stores the values that are there.
+    AtOnce { same: bool },
     /// With what the access loaded.
     Later,
 }
@@ -233,8 +234,8 @@ impl Core {
             };
             if !self.report.confirm(&axioms, &pair, self.exploring.is_some()) {
                 found.overruled = found.overruled.max(*position);
-            } else if let Told::AtOnce = told {
-                self.report.race(&pair, None, 0, place);
+            } else if let Told::AtOnce { same } = told {
+                self.report.race(&pair, None, 0, place, same);
             } else {
                 found.racing.push(*earlier);
             }
@@ -261,7 +262,7 @@ impl Core {
                 address: place.address,
             };
             let newest = loaded.map_or(0, |(_, newest)| newest);
-            self.report.race(&pair, loaded.map(|(loaded, _)| loaded), newest, place);
+            self.report.race(&pair, loaded.map(|(loaded, _)| loaded), newest, place, false);
         }
     }
 
@@ -617,6 +618,8 @@ impl Core {
         let clocks = self.agents.clocks(who.agent).clone();
         // The readers and the write of the cell come first: what of them stays is decided below.
         let mut earlier = Earlier::new();
+        let differs = |held: u32| (held ^ new) & crate::history::bits(bytes) != 0;
+        let mut same = !differs(old);
         if cell.history == 0 {
             for (reader, reader_bytes) in cell.readers.iter().zip(cell.reader_bytes) {
                 earlier.push((if reader_bytes & bytes != 0 { *reader } else { NOBODY }, 0));
@@ -624,11 +627,14 @@ impl Core {
             earlier.push((cell.write, 0));
         } else if let Some(history) = self.histories.get(cell.history) {
             let writes = history.conflicting(bytes, self.kinds.list(), &kind);
-            earlier.extend(writes.map(|entry| (entry.record, entry.position)));
+            for entry in writes {
+                same &= !differs(entry.value);
+                earlier.push((entry.record, entry.position));
+            }
             earlier.extend(history.reads_since(bytes, self.kinds.list()).map(|read| (read.record, read.saw)));
         }
         let hidden = earlier.iter().any(|(earlier, _)| self.hides(earlier, &kind));
-        let found = self.conflicts(&earlier, who, &clocks, place, Told::AtOnce);
+        let found = self.conflicts(&earlier, who, &clocks, place, Told::AtOnce { same });
         let keep = std::array::from_fn(|index| found.mutual.contains(&index));
         let record = self.record(who);
         if cell.history == 0 && bytes == 15 && heads.is_empty() && !hidden {

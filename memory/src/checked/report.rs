@@ -1,9 +1,10 @@
 //! Findings of one dispatch: each static pair once, with what is missing.
 
+use super::Robustness;
 use super::core::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
-use crate::finding::{AccessInfo, AccessKind, Fact, Finding, FindingId, Place};
+use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::model::ModelOptions;
 use crate::outline::Outline;
@@ -48,6 +49,11 @@ impl Numbering {
 /// Occurrences of a finding after which its fix is not tried on more.
 const MOST_LOOKS: u64 = 1024;
 
+/// What an access outside of its object is.
+fn outside(defined: bool) -> FindingId {
+    if defined { FindingId::OutOfBoundsRobust } else { FindingId::OutOfBounds }
+}
+
 /// Collects findings.
 #[derive(Default)]
 pub(super) struct Report {
@@ -57,12 +63,17 @@ pub(super) struct Report {
     handed: usize,
     /// By the static pair (sites and references of both accesses), and by site for findings with one access.
     known: FxHashMap<(FindingId, u32, u32), usize>,
-    races: FxHashMap<(u32, u32), usize>,
-    sites: FxHashMap<(Site, Site), usize>,
+    /// Of one invocation and of two apart.
+    races: FxHashMap<(u32, u32, bool), usize>,
+    sites: FxHashMap<(Site, Site, bool), usize>,
+    /// By finding: the accesses of some occurrence are not two writes of one value.
+    differs: Vec<bool>,
     most: usize,
     /// Explanations of earlier executions of an exploration, and of this one.
-    explained: FxHashMap<(Site, Site), Explanation>,
-    fresh: Vec<((Site, Site), Explanation)>,
+    explained: FxHashMap<(Site, Site, bool), Explanation>,
+    fresh: Vec<((Site, Site, bool), Explanation)>,
+    /// What accesses outside of their object are defined.
+    pub robust: Robustness,
     /// What each read-modify-write instruction does.
     pub operations: BTreeMap<Site, AtomicOp>,
     /// The shader's text.
@@ -80,6 +91,8 @@ impl Report {
         self.known.clear();
         self.races.clear();
         self.sites.clear();
+        self.tell_same_values();
+        self.differs.clear();
         let handed = std::mem::take(&mut self.handed);
         let findings = std::mem::take(&mut self.findings).into_iter().enumerate();
         findings
@@ -99,6 +112,26 @@ impl Report {
             told
         };
         fresh[..complete].iter_mut().map(hand_out).collect()
+    }
+
+    /// Says of which findings all occurrences were writes of the value that was there: one writer is enough.
+    /// Where a read races with such a write, the value may come from there: an update that was lost.
+    fn tell_same_values(&mut self) {
+        let sites = |finding: &Finding| finding.accesses.iter().map(|access| access.site).collect::<Vec<_>>();
+        let reads =
+            |finding: &Finding| finding.accesses.iter().any(|access| access.kind != AccessKind::Write);
+        let read: Vec<Site> = self.findings.iter().filter(|finding| reads(finding)).flat_map(sites).collect();
+        for (finding, _) in self.findings.iter_mut().zip(&self.differs).filter(|(_, differs)| !**differs) {
+            if let [first, second] = sites(finding)[..]
+                && !read.contains(&first)
+                && !read.contains(&second)
+            {
+                finding.facts.push(Fact::SameValue);
+                if first == second {
+                    finding.fix = vec![Edit::OneWriter(first)];
+                }
+            }
+        }
     }
 
     /// Keeps (or forgets) the explanations of the present execution for the next ones.
@@ -171,7 +204,10 @@ impl Report {
     #[cold]
     pub fn out_of_bounds(&mut self, who: Who, kind: &StaticAccess, place: &Where, bytes: u64) {
         let access = self.access(who.agent, kind, place);
-        self.single(FindingId::OutOfBounds, access, vec![Fact::Bounds(kind.class, bytes)]);
+        let descriptor =
+            kind.class == StorageClasses::UNIFORM && access.place.reference != Reference::PHYSICAL;
+        let id = outside(descriptor && self.robust.buffers);
+        self.single(id, access, vec![Fact::Bounds(kind.class, bytes)]);
     }
 
     /// What the interpreter found about lane `lane`, which is `agent`.
@@ -202,7 +238,10 @@ impl Report {
                 (access.place.class, access.place.reference) = (StorageClasses::IMAGE, view.reference);
                 access.place.address = view.address;
                 let nothing = (view.size() == 0).then_some(Fact::Bounds(StorageClasses::IMAGE, 0));
-                self.single(FindingId::OutOfBounds, access, nothing.into_iter().collect());
+                // A write is discarded, whatever is enabled.
+                let robust = if texels.buffer { self.robust.buffers } else { self.robust.images };
+                let id = outside(nothing.is_none() && (robust || kind == AccessKind::Write));
+                self.single(id, access, nothing.into_iter().collect());
             }
             Notice::Noted(id) => self.single(id, access(AccessKind::Read, 0, 0), Vec::new()),
             Notice::Undefined { variable, offset, bytes } => {
@@ -222,7 +261,8 @@ impl Report {
     /// pair that is known to race is not judged again.
     #[cold]
     pub fn confirm(&mut self, axioms: &AxiomContext<'_>, pair: &Pair<'_>, exploring: bool) -> bool {
-        let key = (pair.earlier.kind, pair.later.kind);
+        let own = pair.earlier.agent == pair.later.agent;
+        let key = (pair.earlier.kind, pair.later.kind, own);
         let known = self.races.get(&key).copied();
         let again = known.filter(|index| self.looks_again(*index));
         if known.is_some() && !exploring && again.is_none() {
@@ -258,12 +298,12 @@ impl Report {
         }
         let (first, second) = (pair.earlier_kind, pair.later_kind);
         // One explanation for all references of one pair of instructions.
-        let known = self.sites.get(&(first.site, second.site)).copied();
+        let sites = (first.site, second.site, own);
+        let known = self.sites.get(&sites).copied();
         let index = match known {
             Some(index) => index,
             None if self.findings.len() >= self.most => usize::MAX,
             None => {
-                let sites = (first.site, second.site);
                 let explanation = match self.explained.get(&sites) {
                     Some(explanation) => explanation.clone(),
                     None => case.explain(),
@@ -273,7 +313,7 @@ impl Report {
                 }
                 let Explanation { id, facts, missing, fix } = explanation;
                 self.findings.push(Finding { id, accesses: Vec::new(), facts, missing, fix, count: 0 });
-                self.sites.insert((first.site, second.site), self.findings.len() - 1);
+                self.sites.insert(sites, self.findings.len() - 1);
                 self.findings.len() - 1
             }
         };
@@ -289,13 +329,20 @@ impl Report {
         index >= self.handed && !finding.fix.is_empty() && count.is_power_of_two() && count <= MOST_LOOKS
     }
 
-    /// A race that is confirmed.
+    /// A race that is confirmed. `same`: the later access stores the values that are there.
     #[cold]
-    pub fn race(&mut self, pair: &Pair<'_>, seen: Option<&Loaded>, newest: u32, place: &Where) {
-        let Some(index) = self.races.get(&(pair.earlier.kind, pair.later.kind)).copied() else { return };
+    pub fn race(&mut self, pair: &Pair<'_>, seen: Option<&Loaded>, newest: u32, place: &Where, same: bool) {
+        let own = pair.earlier.agent == pair.later.agent;
+        let Some(index) = self.races.get(&(pair.earlier.kind, pair.later.kind, own)).copied() else { return };
+        if self.differs.len() <= index {
+            self.differs.resize(index + 1, true);
+        }
         let Some(finding) = self.findings.get_mut(index) else { return };
         finding.count += 1;
-        if !finding.accesses.is_empty() {
+        let first = finding.accesses.is_empty();
+        let same = same && !own && !pair.earlier_kind.read && pair.earlier_kind.write;
+        self.differs[index] = !same || !first && self.differs[index];
+        if !first {
             return;
         }
         let earlier = self.access(pair.earlier.agent, pair.earlier_kind, place);

@@ -208,7 +208,7 @@ fn an_atomic_that_its_like_superseded_still_races_with_a_plain_access() {
 
 #[test]
 fn two_descriptors_of_one_buffer() {
-    for (second, expected) in [(0, vec![]), (1, vec![FindingId::RaceReference])] {
+    for (second, expected) in [(0, vec![]), (1, vec![FindingId::RaceSameInvocation])] {
         let mut m = Machine::stale();
         m.store(1, 0, U, 0, SHARED, 3);
         m.barrier(2, 0, Scope::Device, both(U));

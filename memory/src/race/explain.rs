@@ -97,6 +97,7 @@ impl Case<'_> {
         {
             facts.push(Fact::ClosestPair(release, acquire));
         }
+        let id = if self.first.1 == self.second.1 { FindingId::RaceSameInvocation } else { id };
         Explanation { id, facts, missing, fix }
     }
 

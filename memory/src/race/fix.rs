@@ -415,7 +415,8 @@ impl Case<'_> {
                 Edit::InsertBarrier { .. }
                 | Edit::ReleaseFence { .. }
                 | Edit::AcquireFence { .. }
-                | Edit::LaterDispatch { .. } => {}
+                | Edit::LaterDispatch { .. }
+                | Edit::OneWriter(_) => {}
             }
         }
         for event in &mut events {
@@ -478,7 +479,7 @@ fn cost<'a>(edits: impl Iterator<Item = (usize, &'a Edit)>) -> u32 {
             Edit::AddClasses(site, _) | Edit::Widen(site, _) => (*site, 11),
             Edit::AvailableAccess(site, _) | Edit::VisibleAccess(site, _) => (*site, 12),
             Edit::Acquire(site) | Edit::Release(site) | Edit::AcquireRelease(site) => (*site, 13),
-            Edit::OneReference(site, _) => (*site, 14),
+            Edit::OneReference(site, _) | Edit::OneWriter(site) => (*site, 14),
             Edit::AtomicUpdate { store, .. } => (*store, 110),
             Edit::ReleaseFence { after: site, .. } | Edit::AcquireFence { before: site, .. } => (*site, 70),
             Edit::InsertBarrier { before, place, .. } => {

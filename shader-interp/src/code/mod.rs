@@ -46,7 +46,8 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Findings that instructions name by their place here.
-pub const NOTES: [FindingId; 2] = [FindingId::DivideByZero, FindingId::ShiftOutOfRange];
+pub const NOTES: [FindingId; 3] =
+    [FindingId::DivideByZero, FindingId::ShiftOutOfRange, FindingId::ConversionOutOfRange];
 
 /// What the generator makes of an entry point: metadata and code. As a [`Program`] it may be run.
 #[derive(Clone, Debug)]

@@ -39,6 +39,9 @@ impl Lowerer<'_> {
             if !fits || from == Scalar::Bool || result == Scalar::Bool {
                 return Err(i.invalid("has operands of types that it does not take"));
             }
+            if matches!(conversion, Conversion::FToU | Conversion::FToS) {
+                self.note_conversion(i, x, conversion == Conversion::FToS, result);
+            }
             out.push(self.b.convert(conversion, result, x));
         }
         self.set(i, &out)?;

@@ -4,6 +4,7 @@
 use super::lowerer::Lowerer;
 use super::words::Instruction;
 use crate::ir::{Alu, Node, Op, OpKind, Place, Region, Scalar, Value};
+use crate::math::half;
 use crate::pass::builder::node;
 use crate::pass::fold;
 use pellucid_memory::access::Site;
@@ -38,6 +39,41 @@ impl Lowerer<'_> {
             let out_of_range = self.b.alu(Alu::ULessEqual, Scalar::Bool, &[width, amount]);
             self.note(i, FindingId::ShiftOutOfRange, out_of_range);
         }
+    }
+
+    /// And that of a conversion of a float that is not in the range of the integer type once it is truncated,
+    /// or is no number.
+    pub fn note_conversion(&mut self, i: &Instruction<'_>, float: Value, signed: bool, to: Scalar) {
+        if self.notes() {
+            let of = self.b.scalar(float);
+            let width = fold::width(to).cast_signed() - i32::from(signed);
+            let digits = match of {
+                Scalar::F16 => 11,
+                Scalar::F32 => 24,
+                _ => 53,
+            };
+            // Where the type does not have the value below the least integer, that integer is the limit.
+            let least = if signed { -(2f64.powi(width)) } else { 0.0 };
+            let exact = !signed || width < digits;
+            let (below, within) =
+                (self.float(of, least - f64::from(u8::from(exact))), self.float(of, 2f64.powi(width)));
+            let above = if exact { Alu::FOrdLess } else { Alu::FOrdLessEqual };
+            let above = self.b.alu(above, Scalar::Bool, &[below, float]);
+            let under = self.b.alu(Alu::FOrdLess, Scalar::Bool, &[float, within]);
+            let fits = self.b.alu(Alu::LogicalAnd, Scalar::Bool, &[above, under]);
+            let outside = self.b.alu(Alu::LogicalNot, Scalar::Bool, &[fits]);
+            self.note(i, FindingId::ConversionOutOfRange, outside);
+        }
+    }
+
+    /// A constant of a float type, or the infinity next to it.
+    fn float(&mut self, of: Scalar, value: f64) -> Value {
+        let bits = match of {
+            Scalar::F16 => u64::from(half::from_f32(value as f32)),
+            Scalar::F32 => u64::from((value as f32).to_bits()),
+            _ => value.to_bits(),
+        };
+        self.b.constant(of, bits)
     }
 
     fn note(&mut self, i: &Instruction<'_>, id: FindingId, condition: Value) {

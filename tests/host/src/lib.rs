@@ -1,5 +1,6 @@
-//! A Vulkan program for tests: a device of a driver with all the features that it has, and the few steps that
-//! every test takes with it. The driver is linked in, or loaded by its path, without the Vulkan loader.
+//! A Vulkan program for tests: a device of a driver with all the features that it has but robustness, and the
+//! few steps that every test takes with it. The driver is linked in, or loaded by its path, without the
+//! Vulkan loader.
 //!
 //! The methods follow the valid usage of the specification for a single thread that waits for each of its
 //! submissions; what a test does besides, it does through [`Vulkan::device`].
@@ -86,6 +87,14 @@ impl Vulkan {
     /// # Errors
     /// A Vulkan call fails.
     pub fn new(entry: ash::Entry) -> Result<Vulkan> {
+        Vulkan::with_robustness(entry, false)
+    }
+
+    /// The same, with or without robustBufferAccess and robustImageAccess.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn with_robustness(entry: ash::Entry, robust: bool) -> Result<Vulkan> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         // SAFETY: all structures outlive the calls, and the handles are live; the chain of features is filled
         // by the driver and given back to it.
@@ -106,17 +115,18 @@ impl Vulkan {
             let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
             let mut floats = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default();
             let mut layouts = vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR::default();
-            let mut features = vk::PhysicalDeviceFeatures2::default()
-                .push_next(&mut features11)
-                .push_next(&mut features12)
-                .push_next(&mut features13);
+            let mut features =
+                vk::PhysicalDeviceFeatures2::default().push_next(&mut features11).push_next(&mut features12);
             if names.contains(&EXTENSIONS[0]) {
                 features = features.push_next(&mut floats);
             }
             if names.contains(&EXTENSIONS[1]) {
                 features = features.push_next(&mut layouts);
             }
+            features = features.push_next(&mut features13);
             instance.get_physical_device_features2(physical, &mut features);
+            let features10 = features.features.robust_buffer_access(robust);
+            features13.robust_image_access = robust.into();
             let families = instance.get_physical_device_queue_family_properties(physical);
             let count = families.first().context("no queue family")?.queue_count.min(QUEUES);
             let priorities = [1.0; QUEUES as usize];
@@ -127,7 +137,8 @@ impl Vulkan {
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&names)
-                .push_next(&mut features);
+                .enabled_features(&features10)
+                .push_next(&mut features13);
             let device = instance.create_device(physical, &info, None).context("vkCreateDevice")?;
             let queues = (0..count).map(|i| device.get_device_queue(0, i)).collect();
             let info =

@@ -8,7 +8,7 @@
 //# case fixed READ=front
 //# final results 5
 //# case bug READ=back
-//# expect race-reference 1 2
+//# expect race-same-invocation 1 2
 #version 450
 
 layout(local_size_x = 1) in;

@@ -8,11 +8,12 @@
 //# texel 2 cells
 //# bind 3 results
 //# push 0
+//# notes
 //# dispatch 1
 //# case fixed
 //# final results 12
 //# case write WRITE
-//# expect out-of-bounds 1
+//# expect out-of-bounds-robust 1
 //# says in image "plane" (set 0, binding 0): texel (0, -1)
 //# says the image has 8x4 texels (R32_UINT)
 //# case update UPDATE

@@ -34,6 +34,8 @@ pub(super) struct Shape {
     layer: bool,
     /// A sample follows.
     sample: bool,
+    /// Of a texel buffer.
+    buffer: bool,
 }
 
 impl Shape {
@@ -44,12 +46,17 @@ impl Shape {
             ImageDim::D2 | ImageDim::Cube => 2,
             ImageDim::D3 => 3,
         };
-        Shape { axes, layer: arrayed || dim == ImageDim::Cube, sample: multisampled }
+        Shape {
+            axes,
+            layer: arrayed || dim == ImageDim::Cube,
+            sample: multisampled,
+            buffer: dim == ImageDim::Buffer,
+        }
     }
 
     /// The texels that the arguments of an instruction name; `fetch`: one that may name a level.
     pub fn named<'b>(&self, arguments: &'b [&'b Lanes], fetch: bool) -> system::Texels<'b> {
-        let Shape { axes, layer, sample } = *self;
+        let Shape { axes, layer, sample, buffer } = *self;
         let after = axes + usize::from(layer);
         let last = arguments.get(after).copied();
         system::Texels {
@@ -57,6 +64,7 @@ impl Shape {
             layer: if layer { arguments.get(axes).copied() } else { None },
             sample: last.filter(|_| sample),
             level: last.filter(|_| fetch && !sample),
+            buffer,
         }
     }
 }
@@ -89,7 +97,7 @@ impl<'a> Texels<'a> {
             memory: memory.view(),
             layers: 1,
             swizzle: [3, 4, 5, 6],
-            shape: Shape { axes: 1, layer: false, sample: false },
+            shape: Shape::of(ImageDim::Buffer, false, false),
             view: None,
             extent: [count.min(whole.min(u32::MAX as u64) as u32), 1, 1],
         }

@@ -1,0 +1,39 @@
+//! An access out of bounds is a finding, unless the application enabled the feature that defines it.
+
+mod common;
+
+use common::{Spin, Vulkan, alone};
+
+#[test]
+fn an_access_out_of_bounds_is_a_note_where_robust_buffer_access_is_enabled() {
+    const ROBUST: &str = "TEST_ROBUST";
+    let name = "an_access_out_of_bounds_is_a_note_where_robust_buffer_access_is_enabled";
+    for (robust, notes, first) in [
+        ("0", "off", "error[out-of-bounds]"),
+        ("1", "off", ""),
+        ("1", "on", "note[out-of-bounds-robust]"),
+        ("1", "error", "note[out-of-bounds-robust]"),
+    ] {
+        let variables = [("PELLUCID_MODE", "check"), ("PELLUCID_NOTES", notes), (ROBUST, robust)];
+        let Some(text) = alone(name, &variables) else {
+            let v = match std::env::var(ROBUST).as_deref() {
+                Ok("1") => Vulkan::robust(),
+                _ => Vulkan::new(),
+            };
+            let spin = Spin::new(&v, false);
+            // Room for 16 of the 32 words that the dispatch adds to.
+            let (buffer, _, words) = v.buffer(64, 1);
+            // SAFETY: the buffer's memory, which no submission uses yet.
+            unsafe { words.write_bytes(0, 64) };
+            let (_, set) = spin.set(&v);
+            spin.update(&v, set, buffer);
+            let commands = v.record(|c| spin.record(&v, c, set, buffer, 2));
+            v.run(commands);
+            // SAFETY: a live device.
+            unsafe { v.device.device_wait_idle().unwrap() };
+            return;
+        };
+        let said = text.contains("out-of-bounds");
+        assert!(text.contains(first) && said != first.is_empty(), "{robust}, {notes}: {text}");
+    }
+}
