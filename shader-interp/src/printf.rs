@@ -199,8 +199,8 @@ impl PrintFormat {
     }
 }
 
-/// The specifier that a text begins with, its components (0 for a scalar), and its length in bytes. `is_long`:
-/// the argument has 64 bits, so `ul` is one specifier.
+/// The specifier that a text begins with, its components (0 for a scalar), and its length in bytes.
+/// `is_long`: the argument has 64 bits, so `ul` is one specifier.
 fn specifier(text: &str, is_long: bool) -> Result<(Specifier, u32, usize), FormatError> {
     let mut specifier = Specifier { zeros: false, width: 0, precision: None, conversion: Conversion::Signed };
     let mut components = 0;

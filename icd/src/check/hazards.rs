@@ -336,8 +336,8 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// One queue operation of command `tag` with its accesses; `first` is the first one of the same command or
-    /// render pass instance, if there is one before it.
+    /// One queue operation of command `tag` with its accesses; `first` is the first one of the same command
+    /// or render pass instance, if there is one before it.
     pub fn operation(
         &self,
         queue: u32,

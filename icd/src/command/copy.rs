@@ -336,8 +336,8 @@ pub fn clear(
     Ok(())
 }
 
-/// Clears a row of texels, which begins at the first byte of the aspects that are cleared, to samples of these
-/// bytes.
+/// Clears a row of texels, which begins at the first byte of the aspects that are cleared, to samples of
+/// these bytes.
 pub(super) fn clear_row(
     image: &Image,
     memory: &Allocation,

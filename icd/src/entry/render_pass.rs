@@ -65,7 +65,7 @@ struct SubpassDependency {
     to: Half,
 }
 
-/// A render pass.
+/// Attachments, the subpasses that use them, and what orders these.
 pub struct RenderPass {
     attachments: Vec<Attachment>,
     subpasses: Vec<Subpass>,
@@ -74,7 +74,7 @@ pub struct RenderPass {
 
 object!(RenderPass, vk::RenderPass, kind::RENDER_PASS);
 
-/// A framebuffer.
+/// The views that are attached, and how much of them is rendered to.
 pub struct Framebuffer {
     /// Empty where the command that begins the render pass names them.
     views: Vec<Arc<ImageView>>,
@@ -306,7 +306,7 @@ pub struct Instance {
 
 /// What is being rendered while a command buffer is recorded.
 pub enum Recording {
-    /// A render pass.
+    /// Attachments, the subpasses that use them, and what orders these.
     Pass(Box<Instance>),
     /// vkCmdBeginRendering: what ends it.
     Dynamic(Vec<AttachmentUse>),

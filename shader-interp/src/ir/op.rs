@@ -372,7 +372,8 @@ pub enum OpKind {
     /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are
     /// deterministic.
     ReadClock(Scope),
-    /// DebugPrintf by a format of `Shader::prints`: WorkgroupId z, y and x and SubgroupId, then the arguments.
+    /// DebugPrintf by a format of `Shader::prints`: WorkgroupId z, y and x and SubgroupId, then the
+    /// arguments.
     Print(u32),
     /// With notes: the lanes whose argument, a Bool, holds do what this finding says.
     Note(FindingId),

@@ -9,7 +9,8 @@ use crate::printf::{Argument, FormatError, PrintFormat};
 use spirv::StorageClass;
 
 impl Lowerer<'_> {
-    /// An instruction of the set. A format that does not fit its arguments prints nothing; the shader says so.
+    /// An instruction of the set. A format that does not fit its arguments prints nothing; the shader says
+    /// so.
     pub fn debug_printf(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         self.defs[i.id(2)? as usize] = Def::Void;
         if i.word(4)? != 1 {
