@@ -312,6 +312,18 @@ impl Device {
         };
     }
 
+    /// A command that the application's mistake made impossible: said, not run, and the device goes on.
+    pub fn skipped(&self, what: &str, outcome: Outcome<()>) {
+        let Err(error) = outcome else { return };
+        let Some(text) = &error.message else { return };
+        let text = format!("{what}: {text}");
+        if error.is_misuse() {
+            self.instance.misuse(&text);
+        } else {
+            self.instance.say(&text);
+        }
+    }
+
     /// A handle has ended: its private data go, and its name once no report can be about it any more. The
     /// handle of a command buffer may become another one's at once.
     pub fn handle_ended(&self, kind: vk::ObjectType, handle: u64) {

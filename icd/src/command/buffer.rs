@@ -4,11 +4,11 @@
 //! while it is pending, which is a mistake of the application, harms nothing here; that it is one is judged
 //! by what the host was told, and not by how far a queue has come.
 
+use super::pass::Recording;
 use super::{BoundSet, Command, Recorded};
 use crate::boundary::Origin;
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
-use crate::entry::render_pass::Recording;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
 use crate::report;

@@ -4,11 +4,13 @@
 //! pulled from under it; an error while recording poisons the command buffer, whose vkEndCommandBuffer then
 //! fails.
 
+pub mod attachment;
 pub mod batch;
 pub mod blit;
 pub mod buffer;
 pub mod copy;
 pub mod dispatch;
+pub mod pass;
 pub mod reach;
 pub mod render;
 pub mod replay;
@@ -136,9 +138,9 @@ pub enum Command {
     /// vkCmdClearColorImage and vkCmdClearDepthStencilImage.
     Clear(ImageIn, Cleared, Vec<vk::ImageSubresourceRange>),
     /// The beginning and the end of a render pass instance, or of a subpass.
-    Render(Arc<render::Step>),
+    Render(Arc<attachment::Step>),
     /// vkCmdClearAttachments.
-    ClearAttachments(Vec<render::AttachmentClear>, Vec<vk::ClearRect>),
+    ClearAttachments(Vec<attachment::AttachmentClear>, Vec<vk::ClearRect>),
     /// vkCmdPipelineBarrier and vkCmdPipelineBarrier2.
     Barrier(Box<Dependency>),
     /// vkCmdSetEvent and vkCmdSetEvent2.

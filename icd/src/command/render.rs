@@ -5,93 +5,20 @@
 //! Creation*): to the hazard tracker they are operations of one command. The dependencies of a subpass are
 //! taken as one, so that some hazards of attachments are missed, and none is invented.
 
+use super::attachment::{AttachmentClear, AttachmentUse, Does, Step, Target};
+use super::blit;
 use super::copy::{self, Touched};
-use super::replay::skipped;
 use super::state::State;
-use super::{Cleared, Dependency, blit};
 use crate::check::commands::{self as check, Operation};
 use crate::check::dependency::translate;
 use crate::check::layouts::ImageUse;
 use crate::device::Device;
 use crate::entry::image_view::ImageView;
-use crate::entry::render_pass::{Framebuffer, RenderPass};
 use crate::error::{Error, Outcome};
 use crate::queue::Queue;
 use ash::vk;
 use pellucid_memory::commands::{Accesses, Range, Stages};
 use pellucid_memory::device::Allocation;
-use std::sync::Arc;
-
-/// Aspects of an attachment.
-#[derive(Clone)]
-pub struct Target {
-    pub view: Arc<ImageView>,
-    /// Color, or depth, or stencil, or both of these.
-    pub aspects: vk::ImageAspectFlags,
-    /// The layout that they are said to be in.
-    pub layout: vk::ImageLayout,
-}
-
-/// What is done to an attachment.
-#[derive(Clone)]
-pub enum Does {
-    /// VK_ATTACHMENT_LOAD_OP_LOAD.
-    Load,
-    /// VK_ATTACHMENT_LOAD_OP_CLEAR and vkCmdClearAttachments.
-    Clear(Cleared),
-    /// VK_ATTACHMENT_LOAD_OP_DONT_CARE.
-    Discard,
-    /// VK_ATTACHMENT_STORE_OP_STORE.
-    Store,
-    /// VK_ATTACHMENT_STORE_OP_DONT_CARE.
-    Drop,
-    /// It becomes what the samples of this one resolve to.
-    Resolve(Target),
-}
-
-/// An operation on an attachment.
-#[derive(Clone)]
-pub struct AttachmentUse {
-    pub target: Target,
-    pub does: Does,
-    pub area: vk::Rect2D,
-    /// Layers, counted from the view's first.
-    pub layers: Arc<[u32]>,
-}
-
-/// VkClearAttachment.
-#[derive(Clone, Copy)]
-pub struct AttachmentClear {
-    pub aspects: vk::ImageAspectFlags,
-    /// Index of the color attachment.
-    pub color: u32,
-    /// VkClearValue.
-    pub words: [u32; 4],
-}
-
-/// What vkCmdClearAttachments writes to.
-pub struct Rendering {
-    pub colors: Vec<Option<Target>>,
-    pub depth: Option<Target>,
-    pub stencil: Option<Target>,
-    /// The views of multiview rendering; `None` where there is none.
-    pub views: Option<Arc<[u32]>>,
-}
-
-/// A command that begins or ends a render pass instance, or one of its subpasses.
-pub struct Step {
-    /// The entry point.
-    pub name: &'static str,
-    /// What ends the subpass before it.
-    pub ends: Vec<AttachmentUse>,
-    pub dependency: Option<Dependency>,
-    /// What begins the subpass after it.
-    pub begins: Vec<AttachmentUse>,
-    /// What is rendered to from now on; `None`: the instance ends.
-    pub rendering: Option<Arc<Rendering>>,
-    /// The objects that it is recorded with.
-    pub objects: Option<(Arc<RenderPass>, Arc<Framebuffer>)>,
-}
 
 impl Target {
     fn is_color(&self) -> bool {
@@ -261,112 +188,23 @@ fn resolve(
     })
 }
 
-/// Depth and stencil of one view that are treated alike are one use.
-pub fn merged(uses: Vec<AttachmentUse>) -> Vec<AttachmentUse> {
-    let mut out: Vec<AttachmentUse> = Vec::with_capacity(uses.len());
-    for next in uses {
-        if let Some(last) = out.last_mut()
-            && Arc::ptr_eq(&last.target.view, &next.target.view)
-            && last.target.layout == next.target.layout
-            && last.target.aspects == vk::ImageAspectFlags::DEPTH
-            && next.target.aspects == vk::ImageAspectFlags::STENCIL
-        {
-            let both = match (&last.does, &next.does) {
-                (
-                    Does::Clear(Cleared::DepthStencil(depth, _)),
-                    Does::Clear(Cleared::DepthStencil(_, stencil)),
-                ) => Some(Does::Clear(Cleared::DepthStencil(*depth, *stencil))),
-                (Does::Load, Does::Load) => Some(Does::Load),
-                (Does::Discard, Does::Discard) => Some(Does::Discard),
-                (Does::Store, Does::Store) => Some(Does::Store),
-                (Does::Drop, Does::Drop) => Some(Does::Drop),
-                _ => None,
-            };
-            if let Some(does) = both {
-                last.does = does;
-                last.target.aspects |= next.target.aspects;
-                continue;
-            }
-        }
-        out.push(next);
+/// Runs a command that begins or ends rendering.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn step(device: &Device, queue: &Queue, state: &mut State<'_>, step: &Step) -> Result<(), String> {
+    let tag = begin(device, queue, state, step.name);
+    uses(device, queue, state, (step.name, tag), &step.ends)?;
+    if let Some((hazards, dependency)) = device.hazards.as_ref().zip(step.dependency.as_ref()) {
+        let found = hazards.dependency(queue.index, tag, &translate(dependency));
+        check::performed(device, dependency, &found)?;
     }
-    out
-}
-
-impl Rendering {
-    fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.colors.iter().chain([&self.depth, &self.stencil]).flatten()
+    if state.rendering.is_none() {
+        state.instance = None;
     }
-
-    /// What vkCmdClearAttachments does. An attachment that is not there is left out.
-    fn clears(&self, attachments: &[AttachmentClear], rects: &[vk::ClearRect]) -> Vec<AttachmentUse> {
-        let mut uses = Vec::new();
-        for attachment in attachments {
-            let color = self.colors.get(attachment.color as usize).and_then(Option::as_ref);
-            let all = [
-                (vk::ImageAspectFlags::COLOR, color),
-                (vk::ImageAspectFlags::DEPTH, self.depth.as_ref()),
-                (vk::ImageAspectFlags::STENCIL, self.stencil.as_ref()),
-            ];
-            for rect in rects {
-                let layers = self.views.clone().unwrap_or_else(|| {
-                    (rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count)).collect()
-                });
-                for (_, target) in all.iter().filter(|(aspect, _)| attachment.aspects.contains(*aspect)) {
-                    let Some(target) = target else { continue };
-                    let does = Does::Clear(clear_value(target.aspects, attachment.words));
-                    let (target, layers) = ((*target).clone(), layers.clone());
-                    uses.push(AttachmentUse { target, does, area: rect.rect, layers });
-                }
-            }
-        }
-        merged(uses)
-    }
-}
-
-/// A VkClearValue, given as words, for these aspects.
-pub fn clear_value(aspects: vk::ImageAspectFlags, words: [u32; 4]) -> Cleared {
-    match aspects {
-        vk::ImageAspectFlags::COLOR => Cleared::Color(words),
-        _ => Cleared::DepthStencil(f32::from_bits(words[0]), words[1]),
-    }
-}
-
-impl Step {
-    /// True if the object at `object` is used.
-    pub fn uses(&self, object: *const ()) -> bool {
-        let uses = self.ends.iter().chain(&self.begins);
-        let used = uses.flat_map(|u| match &u.does {
-            Does::Resolve(from) => vec![from, &u.target],
-            _ => vec![&u.target],
-        });
-        let rendered = self.rendering.iter().flat_map(|r| r.targets());
-        let through =
-            |t: &Target| Arc::as_ptr(&t.view).cast::<()>() == object || t.view.image.is_or_uses(object);
-        used.chain(rendered).any(through)
-            || self.objects.as_ref().is_some_and(|(pass, framebuffer)| {
-                Arc::as_ptr(pass).cast::<()>() == object || Arc::as_ptr(framebuffer).cast::<()>() == object
-            })
-    }
-
-    /// Runs it.
-    ///
-    /// # Errors
-    /// The text of what loses the device.
-    pub fn run(&self, device: &Device, queue: &Queue, state: &mut State<'_>) -> Result<(), String> {
-        let tag = begin(device, queue, state, self.name);
-        uses(device, queue, state, (self.name, tag), &self.ends)?;
-        if let Some((hazards, dependency)) = device.hazards.as_ref().zip(self.dependency.as_ref()) {
-            let found = hazards.dependency(queue.index, tag, &translate(dependency));
-            check::performed(device, dependency, &found)?;
-        }
-        if state.rendering.is_none() {
-            state.instance = None;
-        }
-        uses(device, queue, state, (self.name, tag), &self.begins)?;
-        state.rendering.clone_from(&self.rendering);
-        Ok(())
-    }
+    uses(device, queue, state, (step.name, tag), &step.begins)?;
+    state.rendering.clone_from(&step.rendering);
+    Ok(())
 }
 
 /// vkCmdClearAttachments.
@@ -383,7 +221,7 @@ pub fn clear(
     let name = "vkCmdClearAttachments";
     let tag = begin(device, queue, state, name);
     let Some(rendering) = state.rendering.clone() else {
-        skipped(device, name, Err(Error::usage("nothing is being rendered")));
+        device.skipped(name, Err(Error::usage("nothing is being rendered")));
         return Ok(());
     };
     uses(device, queue, state, (name, tag), &rendering.clears(attachments, rects))
@@ -404,7 +242,7 @@ fn uses(
 ) -> Result<(), String> {
     for part in uses {
         let Some(hazards) = &device.hazards else {
-            skipped(device, name, part.run(device, None));
+            device.skipped(name, part.run(device, None));
             continue;
         };
         let operation = Operation {
@@ -417,7 +255,7 @@ fn uses(
         };
         let (outcome, id) = check::operation(device, hazards, queue, operation, |t| part.run(device, t))?;
         state.instance.get_or_insert(id);
-        skipped(device, name, outcome);
+        device.skipped(name, outcome);
     }
     Ok(())
 }

@@ -36,18 +36,6 @@ pub fn run<'a>(
     Ok(())
 }
 
-/// A command that the application's mistake made impossible: said, not run, and the device goes on.
-pub(super) fn skipped(device: &Device, what: &str, outcome: Result<(), Error>) {
-    let Err(error) = outcome else { return };
-    let Some(text) = &error.message else { return };
-    let text = format!("{what}: {text}");
-    if error.is_misuse() {
-        device.instance.misuse(&text);
-    } else {
-        device.instance.say(&text);
-    }
-}
-
 fn step<'a>(
     device: &Arc<Device>,
     queue: &Queue,
@@ -68,7 +56,7 @@ fn step<'a>(
         Command::Barrier(dependency) => {
             check::barrier(device, queue, state, dependency, |hazards, at, told| hazards.barrier(at, told))?;
         }
-        Command::Render(step) => step.run(device, queue, state)?,
+        Command::Render(step) => render::step(device, queue, state, step)?,
         Command::ClearAttachments(attachments, rects) => {
             render::clear(device, queue, state, attachments, rects)?;
         }
@@ -102,8 +90,7 @@ fn step<'a>(
             })?;
         }
         Command::ResetQueries(pool, first, count) => {
-            skipped(
-                device,
+            device.skipped(
                 "vkCmdResetQueryPool",
                 pool.queries(*first, *count).map(|q| q.iter().for_each(|q| q.reset())),
             );
@@ -111,14 +98,14 @@ fn step<'a>(
         Command::BeginQuery(..) => {}
         Command::EndQuery(pool, query) => {
             let completed = device.completion.now(queue.index);
-            skipped(device, "vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0, completed)));
+            device.skipped("vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0, completed)));
             device.progress.notify();
         }
         Command::WriteTimestamp(pool, query) => {
             let now = device.epoch.elapsed().as_nanos() as u64;
             let completed = device.completion.now(queue.index);
             let done = pool.queries(*query, 1).map(|q| q[0].put(now, completed));
-            skipped(device, "vkCmdWriteTimestamp", done);
+            device.skipped("vkCmdWriteTimestamp", done);
             device.progress.notify();
         }
         Command::Execute(list) => {
@@ -132,7 +119,7 @@ fn step<'a>(
         }
         _ => {
             let done = check::transfer(device, queue, state, command, |t| transfer(device, command, t))?;
-            skipped(device, command.name(), done);
+            device.skipped(command.name(), done);
         }
     }
     Ok(())
@@ -161,7 +148,7 @@ fn indirect(device: &Device, buffer: &Buffer, offset: u64) -> [u32; 3] {
         Ok((memory, base)) => {
             memory.bytes().read(base + offset, &mut bytes);
         }
-        Err(error) => skipped(device, "vkCmdDispatchIndirect", Err(error)),
+        Err(error) => device.skipped("vkCmdDispatchIndirect", Err(error)),
     }
     std::array::from_fn(|i| {
         u32::from_le_bytes([bytes[i * 4], bytes[i * 4 + 1], bytes[i * 4 + 2], bytes[i * 4 + 3]])

@@ -1,7 +1,7 @@
 //! What a command buffer has bound, as the interpreter takes it.
 
+use super::attachment::Rendering;
 use super::reach::Reach;
-use super::render::Rendering;
 use crate::addresses::AddressMap;
 use crate::caps::PUSH_CONSTANTS;
 use crate::device::Device;

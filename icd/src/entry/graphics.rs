@@ -4,11 +4,11 @@
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
+use crate::command::pass::RenderPass;
 use crate::device::Device;
 use crate::entry::pipeline;
 use crate::entry::pipeline_cache::PipelineCache;
 use crate::entry::pipeline_layout::PipelineLayout;
-use crate::entry::render_pass::RenderPass;
 use crate::entry::shader::ShaderModule;
 use crate::error::{Error, Outcome};
 use crate::ffi;
