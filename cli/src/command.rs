@@ -1,7 +1,7 @@
 //! The command line: what may be written, and who does it.
 
 use crate::exec::ExecArgs;
-use crate::hunt::{self, HuntArgs};
+use crate::hunt::{self, HuntArgs, MergeArgs};
 use crate::litmus::{self, LitmusArgs};
 use crate::options::{self, DriverOptions};
 use crate::replay::{Replay, ReplayArgs};
@@ -27,6 +27,8 @@ enum Command {
     Run(RunArgs),
     /// Run a program many times, each time otherwise, and print every distinct finding once
     Hunt(HuntArgs),
+    /// Put the reports of several hunts together: of all shards of one, or of several machines
+    Merge(MergeArgs),
     /// Run one shader without a host program
     Exec(ExecCommand),
     /// Run a program as a report's findings were found, and say whether they came again
@@ -139,6 +141,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             usage(arguments.options.resolve())?;
             hunt::hunt(arguments)
         }
+        Command::Merge(arguments) => hunt::merge(&arguments),
         Command::Exec(mut arguments) => {
             if usage(arguments.options.resolve())?.validation {
                 let why = "--validation is for programs that use the Vulkan loader: pellucid run";

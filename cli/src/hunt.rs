@@ -5,14 +5,18 @@
 use crate::merged::Merged;
 use crate::options::DriverOptions;
 use crate::options::Variation;
-use crate::run::{Job, Reported, in_order, kept};
+use crate::run::{Job, Reported, in_order, kept, with_part};
+use anyhow::bail;
 use clap::Args;
+use pellucid_cts_runner::shard::Shard;
+use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use vulkan_pellucid::config::Mode;
 
 /// What to hunt in, and for how long.
 #[derive(Args)]
@@ -32,6 +36,14 @@ pub struct HuntArgs {
     /// Progress models that take turns
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub progress_models: Vec<ProgressModel>,
+    /// Explores first, with so many executions at most: where a program's only dispatch is explored
+    /// completely, there is nothing to hunt for; 0 for not
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub explore: u64,
+    /// Every n-th run, from the k-th: k/n; auto: from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or
+    /// JOB_COMPLETION_INDEX and JOB_COMPLETIONS, if they are set; none: all runs
+    #[arg(long, value_name = "K/N", default_value = "auto")]
+    pub shard: String,
     /// An earlier report: what it tells is not told again, and leaves the exit status alone
     #[arg(long, value_name = "FILE")]
     pub baseline: Vec<PathBuf>,
@@ -39,6 +51,9 @@ pub struct HuntArgs {
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
+
+/// Steps of one execution of an exploration: what takes more is not small.
+const EXPLORED_STEPS: u64 = 1000;
 
 /// What run `k` varies: its seed, and of every eight runs in three the values that loads prefer, in two the
 /// staleness. What the user has chosen stays.
@@ -78,37 +93,52 @@ fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> 
 /// # Errors
 /// The program cannot be started, or a file cannot be read or written.
 pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
-    let HuntArgs { mut options, runs, time, patience, progress_models, baseline, program } = arguments;
+    let HuntArgs { mut options, runs, time, patience, progress_models, baseline, program, explore, shard } =
+        arguments;
     let config = options.resolve()?;
+    let shard = Shard::from_option(&shard, &|name| std::env::var(name).ok())?;
     let mut merged = Merged::default();
+    merged.shard = (shard != Shard::WHOLE).then_some(shard);
     for path in &baseline {
         merged.know(path)?;
     }
     let job = job(options.clone(), &program)?;
+    let models = !progress_models.is_empty() || options.has("progress");
+    let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
+    let explores = explore > 0 && checks && !models;
+    let complete = explores && {
+        let bounds = [("executions", explore), ("steps", EXPLORED_STEPS)];
+        let bounds = bounds.into_iter().filter(|(name, _)| !options.has(name));
+        let mut varied: Variation = bounds.map(|(name, bound)| (name, bound.to_string())).collect();
+        varied.push(("mode", "explore".to_owned()));
+        merged.explore(&kept(&job, &varied, Reported::Temporary)?)
+    };
+    let (count, index) = (shard.count as u64, shard.index as u64 - 1);
+    let mine = if complete { 0 } else { runs.saturating_sub(index).div_ceil(count) };
     let began = Instant::now();
     let limit = time.map(Duration::from_secs);
-    let (mut quiet, mut status, mut last) = (0, 0, 0);
+    let (mut quiet, mut last) = (0, 0);
     let progress = std::io::stderr().is_terminal();
     let late = || limit.is_some_and(|limit| began.elapsed() >= limit);
     in_order(
-        0..runs,
-        |k| {
-            let first = k == 0 || !late();
+        0..mine,
+        |j| {
+            let (first, k) = (j == 0 || !late(), index + j * count);
             first.then(|| {
                 kept(&job, &variation(k, config.seed, &options, &progress_models), Reported::Temporary)
             })
         },
-        |k, run| {
+        |j, run| {
+            let k = index + j * count;
             if progress {
                 eprint!("\r\x1b[K");
             }
             let Some(run) = run.transpose()? else { return Ok(ControlFlow::Break(())) };
-            let fresh = merged.add(k, &run);
-            status = if status == 0 { run.own_status } else { status };
+            let fresh = merged.add(Some(k), &run);
             (quiet, last) = if fresh { (0, k) } else { (quiet + 1, last) };
             if progress {
                 let found = merged.findings.len();
-                eprint!("hunt: {} of {runs} runs, {found} findings, last news in run {last}", k + 1);
+                eprint!("hunt: {} of {mine} runs, {found} findings, last news in run {last}", j + 1);
                 std::io::stderr().flush()?;
             }
             let bored = patience > 0 && quiet >= patience;
@@ -120,12 +150,62 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     }
     eprintln!("{}", merged.summary("run"));
     if let Some(path) = &config.report {
+        match shard.folder() {
+            Some(part) => merged.write(&with_part(path, &part))?,
+            None => merged.write(path)?,
+        }
+    }
+    Ok(merged.exit_status(config.exitcode))
+}
+
+/// What to put together.
+#[derive(Args)]
+pub struct MergeArgs {
+    /// Reports of `pellucid hunt`: all shards of one, or some of several
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<PathBuf>,
+    /// Write one report with each finding once
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// An earlier report: what it tells is not told again, and leaves the exit status alone
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Vec<PathBuf>,
+    /// Exit status if there are findings [default: 66]
+    #[arg(long, value_name = "N")]
+    pub exitcode: Option<u8>,
+}
+
+/// `pellucid merge`: the exit status.
+///
+/// # Errors
+/// A file cannot be read or written, reports of different programs, a shard that is missing or there twice.
+pub fn merge(arguments: &MergeArgs) -> anyhow::Result<u8> {
+    let mut merged = Merged::default();
+    for path in &arguments.baseline {
+        merged.know(path)?;
+    }
+    let shards = arguments.reports.iter().map(|path| merged.load(path));
+    let mut shards = shards.collect::<anyhow::Result<Vec<Option<Shard>>>>()?;
+    shards.sort();
+    if let Some(Some(Shard { count, .. })) = shards.last().copied() {
+        for index in 1..=count {
+            let shard = Shard { index, count };
+            match shards.iter().filter(|other| **other == Some(shard)).count() {
+                1 => {}
+                0 => bail!("shard {shard} is missing"),
+                _ => bail!("shard {shard} is there twice"),
+            }
+        }
+        if shards.len() != count {
+            bail!("reports of different numbers of shards");
+        }
+    }
+    merged.tell_loaded();
+    eprintln!("{}", merged.summary("run"));
+    if let Some(path) = &arguments.report {
         merged.write(path)?;
     }
-    Ok(match merged.counted() {
-        0 => status,
-        _ => config.exitcode.unwrap_or(crate::run::FINDINGS),
-    })
+    Ok(merged.exit_status(arguments.exitcode))
 }
 
 /// Runs a program once for each seed, and prints by ascending seed which ones fail, and of each what no seed
@@ -146,7 +226,7 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
                 status = if status == 0 { run.outcome.status } else { status };
                 failing.push(seed.to_string());
             }
-            merged.add(seed, &run);
+            merged.add(Some(seed), &run);
             Ok(ControlFlow::Continue(()))
         },
     )?;

@@ -2,7 +2,8 @@
 
 use crate::report::Report;
 use crate::run::Run;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use pellucid_cts_runner::shard::Shard;
 use pellucid_memory::input;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,8 @@ pub(crate) struct Distinct {
     /// As the first of them reported it.
     line: Value,
     runs: u64,
-    first: u64,
+    /// `None`: the exploration.
+    first: Option<u64>,
     known: bool,
 }
 
@@ -67,17 +69,32 @@ impl Distinct {
     }
 }
 
+/// FNV-1a, 64 bits.
+fn digest(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
 /// What runs of one program have shown, in the order of the runs.
 #[derive(Debug, Default)]
 pub struct Merged {
     pub(crate) findings: Vec<Distinct>,
     index: BTreeMap<String, usize>,
     known: BTreeSet<String>,
-    /// How the runs ended and what they printed, and how many did.
-    outcomes: BTreeMap<(u8, Vec<u8>), u64>,
+    /// How the runs ended and the digest of what they printed, and how many did.
+    outcomes: BTreeMap<(u64, u64), u64>,
     runs: u64,
+    /// The first run in which the program itself ended with another status than 0, and that status.
+    failed: Option<(u64, u8)>,
+    /// What its exploration came to, if there was one.
+    explored: Option<Value>,
+    /// The part of the runs that these are.
+    pub shard: Option<Shard>,
     /// The `run` line of the first report.
     head: Option<Value>,
+    /// The most findings of one run that were suppressed.
+    suppressed: u64,
     processes: u64,
 }
 
@@ -90,34 +107,48 @@ impl Merged {
         Ok(())
     }
 
-    /// Adds run `k`; prints what is new in it. Whether it showed anything new.
-    pub fn add(&mut self, k: u64, run: &Run) -> bool {
-        self.runs += 1;
-        self.processes += run.outcome.total["processes"].as_u64().unwrap_or(0);
-        let mut fresh = false;
+    /// Takes up a finding of so many more runs. Whether it is new.
+    fn found(&mut self, line: Value, runs: u64, first: Option<u64>) -> bool {
+        let identity = identity(&line);
+        if let Some(index) = self.index.get(&identity) {
+            let finding = &mut self.findings[*index];
+            finding.runs += runs;
+            if first < finding.first {
+                (finding.line, finding.first) = (line, first);
+            }
+            return false;
+        }
+        let known = self.known.contains(&identity);
+        self.index.insert(identity, self.findings.len());
+        self.findings.push(Distinct { line, runs, first, known });
+        true
+    }
+
+    /// Adds run `k`, or the exploration; prints what is new in it. Whether it showed anything new.
+    pub fn add(&mut self, k: Option<u64>, run: &Run) -> bool {
+        let (counts, before) = (u64::from(k.is_some()), self.findings.len());
+        self.runs += counts;
+        let total = &run.outcome.total;
+        self.processes += total["processes"].as_u64().unwrap_or(0);
+        self.suppressed = self.suppressed.max(total["suppressed"].as_u64().unwrap_or(0));
         let mut here = BTreeSet::new();
         for line in findings(&run.report) {
-            let identity = identity(&line);
-            if !here.insert(identity.clone()) {
-                continue;
+            if here.insert(identity(&line)) {
+                self.found(line, counts, k);
             }
-            if let Some(known) = self.index.get(&identity) {
-                self.findings[*known].runs += 1;
-                continue;
-            }
-            fresh = true;
-            let known = self.known.contains(&identity);
-            if !known {
-                eprintln!("{}", line["text"].as_str().unwrap_or_default());
-            }
-            self.index.insert(identity, self.findings.len());
-            self.findings.push(Distinct { line, runs: 1, first: k, known });
         }
+        self.tell(before);
         if self.head.is_none() {
             let lines = run.report.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
             self.head = lines.into_iter().find(|line| line["type"] == "run");
         }
-        let ended = self.outcomes.entry((run.own_status, run.output.stdout.clone())).or_default();
+        let fresh = self.findings.len() > before;
+        let Some(k) = k else { return fresh };
+        if run.own_status != 0 {
+            self.failed.get_or_insert((k, run.own_status));
+        }
+        let outcome = (u64::from(run.own_status), digest(&run.output.stdout));
+        let ended = self.outcomes.entry(outcome).or_default();
         *ended += 1;
         // A program that fails without a finding is worth its own words.
         if *ended == 1 && here.is_empty() && run.outcome.status != 0 {
@@ -125,6 +156,81 @@ impl Merged {
             eprint!("{}", String::from_utf8_lossy(&run.output.stderr));
         }
         fresh || *ended == 1
+    }
+
+    /// Prints the findings from this one on.
+    fn tell(&self, first: usize) {
+        for finding in self.findings[first..].iter().filter(|finding| !finding.known) {
+            eprintln!("{}", finding.line["text"].as_str().unwrap_or_default());
+        }
+    }
+
+    /// Adds the exploration of a program, which did not count as a run. Whether it saw every execution: that
+    /// program has one dispatch, and that was explored completely.
+    pub fn explore(&mut self, run: &Run) -> bool {
+        let lines = run.report.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines: Vec<Value> =
+            lines.filter(|line| matches!(line["type"].as_str(), Some("explored" | "trap"))).collect();
+        let [only] = lines.as_slice() else { return false };
+        if only["complete"] != true {
+            return false;
+        }
+        let number = |value: &Value| value.as_array().map_or(0, Vec::len);
+        let outcomes = number(&only["outcomes"]) + number(&only["failing"]);
+        self.explored = Some(json!({ "executions": only["executions"], "outcomes": outcomes }));
+        self.add(None, run);
+        true
+    }
+
+    /// Adds a merged report: that of a shard, or of another hunt of the same program.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none.
+    pub fn load(&mut self, path: &Path) -> anyhow::Result<Option<Shard>> {
+        let name = || path.display().to_string();
+        let text = input::text(path).with_context(name)?;
+        let report = Report::parse(&text).with_context(name)?;
+        let head = report.of_type("run").next();
+        let Some(total) = report.of_type("total").last().filter(|total| total["ends"].is_array()) else {
+            bail!("{}: not a report of pellucid hunt", name());
+        };
+        let shard: Option<Shard> = serde_json::from_value(total["shard"].clone()).with_context(name)?;
+        let leads = shard.is_some_and(|shard| shard.index == 1);
+        match (&self.head, head) {
+            (Some(known), Some(head)) if known["command"] != head["command"] => {
+                bail!("{}: of another program: {}", name(), head["command"]);
+            }
+            (Some(_), _) if !leads => {}
+            (_, head) => self.head = head.cloned(),
+        }
+        for line in findings(&text) {
+            let (runs, first) = (line["runs"]["with"].as_u64().unwrap_or(0), line["runs"]["first"].as_u64());
+            self.found(line, runs, first);
+        }
+        let number = |key: &str| total[key].as_u64().unwrap_or(0);
+        for end in total["ends"].as_array().into_iter().flatten() {
+            let number = |key: &str| end[key].as_u64().unwrap_or(0);
+            *self.outcomes.entry((number("status"), number("output"))).or_default() += number("runs");
+        }
+        self.runs += number("runs");
+        self.processes += number("processes");
+        self.suppressed = self.suppressed.max(number("suppressed"));
+        let failed = &total["failed"];
+        if let (Some(run), Some(status)) = (failed["run"].as_u64(), failed["status"].as_u64())
+            && self.failed.is_none_or(|(first, _)| run < first)
+        {
+            self.failed = Some((run, status as u8));
+        }
+        if total["explored"].is_object() {
+            self.explored = Some(total["explored"].clone());
+        }
+        Ok(shard)
+    }
+
+    /// Prints what was loaded, in the order of the runs.
+    pub fn tell_loaded(&mut self) {
+        self.findings.sort_by_key(|finding| finding.first);
+        self.tell(0);
     }
 
     /// The findings that count: neither known before nor notes.
@@ -138,13 +244,12 @@ impl Merged {
         let mut text = String::new();
         for finding in &self.findings {
             let known = if finding.known { " (in the baseline)" } else { "" };
-            text.push_str(&format!(
-                "pellucid: {}: in {} of {}, first in {run} {}{known}\n",
-                finding.title(),
-                finding.runs,
-                plural(self.runs, run),
-                finding.first
-            ));
+            let came = format!("in {} of {}", finding.runs, plural(self.runs, run));
+            let when = match finding.first {
+                Some(first) => format!("{came}, first in {run} {first}"),
+                None => "in the exploration".to_owned(),
+            };
+            text.push_str(&format!("pellucid: {}: {when}{known}\n", finding.title()));
         }
         if self.outcomes.len() > 1 {
             text.push_str(&format!("pellucid: {} outcomes of the program itself:", self.outcomes.len()));
@@ -156,15 +261,30 @@ impl Merged {
         }
         let known = self.findings.iter().filter(|finding| finding.known).count() as u64;
         let baseline = if known > 0 { format!(", {known} in the baseline") } else { String::new() };
+        let made = match &self.explored {
+            Some(explored) => format!(
+                "the only dispatch was explored completely, {}, {}",
+                plural(explored["executions"].as_u64().unwrap_or(0), "execution"),
+                plural(explored["outcomes"].as_u64().unwrap_or(0), "outcome"),
+            ),
+            None => plural(self.runs, run),
+        };
         text.push_str(&format!(
-            "pellucid: {}: {}{baseline}",
-            plural(self.runs, run),
+            "pellucid: {made}: {}{baseline}",
             plural(self.counted() as u64, "distinct finding"),
         ));
         if self.processes == 0 {
             text.push_str(" (the program did not use this driver)");
         }
         text
+    }
+
+    /// The exit status: that of findings where some count, else the program's own.
+    pub fn exit_status(&self, findings: Option<u8>) -> u8 {
+        match self.counted() {
+            0 => self.failed.map_or(0, |(_, status)| status),
+            _ => findings.unwrap_or(crate::run::FINDINGS),
+        }
     }
 
     /// The merged report: the first run's head, each finding as it was first reported, a total.
@@ -184,14 +304,23 @@ impl Merged {
                 *families.entry(finding.line["family"].as_str().unwrap_or("trap")).or_default() += 1;
             }
         }
+        let ends = self
+            .outcomes
+            .iter()
+            .map(|((status, output), runs)| json!({ "status": status, "output": output, "runs": runs }));
         line(&json!({
             "type": "total",
             "findings": families.values().sum::<u64>(),
             "families": families,
-            "suppressed": 0,
+            "suppressed": self.suppressed,
             "seed": head["seed"],
             "runs": self.runs,
             "outcomes": self.outcomes.len(),
+            "ends": ends.collect::<Vec<_>>(),
+            "failed": self.failed.map(|(run, status)| json!({ "run": run, "status": status })),
+            "processes": self.processes,
+            "explored": self.explored,
+            "shard": self.shard,
         }))
     }
 }

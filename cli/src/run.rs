@@ -101,7 +101,7 @@ fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<
     let named = config.report.as_deref();
     let report = match reported {
         Reported::Named => named.map(Path::to_owned),
-        Reported::OfSeed(seed) if named.is_some() => named.map(|path| of_seed(path, seed)),
+        Reported::OfSeed(seed) if named.is_some() => named.map(|path| with_part(path, &seed.to_string())),
         Reported::OfSeed(_) | Reported::Temporary => Some(folder.path().join("report.json")),
     };
     if let Some(report) = report {
@@ -119,11 +119,11 @@ fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<
     Ok(Prepared { command, folder, exitcode, seed, end, report, replay })
 }
 
-/// `report.7.json` for `report.json` and seed 7.
-fn of_seed(path: &Path, seed: u64) -> PathBuf {
+/// `report.7.json` for `report.json` and the part `7`.
+pub fn with_part(path: &Path, part: &str) -> PathBuf {
     match path.extension() {
-        Some(extension) => path.with_extension(format!("{seed}.{}", extension.to_string_lossy())),
-        None => path.with_extension(seed.to_string()),
+        Some(extension) => path.with_extension(format!("{part}.{}", extension.to_string_lossy())),
+        None => path.with_extension(part),
     }
 }
 
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn report_files_of_many_seeds_have_names_of_their_own() {
-        assert_eq!(of_seed(Path::new("a/r.json"), 7), Path::new("a/r.7.json"));
-        assert_eq!(of_seed(Path::new("report"), 7), Path::new("report.7"));
+        assert_eq!(with_part(Path::new("a/r.json"), "7"), Path::new("a/r.7.json"));
+        assert_eq!(with_part(Path::new("report"), "7"), Path::new("report.7"));
     }
 }

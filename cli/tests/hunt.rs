@@ -32,7 +32,8 @@ fn lines(path: &Path) -> Vec<Value> {
 fn a_finding_of_many_runs_is_told_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let hunt = format!("hunt --runs 12 --report r.json {} {BUFFERS}", shader("reduce.spv").display());
+    let hunt =
+        format!("hunt --explore 0 --runs 12 --report r.json {} {BUFFERS}", shader("reduce.spv").display());
     let output = pellucid(folder, &hunt);
     let text = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{text}");
@@ -61,7 +62,7 @@ fn a_finding_of_many_runs_is_told_once() {
 fn a_hunt_ends_when_nothing_new_comes() {
     let folder = tempfile::tempdir().expect("a folder");
     let shader = shader("reduce_fixed.spv");
-    let hunt = format!("hunt --patience 3 {} {BUFFERS}", shader.display());
+    let hunt = format!("hunt --explore 0 --patience 3 {} {BUFFERS}", shader.display());
     let output = pellucid(folder.path(), &hunt);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     assert_eq!(errors(&output), "pellucid: 4 runs: 0 distinct findings\n");
@@ -74,7 +75,7 @@ fn outcomes_of_the_program_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     // Every run but the first finds the file.
     std::fs::write(folder.path().join("app"), "mkdir seen 2>/dev/null || exit 5\n").expect("a script");
-    let output = pellucid(folder.path(), "hunt --runs 6 -- sh app");
+    let output = pellucid(folder.path(), "hunt --explore 0 --runs 6 -- sh app");
     let text = errors(&output);
     assert_eq!(output.status.code(), Some(5), "{text}");
     assert!(
@@ -100,4 +101,68 @@ fn seeds_print_a_finding_once() {
     assert!(text.contains(": in 4 of 4 seeds, first in seed 0\n"), "{text}");
     assert!(!text.contains("did not use this driver"), "{text}");
     assert!(text.ends_with("pellucid: seeds 0..4: 4 of 4 failing: 0, 1, 2, 3\n"), "{text}");
+}
+
+const POLL: &str = include_str!("poll.spvasm");
+
+/// Shards have the runs of the whole between them, and their reports make its report.
+#[test]
+fn shards_are_put_together_and_must_be_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let hunt =
+        format!("hunt --explore 0 --runs 7 --report r.json {} {BUFFERS}", shader("reduce.spv").display());
+    let whole = pellucid(folder, &hunt);
+    assert_eq!(whole.status.code(), Some(66), "{}", errors(&whole));
+    for k in 1..=3 {
+        let part = pellucid(folder, &hunt.replace("--runs", &format!("--shard {k}/3 --runs")));
+        assert_eq!(part.status.code(), Some(66));
+        let runs = [3, 2, 2][k - 1];
+        assert!(errors(&part).ends_with(&format!("pellucid: {runs} runs: 1 distinct finding\n")));
+    }
+    let part = |k| format!("r.shard-000{k}-of-0003.json");
+    let merge = format!("merge {} {} {}", part(3), part(1), part(2));
+    let merged = pellucid(folder, &format!("{merge} --report m.json"));
+    assert_eq!(merged.status.code(), Some(66), "{}", errors(&merged));
+    assert_eq!(errors(&merged), errors(&whole));
+    let last = |file: &str| lines(&folder.join(file)).pop().expect("a total");
+    assert_eq!(last("m.json"), last("r.json"));
+    let known = pellucid(folder, &format!("{merge} --baseline r.json"));
+    assert_eq!(known.status.code(), Some(0), "{}", errors(&known));
+
+    for (reports, expected) in [
+        (format!("{} {}", part(1), part(3)), "shard 2/3 is missing"),
+        (format!("{} {} {} {}", part(1), part(2), part(3), part(1)), "shard 1/3 is there twice"),
+        (format!("{} {} {} r.json", part(1), part(2), part(3)), "reports of different numbers of shards"),
+    ] {
+        let wrong = pellucid(folder, &format!("merge {reports}"));
+        assert_eq!(wrong.status.code(), Some(1));
+        assert!(errors(&wrong).contains(expected), "{}", errors(&wrong));
+    }
+    let task = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    command.envs([task("JOB_COMPLETION_INDEX", "1"), task("JOB_COMPLETIONS", "3")]);
+    let pod = command.current_dir(folder).args(hunt.split_whitespace()).output().expect("it starts");
+    assert!(errors(&pod).ends_with("pellucid: 2 runs: 1 distinct finding\n"), "{}", errors(&pod));
+}
+
+/// A dispatch of two workgroups, one of which looks once whether the other has written: all of its executions
+/// are made, and nothing is left to hunt for.
+#[test]
+fn what_is_small_is_explored_and_said_to_be_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("poll.spvasm"), POLL).expect("a shader");
+    let hunt = "hunt --report r.json poll.spvasm --groups 2 --buffer 0:0=u32x3";
+    let output = pellucid(folder.path(), hunt);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.starts_with("pellucid: the only dispatch was explored completely, "), "{text}");
+    assert!(text.ends_with(" outcomes: 0 distinct findings\n"), "{text}");
+    let total = lines(&folder.path().join("r.json")).pop().expect("a total");
+    assert_eq!(total["runs"], 0);
+    assert!(total["explored"]["executions"].as_u64() > Some(1));
+    let bounded = pellucid(folder.path(), &hunt.replace("hunt", "hunt --explore 1 --runs 3"));
+    assert!(errors(&bounded).contains("pellucid: 3 runs: "), "{}", errors(&bounded));
+    let programs = pellucid(folder.path(), "hunt --runs 2 -- true");
+    assert!(errors(&programs).contains("pellucid: 2 runs: "), "{}", errors(&programs));
 }
