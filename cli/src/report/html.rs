@@ -1,12 +1,13 @@
-//! A page that needs nothing else.
+//! A page that needs nothing else: no network, and no script to be read. Light and dark, on a phone as on a
+//! desk: what has text is laid out by the browser, so that it is inside its box at every width.
 
 use super::Report;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use vulkan_pellucid::report::session::total_line;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
-pre{background:#f6f6f4;border:1px solid #ddd;padding:.8rem;overflow-x:auto;font-size:13px;line-height:1.35}\
-h2{font-size:1.05rem;margin-top:2rem}code{background:#f0f0ec;padding:0 .25em}.id{color:#a1260d}.help{color:#0b5c2c}";
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -16,31 +17,259 @@ fn strings<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
     value[key].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// What the specification says to a kind of finding, in short, and where.
+fn specification(id: &str) -> Option<(&'static str, &'static str)> {
+    let said = match id {
+        "race-not-available" => {
+            "A write is made available to a domain by an availability operation. What is not available cannot be made visible to anybody, whatever happens before what."
+        }
+        "race-not-visible" => {
+            "A write that is available to a domain is read for certain only after a visibility operation makes it visible to the agent that reads, through the reference that it uses."
+        }
+        "race-scope" => {
+            "Two operations synchronize, and availability and visibility reach the other agent, only where both are inside the scope that each of them names."
+        }
+        "race-storage-class" => {
+            "The memory semantics of a barrier or atomic cover the storage classes that they name, and no others."
+        }
+        "race-reference" => {
+            "Availability and visibility hold for a reference. Accesses through another one need an operation for it, too."
+        }
+        "race-private" => {
+            "An access that is not non-private takes no part in availability and visibility: nothing orders it against other agents."
+        }
+        id if id.starts_with("race-") => {
+            "Two accesses to a location, of which one is a write and not both are atomic, are a data race unless one is location-ordered before the other."
+        }
+        id if id.starts_with("hazard-") => {
+            return Some((
+                "Commands may overlap and be reordered. A dependency orders them by the stages and accesses that both of its scopes name, for the memory that it covers.",
+                "Synchronization and Cache Control: Execution and Memory Dependencies",
+            ));
+        }
+        id if id.starts_with("host-") => {
+            return Some((
+                "What the device writes reaches the host by a memory dependency to the host and a wait; memory that is not coherent is flushed and invalidated as well.",
+                "Synchronization and Cache Control: Host Write Ordering Guarantees; Memory Allocation: Host Access to Device Memory Objects",
+            ));
+        }
+        _ => return None,
+    };
+    Some((said, "Vulkan specification, appendix Memory Model: Location-Ordered"))
+}
+
+/// The source lines that a diagnostic shows, by file and number.
+fn sources(rendered: &str) -> BTreeMap<(String, u64), String> {
+    let mut lines = BTreeMap::new();
+    let mut file = String::new();
+    for line in rendered.lines() {
+        let start = line.trim_start();
+        if let Some(at) = start.strip_prefix("--> ").or_else(|| start.strip_prefix("::: ")) {
+            file = at.split(':').next().unwrap_or_default().to_owned();
+        } else if let Some((number, code)) = start.split_once(" |")
+            && let Ok(number) = number.parse()
+        {
+            lines.insert((file.clone(), number), code.strip_prefix(' ').unwrap_or(code).to_owned());
+        }
+    }
+    lines
+}
+
+/// One of the two (or more) things that a finding is about: an access, a command, the host.
+struct Event {
+    lane: String,
+    told: String,
+    place: String,
+    source: Option<(String, u64)>,
+}
+
+fn events(finding: &Value) -> Vec<Event> {
+    let source = |value: &Value| {
+        let source = &value["source"];
+        Some((source["file"].as_str()?.to_owned(), source["line"].as_u64()?))
+    };
+    let list = |key: &str| finding[key].as_array().into_iter().flatten();
+    let accesses = list("accesses").map(|access| {
+        let [x, y, z] = std::array::from_fn(|k| access["workgroup"][k].as_u64().unwrap_or(0));
+        let lane = format!(
+            "dispatch {}, workgroup ({x},{y},{z}), subgroup {}, invocation {}",
+            access["dispatch"], access["subgroup"], access["invocation"]
+        );
+        let place = access["element"].as_str().or(access["place"].as_str());
+        let place = place.unwrap_or_default().to_owned();
+        Event { lane, told: text(&access["label"]).to_owned(), place, source: source(access) }
+    });
+    let host = finding.get("host").map(|host| Event {
+        lane: "host".to_owned(),
+        told: format!("{} by the host after {}", text(&host["access"]), text(&host["after"])),
+        place: String::new(),
+        source: None,
+    });
+    let commands = list("commands").map(|command| Event {
+        lane: text(&command["position"]).to_owned(),
+        told: format!(
+            "{}: {} {}",
+            text(&command["command"]),
+            text(&command["stage"]),
+            text(&command["access"])
+        ),
+        place: text(&command["location"]).to_owned(),
+        source: source(command),
+    });
+    accesses.chain(commands).chain(host).collect()
+}
+
+/// The lines around an event, its own marked.
+fn pane(event: &Event, sources: &BTreeMap<(String, u64), String>) -> Option<String> {
+    let (file, here) = event.source.as_ref()?;
+    let near = sources.range((file.clone(), here.saturating_sub(6))..=(file.clone(), here + 6));
+    let lines: String = near
+        .map(|((_, number), code)| {
+            let mark = if number == here { " class=\"here\"" } else { "" };
+            format!("<li{mark} data-n=\"{number}\">{}</li>", escape(code))
+        })
+        .collect();
+    (!lines.is_empty()).then(|| {
+        format!(
+            "<figure class=\"pane\"><figcaption>{}:{here}: {}</figcaption><ol>{lines}</ol></figure>\n",
+            escape(file),
+            escape(&event.told)
+        )
+    })
+}
+
+/// The execution around a finding: a lane for each agent, downwards in time, and what is and is not between.
+fn picture(finding: &Value, events: &[Event]) -> String {
+    let [first, .., last] = events else { return String::new() };
+    let mut lanes: Vec<&str> = Vec::new();
+    for event in events {
+        if !lanes.contains(&event.lane.as_str()) {
+            lanes.push(&event.lane);
+        }
+    }
+    let column = |event: &Event| 1 + lanes.iter().position(|lane| *lane == event.lane).unwrap_or(0);
+    let mut out = format!(
+        "<h3>Picture</h3>\n<div class=\"picture\" style=\"grid-template-columns:repeat({},minmax(0,1fr))\">\n",
+        lanes.len()
+    );
+    for lane in &lanes {
+        out.push_str(&format!("<div class=\"lane\">{}</div>\n", escape(lane)));
+    }
+    let drawn = |event: &Event, row: usize, class: &str| {
+        let place =
+            if event.place.is_empty() { String::new() } else { format!("<br>{}", escape(&event.place)) };
+        format!(
+            "<div class=\"event{class}\" style=\"grid-column:{};grid-row:{row}\">{}{place}</div>\n",
+            column(event),
+            escape(&event.told)
+        )
+    };
+    for (k, event) in events[..events.len() - 1].iter().enumerate() {
+        out.push_str(&drawn(event, 2 + k, ""));
+    }
+    let row = events.len() + 1;
+    let center = |event: &Event| 100 * (2 * column(event) - 1) / (2 * lanes.len());
+    let (from, to) = (center(first), center(last));
+    let ordered: Vec<&str> =
+        strings(finding, "notes").filter(|note| note.contains("happens before")).collect();
+    let missing: Vec<&str> =
+        strings(finding, "notes").filter_map(|note| note.strip_prefix("missing: ")).collect();
+    let has = if ordered.is_empty() {
+        String::new()
+    } else {
+        format!("<path class=\"has\" d=\"M{} 0L{} 94m-5 -9l5 9l5 -9\"/>", from.max(8) - 6, to.max(8) - 6)
+    };
+    out.push_str(&format!(
+        "<div class=\"way\" style=\"grid-row:{row}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"missing\">{has}<path class=\"lacks\" d=\"M{from} 0L{to} 94\"/><path class=\"lacks\" style=\"stroke-dasharray:none\" d=\"M{} 85l5 9l5 -9\"/></svg><ul>\n",
+        to - 5
+    ));
+    for note in &ordered {
+        out.push_str(&format!("<li class=\"has\">{}</li>\n", escape(note)));
+    }
+    if missing.is_empty() {
+        out.push_str(&format!("<li class=\"lacks\">{}</li>\n", escape(text(&finding["title"]))));
+    }
+    for note in &missing {
+        out.push_str(&format!("<li class=\"lacks\">missing: {}</li>\n", escape(note)));
+    }
+    for help in strings(finding, "help") {
+        out.push_str(&format!("<li class=\"fix\">fix: {}</li>\n", escape(help)));
+    }
+    out.push_str("</ul></div>\n");
+    out.push_str(&drawn(last, row + 1, " last"));
+    out + "</div>\n"
+}
+
+fn article(finding: &Value, shader: &str) -> String {
+    let field = |key: &str| escape(text(&finding[key]));
+    let mut out = format!(
+        "<article data-kind=\"{}\" data-shader=\"{}\">\n<h2>{}. <span class=\"id\">{}</span>: {}</h2>\n",
+        field("id"),
+        escape(shader),
+        finding["number"],
+        field("id"),
+        field("title")
+    );
+    let events = events(finding);
+    let sources = sources(text(&finding["text"]));
+    let panes: String = events.iter().filter_map(|event| pane(event, &sources)).collect();
+    out.push_str(&format!("<div class=\"panes\">\n{panes}</div>\n"));
+    out.push_str(&picture(finding, &events));
+    let helps = if events.len() < 2 { strings(finding, "help").collect() } else { Vec::new() };
+    for help in helps {
+        out.push_str(&format!("<p>Fix: {}</p>\n", escape(help)));
+    }
+    if let Some((said, section)) = specification(text(&finding["id"])) {
+        out.push_str(&format!(
+            "<details><summary>What the specification says</summary><p>{said}</p><p class=\"dim\">{section}</p></details>\n"
+        ));
+    }
+    out.push_str(&format!(
+        "<details><summary>All of it, as text</summary><pre>{}</pre></details>\n<p class=\"dim\">Replay: <code>{}</code></p>\n</article>\n",
+        field("text"),
+        field("replay")
+    ));
+    out
+}
+
+/// The shader of a finding, by which findings are chosen.
+fn shader(finding: &Value) -> String {
+    let files = events(finding).into_iter().find_map(|event| event.source).map(|(file, _)| file);
+    files.unwrap_or_else(|| text(&finding["shader"]["entry"]).to_owned())
+}
+
+fn options<'a>(name: &str, of: impl Iterator<Item = &'a str>) -> String {
+    let choices: String = of.map(|one| format!("<option>{}</option>", escape(one))).collect();
+    format!("<option value=\"\">{name}</option>{choices}")
+}
+
 /// The page.
 pub fn render(report: &Report) -> String {
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Pellucid report</title><style>{STYLE}</style></head><body>\n<h1>Pellucid report</h1>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Pellucid report</title><style>\n{STYLE}</style></head><body>\n<h1>Pellucid report</h1>\n"
     );
     for total in report.of_type("total") {
         page.push_str(&format!("<p>{}</p>\n", escape(&total_line(total))));
     }
-    for finding in report.of_type("finding") {
-        let text = |key: &str| escape(finding[key].as_str().unwrap_or_default());
-        page.push_str(&format!(
-            "<h2>{}. <span class=\"id\">{}</span>: {}</h2>\n<pre>{}</pre>\n",
-            finding["number"],
-            text("id"),
-            text("title"),
-            text("text")
-        ));
-        for help in strings(finding, "help") {
-            page.push_str(&format!("<p class=\"help\">Fix: {}</p>\n", escape(help)));
-        }
-        page.push_str(&format!("<p>Replay: <code>{}</code></p>\n", text("replay")));
+    let findings: Vec<(&Value, String)> = report.of_type("finding").map(|f| (f, shader(f))).collect();
+    let kinds: BTreeSet<&str> = findings.iter().map(|(finding, _)| text(&finding["id"])).collect();
+    let shaders: BTreeSet<&str> =
+        findings.iter().map(|(_, shader)| shader.as_str()).filter(|s| !s.is_empty()).collect();
+    page.push_str(&format!(
+        "<div id=\"filter\"><input id=\"words\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\"><select id=\"kind\" aria-label=\"Kind\">{}</select><select id=\"shader\" aria-label=\"Shader\">{}</select><span id=\"shown\" class=\"dim\"></span></div>\n",
+        options("all kinds", kinds.into_iter()),
+        options("all shaders", shaders.into_iter())
+    ));
+    for (finding, shader) in &findings {
+        page.push_str(&article(finding, shader));
     }
     for other in report.of_type("trap").chain(report.of_type("not-implemented")) {
-        page.push_str(&format!("<h2>{}</h2>\n", escape(other["message"].as_str().unwrap_or_default())));
+        page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(text(&other["message"]))));
     }
-    page.push_str("</body></html>\n");
+    page.push_str(&format!("<script>\n{SCRIPT}</script>\n</body></html>\n"));
     page
 }
