@@ -3,6 +3,7 @@
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A well-mixed function of a number: the first number that a generator with this seed gives.
+#[inline]
 pub fn mix(seed: u64) -> u64 {
     let x = seed.wrapping_add(STEP);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,6 +12,7 @@ pub fn mix(seed: u64) -> u64 {
 }
 
 /// The number at a place, from 0, among those that a generator with this seed gives.
+#[inline]
 pub fn nth(seed: u64, place: u64) -> u64 {
     mix(seed.wrapping_add(place.wrapping_mul(STEP)))
 }
@@ -26,6 +28,7 @@ impl Random {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         let bits = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
