@@ -92,7 +92,7 @@ struct Member {
     /// Its number in the subgroup, which it keeps.
     number: u32,
     watch: Option<Box<Watch>>,
-    /// When it was watched last: steps of all units, and [`Spinning::looks`].
+    /// When it was watched last, or started: steps of all units, and [`Spinning::looks`].
     watched: (u64, u32),
     /// The time since which it is known to wait in a loop; see [`Spinning::since`].
     waits: Option<u64>,
@@ -390,7 +390,10 @@ impl<M: MemorySystem> Run<'_, M> {
         }
         let member = &mut members[n];
         let (changes, stores) = (member.strand.changes, member.strand.stores);
-        member.started = true;
+        if !member.started {
+            member.started = true;
+            member.watched = (self.steps / WATCH, self.spinning.looks);
+        }
         // A strand that starts passes its first operation, except where every step counts.
         member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
         let control = Control { alone: false, every: fine };

@@ -57,7 +57,7 @@ struct Member {
     strand: Strand,
     at_barrier: bool,
     watch: Option<Box<Watch>>,
-    /// When it was watched last: looks of the host thread, and [`Spinning::looks`].
+    /// When it was watched last, or started: looks of the host thread, and [`Spinning::looks`].
     watched: (u64, u32),
     /// Read-modify-writes so far, when it was last looked at.
     changes: u64,
@@ -152,7 +152,8 @@ impl Worker {
                 Ok(step) => {
                     let strand = self.pool.take();
                     let at_barrier = matches!(step, Step::AtBarrier(_));
-                    let member = Member { at_barrier, ..Member::new(strand) };
+                    let watched = (self.looks / WATCH, self.spinning.looks);
+                    let member = Member { at_barrier, watched, ..Member::new(strand) };
                     let mut subgroup =
                         Subgroup { number: subgroup, members: vec![member], back_edges: 0, looks: 0 };
                     let outcome = if at_barrier {
