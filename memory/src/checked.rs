@@ -277,6 +277,7 @@ impl CheckedMemory {
                     core: &mut self.core,
                     cells: Cells::Device(&mut self.shadow),
                     view: **view,
+                    words: **view,
                     offset: 0,
                     lane: 0,
                     agent: 0,
@@ -292,13 +293,14 @@ impl CheckedMemory {
             }
             Pointers::Workgroup { offset, immediate, reference } => {
                 let Some(group) = self.groups.entered() else { return Ok(()) };
-                let view = group.memory.view(&self.variables, *reference);
+                let (view, words) = group.memory.views(&self.variables, *reference);
                 let immediate = immediate.wrapping_sub(view.address as u32);
                 let undefined = !group.zeroed;
                 let mut lane = Lane {
                     core: &mut self.core,
                     cells: Cells::Workgroup(&mut group.cells),
                     view,
+                    words,
                     offset: 0,
                     lane: 0,
                     agent: 0,
@@ -324,6 +326,7 @@ impl CheckedMemory {
                         core: &mut self.core,
                         cells: Cells::Device(&mut self.shadow),
                         view: view.through(Reference::PHYSICAL),
+                        words: view.through(Reference::PHYSICAL),
                         offset: address - view.address,
                         lane: index,
                         agent: first_lane + index as u32,

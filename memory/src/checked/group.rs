@@ -17,9 +17,20 @@ impl WorkgroupMemory {
     /// The variable that a reference stands for; its address is the first byte's offset in workgroup memory.
     #[inline(always)]
     pub fn view(&mut self, variables: &[(u32, u32)], reference: Reference) -> MemoryView<'_> {
+        self.views(variables, reference).0
+    }
+
+    /// The variable, and whole words of all of workgroup memory: another may lie over it and end elsewhere.
+    #[inline(always)]
+    pub fn views(
+        &mut self,
+        variables: &[(u32, u32)],
+        reference: Reference,
+    ) -> (MemoryView<'_>, MemoryView<'_>) {
         let (start, size) = *variables.get(reference.0 as usize).unwrap_or(&(0, self.bytes));
-        let all = MemoryView::of_words(&mut self.words).part(0, u64::from(self.bytes));
-        all.part(u64::from(start), u64::from(size)).through(reference)
+        let words = MemoryView::of_words(&mut self.words);
+        let all = words.part(0, u64::from(self.bytes));
+        (all.part(u64::from(start), u64::from(size)).through(reference), words)
     }
 }
 

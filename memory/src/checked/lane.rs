@@ -37,6 +37,8 @@ pub(super) struct Lane<'a> {
     pub core: &'a mut Core,
     pub cells: Cells<'a>,
     pub view: MemoryView<'a>,
+    /// What the words that it touches are read from: the view, or more around it.
+    pub words: MemoryView<'a>,
     pub offset: u64,
     pub lane: usize,
     pub agent: AgentId,
@@ -127,12 +129,12 @@ impl Lane<'_> {
         None
     }
 
-    /// The word of a piece as memory has it, and which of its bytes the view holds.
+    /// The word of a piece as memory has it, and which of its bytes are known.
     #[inline(always)]
     fn word(&self, piece: &Piece) -> (u32, u8) {
         let load = |address: u64, size: u8| {
-            let offset = address.checked_sub(self.view.address)?;
-            self.held(offset, size)
+            let offset = address.checked_sub(self.words.address)?;
+            self.core.held(&self.words, self.space, offset, size)
         };
         let address = piece.word * 4;
         if let Some(word) = load(address, 4) {
