@@ -268,3 +268,39 @@ fn what_is_found_does_not_depend_on_when_the_host_looked() {
         assert_eq!(text.contains("error[hazard-"), found, "waiting {wait} ms, seed {seed}: {text}");
     }
 }
+
+#[test]
+fn writes_while_work_is_pending_are_one_finding_whenever_the_device_looks() {
+    const WAIT: &str = "TEST_WAIT";
+    const SIZE: usize = 1 << 20;
+    let name = "writes_while_work_is_pending_are_one_finding_whenever_the_device_looks";
+    for wait in ["0", "100"] {
+        let Some(text) = alone(name, &[("PELLUCID_MODE", "check"), (WAIT, wait)]) else {
+            let wait = std::env::var(WAIT).unwrap().parse().unwrap();
+            let v = Vulkan::new();
+            let (from, _, bytes) = v.buffer(SIZE as u64, 1);
+            let (to, ..) = v.buffer(SIZE as u64, 1);
+            // SAFETY: memory of that size that no submission uses yet.
+            unsafe { bytes.write_bytes(1, SIZE) };
+            let region = [vk::BufferCopy::default().size(SIZE as u64)];
+            // SAFETY: valid usage.
+            let copy = v.record(|c| unsafe { v.device.cmd_copy_buffer(c, from, to, &region) });
+            let commands = [copy];
+            let info = [vk::SubmitInfo::default().command_buffers(&commands)];
+            // SAFETY: valid usage but for the writes under the copy, which are what the test is about.
+            unsafe {
+                v.device.queue_submit(v.queues[0], &info, vk::Fence::null()).unwrap();
+                for page in 0..SIZE / 4096 {
+                    if page == 100 {
+                        std::thread::sleep(Duration::from_millis(wait));
+                    }
+                    bytes.add(page * 4096).write_volatile(2);
+                }
+                v.device.device_wait_idle().unwrap();
+            }
+            return;
+        };
+        assert_eq!(text.matches("error[host-in-flight]").count(), 1, "{text}");
+        assert!(text.contains("and 252 more runs"), "waiting {wait} ms: {text}");
+    }
+}

@@ -11,11 +11,12 @@ use pellucid_memory::host::{Flushed, Invalidated};
 
 fn look(device: &Device, call: Option<&'static str>) -> Result<(), String> {
     let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return Ok(()) };
-    if device.alive().is_err() {
-        return Ok(());
+    if device.alive().is_ok() {
+        host.look(hazards, call);
     }
-    host.look(hazards, call);
-    report::kept(device)
+    let outcome = report::layouts(device);
+    // What a queue finds beside an application that goes on is told at its next call, in one piece.
+    if call.is_some() { report::of_host(device).and(outcome) } else { outcome }
 }
 
 fn or_lose(device: &Device, outcome: Result<(), String>) {
@@ -51,6 +52,12 @@ pub fn ended(device: &Device) {
     if device.completion.unseen().is_none() {
         or_lose(device, look(device, None));
     }
+    tell(device);
+}
+
+/// Tells what is known of the host, who may make no more calls.
+pub fn tell(device: &Device) {
+    or_lose(device, report::of_host(device));
 }
 
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
@@ -68,7 +75,7 @@ pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64
         let range = addresses(memory.bytes(), &(start..end.min(memory.bytes().size())));
         let lost: Vec<Range> = flushed.lost.iter().map(|b| addresses(memory.bytes(), b)).collect();
         hazards.host_flushed(range, &lost, &host.since());
-        or_lose(device, report::kept(device));
+        or_lose(device, report::of_host(device));
     }
 }
 
@@ -87,6 +94,6 @@ pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalid
             );
             device.instance.misuse(&text);
         }
-        or_lose(device, report::kept(device));
+        or_lose(device, report::of_host(device));
     }
 }

@@ -113,7 +113,7 @@ pub fn operation(
     }
     let (id, found) = hazards.operation(queue.index, stage, tag, first, runs);
     report::hazards(device, &found)?;
-    report::kept(device)?;
+    report::layouts(device)?;
     Ok((outcome, id))
 }
 
@@ -170,7 +170,7 @@ pub fn performed(device: &Device, dependency: &Dependency, found: &[Found]) -> R
         }
     }
     report::hazards(device, found)?;
-    report::kept(device)
+    report::layouts(device)
 }
 
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
@@ -244,7 +244,7 @@ pub fn dispatch(
     images(hazards, state, tag, &touches.runs);
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
     report::hazards(device, &found)?;
-    report::kept(device)
+    report::layouts(device)
 }
 
 /// Device addresses of a range of a buffer.

@@ -430,7 +430,10 @@ impl State {
             let tag = self.tracker.tag(hazard.operation);
             let command = tag.and_then(|tag| self.names.get(&tag).cloned());
             let since = self.calls.get(hazard.tag as usize).cloned().unwrap_or_default();
-            self.host_found.push(HostFound { hazard, command, since });
+            match self.host_found.iter_mut().find(|found| found.hazard.is_like(&hazard)) {
+                Some(found) => found.hazard.join(hazard),
+                None => self.host_found.push(HostFound { hazard, command, since }),
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Hazards between commands, and between them and the host, go to the reports with what names their sides.
 
-use super::hazards::{CommandName, Found, Hazards, HostFound, WhoName};
+use super::hazards::{CommandName, Found, HostFound, WhoName};
 use super::host::Mappable;
 use super::layouts::{Mismatch, Since, Wrong};
 use super::named::Changes;
@@ -88,13 +88,13 @@ fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
     buffers.chain(images).collect()
 }
 
-/// Reports what was found between the host and the device, and about images, since this was last called.
+/// Reports what was found between the host and the device since this was last called.
 ///
 /// # Errors
 /// The text of what loses the device.
-pub fn kept(device: &Device) -> Result<(), String> {
+pub fn of_host(device: &Device) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    let mut outcome = layouts(device, hazards);
+    let mut outcome = Ok(());
     for HostFound { hazard, command, since } in hazards.take_host_found() {
         let Some(host) = &device.host else { continue };
         let submission = command.as_ref().map_or(u64::MAX, |command| command.submission);
@@ -127,7 +127,11 @@ fn by(who: &WhoName) -> By<'_> {
 }
 
 /// Reports the uses of images that were not right.
-fn layouts(device: &Device, hazards: &Hazards) -> Result<(), String> {
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn layouts(device: &Device) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
     let mut outcome = Ok(());
     for found in hazards.take_layouts_found() {
         let Mismatch { image, level, layer, wrong, layout, since, .. } = &found.mismatch;

@@ -35,9 +35,10 @@ impl Work for Batch {
         if self.commands.iter().any(|recorded| recorded.accesses) {
             calls::before_work(&device)?;
         }
-        self.commands.iter().try_for_each(|recorded| {
+        let run = |recorded: &Arc<Recorded>| {
             replay::run(&device, queue, &mut State::new(labels, &self.reach), recorded)
-        })
+        };
+        self.commands.iter().try_for_each(run).inspect_err(|_| calls::tell(&device))
     }
 
     fn access_of(&self, bytes: Range) -> Option<Use> {

@@ -291,12 +291,35 @@ fn hazard(
 }
 
 /// Adds a hazard, or its bytes to one that differs in nothing else.
+impl HostHazard {
+    /// Whether it is of the same two, on whatever bytes. Of an access while work is pending it does not count
+    /// who was looked at first.
+    pub fn is_like(&self, other: &HostHazard) -> bool {
+        (self.id, self.operation, self.writes, self.tag)
+            == (other.id, other.operation, other.writes, other.tag)
+            && (self.late == other.late || self.id == FindingId::HostInFlight)
+    }
+
+    /// Has the bytes of `other`, which is like it, as well.
+    pub fn join(&mut self, other: HostHazard) {
+        self.late |= other.late;
+        let mut all = std::mem::take(&mut self.bytes);
+        all.extend(other.bytes);
+        all.sort_unstable();
+        for bytes in all {
+            match self.bytes.last_mut() {
+                Some(last) if last.end >= bytes.start => last.end = last.end.max(bytes.end),
+                _ => self.bytes.push(bytes),
+            }
+        }
+    }
+}
+
 fn add(found: &mut Vec<HostHazard>, hazard: HostHazard) {
-    let alike = |h: &&mut HostHazard| {
-        (h.id, h.operation, h.writes, h.tag, h.late)
-            == (hazard.id, hazard.operation, hazard.writes, hazard.tag, hazard.late)
+    let Some(known) = found.iter_mut().find(|known| known.is_like(&hazard)) else {
+        return found.push(hazard);
     };
-    let Some(known) = found.iter_mut().find(alike) else { return found.push(hazard) };
+    known.late |= hazard.late;
     for bytes in hazard.bytes {
         match known.bytes.last_mut() {
             Some(last) if last.end >= bytes.start && last.start <= bytes.start => {
