@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::entry::destroy::destroy;
 use crate::ffi;
 use crate::handle::{self, kind, object};
-use crate::queue::query;
+use crate::queue::status;
 use crate::queue::told::Completed;
 use ash::vk;
 use pellucid_memory::commands::EventToken;
@@ -87,7 +87,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let event = handle::get::<Event>(event)?;
         device.alive()?;
-        query::settle_all(&*device);
+        status::settle_all(&*device);
         let state = event.state();
         let (set, completed) = (state.set, state.completed);
         drop(state);

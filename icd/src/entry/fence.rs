@@ -8,7 +8,7 @@ use crate::ffi;
 use crate::handle;
 use crate::queue::Host;
 use crate::queue::fence::Fence;
-use crate::queue::query;
+use crate::queue::status;
 use crate::queue::told::Told;
 use ash::vk;
 use smallvec::SmallVec;
@@ -86,14 +86,14 @@ entries! {
         };
         let reached = match timeout {
             0 => look(&|fence| fence.ask(&*device)),
-            _ => query::wait(&*device, timeout, || look(&Fence::told)),
+            _ => status::wait(&*device, timeout, || look(&Fence::told)),
         };
         device.alive()?;
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
         if all != vk::TRUE {
-            query::tell_of_any(&*device, &mut seen);
+            status::tell_of_any(&*device, &mut seen);
         }
         calls::waited(&device, "vkWaitForFences");
         seen.iter().flatten().for_each(|told| device.host_saw(told));

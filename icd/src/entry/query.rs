@@ -7,7 +7,7 @@ use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
-use crate::queue::query::settle_all;
+use crate::queue::status::settle_all;
 use crate::queue::told::Completed;
 use ash::vk;
 use std::ffi::c_void;

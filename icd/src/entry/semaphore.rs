@@ -7,8 +7,8 @@ use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
-use crate::queue::query;
 use crate::queue::semaphore::Semaphore;
+use crate::queue::status;
 use crate::queue::told::Told;
 use ash::vk;
 use std::sync::Arc;
@@ -83,14 +83,14 @@ entries! {
         };
         let reached = match timeout {
             0 => look(&|semaphore, value| (semaphore.ask(&*device).0 >= value).then(|| semaphore.saw(value)).flatten()),
-            _ => query::wait(&*device, timeout, || look(&Semaphore::saw)),
+            _ => status::wait(&*device, timeout, || look(&Semaphore::saw)),
         };
         device.alive()?;
         if !reached {
             return Ok(vk::Result::TIMEOUT);
         }
         if any {
-            query::tell_of_any(&*device, &mut seen);
+            status::tell_of_any(&*device, &mut seen);
         }
         waits.iter().zip(&seen).filter(|(_, told)| told.is_some()).for_each(|((s, value), _)| s.tell(*value));
         calls::waited(&device, "vkWaitSemaphores");

@@ -1,7 +1,7 @@
 //! Fences: whether they are signaled, and what that tells.
 
 use super::Host;
-use super::query::{Query, Standing, settle};
+use super::status::{Standing, StatusQuery, settle};
 use super::told::Told;
 use crate::handle::{kind, object};
 use ash::vk;
@@ -52,11 +52,11 @@ impl Fence {
     }
 
     /// What it tells an application that asks, if it is signaled as far as that may be told; see
-    /// [`super::query`].
+    /// [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> Option<Told> {
         if host.hazards().is_some() {
             let mut state = self.state();
-            let query = Query::new(host, &mut state.asked);
+            let query = StatusQuery::new(host, &mut state.asked);
             let Some(by) = state.by else { return state.told.clone() };
             drop(state);
             if !query.tells_of(by) {

@@ -12,8 +12,8 @@ mod inbox;
 pub mod progress;
 #[cfg(test)]
 mod progress_tests;
-pub mod query;
 pub mod semaphore;
+pub mod status;
 pub mod submission;
 pub mod told;
 pub mod worker;
@@ -26,7 +26,7 @@ use crate::check::hazards::Hazards;
 use crate::handle::{DeviceNumber, dispatchable_object};
 use ash::vk;
 use completion::Completion;
-use query::Standing;
+use status::Standing;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -109,7 +109,9 @@ impl Queue {
         submission.host = host.hazards().map(|hazards| Box::new(hazards.host()));
         let submission = Arc::new(submission);
         let number = host.completion().submitted(&submission);
-        submission.stand(Standing { queue: self.index, serial: submission.serial, number });
+        if host.hazards().is_some() {
+            submission.stand(Standing { queue: self.index, serial: submission.serial, number });
+        }
         self.worker.push(host, submission);
     }
 

@@ -1,7 +1,7 @@
 //! Semaphores: whether they are signaled, and what that tells.
 
 use super::Host;
-use super::query::{Query, Standing, settle};
+use super::status::{Standing, StatusQuery, settle};
 use super::told::{Completed, Told};
 use crate::handle::{kind, object};
 use ash::vk;
@@ -114,13 +114,13 @@ impl Semaphore {
         self.state().value
     }
 
-    /// The value that an application is told that asks, and what it tells; see [`super::query`].
+    /// The value that an application is told that asks, and what it tells; see [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> (u64, Told) {
         let mut state = self.state();
         if host.hazards().is_none() {
             return (state.value, state.up_to(state.value));
         }
-        let query = Query::new(host, &mut state.asked);
+        let query = StatusQuery::new(host, &mut state.asked);
         let reached =
             state.by.iter().rev().find(|(_, by)| query.tells_of(**by)).map_or(0, |(value, _)| *value);
         state.by = state.by.split_off(&(reached + 1));

@@ -1,6 +1,6 @@
 //! One submission: what it waits for, what runs, what it signals.
 
-use super::query::Standing;
+use super::status::Standing;
 use super::told::Told;
 use super::{Host, Queue};
 use crate::check::hazards::NamedSemaphore;
@@ -109,7 +109,7 @@ impl Submission {
         self.unmet().next().is_none()
     }
 
-    /// It is handed in: what it is to signal knows by whom.
+    /// It is handed in, in check mode: what it is to signal knows by whom.
     pub fn stand(&self, standing: Standing) {
         self.signals.iter().for_each(|signal| signal.semaphore.expect(signal.value, standing));
         if let Some(fence) = &self.fence {

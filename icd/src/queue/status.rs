@@ -66,19 +66,19 @@ pub struct Standing {
 }
 
 /// One query of the application for the status of an object.
-pub struct Query {
+pub struct StatusQuery {
     host: Completed,
     handed_in: u64,
     at_once: bool,
 }
 
-impl Query {
+impl StatusQuery {
     /// `asked`: how many submissions there were when the application last asked for the object's status.
-    pub fn new(host: &dyn Host, asked: &mut u64) -> Query {
+    pub fn new(host: &dyn Host, asked: &mut u64) -> StatusQuery {
         let handed_in = host.completion().handed_in();
         let before = std::mem::replace(asked, handed_in);
         let at_once = host.tells_at_once() || before == handed_in;
-        Query { host: host.completion().host(), handed_in, at_once }
+        StatusQuery { host: host.completion().host(), handed_in, at_once }
     }
 
     /// Whether the application is told of what this submission signals.
