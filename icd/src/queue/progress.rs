@@ -18,7 +18,7 @@ pub struct Progress {
 
 /// The end of a wait of `timeout` nanoseconds; `None` if it has none.
 pub fn deadline(timeout: u64) -> Option<Instant> {
-    Instant::now().checked_add(Duration::from_nanos(timeout)).filter(|_| timeout != u64::MAX)
+    if timeout == u64::MAX { None } else { Instant::now().checked_add(Duration::from_nanos(timeout)) }
 }
 
 impl Progress {
