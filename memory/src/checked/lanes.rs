@@ -89,11 +89,33 @@ pub(super) enum LaneOperation<'a> {
     Modify(AtomicOp, &'a [Lanes], &'a mut [Lanes]),
 }
 
+/// Most words of one access: 16 components of 8 bytes.
+const MOST_WORDS: usize = 32;
+
+/// The whole words that an access has if it is aligned to them: of 64-bit components two for each, of two
+/// 16-bit components one. 0: it may have parts of words.
+#[inline(always)]
+fn words(access: &Access) -> u64 {
+    let components = u64::from(access.components);
+    match access.size {
+        4 => components,
+        8 if access.atomic.is_none() => 2 * components,
+        2 if components % 2 == 0 => components / 2,
+        _ => 0,
+    }
+}
+
+/// Word `k` of a lane's value.
+#[inline(always)]
+fn word(value: &[Lanes], halves: bool, k: usize, lane: usize) -> u32 {
+    if halves { value[2 * k].0[lane] & 0xffff | value[2 * k + 1].0[lane] << 16 } else { value[k].0[lane] }
+}
+
 impl Core {
     /// Whether an instruction may be in the common case at all.
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
-        if access.size != 4 || self.exploring.is_some() || self.overlay.is_some() || self.only_order() {
+        if words(access) == 0 || self.exploring.is_some() || self.overlay.is_some() || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);
@@ -131,14 +153,14 @@ pub(super) fn serve<C: Words>(
     mut does: LaneOperation<'_>,
 ) -> Mask {
     let kinds = core.kinds.list();
-    let components = u64::from(access.components);
+    let (words, halves) = (words(access), access.size == 2);
     let view = place.view;
-    if !view.address.is_multiple_of(4) || view.size() < 4 * components {
+    if !view.address.is_multiple_of(4) || view.size() < 4 * words {
         return mask;
     }
-    let last = view.size() - 4 * components;
+    let last = view.size() - 4 * words;
     let mut todo = match &mut does {
-        _ if components != 1 || access.atomic.is_some() || !fast.alike => mask,
+        _ if words != 1 || halves || access.atomic.is_some() || !fast.alike => mask,
         LaneOperation::Load(out) => fast.load_runs(core, cells, place, mask, &mut out[0]),
         LaneOperation::Store(value) => fast.store_runs(core, cells, place, mask, &value[0]),
         LaneOperation::Modify(..) => mask,
@@ -149,11 +171,12 @@ pub(super) fn serve<C: Words>(
         let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
         let mut served = offset <= last && offset % 4 == 0;
         if served {
-            let word = (view.address + offset) / 4;
-            for k in 0..components {
+            let first = (view.address + offset) / 4;
+            let mut kept = [[false; 3]; MOST_WORDS];
+            for k in 0..words {
                 let cell = match does {
-                    LaneOperation::Load(_) => cells.cell(word + k),
-                    _ => cells.cell_to_write(word + k),
+                    LaneOperation::Load(_) => cells.cell(first + k),
+                    _ => cells.cell_to_write(first + k),
                 };
                 let at = offset + 4 * k;
                 let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
@@ -163,28 +186,52 @@ pub(super) fn serve<C: Words>(
                     && (!place.device || core.unwritten.any(address, address + 4));
                 served &= match &mut does {
                     LaneOperation::Load(out) => {
-                        out[k as usize].0[lane] = old;
+                        if halves {
+                            out[2 * k as usize].0[lane] = old & 0xffff;
+                            out[2 * k as usize + 1].0[lane] = old >> 16;
+                        } else {
+                            out[k as usize].0[lane] = old;
+                        }
                         fast.read(kinds, cell, lane, undefined)
                     }
-                    LaneOperation::Store(value) => {
-                        let fine = fast.write(kinds, cell, lane, old);
-                        if fine {
-                            raw::store(view, at, 4, u64::from(value[k as usize].0[lane]), Ordering::Relaxed);
+                    LaneOperation::Store(value) => match fast.keeps(kinds, cell, lane) {
+                        Some(keep) if words == 1 => {
+                            cell.overwrite(fast.record(lane), old, keep);
+                            let new = word(value, halves, 0, lane);
+                            raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
+                            true
                         }
-                        fine
-                    }
+                        Some(keep) => {
+                            kept[k as usize % MOST_WORDS] = keep;
+                            true
+                        }
+                        None => false,
+                    },
                     LaneOperation::Modify(op, value, out) => {
-                        let fine = !undefined
-                            && !core.agents.has_pending(fast.first_lane + lane as u32)
-                            && fast.write(kinds, cell, lane, old);
-                        if fine {
+                        let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
+                        let keep = if undefined || pending() { None } else { fast.keeps(kinds, cell, lane) };
+                        if let Some(keep) = keep {
+                            cell.overwrite(fast.record(lane), old, keep);
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
                             raw::store(view, at, 4, new, Ordering::Relaxed);
                             out[0].0[lane] = old;
                         }
-                        fine
+                        keep.is_some()
                     }
                 };
+            }
+            // Several words are written together or not at all.
+            if let LaneOperation::Store(value) = &does
+                && served
+                && words > 1
+            {
+                for (k, keep) in (0..words).zip(kept) {
+                    let at = offset + 4 * k;
+                    let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
+                    cells.cell(first + k).overwrite(fast.record(lane), old, keep);
+                    let new = word(value, halves, k as usize, lane);
+                    raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
+                }
             }
         }
         if !served {
@@ -257,9 +304,8 @@ impl FastPath {
             let Some((word, offset)) = self.run_of(place, mask, lane) else { break };
             let Some(run) = cells.run_to_write(word) else { break };
             let Some(cell) = run.whole() else { break };
-            if !self.write(core.kinds.list(), cell, lane, 0) {
-                break;
-            }
+            let Some(keep) = self.keeps(core.kinds.list(), cell, lane) else { break };
+            cell.overwrite(self.record(lane), 0, keep);
             raw::copy_words_out(place.view, offset, run.before());
             raw::copy_words_in(place.view, offset, &value.0[lane..lane + RUN]);
             left &= !(RUN_LANES << lane);
@@ -405,24 +451,24 @@ impl FastPath {
         true
     }
 
-    /// Lane `lane` writes the word, which holds `old`; false, and nothing done, if it is not the common case.
+    /// Which accesses of the cell stay when lane `lane` writes the word (see [`Cell::overwrite`]); nothing if
+    /// that is not the common case.
     #[inline(always)]
-    pub fn write(&mut self, kinds: &[StaticAccess], cell: &mut Cell, lane: usize, old: u32) -> bool {
-        let record = self.record(lane);
+    fn keeps(&mut self, kinds: &[StaticAccess], cell: &Cell, lane: usize) -> Option<[bool; 3]> {
+        let agent = self.first_lane + lane as u32;
         if cell.history != 0 {
-            return false;
+            return None;
         }
         let mut keep = [false; 3];
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
-                let (ordered, mutual) = self.order(kinds, &earlier, record.agent);
+                let (ordered, mutual) = self.order(kinds, &earlier, agent);
                 if (!ordered && !mutual) || self.last_hidden {
-                    return false;
+                    return None;
                 }
                 *keep = !ordered;
             }
         }
-        cell.overwrite(record, old, keep);
-        true
+        Some(keep)
     }
 }
