@@ -52,12 +52,15 @@ fn power_of_two(word: u64) -> f64 {
 /// The canonical NaN in place of any other.
 #[inline(always)]
 fn canonical(x: f32) -> f32 {
-    // On bits: the compiler is free to choose the payload of a NaN that it sees as a number.
-    f32::from_bits(if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() })
+    // On bits throughout: where the comparison is one of floats, the compiler may drop it, as it is free to
+    // choose the payload of a NaN.
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fc0_0000 } else { bits })
 }
 
 /// The canonical NaN in place of any other.
 #[inline(always)]
 fn canonical_64(x: f64) -> f64 {
-    f64::from_bits(if x.is_nan() { 0x7ff8_0000_0000_0000 } else { x.to_bits() })
+    let bits = x.to_bits();
+    f64::from_bits(if bits & !(1 << 63) > 0x7ff0_0000_0000_0000 { 0x7ff8_0000_0000_0000 } else { bits })
 }
