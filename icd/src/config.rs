@@ -11,6 +11,7 @@ use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::progress::ProgressModel;
+use pellucid_shader_interp::tier::Tier;
 use profiles::Profile;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -198,6 +199,8 @@ pub struct Config {
     /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which
     /// nothing that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
     pub spins: u64,
+    /// `tier`: what runs shaders in run mode. No result depends on it.
+    pub tier: Tier,
     /// `notes`: what is told beside findings.
     pub notes: Notes,
     /// `printf`: where the messages of debugPrintf go.
@@ -251,6 +254,7 @@ impl Default for Config {
             watchdog: 1 << 32,
             spins: 1 << 23,
             notes: Notes::Off,
+            tier: Tier::Auto,
             printf: Printf::Both,
             printf_limit: 1 << 16,
             strict: false,
@@ -595,6 +599,17 @@ pub const OPTIONS: &[OptionSpec] = &[
         "off",
         "in check mode, also tell of what is defined or undesired in few programs only, such as integer divisions by zero; error: as findings",
         |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
+    ),
+    option(
+        "tier",
+        "interpreter|compiled|auto",
+        "auto",
+        "run mode: what runs shaders; auto: machine code for those that have executed much",
+        |c, v| {
+            let choices =
+                [("interpreter", Tier::Interpreter), ("compiled", Tier::Compiled), ("auto", Tier::Auto)];
+            pick(&mut c.tier, v, &choices)
+        },
     ),
     option(
         "printf",

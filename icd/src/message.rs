@@ -46,6 +46,12 @@ impl Message {
         }
     }
 
+    /// Something is not as good as it could be.
+    pub fn warning(text: &str) -> Message {
+        let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
+        Message { severity, ..Message::error(text) }
+    }
+
     /// A report's message.
     pub fn of_report(message: &report::Message) -> Message {
         let about = message.objects.iter().map(|o| About {

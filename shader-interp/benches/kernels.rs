@@ -1,5 +1,5 @@
-//! Kernels at 32 lanes beside the same kernels at one lane (subgroups of one invocation: every instruction
-//! runs for one invocation only).
+//! Kernels at 32 lanes, in the tier that they get by themselves and in the interpreter, beside the same
+//! kernels at one lane (subgroups of one invocation: every instruction runs for one invocation only).
 //!
 //! `cargo bench -p pellucid-shader-interp --bench kernels`
 
@@ -10,6 +10,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::tier::Tier;
 use pellucid_shader_interp::{Program, compile};
 
 struct Kernel {
@@ -66,7 +67,8 @@ fn bench(criterion: &mut Criterion) {
     for kernel in kernels() {
         let mut group = criterion.benchmark_group(kernel.name);
         group.sample_size(10);
-        for lanes in [32, 1] {
+        let ways = [(32, Tier::Auto, ""), (32, Tier::Interpreter, ", interpreter"), (1, Tier::Auto, "")];
+        for (lanes, tier, which) in ways {
             let program = program(&kernel, lanes);
             let view = |binding: &pellucid_shader_interp::ir::Binding| {
                 let words = vec![1; kernel.buffers[binding.binding as usize]];
@@ -82,10 +84,9 @@ fn bench(criterion: &mut Criterion) {
             let grid = Grid { base: [0; 3], groups: [kernel.groups, 1, 1] };
             let invocations = u64::from(kernel.groups) * u64::from(program.shader.local_size[0]);
             group.throughput(Throughput::Elements(invocations));
-            group.bench_function(BenchmarkId::from_parameter(format!("{lanes} lanes")), |b| {
-                b.iter(|| {
-                    dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("a dispatch")
-                });
+            group.bench_function(BenchmarkId::from_parameter(format!("{lanes} lanes{which}")), |b| {
+                let options = PlainOptions { tier, ..PlainOptions::default() };
+                b.iter(|| dispatch(&program, &grid, &resources, &options).expect("a dispatch"));
             });
         }
         group.finish();

@@ -14,12 +14,18 @@ pub mod exec;
 pub mod interface;
 pub mod ir;
 pub mod math;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod native;
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[path = "native_absent.rs"]
+mod native;
 pub mod ops;
 pub mod outline;
 mod pass;
 pub mod printf;
 pub mod spirv;
 mod stack;
+pub mod tier;
 
 pub use code::Program;
 pub use error::CompileError;

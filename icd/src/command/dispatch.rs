@@ -15,6 +15,7 @@ use crate::report::Context;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::Grid;
+use pellucid_shader_interp::tier;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -77,15 +78,21 @@ pub fn run(
             // A shader that is left out of the checks: nobody sees what it writes.
             device.unwritten().clear();
         }
-        let &Config { watchdog, spins, .. } = &device.instance.config;
+        let &Config { watchdog, spins, tier: which, .. } = &device.instance.config;
         let options = PlainOptions {
             threads: device.pool(),
             watchdog: (watchdog > 0).then_some(watchdog),
             spins: (spins > 0).then_some(spins.saturating_mul(64)),
             stop: Some(&device.stop),
             prints: log.as_ref(),
+            tier: which,
         };
-        plain::dispatch(program, &grid, &ready.resources, &options)
+        let outcome = plain::dispatch(program, &grid, &ready.resources, &options);
+        if let Some(why) = tier::refusal() {
+            let text = format!("shaders stay in the interpreter: the host refuses executable memory: {why}");
+            device.instance.deliver(&Message::warning(&text));
+        }
+        outcome
     };
     if let Some(log) = log {
         printf::print(device, log, number);

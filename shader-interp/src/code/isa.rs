@@ -393,6 +393,19 @@ macro_rules! instruction_table {
 }
 pub(crate) use instruction_table;
 
+/// What an instruction does with the test that it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterTest {
+    /// The result is a mask.
+    Set,
+    /// Lanes where it fails are parked.
+    Split,
+    /// A jump where it fails in all running lanes.
+    Jump,
+    /// A back-edge where it holds in any.
+    Repeat,
+}
+
 /// A type of lane operands, for one lane.
 trait Bits {
     fn from_bits(bits: u64) -> Self;
@@ -624,6 +637,20 @@ macro_rules! define {
             /// It may be reached while no lane runs: it takes lanes back, or passes on to what does.
             pub fn awaits_lanes(self) -> bool {
                 matches!(self, Opcode::Join | Opcode::RepeatJoin | Opcode::Jump | Opcode::Done)
+            }
+
+            /// The test that an instruction makes, if it makes one, and what follows.
+            pub fn test(self) -> Option<(Opcode, AfterTest)> {
+                match self {
+                    $(
+                        Opcode::$test => Some((self, AfterTest::Set)),
+                        Opcode::$split => Some((Opcode::$test, AfterTest::Split)),
+                        Opcode::$jump => Some((Opcode::$test, AfterTest::Jump)),
+                        Opcode::$repeat => Some((Opcode::$test, AfterTest::Repeat)),
+                    )*
+                    $(Opcode::$far_test => Some((self, AfterTest::Set)),)*
+                    _ => None,
+                }
             }
 
             /// The forms of a test that are fused with `Split` and `JumpUnless`.

@@ -4,12 +4,18 @@
 use super::isa::{Inst, Opcode, OperandKind};
 use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
+use crate::tier::Progress;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// A compiled entry point: code that the verifier has accepted, and that nobody can change any more. Shared
 /// between threads. Only this runs.
 #[derive(Clone, Debug)]
-pub struct Program(Code);
+pub struct Program {
+    code: Code,
+    /// What it has executed, and its machine code.
+    pub(crate) progress: Arc<Progress>,
+}
 
 impl Program {
     /// Verifies `code`.
@@ -18,7 +24,8 @@ impl Program {
     /// [`CompileError::Invalid`] names the first instruction that is wrong: a mistake in the code generator.
     pub fn new(code: Code) -> Result<Program, CompileError> {
         verify(&code)?;
-        Ok(Program(code))
+        let progress = Arc::new(Progress::new(&code));
+        Ok(Program { code, progress })
     }
 }
 
@@ -27,13 +34,13 @@ impl Deref for Program {
 
     #[inline(always)]
     fn deref(&self) -> &Code {
-        &self.0
+        &self.code
     }
 }
 
 impl std::fmt::Display for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        self.code.fmt(f)
     }
 }
 

@@ -4,6 +4,7 @@ use super::launch::Launch;
 use super::prints::PrintLog;
 use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
+use crate::tier::Tier;
 use pellucid_memory::system::{MemorySystem, MemoryView};
 
 /// One launch of a program.
@@ -15,6 +16,8 @@ pub(crate) struct Context<'a> {
     pub launch: Launch,
     /// Where DebugPrintf goes.
     pub prints: Option<&'a PrintLog>,
+    /// Plain mode: which tier runs it.
+    pub tier: Tier,
 }
 
 impl<'a> Context<'a> {
@@ -27,6 +30,7 @@ impl<'a> Context<'a> {
             views: views.collect(),
             launch: Launch::new(program, grid),
             prints: None,
+            tier: Tier::Interpreter,
         }
     }
 

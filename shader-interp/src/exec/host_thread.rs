@@ -76,6 +76,7 @@ impl<'a> HostThread<'a> {
 
     /// Runs those that wait to their ends.
     pub fn finish(&mut self) -> Result<(), Trapped> {
+        self.worker.tell_executed(self.context);
         while !self.waiting.is_empty() {
             self.round()?;
         }

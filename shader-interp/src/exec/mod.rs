@@ -21,12 +21,12 @@ pub mod prints;
 pub mod progress;
 // Unordered comparisons are negations of ordered ones: that is what they mean, NaN included.
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
-mod run;
+pub(crate) mod run;
 mod scheduler;
 mod spin;
 pub mod step;
-mod strand;
-mod target;
+pub(crate) mod strand;
+pub(crate) mod target;
 mod turns;
 pub mod waiting;
 mod workgroup;

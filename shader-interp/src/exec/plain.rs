@@ -7,6 +7,7 @@ use super::prints::PrintLog;
 use super::turns::Crowd;
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
+use crate::tier::Tier;
 use pellucid_memory::system::Trap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -26,6 +27,8 @@ pub struct PlainOptions<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Where DebugPrintf goes; `None`: nowhere.
     pub prints: Option<&'a PrintLog>,
+    /// Which tier runs the program.
+    pub tier: Tier,
 }
 
 /// The workgroups of a dispatch, which its host threads begin in order.
@@ -59,7 +62,10 @@ pub fn dispatch(
         return Err(Trap::NotImplemented("modelled code in plain mode".into()));
     }
     let mut context = Context::new(program, grid, resources);
-    context.prints = options.prints;
+    (context.prints, context.tier) = (options.prints, options.tier);
+    if options.tier == Tier::Compiled {
+        program.progress.add(program, 0, options.tier);
+    }
     let total = context.launch.workgroups()?;
     if total == 0 {
         return Ok(());

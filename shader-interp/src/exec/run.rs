@@ -13,7 +13,9 @@ use crate::code::isa::instruction_table;
 use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single};
+use crate::native;
 use crate::ops::{group, image, memory as table};
+use crate::tier::Tier;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::Scope;
@@ -181,11 +183,12 @@ macro_rules! define_run {
         special { $($special:tt)* }
     ) => {
         #[inline(always)]
-        fn interpret<M: MemorySystem, T: Target, const ONE: bool>(
+        fn interpret<M: MemorySystem, T: Target, const BOUNDED: bool>(
             context: &Context<'_>,
             strand: &mut Strand,
             memory: &mut M,
             control: &Control,
+            to: u32,
         ) -> Result<Step, Trap> {
             let program = context.program;
             assert!(
@@ -292,9 +295,9 @@ macro_rules! define_run {
                     call!($work, $inst)?;
                 }};
             }
-            let mut first = true;
+            let (from, mut first) = (pc, true);
             loop {
-                if ONE && !std::mem::take(&mut first) {
+                if BOUNDED && !std::mem::take(&mut first) && !(from..to).contains(&pc) {
                     stop!(pc, Step::Yielded);
                 }
                 let here = pc;
@@ -627,24 +630,26 @@ instruction_table!(define_run);
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx2<M: MemorySystem>(
+fn run_avx2<M: MemorySystem, const BOUNDED: bool>(
     context: &Context<'_>,
     strand: &mut Strand,
     memory: &mut M,
     control: &Control,
+    to: u32,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx2, false>(context, strand, memory, control)
+    interpret::<M, super::target::Avx2, BOUNDED>(context, strand, memory, control, to)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx512<M: MemorySystem>(
+fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     context: &Context<'_>,
     strand: &mut Strand,
     memory: &mut M,
     control: &Control,
+    to: u32,
 ) -> Result<Step, Trap> {
-    interpret::<M, super::target::Avx512, false>(context, strand, memory, control)
+    interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to)
 }
 
 /// Runs `strand` until it ends or has to stop.
@@ -659,18 +664,37 @@ pub(crate) fn run<M: MemorySystem>(
     memory: &mut M,
     control: &Control,
 ) -> Result<Step, Trap> {
-    #[cfg(target_arch = "x86_64")]
-    if !M::MODELLED {
-        match level {
-            // SAFETY: detected.
-            Level::Avx512 => return unsafe { run_avx512(context, strand, memory, control) },
-            // SAFETY: detected.
-            Level::Avx2 => return unsafe { run_avx2(context, strand, memory, control) },
-            Level::Baseline => {}
-        }
+    if M::MODELLED {
+        return interpret::<M, Baseline, false>(context, strand, memory, control, 0);
     }
-    let _ = level;
-    interpret::<M, Baseline, false>(context, strand, memory, control)
+    if context.tier != Tier::Interpreter
+        && let Some(code) = context.program.progress.code()
+    {
+        return native::run(level, code, context, strand, memory, control);
+    }
+    interpret_at::<M, false>(level, context, strand, memory, control, 0)
+}
+
+/// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it
+/// stands to before `to`, but one at least: [`Step::Yielded`].
+#[inline(always)]
+pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
+    level: Level,
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+    to: u32,
+) -> Result<Step, Trap> {
+    match level {
+        // SAFETY: detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { run_avx512::<M, BOUNDED>(context, strand, memory, control, to) },
+        // SAFETY: detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to) },
+        Level::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to),
+    }
 }
 
 /// Runs one instruction of `strand`. [`Step::Yielded`]: it has run, and the strand stands at another.
@@ -686,5 +710,5 @@ pub(super) fn run_one<M: MemorySystem>(
     // Nothing stops before the instruction: neither its being visible nor the want of fuel.
     strand.granted = true;
     strand.fuel = u32::MAX;
-    interpret::<M, Baseline, true>(context, strand, memory, control)
+    interpret::<M, Baseline, true>(context, strand, memory, control, 0)
 }

@@ -80,7 +80,7 @@ impl Strand {
 
 impl Strand {
     /// Room for the registers of `context`'s program, the pinned ones set.
-    pub(super) fn prepare(&mut self, context: &Context<'_>) {
+    pub(crate) fn prepare(&mut self, context: &Context<'_>) {
         let program = context.program;
         self.vectors.clear();
         self.vectors.resize(program.vectors as usize, Lanes::ZERO);
@@ -94,7 +94,7 @@ impl Strand {
 
     /// Starts the lanes of `identity` at the first instruction.
     #[inline]
-    pub(super) fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
+    pub(crate) fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
         context.launch.pin_identity(identity, &mut self.vectors);
         self.private.fill(Lanes::ZERO);
         self.pc = 0;

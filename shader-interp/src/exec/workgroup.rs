@@ -7,6 +7,7 @@ use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::target::Level;
 use super::turns::{Live, Spinning, Watch};
 use super::waiting::{self, Operand, Reason, Waiting, loop_site};
+use crate::tier::Tier;
 use pellucid_memory::access::Site;
 use pellucid_memory::system::{MemorySystem, Trap};
 
@@ -23,6 +24,8 @@ const NEXT_TURN: u32 = 16;
 
 /// Turns of a loop that take as long as a read-modify-write of a subgroup.
 const ATOMIC: u64 = 16;
+/// Instructions between two times that the program is told of them.
+const TELL: u64 = 1 << 14;
 /// Looks of a host thread between two watches of each strand.
 const WATCH: u64 = 1 << 9;
 
@@ -37,6 +40,8 @@ pub(crate) struct Worker {
     /// Looks so far.
     looks: u64,
     live_registers: Option<Live>,
+    /// Instructions, about, that the program has not been told of.
+    executed: u64,
     pub spinning: Spinning,
 }
 
@@ -120,7 +125,17 @@ impl Worker {
             turn: TURN,
             looks: 0,
             live_registers: None,
+            executed: 0,
             spinning: Spinning::default(),
+        }
+    }
+
+    /// Tells the program what was executed of it.
+    #[inline(always)]
+    pub fn tell_executed(&mut self, context: &Context<'_>) {
+        if context.tier == Tier::Auto && self.executed > 0 {
+            let executed = std::mem::take(&mut self.executed);
+            context.program.progress.add(context.program, executed, context.tier);
         }
     }
 
@@ -133,6 +148,9 @@ impl Worker {
         limits: &Limits<'_>,
     ) -> Result<Option<Running>, Trap> {
         (self.workgroup, self.turn) = (workgroup, TURN);
+        if self.executed > TELL {
+            self.tell_executed(context);
+        }
         self.live.clear();
         context.begin_workgroup(memory, workgroup);
         let workgroup_id = context.launch.workgroup_id(workgroup);
@@ -141,7 +159,11 @@ impl Worker {
             let identity = context.launch.identity(workgroup, workgroup_id, subgroup);
             let strand = self.pool.start(context, &identity);
             strand.fuel = FUEL;
-            match run(self.level, context, strand, memory, &control) {
+            let step = run(self.level, context, strand, memory, &control);
+            if !M::MODELLED {
+                self.executed += context.program.progress.estimate(1, u64::from(FUEL - strand.fuel));
+            }
+            match step {
                 // It stays where the next one starts.
                 Ok(Step::Done) => {}
                 Err(trap) => {
@@ -276,6 +298,10 @@ impl Worker {
                     member.read = watch.and_then(|watch| watch.read());
                 }
                 Step::OutOfFuel => {
+                    if !M::MODELLED {
+                        self.executed += context.program.progress.estimate(0, u64::from(FUEL));
+                        self.tell_executed(context);
+                    }
                     subgroup.back_edges += u64::from(FUEL);
                     subgroup.looks += 1;
                     self.turn = self.turn.saturating_sub(1);

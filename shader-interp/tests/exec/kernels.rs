@@ -1,7 +1,7 @@
 //! Whole shaders, from SPIR-V. The .spv files are made by `glslangValidator -V --target-env vulkan1.3` from
 //! the sources beside them.
 
-use crate::support::{options, resources, run, with_resources};
+use crate::support::{options, resources, run, tier, with_resources};
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::plain::PlainMemory;
@@ -156,7 +156,7 @@ fn threads_do_not_change_results() {
     for threads in [None, Some(&pool)] {
         let mut buffers = [vec![0u32; 128 * 128]];
         let grid = Grid { base: [0; 3], groups: [128 * 128 / 64, 1, 1] };
-        let options = plain::PlainOptions { threads, ..Default::default() };
+        let options = plain::PlainOptions { threads, tier: tier(), ..Default::default() };
         with_resources(&program, &mut buffers, &[128], |resources| {
             plain::dispatch(&program, &grid, resources, &options).expect("a dispatch");
         });
@@ -319,7 +319,7 @@ fn what_traps_is_told_and_not_who_stops_for_it() {
             let buffers = [vec![0u32; 512]];
             let resources = resources(&program, &buffers, &[]);
             let grid = Grid { base: [0; 3], groups: [512, 1, 1] };
-            let options = plain::PlainOptions { threads: Some(&pool), ..Default::default() };
+            let options = plain::PlainOptions { threads: Some(&pool), tier: tier(), ..Default::default() };
             let trap = plain::dispatch(&program, &grid, &resources, &options).expect_err("it traps");
             assert!(
                 matches!(trap, Trap::InvalidAddress { address, .. } if address == 0x1_0000_0000 + 16 * 37),

@@ -1,6 +1,6 @@
 //! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
 
-use crate::support::{options, resources};
+use crate::support::{options, resources, tier};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
@@ -41,7 +41,8 @@ fn run(kind: u32, count: u32, groups: u32, threads: usize) -> (Result<(), Trap>,
     let program = program(false);
     let resources = memory(&program, kind, count);
     let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    let options = PlainOptions { threads: Some(&pool), spins: Some(1 << 22), ..PlainOptions::default() };
+    let options =
+        PlainOptions { threads: Some(&pool), spins: Some(1 << 22), tier: tier(), ..PlainOptions::default() };
     (plain::dispatch(&program, &grid(groups), &resources, &options), resources)
 }
 

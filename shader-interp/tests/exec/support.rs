@@ -8,6 +8,7 @@ use pellucid_shader_interp::code::{Program, generate};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::*;
+use pellucid_shader_interp::tier::Tier;
 use smallvec::SmallVec;
 
 /// Builds values and operations.
@@ -140,8 +141,17 @@ pub fn with_resources<T>(
     result
 }
 
+/// The tier that `PELLUCID_TIER` names, for runs of all tests in each.
+pub fn tier() -> Tier {
+    match std::env::var("PELLUCID_TIER").as_deref() {
+        Ok("interpreter") => Tier::Interpreter,
+        Ok("compiled") => Tier::Compiled,
+        _ => Tier::Auto,
+    }
+}
+
 pub fn run(program: &Program, buffers: &mut [Vec<u32>], push: &[u32], groups: [u32; 3]) -> Result<(), Trap> {
     let grid = Grid { base: [0; 3], groups };
-    let options = PlainOptions { watchdog: Some(1 << 22), ..PlainOptions::default() };
+    let options = PlainOptions { watchdog: Some(1 << 22), tier: tier(), ..PlainOptions::default() };
     with_resources(program, buffers, push, |resources| dispatch(program, &grid, resources, &options))
 }

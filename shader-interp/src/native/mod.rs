@@ -1,0 +1,79 @@
+//! The compiled tier: machine code for programs that run long, x86-64 with AVX2 or AVX-512.
+//!
+//! A program begins in the interpreter ([`crate::exec`]), which counts what it executes; when that is worth
+//! it, [`translate`] makes machine code of the verified instructions, once, and strands run there from then
+//! on. Rows without an encoding, and whatever stops a strand, stay with the interpreter: both work on the
+//! same register file and hand over to each other at any instruction at which a line of code begins. All
+//! values are bit for bit those of the interpreter.
+//!
+//! Stages: [`translate`] (lines, regions, control), [`registers`] (values in host registers), [`rows`] (the
+//! encodings), [`operation`] (vector instructions for 8 and for 16 lanes), [`assembler`], [`executable`], and
+//! [`enter`], which runs it.
+
+mod assembler;
+mod enter;
+mod executable;
+mod operation;
+mod registers;
+mod rows;
+mod state;
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use crate::code::Code;
+use crate::exec::target::Level;
+use crate::tier::Tier;
+pub(crate) use enter::run;
+use executable::{Executable, Function};
+use operation::Form;
+use std::sync::OnceLock;
+
+/// Machine code of a program.
+#[derive(Debug)]
+pub(crate) struct NativeCode {
+    memory: Executable,
+    enter: u32,
+    /// Places in the code by instruction; 0 where it cannot be entered.
+    entries: Vec<u32>,
+}
+
+impl NativeCode {
+    /// Compiles `code`; `None` if it is not worth while, or cannot be.
+    pub fn new(code: &Code, level: Level, tier: Tier) -> Option<NativeCode> {
+        let form = match level {
+            Level::Avx512 => Form::Avx512,
+            Level::Avx2 => Form::Avx2,
+            Level::Baseline => return None,
+        };
+        // Encodings are tested for all rows and both forms; one that failed would leave the interpreter.
+        let translation = translate::translate(code, form, tier == Tier::Compiled).ok()??;
+        match Executable::new(&translation.bytes) {
+            Ok(memory) => Some(NativeCode { memory, enter: translation.enter, entries: translation.entries }),
+            Err(error) => {
+                _ = REFUSED.set(error.to_string());
+                None
+            }
+        }
+    }
+
+    fn function(&self) -> Function {
+        self.memory.function(self.enter)
+    }
+
+    /// The code's place for an instruction; null where it cannot be entered.
+    fn place(&self, pc: u32) -> *const u8 {
+        match self.entries[pc as usize] {
+            0 => std::ptr::null(),
+            place => self.memory.at(place),
+        }
+    }
+}
+
+/// Why the host refused executable memory, if it has.
+static REFUSED: OnceLock<String> = OnceLock::new();
+
+/// Why the host refused executable memory, if it has: programs stay in the interpreter then.
+pub(crate) fn refused() -> Option<&'static str> {
+    REFUSED.get().map(String::as_str)
+}

@@ -1,0 +1,598 @@
+//! The encodings: what the rows of the instruction set that are compiled do, on the lanes of one part.
+//!
+//! Each computes the bits that its expression in [`crate::code::isa`] computes: operands of additions and
+//! products stand in the expression's order, as the host passes on the first NaN.
+
+use super::operation::*;
+use super::registers::{Part, RUNNING, RUNNING_MASK, Source};
+use crate::code::{Inst, Opcode};
+use iced_x86::{Code as X86, Instruction, Register};
+
+/// Predicates of comparisons of floats.
+const EQUAL: u32 = 0x00;
+const UNORDERED: u32 = 0x03;
+const NOT_EQUAL: u32 = 0x04;
+const EQUAL_OR_UNORDERED: u32 = 0x08;
+const ORDERED_NOT_EQUAL: u32 = 0x0c;
+const GREATER_EQUAL: u32 = 0x1d;
+const LESS: u32 = 0x11;
+const LESS_EQUAL: u32 = 0x12;
+const NOT_GREATER_EQUAL: u32 = 0x19;
+const NOT_GREATER: u32 = 0x1a;
+/// Predicates of comparisons of integers.
+const I_EQUAL: u32 = 0;
+const I_LESS: u32 = 1;
+const I_LESS_EQUAL: u32 = 2;
+const I_NOT_EQUAL: u32 = 4;
+/// Rounding toward minus infinity, nothing told.
+const DOWN: u32 = 9;
+
+macro_rules! rows {
+    (
+        lanes($self:ident, $inst:ident) { $($($row:ident)|+ => $body:expr;)* }
+        tests($this:ident, $test:ident) { $($($made:ident)|+ => $condition:expr;)* }
+    ) => {
+        /// Whether a row of lanes or masks has an encoding.
+        pub(super) fn has_encoding(op: Opcode) -> bool {
+            matches!(op, $($(Opcode::$row)|+)|*)
+        }
+
+        /// Whether a test has an encoding.
+        pub(super) fn test_has_encoding(op: Opcode) -> bool {
+            matches!(op, $($(Opcode::$made)|+)|*)
+        }
+
+        impl Part<'_> {
+            /// A row of lanes or masks.
+            pub fn row(&mut $self, $inst: &Inst) {
+                match $inst.op {
+                    $($(Opcode::$row)|+ => $body,)*
+                    _ => {}
+                }
+            }
+
+            /// A test: where it holds.
+            pub fn test(&mut $this, op: Opcode, $test: &Inst) -> u8 {
+                match op {
+                    $($(Opcode::$made)|+ => $condition,)*
+                    _ => 0,
+                }
+            }
+        }
+    };
+}
+rows! {
+    lanes(self, inst) {
+        Mov => self.mov(inst);
+        IAdd => self.simple(inst, ADD);
+        ISub => self.simple(inst, SUB);
+        IMul => self.simple(inst, MUL);
+        IMulAdd => self.chain(inst, MUL, ADD);
+        IAdd3 => self.chain(inst, ADD, ADD);
+        ShiftAdd => {
+            let t = self.shift(inst, (SHL, SHL_BY), Part::temporary);
+            self.finish(inst.dst, ADD, t, inst.c);
+        };
+        SNegate => {
+            let (x, t) = (self.read(inst.a), self.zero());
+            self.last(inst.dst, SUB, t, Source::Host(x));
+        };
+        And => self.simple(inst, AND);
+        Or => self.simple(inst, OR);
+        Xor => self.simple(inst, XOR);
+        Xor3 => self.three(inst, (XOR, XOR), 0x96);
+        Not => self.with(inst, XOR, Constant::Ones);
+        AndOr => self.three(inst, (AND, OR), 0xea);
+        AndXor => self.three(inst, (AND, XOR), 0x6a);
+        AndNot => {
+            let y = self.read(inst.b);
+            self.finish(inst.dst, AND_NOT, y, inst.a);
+        };
+        ShiftLeft => self.shifted(inst, (SHL, SHL_BY));
+        ShiftRightLogical => self.shifted(inst, (SHR, SHR_BY));
+        ShiftRightArithmetic => self.shifted(inst, (SAR, SAR_BY));
+        RotateLeft => self.rotate(inst);
+        SignExtend8 => self.sign_extend(inst, 24);
+        SignExtend16 => self.sign_extend(inst, 16);
+        SMin => self.simple(inst, S_MIN);
+        SMax => self.simple(inst, S_MAX);
+        UMin => self.simple(inst, U_MIN);
+        UMax => self.simple(inst, U_MAX);
+        SAbs => self.alone(inst, ABS);
+        FAdd => self.simple(inst, F_ADD);
+        FSub => self.simple(inst, F_SUB);
+        FMul => self.simple(inst, F_MUL);
+        FDiv => self.simple(inst, F_DIV);
+        FMulAdd => self.chain(inst, F_MUL, F_ADD);
+        FMulSub => self.chain(inst, F_MUL, F_SUB);
+        FNegMulAdd => {
+            let t = self.product(inst.a, inst.b);
+            let z = self.read(inst.c);
+            self.last(inst.dst, F_SUB, z, Source::Host(t));
+        };
+        FDot2 => {
+            let t = self.product(inst.a, inst.b);
+            let u = self.product(inst.c, inst.aux);
+            self.last(inst.dst, F_ADD, t, Source::Host(u));
+        };
+        FAdd3 => self.chain(inst, F_ADD, F_ADD);
+        FSubMul => self.chain(inst, F_SUB, F_MUL);
+        FMul3 => self.chain(inst, F_MUL, F_MUL);
+        FNegate => self.with(inst, XOR, Constant::Sign);
+        FAbs => self.with(inst, AND, Constant::Magnitude);
+        FMin => self.extreme(inst, F_MIN);
+        FMax => self.extreme(inst, F_MAX);
+        Sqrt => {
+            let (x, t) = (self.operand(inst.a), self.temporary());
+            self.unary(F_SQRT, t, x);
+            self.canonical(inst.dst, t);
+        };
+        InverseSqrt => {
+            let (x, t) = (self.operand(inst.a), self.temporary());
+            self.unary(F_SQRT, t, x);
+            let one = self.constant_register(Constant::FloatOne);
+            self.binary(F_DIV, t, one, Source::Host(t));
+            self.canonical(inst.dst, t);
+        };
+        Floor => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.by(F_ROUND, t, x, DOWN);
+            self.canonical(inst.dst, t);
+        };
+        Fract => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.by(F_ROUND, t, x, DOWN);
+            self.binary(F_SUB, t, x, Source::Host(t));
+            self.canonical(inst.dst, t);
+        };
+        FMix => {
+            let z = self.read(inst.c);
+            let one = self.constant_register(Constant::FloatOne);
+            self.binary(F_SUB, one, one, Source::Host(z));
+            let x = self.read(inst.a);
+            self.binary(F_MUL, one, x, Source::Host(one));
+            let t = self.product(inst.b, inst.c);
+            self.binary(F_ADD, t, one, Source::Host(t));
+            self.canonical(inst.dst, t);
+        };
+        S32ToF32 => self.alone(inst, F_FROM_S);
+        U32ToF32 => self.float_of_unsigned(inst);
+        F32ToS32 => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.unary(F_TO_S, t, Source::Host(x));
+            let above = self.compare_floats(GREATER_EQUAL, x, Source::Constant(Constant::TwoTo31));
+            self.choose(t, above, Source::Constant(Constant::Magnitude), t);
+            let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
+            let zero = self.zero();
+            let to = self.result(inst.dst);
+            self.choose(to, nan, Source::Host(zero), t);
+            self.written(inst.dst, to);
+        };
+        F32ToU32 => self.unsigned_of_float(inst);
+        IAdd64 => {
+            let (t, u, x, high) = (self.temporary(), self.temporary(), self.read(inst.a), inst.a + 1);
+            let y = self.operand(inst.b);
+            self.binary(ADD, t, x, y);
+            let carry = self.compare(false, I_LESS, t, Source::Host(x));
+            let (x, y) = (self.read(high), self.operand(inst.b + 1));
+            self.binary(ADD, u, x, y);
+            let more = self.temporary();
+            // The carry is 1: all bits set are -1.
+            let ones = self.constant_register(Constant::Ones);
+            self.binary(SUB, more, u, Source::Host(ones));
+            self.choose(u, carry, Source::Host(more), u);
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, u);
+        };
+        Select => self.select(inst.a.into(), inst.dst, inst.b, inst.c);
+        Select64 => {
+            // The first result may be one of the operands of the second.
+            let condition = self.condition(inst.a.into());
+            let (yes, no, low, high) =
+                (self.operand(inst.b), self.read(inst.c), self.temporary(), self.temporary());
+            self.choose(low, condition, yes, no);
+            let (yes, no) = (self.operand(inst.b + 1), self.read(inst.c + 1));
+            self.choose(high, condition, yes, no);
+            self.set(inst.dst, low);
+            self.set(inst.dst + 1, high);
+        };
+        MovMasked => self.select(RUNNING_MASK, inst.dst, inst.a, inst.dst);
+        MaskToInt => self.spread(inst, Constant::One);
+        MaskToLanes => self.spread(inst, Constant::Ones);
+        MaskMov => {
+            self.mask_bits(inst.a, Register::EAX);
+            self.mask_result(inst.dst);
+        };
+        MaskMovMasked => {
+            self.mask_bits(inst.dst, Register::EAX);
+            self.mask_bits(inst.a, Register::EDX);
+            self.asm.registers(X86::Xor_r32_rm32, Register::EDX, Register::EAX);
+            self.asm.registers(X86::Mov_r32_rm32, Register::R8D, RUNNING);
+            let before = self.part * 32 / self.form.parts();
+            self.asm.immediate(X86::Shr_rm32_imm8, Register::R8D, before as i32);
+            self.asm.registers(X86::And_r32_rm32, Register::EDX, Register::R8D);
+            self.asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EDX);
+            self.mask_result(inst.dst);
+        };
+        MaskSelect => {
+            self.mask_bits(inst.c, Register::EAX);
+            self.mask_bits(inst.b, Register::EDX);
+            self.mask_bits(inst.a, Register::R8D);
+            self.asm.registers(X86::Xor_r32_rm32, Register::EDX, Register::EAX);
+            self.asm.registers(X86::And_r32_rm32, Register::EDX, Register::R8D);
+            self.asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EDX);
+            self.mask_result(inst.dst);
+        };
+        MaskAnd => self.mask_pair(inst, X86::And_r32_rm32);
+        MaskOr => self.mask_pair(inst, X86::Or_r32_rm32);
+        MaskXor => self.mask_pair(inst, X86::Xor_r32_rm32);
+        MaskNot => {
+            self.mask_bits(inst.a, Register::EAX);
+            self.asm.put(Instruction::with1(X86::Not_rm32, Register::EAX));
+            self.mask_result(inst.dst);
+        };
+        MaskEqual => {
+            self.mask_bits(inst.a, Register::EAX);
+            self.mask_bits(inst.b, Register::EDX);
+            self.asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EDX);
+            self.asm.put(Instruction::with1(X86::Not_rm32, Register::EAX));
+            self.mask_result(inst.dst);
+        };
+    }
+    tests(self, inst) {
+        IEqual => self.compare_integers(inst, true, I_EQUAL);
+        INotEqual => self.compare_integers(inst, true, I_NOT_EQUAL);
+        ULess => self.compare_integers(inst, false, I_LESS);
+        ULessEqual => self.compare_integers(inst, false, I_LESS_EQUAL);
+        SLess => self.compare_integers(inst, true, I_LESS);
+        SLessEqual => self.compare_integers(inst, true, I_LESS_EQUAL);
+        FOrdEqual => self.float_test(inst, EQUAL);
+        FOrdLess => self.float_test(inst, LESS);
+        FOrdLessEqual => self.float_test(inst, LESS_EQUAL);
+        FUnordNotEqual => self.float_test(inst, NOT_EQUAL);
+        FOrdNotEqual => self.float_test(inst, ORDERED_NOT_EQUAL);
+        FUnordEqual => self.float_test(inst, EQUAL_OR_UNORDERED);
+        FUnordLess => self.float_test(inst, NOT_GREATER_EQUAL);
+        FUnordLessEqual => self.float_test(inst, NOT_GREATER);
+        IsNan => {
+            let x = self.read(inst.a);
+            self.compare_floats(UNORDERED, x, Source::Host(x))
+        };
+        IsInf => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.binary(AND, t, x, Source::Constant(Constant::Magnitude));
+            self.compare(true, I_EQUAL, t, Source::Constant(Constant::Infinity))
+        };
+    }
+}
+
+/// A shift by lanes, and by a number.
+type Shift = (Operation, Operation);
+
+impl Part<'_> {
+    /// The last host instruction of a row.
+    fn last(&mut self, to: u16, operation: Operation, a: u8, b: Source) {
+        let k = self.result(to);
+        self.binary(operation, k, a, b);
+        self.written(to, k);
+    }
+
+    /// The same; the second operand is a vector register.
+    fn finish(&mut self, to: u16, operation: Operation, a: u8, b: u16) {
+        let b = self.operand(b);
+        self.last(to, operation, a, b);
+    }
+
+    /// A vector register is what the temporary register `k` holds.
+    fn set(&mut self, to: u16, k: u8) {
+        let result = self.pinned_to(to).unwrap_or(k);
+        if result != k {
+            self.unary(LOAD, result, Source::Host(k));
+        }
+        self.written(to, result);
+    }
+
+    fn mov(&mut self, inst: &Inst) {
+        let x = self.operand(inst.a);
+        let k = self.result(inst.dst);
+        self.unary(LOAD, k, x);
+        self.written(inst.dst, k);
+    }
+
+    fn simple(&mut self, inst: &Inst, operation: Operation) {
+        let x = self.read(inst.a);
+        self.finish(inst.dst, operation, x, inst.b);
+    }
+
+    fn alone(&mut self, inst: &Inst, operation: Operation) {
+        let x = self.operand(inst.a);
+        let k = self.result(inst.dst);
+        self.unary(operation, k, x);
+        self.written(inst.dst, k);
+    }
+
+    fn with(&mut self, inst: &Inst, operation: Operation, constant: Constant) {
+        let x = self.read(inst.a);
+        self.last(inst.dst, operation, x, Source::Constant(constant));
+    }
+
+    /// `second(first(a, b), c)`.
+    fn chain(&mut self, inst: &Inst, first: Operation, second: Operation) {
+        let (x, y, t) = (self.read(inst.a), self.operand(inst.b), self.temporary());
+        self.binary(first, t, x, y);
+        self.finish(inst.dst, second, t, inst.c);
+    }
+
+    /// A chain of two logical operations; 16 lanes: one instruction with this truth table.
+    fn three(&mut self, inst: &Inst, (first, second): (Operation, Operation), table: u32) {
+        if self.form == Form::Avx2 {
+            return self.chain(inst, first, second);
+        }
+        let (x, y, z) = (self.read(inst.a), self.read(inst.b), self.read(inst.c));
+        let mut k = self.result(inst.dst);
+        if k == y || k == z {
+            k = self.temporary();
+        }
+        if k != x {
+            self.unary(LOAD, k, Source::Host(x));
+        }
+        let (to, y, z) = (self.host(k), self.host(y), self.host(z));
+        let code = X86::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8;
+        self.asm.put(Instruction::with4(code, to, y, z, table));
+        self.set(inst.dst, k);
+    }
+
+    fn product(&mut self, a: u16, b: u16) -> u8 {
+        let (x, y, t) = (self.read(a), self.operand(b), self.temporary());
+        self.binary(F_MUL, t, x, y);
+        t
+    }
+
+    fn zero(&mut self) -> u8 {
+        let t = self.temporary();
+        self.binary(XOR, t, t, Source::Host(t));
+        t
+    }
+
+    fn constant_register(&mut self, constant: Constant) -> u8 {
+        let t = self.temporary();
+        self.unary(LOAD, t, Source::Constant(constant));
+        t
+    }
+
+    /// The canonical NaN in place of any other.
+    fn canonical(&mut self, to: u16, t: u8) {
+        let nan = self.compare_floats(UNORDERED, t, Source::Host(t));
+        let k = self.result(to);
+        self.choose(k, nan, Source::Constant(Constant::Nan), t);
+        self.written(to, k);
+    }
+
+    /// The lesser or the greater; a NaN is ignored.
+    fn extreme(&mut self, inst: &Inst, operation: Operation) {
+        let (x, y, t) = (self.read(inst.a), self.read(inst.b), self.temporary());
+        self.binary(operation, t, y, Source::Host(x));
+        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
+        self.choose(t, nan, Source::Host(y), t);
+        self.canonical(inst.dst, t);
+    }
+
+    /// A shift of the first operand by the second, to the register that `to` gives.
+    fn shift(&mut self, inst: &Inst, (by_lanes, by): Shift, to: impl FnOnce(&mut Self) -> u8) -> u8 {
+        let x = self.read(inst.a);
+        if let Some(count) = self.known(inst.b) {
+            let to = to(self);
+            self.by(by, to, x, count & 31);
+            return to;
+        }
+        let (y, t) = (self.read(inst.b), self.temporary());
+        self.binary(AND, t, y, Source::Constant(Constant::ShiftBits));
+        let to = to(self);
+        self.binary(by_lanes, to, x, Source::Host(t));
+        to
+    }
+
+    fn shifted(&mut self, inst: &Inst, shift: Shift) {
+        let k = self.shift(inst, shift, |part| part.result(inst.dst));
+        self.written(inst.dst, k);
+    }
+
+    fn rotate(&mut self, inst: &Inst) {
+        let x = self.read(inst.a);
+        let known = self.known(inst.b).map(|count| count & 31);
+        if self.form == Form::Avx512 {
+            let y = if known.is_none() { self.read(inst.b) } else { x };
+            let k = self.result(inst.dst);
+            let (to, x, y) = (self.host(k), self.host(x), self.host(y));
+            self.asm.put(match known {
+                Some(count) => Instruction::with3(X86::EVEX_Vprold_zmm_k1z_zmmm512b32_imm8, to, x, count),
+                None => Instruction::with3(X86::EVEX_Vprolvd_zmm_k1z_zmm_zmmm512b32, to, x, y),
+            });
+            return self.written(inst.dst, k);
+        }
+        let t = self.temporary();
+        match known {
+            Some(count) => {
+                let u = self.temporary();
+                self.by(SHL_BY, t, x, count);
+                self.by(SHR_BY, u, x, 32 - count);
+                self.binary(OR, t, t, Source::Host(u));
+            }
+            None => {
+                let (y, u, zero) = (self.read(inst.b), self.temporary(), self.zero());
+                self.binary(AND, u, y, Source::Constant(Constant::ShiftBits));
+                self.binary(SHL, t, x, Source::Host(u));
+                self.binary(SUB, u, zero, Source::Host(u));
+                self.binary(AND, u, u, Source::Constant(Constant::ShiftBits));
+                self.binary(SHR, u, x, Source::Host(u));
+                self.binary(OR, t, t, Source::Host(u));
+            }
+        }
+        self.set(inst.dst, t);
+    }
+
+    fn sign_extend(&mut self, inst: &Inst, bits: u32) {
+        let (x, t) = (self.read(inst.a), self.temporary());
+        self.by(SHL_BY, t, x, bits);
+        self.by(SAR_BY, t, t, bits);
+        self.set(inst.dst, t);
+    }
+
+    fn float_of_unsigned(&mut self, inst: &Inst) {
+        if self.form == Form::Avx512 {
+            let x = self.read(inst.a);
+            let k = self.result(inst.dst);
+            let (to, from) = (self.host(k), self.host(x));
+            self.asm.registers(X86::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, from);
+            return self.written(inst.dst, k);
+        }
+        // Both halves as floats with exponents of their own, exactly; one rounding when they are added.
+        let (x, low, high) = (self.read(inst.a), self.temporary(), self.temporary());
+        self.binary(AND, low, x, Source::Constant(Constant::LowHalf));
+        self.binary(OR, low, low, Source::Constant(Constant::Low));
+        self.by(SHR_BY, high, x, 16);
+        self.binary(OR, high, high, Source::Constant(Constant::High));
+        self.binary(F_SUB, high, high, Source::Constant(Constant::Surplus));
+        self.last(inst.dst, F_ADD, high, Source::Host(low));
+    }
+
+    fn unsigned_of_float(&mut self, inst: &Inst) {
+        let (x, t, u, zero) = (self.read(inst.a), self.temporary(), self.temporary(), self.zero());
+        // NaN and all below 0 become 0.
+        self.binary(F_MAX, t, x, Source::Host(zero));
+        if self.form == Form::Avx512 {
+            // All beyond become the greatest.
+            let (to, from) = (self.host(u), self.host(t));
+            self.asm.registers(X86::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, to, from);
+            return self.set(inst.dst, u);
+        }
+        let upper = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
+        self.binary(F_SUB, u, t, Source::Constant(Constant::TwoTo31));
+        self.choose(t, upper, Source::Host(u), t);
+        self.unary(F_TO_S, u, Source::Host(t));
+        self.choose(zero, upper, Source::Constant(Constant::Sign), zero);
+        self.binary(XOR, u, u, Source::Host(zero));
+        let beyond = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
+        self.choose(u, beyond, Source::Constant(Constant::Ones), u);
+        self.set(inst.dst, u);
+    }
+
+    fn select(&mut self, condition: u32, to: u16, yes: u16, no: u16) {
+        let condition = self.condition(condition);
+        let (yes, no) = (self.operand(yes), self.read(no));
+        let k = self.result(to);
+        self.choose(k, condition, yes, no);
+        self.written(to, k);
+    }
+
+    fn spread(&mut self, inst: &Inst, yes: Constant) {
+        let (condition, zero) = (self.condition(inst.a.into()), self.zero());
+        let k = self.result(inst.dst);
+        self.choose(k, condition, Source::Constant(yes), zero);
+        self.written(inst.dst, k);
+    }
+
+    fn float_test(&mut self, inst: &Inst, predicate: u32) -> u8 {
+        let (x, y) = (self.read(inst.a), self.operand(inst.b));
+        self.compare_floats(predicate, x, y)
+    }
+
+    fn compare_integers(&mut self, inst: &Inst, signed: bool, predicate: u32) -> u8 {
+        let (x, y) = (self.read(inst.a), self.operand(inst.b));
+        self.compare(signed, predicate, x, y)
+    }
+
+    fn compare_with(&mut self, code: X86, to: Register, x: u8, y: Source, predicate: u32) {
+        let x = self.host(x);
+        self.asm.put(match y {
+            Source::Host(k) => Instruction::with4(code, to, x, self.host(k), predicate),
+            Source::File(register) => Instruction::with4(code, to, x, self.file(register), predicate),
+            Source::Constant(constant) => Instruction::with4(code, to, x, self.constant(constant), predicate),
+        });
+    }
+
+    fn compare_floats(&mut self, predicate: u32, x: u8, y: Source) -> u8 {
+        let code = self.instruction(F_COMPARE);
+        let (k, to) = match self.form {
+            Form::Avx512 => {
+                let k = self.host_mask();
+                (k, Register::K0 + u32::from(k))
+            }
+            Form::Avx2 => {
+                let k = self.temporary();
+                (k, self.host(k))
+            }
+        };
+        self.compare_with(code, to, x, y, predicate);
+        k
+    }
+
+    fn compare(&mut self, signed: bool, predicate: u32, x: u8, y: Source) -> u8 {
+        if self.form == Form::Avx512 {
+            let k = self.host_mask();
+            let code = match signed {
+                true => X86::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+                false => X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
+            };
+            self.compare_with(code, Register::K0 + u32::from(k), x, y, predicate);
+            return k;
+        }
+        let equal = Operation(X86::INVALID, X86::VEX_Vpcmpeqd_ymm_ymm_ymmm256);
+        let greater = Operation(X86::INVALID, X86::VEX_Vpcmpgtd_ymm_ymm_ymmm256);
+        let t = self.temporary();
+        let inverted = match (signed, predicate) {
+            (_, I_EQUAL | I_NOT_EQUAL) => {
+                self.binary(equal, t, x, y);
+                predicate == I_NOT_EQUAL
+            }
+            // x <= y is not x > y; x < y is not y <= x.
+            (true, I_LESS_EQUAL) => {
+                self.binary(greater, t, x, y);
+                true
+            }
+            (true, _) => {
+                self.unary(LOAD, t, y);
+                self.binary(greater, t, t, Source::Host(x));
+                false
+            }
+            (false, I_LESS_EQUAL) => {
+                self.binary(U_MIN, t, x, y);
+                self.binary(equal, t, x, Source::Host(t));
+                false
+            }
+            (false, _) => {
+                self.binary(U_MAX, t, x, y);
+                self.binary(equal, t, x, Source::Host(t));
+                true
+            }
+        };
+        if inverted {
+            self.binary(XOR, t, t, Source::Constant(Constant::Ones));
+        }
+        t
+    }
+
+    /// A part of a mask register, to a register of 32 bits.
+    fn mask_bits(&mut self, mask: u16, to: Register) {
+        let code = if self.form == Form::Avx2 { X86::Movzx_r32_rm8 } else { X86::Movzx_r32_rm16 };
+        let from = self.mask_file(mask);
+        self.asm.load(code, to, from);
+    }
+
+    /// EAX becomes a part of a mask register.
+    fn mask_result(&mut self, mask: u16) {
+        self.forget_mask(mask);
+        let to = self.mask_file(mask);
+        match self.form {
+            Form::Avx2 => self.asm.store(X86::Mov_rm8_r8, to, Register::AL),
+            Form::Avx512 => self.asm.store(X86::Mov_rm16_r16, to, Register::AX),
+        }
+    }
+
+    fn mask_pair(&mut self, inst: &Inst, code: X86) {
+        self.mask_bits(inst.a, Register::EAX);
+        self.mask_bits(inst.b, Register::EDX);
+        self.asm.registers(code, Register::EAX, Register::EDX);
+        self.mask_result(inst.dst);
+    }
+}

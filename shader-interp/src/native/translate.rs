@@ -1,0 +1,519 @@
+//! From instructions to machine code.
+//!
+//! Instructions that have an encoding become host code, line by line: a line runs from one that something
+//! jumps to, to one that jumps, and its lanes are computed part after part, as nothing in it crosses lanes.
+//! All other instructions are handed to the interpreter, as many in a row as there are.
+//!
+//! **The files are the interface.** Between lines, and wherever the interpreter goes on, the register file
+//! and the mask file hold what the interpreter would have there. Inside a *region*, a loop all of whose
+//! instructions have encodings, the vector registers that it uses most stay in host registers from line to
+//! line; whatever leaves it stores them.
+
+use super::assembler::{Assembler, Label};
+use super::operation::{Constant, Form};
+use super::registers::{FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, next_uses, vector_operands};
+use super::rows::{has_encoding, test_has_encoding};
+use super::state;
+use crate::code::isa::AfterTest;
+use crate::code::{Code, Inst, Opcode, OperandKind};
+use iced_x86::{Code as X86, IcedError, Instruction, MemoryOperand, Register};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Host registers that a line needs for itself in a region.
+const SCRATCH: u8 = 8;
+
+/// Machine code of a program.
+pub(super) struct Translation {
+    /// Constants, then code.
+    pub bytes: Vec<u8>,
+    /// Where the function begins that enters at a place in the code.
+    pub enter: u32,
+    /// For each instruction that can be entered its place in `bytes`; 0 for the others.
+    pub entries: Vec<u32>,
+}
+
+/// What is done with an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Part of a line.
+    Lanes,
+    /// The end of a line.
+    Control,
+    /// Handed to the interpreter.
+    Interpreted,
+}
+
+pub(super) fn kind(inst: &Inst) -> Kind {
+    use Opcode::{Join, Jump, JumpIf, JumpUnless, Park, Repeat, RepeatJoin, Split, SplitNot};
+    match inst.op {
+        Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => Kind::Control,
+        op => match op.test() {
+            Some((test, after)) if test_has_encoding(test) => match after {
+                AfterTest::Set => Kind::Lanes,
+                _ => Kind::Control,
+            },
+            None if has_encoding(op) => Kind::Lanes,
+            _ => Kind::Interpreted,
+        },
+    }
+}
+
+fn target(inst: &Inst) -> Option<usize> {
+    (inst.op.shape()[5] == OperandKind::Target).then_some(inst.imm as usize)
+}
+
+/// A loop whose instructions all have encodings.
+struct Region {
+    rows: Range<usize>,
+    /// The vector registers that stay in host registers.
+    pinned: Vec<u16>,
+    /// Those that it writes.
+    written: Vec<u16>,
+    /// Its first instruction, reached from inside.
+    again: Label,
+}
+
+/// A way out of the straight code.
+enum Exit {
+    /// Leaves a region for an instruction outside of it.
+    Region(usize, usize),
+    /// The fuel is spent at an instruction.
+    OutOfFuel(Option<usize>, usize),
+}
+
+struct Translator<'a> {
+    part: Part<'a>,
+    kinds: Vec<Kind>,
+    /// The lines' first instructions.
+    labels: FxHashMap<usize, Label>,
+    regions: Vec<Region>,
+    exits: Vec<(Label, Exit)>,
+    ended: Label,
+    epilogue: Label,
+}
+
+/// Instructions with encodings that make up for one call of the interpreter.
+const CALL: u64 = 16;
+
+/// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
+pub(super) fn translate(code: &Code, form: Form, always: bool) -> Result<Option<Translation>, IcedError> {
+    let kinds: Vec<Kind> = code.code.iter().map(kind).collect();
+    let loops = loops(&code.code);
+    let depth = |row: usize| loops.iter().filter(|rows| rows.contains(&row)).count().min(6) as u32;
+    // How often an instruction runs, by the loops that it is in.
+    let often = |row: usize| 8u64.pow(depth(row));
+    let interpreted = |row: usize| kinds[row] == Kind::Interpreted;
+    let encoded: u64 = (0..kinds.len()).filter(|row| !interpreted(*row)).map(often).sum();
+    let begins = |row: &usize| interpreted(*row) && (*row == 0 || !interpreted(*row - 1));
+    let calls: u64 = (0..kinds.len()).filter(begins).map(often).sum();
+    if !always && encoded < CALL * calls {
+        return Ok(None);
+    }
+    let mut asm = Assembler::new(Constant::table());
+    let (ended, epilogue) = (asm.label(), asm.label());
+    let mut translator = Translator {
+        labels: FxHashMap::default(),
+        regions: Vec::new(),
+        exits: Vec::new(),
+        ended,
+        epilogue,
+        part: Part::new(asm, form, code),
+        kinds,
+    };
+    if form == Form::Avx512 {
+        translator.find_regions(&loops, depth);
+    }
+    translator.find_lines();
+    let enter = translator.frame();
+    for row in 0..code.code.len() {
+        if translator.labels.contains_key(&row) {
+            translator.line(row);
+        }
+    }
+    translator.exits();
+    let entries = (0..code.code.len()).map(|row| translator.entry(row)).collect();
+    let bytes = translator.part.asm.finish()?;
+    Ok(Some(Translation { bytes, enter, entries }))
+}
+
+/// The loops: from the target of a back-edge to the last one to it.
+fn loops(code: &[Inst]) -> Vec<Range<usize>> {
+    let mut ends: FxHashMap<usize, usize> = FxHashMap::default();
+    for (row, inst) in code.iter().enumerate() {
+        if let Some(to) = target(inst).filter(|to| *to <= row) {
+            let end = ends.entry(to).or_insert(row);
+            *end = row.max(*end);
+        }
+    }
+    let mut loops: Vec<Range<usize>> = ends.into_iter().map(|(start, end)| start..end + 1).collect();
+    loops.sort_by_key(|rows| (rows.start, usize::MAX - rows.end));
+    loops
+}
+
+impl<'a> Translator<'a> {
+    fn code(&self) -> &'a [Inst] {
+        &self.part.code.code
+    }
+
+    fn asm(&mut self) -> &mut Assembler {
+        &mut self.part.asm
+    }
+
+    /// The outermost loops all of whose instructions have encodings, which nothing enters but at their
+    /// first.
+    fn find_regions(&mut self, loops: &[Range<usize>], depth: impl Fn(usize) -> u32) {
+        let code = self.code();
+        for rows in loops {
+            let inside = self.regions.iter().any(|region| region.rows.contains(&rows.start));
+            let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Kind::Interpreted);
+            let entered = code.iter().enumerate().any(|(row, inst)| {
+                !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
+            });
+            if inside || !encoded || entered {
+                continue;
+            }
+            let mut weights: FxHashMap<u16, (u64, bool)> = FxHashMap::default();
+            for row in rows.clone() {
+                let inst = &code[row];
+                for (register, _, writes) in vector_operands(inst, inst.op == Opcode::MovMasked) {
+                    // Shifts by a constant do not read it.
+                    let weight = weights.entry(register).or_default();
+                    weight.0 += 8u64.pow(depth(row));
+                    weight.1 |= writes;
+                }
+            }
+            let mut order: Vec<(u16, u64)> = weights.iter().map(|(k, weight)| (*k, weight.0)).collect();
+            order.sort_by_key(|(register, weight)| (u64::MAX - weight, *register));
+            let form = self.part.form;
+            let most = usize::from(form.registers() - SCRATCH) / form.parts();
+            let pinned: Vec<u16> = order.iter().map(|(register, _)| *register).take(most).collect();
+            let written = pinned.iter().copied().filter(|register| weights[register].1).collect();
+            let again = self.asm().label();
+            self.regions.push(Region { rows: rows.clone(), pinned, written, again });
+        }
+    }
+
+    fn region(&self, row: usize) -> Option<usize> {
+        self.regions.iter().position(|region| region.rows.contains(&row))
+    }
+
+    /// Labels where lines begin.
+    fn find_lines(&mut self) {
+        let code = self.code();
+        let mut begins = vec![false; code.len()];
+        begins[0] = true;
+        for (row, inst) in code.iter().enumerate() {
+            if let Some(to) = target(inst) {
+                begins[to] = true;
+            }
+            let follows = self.kinds.get(row + 1);
+            let ends = self.kinds[row] == Kind::Control
+                || follows.is_some_and(|next| {
+                    (*next == Kind::Interpreted) != (self.kinds[row] == Kind::Interpreted)
+                });
+            if ends && row + 1 < code.len() {
+                begins[row + 1] = true;
+            }
+        }
+        for row in (0..code.len()).filter(|row| begins[*row]) {
+            let label = self.asm().label();
+            self.labels.insert(row, label);
+        }
+    }
+
+    /// The code's place for an instruction that the interpreter may enter it at.
+    fn entry(&self, row: usize) -> u32 {
+        let inside = self.region(row).is_some_and(|region| self.regions[region].rows.start != row);
+        let label = self.labels.get(&row).filter(|_| !inside);
+        label.and_then(|label| self.part.asm.place(*label)).unwrap_or(0) as u32
+    }
+
+    /// The function `(state, place)`, which goes on at the place, and what ends it.
+    fn frame(&mut self) -> u32 {
+        const SAVED: [Register; 6] =
+            [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+        let (ended, epilogue) = (self.ended, self.epilogue);
+        let asm = self.asm();
+        let enter = asm.position() as u32;
+        for register in SAVED {
+            asm.put(Instruction::with1(X86::Push_r64, register));
+        }
+        // Seven words on the stack: calls need an even number.
+        asm.put(Instruction::with1(X86::Push_r64, Register::RAX));
+        asm.registers(X86::Mov_r64_rm64, STATE, Register::RDI);
+        asm.load(X86::Mov_r64_rm64, VECTORS, field(state::VECTORS));
+        asm.load(X86::Mov_r64_rm64, MASKS, field(state::MASKS));
+        asm.load(X86::Mov_r32_rm32, RUNNING, field(state::MASK));
+        asm.load(X86::Mov_r32_rm32, FUEL, field(state::FUEL));
+        asm.put(Instruction::with1(X86::Jmp_rm64, Register::RSI));
+        asm.bind(ended);
+        asm.registers(X86::Xor_r32_rm32, Register::EAX, Register::EAX);
+        asm.bind(epilogue);
+        asm.put(Ok(Instruction::with(X86::VEX_Vzeroupper)));
+        asm.put(Instruction::with1(X86::Pop_r64, Register::RDX));
+        for register in SAVED.into_iter().rev() {
+            asm.put(Instruction::with1(X86::Pop_r64, register));
+        }
+        asm.put(Ok(Instruction::with(X86::Retnq)));
+        enter
+    }
+
+    /// The line that begins at `row`.
+    fn line(&mut self, row: usize) {
+        let label = self.labels[&row];
+        let region = self.region(row);
+        match region {
+            Some(region) => {
+                if self.regions[region].rows.start == row {
+                    self.asm().bind(label);
+                    let (again, pinned) = (self.regions[region].again, self.regions[region].pinned.clone());
+                    self.part.pin(pinned);
+                    self.part.load_pinned();
+                    self.asm().bind(again);
+                } else {
+                    self.asm().bind(label);
+                }
+            }
+            None => {
+                self.part.pin(Vec::new());
+                self.asm().bind(label);
+            }
+        }
+        let code = self.code();
+        let mut end = row;
+        while self.kinds[end] == self.kinds[row]
+            && self.kinds[end] != Kind::Control
+            && end + 1 < code.len()
+            && !(end + 1 > row && self.kinds[row] == Kind::Lanes && self.labels.contains_key(&(end + 1)))
+        {
+            end += 1;
+        }
+        if self.kinds[row] == Kind::Interpreted {
+            let end = if self.kinds[end] == Kind::Interpreted { end + 1 } else { end };
+            return self.interpreted(row..end);
+        }
+        // `end` is the last instruction of the line: one that jumps, or one before which another begins.
+        let control = (self.kinds[end] == Kind::Control).then_some(end);
+        let lanes = row..if control.is_some() { end } else { end + 1 };
+        let test = control.and_then(|row| code[row].op.test());
+        let operands: Vec<_> =
+            code[row..=end].iter().map(|inst| vector_operands(inst, inst.op == Opcode::MovMasked)).collect();
+        let uses = next_uses(&operands);
+        if !lanes.is_empty() || test.is_some() {
+            for part in 0..self.part.form.parts() {
+                self.part.begin_line(part);
+                for k in lanes.clone() {
+                    let inst = &code[k];
+                    self.part.begin_row(&uses[k - row]);
+                    match inst.op.test() {
+                        Some((test, _)) => {
+                            let condition = self.part.test(test, inst);
+                            self.part.set_mask(inst.dst, condition);
+                        }
+                        None => self.part.row(inst),
+                    }
+                    self.part.end_row();
+                }
+                if let (Some((test, _)), Some(k)) = (test, control) {
+                    self.part.begin_row(&uses[k - row]);
+                    let condition = self.part.test(test, &code[k]);
+                    self.tested(part, condition);
+                    self.part.end_row();
+                }
+                self.part.end_line();
+            }
+        }
+        if let Some(control) = control {
+            self.control(control, test.map(|(_, after)| after));
+        }
+        // What follows in the code follows here; the end of a region is where it is left.
+        if let Some(region) = region
+            && self.regions[region].rows.end == end + 1
+        {
+            self.store_region(region);
+            self.part.pin(Vec::new());
+        }
+    }
+
+    /// A part's result of a fused test joins the others'.
+    fn tested(&mut self, part: usize, condition: u8) {
+        if part == 0 {
+            return self.part.bits(condition, TESTED);
+        }
+        self.part.bits(condition, Register::EAX);
+        let lanes = 32 / self.part.form.parts();
+        self.asm().immediate(X86::Shl_rm32_imm8, Register::EAX, (part * lanes) as i32);
+        self.asm().registers(X86::Or_r32_rm32, TESTED, Register::EAX);
+    }
+
+    fn store_region(&mut self, region: usize) {
+        let Region { pinned, written, .. } = &self.regions[region];
+        let (pinned, written) = (pinned.clone(), written.clone());
+        self.part.store_pinned(&pinned, |register| written.contains(&register));
+    }
+
+    /// A jump from `row` to `to`.
+    fn jump(&mut self, code: X86, row: usize, to: usize) {
+        let label = match self.region(row) {
+            Some(region) if self.region(to) == Some(region) => match &self.regions[region] {
+                region if region.rows.start == to => region.again,
+                _ => self.labels[&to],
+            },
+            Some(region) => {
+                let label = self.asm().label();
+                self.exits.push((label, Exit::Region(region, to)));
+                label
+            }
+            None => self.labels[&to],
+        };
+        self.asm().branch(code, label);
+    }
+
+    /// A turn of a loop: the fuel is less, and where it is spent, the instruction has not run.
+    fn turn(&mut self, row: usize) {
+        let label = self.asm().label();
+        self.exits.push((label, Exit::OutOfFuel(self.region(row), row)));
+        self.asm().put(Instruction::with2(X86::Sub_rm32_imm8, FUEL, 1));
+        self.asm().branch(X86::Je_rel32_64, label);
+    }
+
+    fn control(&mut self, row: usize, after: Option<AfterTest>) {
+        let inst = &self.code()[row];
+        let to = inst.imm as usize;
+        let eax = Register::EAX;
+        let mask = |k: u16| MemoryOperand::with_base_displ(MASKS, i64::from(k) * 4);
+        match (after, inst.op) {
+            (Some(AfterTest::Jump), _) => {
+                self.asm().registers(X86::Test_rm32_r32, TESTED, RUNNING);
+                self.jump(X86::Je_rel32_64, row, to);
+            }
+            (Some(AfterTest::Repeat), _) => {
+                let on = self.asm().label();
+                self.asm().registers(X86::Test_rm32_r32, TESTED, RUNNING);
+                self.asm().branch(X86::Je_rel32_64, on);
+                self.turn(row);
+                self.jump(X86::Jmp_rel32_64, row, to);
+                self.asm().bind(on);
+            }
+            (Some(_), _) => self.split(row),
+            (_, Opcode::Split) => {
+                self.asm().load(X86::Mov_r32_rm32, TESTED, mask(inst.a));
+                self.split(row);
+            }
+            (_, Opcode::SplitNot) => {
+                self.asm().load(X86::Mov_r32_rm32, TESTED, mask(inst.a));
+                self.asm().put(Instruction::with1(X86::Not_rm32, TESTED));
+                self.split(row);
+            }
+            (_, Opcode::Jump) => self.jump(X86::Jmp_rel32_64, row, to),
+            (_, Opcode::JumpIf | Opcode::JumpUnless) => {
+                self.asm().load(X86::Mov_r32_rm32, eax, mask(inst.a));
+                self.asm().registers(X86::Test_rm32_r32, eax, RUNNING);
+                let code = if inst.op == Opcode::JumpIf { X86::Jne_rel32_64 } else { X86::Je_rel32_64 };
+                self.jump(code, row, to);
+            }
+            (_, Opcode::Park) => {
+                self.asm().store(X86::Or_rm32_r32, mask(inst.dst), RUNNING);
+                self.asm().registers(X86::Xor_r32_rm32, RUNNING, RUNNING);
+                self.jump(X86::Jmp_rel32_64, row, to);
+            }
+            (_, Opcode::Join) => {
+                self.take(inst.dst);
+                self.jump(X86::Je_rel32_64, row, to);
+            }
+            (_, Opcode::Repeat) => {
+                self.turn(row);
+                self.jump(X86::Jmp_rel32_64, row, to);
+            }
+            // Spent fuel leaves it as if all lanes had come here and none had been parked.
+            (_, Opcode::RepeatJoin) => {
+                let on = self.asm().label();
+                self.take(inst.dst);
+                self.asm().branch(X86::Je_rel32_64, on);
+                self.turn(row);
+                self.jump(X86::Jmp_rel32_64, row, to);
+                self.asm().bind(on);
+            }
+            _ => {}
+        }
+    }
+
+    /// The running lanes where the test fails are parked; the flags tell whether any is left.
+    fn split(&mut self, row: usize) {
+        let inst = &self.code()[row];
+        let park = MemoryOperand::with_base_displ(MASKS, i64::from(inst.dst) * 4);
+        let asm = self.asm();
+        asm.registers(X86::Mov_r32_rm32, Register::EAX, RUNNING);
+        asm.registers(X86::And_r32_rm32, RUNNING, TESTED);
+        // The lanes of before but those that are left.
+        asm.registers(X86::Xor_r32_rm32, Register::EAX, RUNNING);
+        asm.store(X86::Or_rm32_r32, park, Register::EAX);
+        asm.registers(X86::Test_rm32_r32, RUNNING, RUNNING);
+        self.jump(X86::Je_rel32_64, row, inst.imm as usize);
+    }
+
+    /// The parked lanes run, too; the flags tell whether any does.
+    fn take(&mut self, park: u16) {
+        let park = MemoryOperand::with_base_displ(MASKS, i64::from(park) * 4);
+        let asm = self.asm();
+        asm.load(X86::Or_r32_rm32, RUNNING, park);
+        asm.put(Instruction::with2(X86::Mov_rm32_imm32, park, 0));
+        asm.registers(X86::Test_rm32_r32, RUNNING, RUNNING);
+    }
+
+    /// Instructions that the interpreter runs.
+    fn interpreted(&mut self, rows: Range<usize>) {
+        let ended = self.ended;
+        let asm = self.asm();
+        asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
+        asm.store(X86::Mov_rm32_r32, field(state::FUEL), FUEL);
+        asm.put(Ok(Instruction::with(X86::VEX_Vzeroupper)));
+        asm.registers(X86::Mov_r64_rm64, Register::RDI, STATE);
+        asm.immediate(X86::Mov_r32_imm32, Register::ESI, rows.start as i32);
+        asm.immediate(X86::Mov_r32_imm32, Register::EDX, rows.end as i32);
+        asm.put(Instruction::with1(X86::Call_rm64, field(state::ROWS)));
+        asm.registers(X86::Test_rm64_r64, Register::RAX, Register::RAX);
+        asm.branch(X86::Je_rel32_64, ended);
+        asm.load(X86::Mov_r32_rm32, RUNNING, field(state::MASK));
+        asm.load(X86::Mov_r32_rm32, FUEL, field(state::FUEL));
+        asm.put(Instruction::with1(X86::Jmp_rm64, Register::RAX));
+    }
+
+    /// The ways out, behind everything else.
+    fn exits(&mut self) {
+        for (label, exit) in std::mem::take(&mut self.exits) {
+            self.asm().bind(label);
+            let region = match exit {
+                Exit::Region(region, _) => Some(region),
+                Exit::OutOfFuel(region, _) => region,
+            };
+            if let Some(region) = region {
+                let pinned = self.regions[region].pinned.clone();
+                self.part.pin(pinned);
+                self.store_region(region);
+            }
+            match exit {
+                Exit::Region(_, to) => {
+                    let to = self.labels[&to];
+                    self.asm().branch(X86::Jmp_rel32_64, to);
+                }
+                Exit::OutOfFuel(_, row) => {
+                    let epilogue = self.epilogue;
+                    let asm = self.asm();
+                    let pc = Instruction::with2(X86::Mov_rm32_imm32, field(state::PC), row as i32);
+                    asm.put(pc);
+                    asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
+                    asm.store(X86::Mov_rm32_r32, field(state::FUEL), FUEL);
+                    asm.immediate(X86::Mov_r32_imm32, Register::EAX, 1);
+                    asm.branch(X86::Jmp_rel32_64, epilogue);
+                }
+            }
+        }
+    }
+}
+
+/// A field of the state.
+fn field(offset: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ(STATE, offset as i64)
+}

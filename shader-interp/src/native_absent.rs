@@ -1,0 +1,35 @@
+//! The compiled tier where there is none: other hosts, and Miri.
+
+use crate::code::Code;
+use crate::exec::context::Context;
+use crate::exec::run::Control;
+use crate::exec::strand::{Step, Strand};
+use crate::exec::target::Level;
+use crate::tier::Tier;
+use pellucid_memory::system::{MemorySystem, Trap};
+
+/// Machine code of a program: there is none.
+#[derive(Debug)]
+pub(crate) enum NativeCode {}
+
+impl NativeCode {
+    pub fn new(_: &Code, _: Level, _: Tier) -> Option<NativeCode> {
+        None
+    }
+}
+
+pub(crate) fn run<M: MemorySystem>(
+    _: Level,
+    code: &NativeCode,
+    _: &Context<'_>,
+    _: &mut Strand,
+    _: &mut M,
+    _: &Control,
+) -> Result<Step, Trap> {
+    match *code {}
+}
+
+/// Why the host refused executable memory: nobody asked it.
+pub(crate) fn refused() -> Option<&'static str> {
+    None
+}

@@ -1,0 +1,82 @@
+//! Which tier runs a program of the plain mode, and what programs have executed so far.
+
+use crate::code::Code;
+use crate::exec::target::Level;
+use crate::native::{self, NativeCode};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Which tier runs programs of the plain mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// The interpreter.
+    Interpreter,
+    /// Machine code from the first instruction on, where the host and the program allow it.
+    Compiled,
+    /// Machine code for programs that have executed much.
+    #[default]
+    Auto,
+}
+
+/// Instructions executed for each that there is, at which machine code is worth what it costs to make.
+const WORTH: u64 = 256;
+/// And as many more for memory and the like.
+const WORTH_AT_LEAST: u64 = 1 << 16;
+
+/// What a program has executed, and its machine code.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// Instructions, about, of all strands.
+    executed: AtomicU64,
+    claimed: AtomicBool,
+    code: OnceLock<Option<NativeCode>>,
+    /// Instructions of the shortest loop.
+    turn: u64,
+    /// Instructions of a strand that takes no loop, about.
+    straight: u64,
+}
+
+impl Progress {
+    pub fn new(code: &Code) -> Progress {
+        let turns = code.back_edges.iter().map(|(edge, _)| {
+            let to = code.code.get(*edge as usize).map_or(*edge, |inst| inst.imm);
+            u64::from(edge.saturating_sub(to)) + 1
+        });
+        Progress {
+            executed: AtomicU64::new(0),
+            claimed: AtomicBool::new(false),
+            code: OnceLock::new(),
+            turn: turns.min().unwrap_or(1),
+            straight: code.code.len() as u64 / 2 + 1,
+        }
+    }
+
+    /// The machine code, if there is any.
+    #[inline(always)]
+    pub fn code(&self) -> Option<&NativeCode> {
+        self.code.get()?.as_ref()
+    }
+
+    /// Instructions, about, of `strands` from their beginnings and of `turns` of loops.
+    pub fn estimate(&self, strands: u64, turns: u64) -> u64 {
+        strands * self.straight + turns * self.turn
+    }
+
+    /// So many more instructions of `code` have been executed: the thread that finds them enough compiles
+    /// it, while others go on.
+    pub fn add(&self, code: &Code, executed: u64, tier: Tier) {
+        let before = self.executed.fetch_add(executed, Ordering::Relaxed);
+        let enough = WORTH * code.code.len() as u64 + WORTH_AT_LEAST;
+        let worth = tier == Tier::Compiled || tier == Tier::Auto && before + executed >= enough;
+        if worth && !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Relaxed) {
+            self.code.get_or_init(|| NativeCode::new(code, Level::detect(), tier));
+        }
+    }
+}
+
+/// Why the host refuses executable memory, if it does so, so that all programs stay in the interpreter: to
+/// the first who asks.
+pub fn refusal() -> Option<&'static str> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    native::refused().filter(|_| !TOLD.swap(true, Ordering::Relaxed))
+}
