@@ -477,3 +477,35 @@ fn private_data_end_with_their_object() {
         assert_eq!(v.device.get_private_data(buffer, slot), 0);
     }
 }
+
+/// Like an object of C++ whose destructor runs when the thread, or the process, ends.
+struct Last(Case);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let Last(case) = self;
+        case.run(case.fill());
+        case.destroy_buffer();
+        // SAFETY: a live handle; no work is pending.
+        unsafe { case.v.device.free_memory(case.memory, None) };
+    }
+}
+
+#[test]
+fn a_thread_calls_on_when_its_variables_have_ended() {
+    thread_local! {
+        static LAST: std::cell::RefCell<Option<Last>> = const { std::cell::RefCell::new(None) };
+    }
+    for mode in MODES {
+        let name = "a_thread_calls_on_when_its_variables_have_ended";
+        let Some(text) = alone(name, &[("PELLUCID_MODE", mode)]) else {
+            let thread = std::thread::spawn(|| {
+                // It comes first and ends last: the driver's variables of this thread are gone by then.
+                LAST.set(Some(Last(Case::new())));
+                LAST.with_borrow(|last| last.iter().for_each(|Last(case)| case.run(case.fill())));
+            });
+            return thread.join().unwrap();
+        };
+        assert!(!text.contains("internal error") && !text.contains("panicked"), "{mode}: {text}");
+    }
+}

@@ -51,10 +51,14 @@ fn written(name: &SymbolName<'_>) -> String {
 
 /// What the kernel calls this thread: the program's name, unless the application chose another.
 fn thread_name() -> Arc<str> {
-    thread_local! {
-        static NAME: Arc<str> = std::fs::read_to_string("/proc/thread-self/comm").unwrap_or_default().trim_end().into();
+    fn read() -> Arc<str> {
+        std::fs::read_to_string("/proc/thread-self/comm").unwrap_or_default().trim_end().into()
     }
-    NAME.with(Arc::clone)
+    thread_local! {
+        static NAME: Arc<str> = read();
+    }
+    // A thread that ends may call on when this is gone: C++ has objects that outlive it.
+    NAME.try_with(Arc::clone).unwrap_or_else(|_| read())
 }
 
 impl Caller {
