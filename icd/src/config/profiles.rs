@@ -28,7 +28,7 @@ const COHERENT: (&str, &str) = ("host-memory", "coherent");
 const DISCRETE: (&str, &str) = ("device-type", "discrete");
 
 /// Names of [`PROFILES`], as help shows them.
-pub const NAMES: &str = "wgpu|deno|burn|dawn|onnxruntime-webgpu|taichi|ggml|slangpy|compushady";
+pub const NAMES: &str = "wgpu|deno|burn|dawn|onnxruntime-webgpu|taichi|ggml|ncnn|slangpy|compushady";
 
 /// All profiles.
 pub const PROFILES: &[Profile] = &[
@@ -39,6 +39,8 @@ pub const PROFILES: &[Profile] = &[
     Profile { name: "onnxruntime-webgpu", engines: &[], options: &[GRAPHICS] },
     Profile { name: "taichi", engines: &["Taichi", "taichi"], options: &[GRAPHICS, COHERENT] },
     Profile { name: "ggml", engines: &["ggml-vulkan"], options: &[DISCRETE] },
+    // Releases before 2023, which many packages bring.
+    Profile { name: "ncnn", engines: &["ncnn"], options: &[GRAPHICS] },
     Profile { name: "slangpy", engines: &["slang", "slang-rhi"], options: &[GRAPHICS, SURFACES] },
     Profile { name: "compushady", engines: &["compushady"], options: &[GRAPHICS, SURFACES] },
 ];
