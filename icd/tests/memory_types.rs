@@ -156,3 +156,31 @@ fn ranges_that_are_misaligned_or_outside_are_named() {
         v.device.invalidate_mapped_memory_ranges(&range(0, 2048)).unwrap();
     }
 }
+
+#[test]
+fn what_an_application_leaves_behind_is_free_again_when_its_device_ends() {
+    let v = Vulkan::new();
+    // SAFETY: valid usage, but for the objects that each device leaves behind.
+    unsafe {
+        let memory = v.instance.get_physical_device_memory_properties(v.physical);
+        let size = memory.memory_heaps[memory.memory_types[0].heap_index as usize].size / 3;
+        for _ in 0..8 {
+            let priorities = [1.0];
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+            let device = v.instance.create_device(v.physical, &info, None).unwrap();
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size);
+            let memory = device.allocate_memory(&info, None).unwrap();
+            let info = vk::BufferCreateInfo::default().size(64).usage(vk::BufferUsageFlags::TRANSFER_DST);
+            let buffer = device.create_buffer(&info, None).unwrap();
+            device.bind_buffer_memory(buffer, memory, 0).unwrap();
+            let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = device.allocate_command_buffers(&info).unwrap();
+            device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()).unwrap();
+            device.cmd_fill_buffer(commands[0], buffer, 0, 64, 1);
+            device.end_command_buffer(commands[0]).unwrap();
+            device.destroy_device(None);
+        }
+    }
+}

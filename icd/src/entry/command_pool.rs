@@ -26,6 +26,14 @@ impl CommandPool {
     }
 }
 
+/// Ends the command buffers that a pool which the application did not destroy still has.
+pub fn leave(pool: &CommandPool) {
+    for buffer in std::mem::take(&mut *pool.buffers()) {
+        // One that is gone needs no end.
+        let _ = handle::take_dispatchable::<CommandBuffer>(vk::Handle::from_raw(buffer));
+    }
+}
+
 /// Ends a command buffer; null is nothing.
 fn end(device: &Device, buffer: vk::CommandBuffer, call: &'static str) -> Outcome<()> {
     if let Some(object) = handle::take_dispatchable::<CommandBuffer>(buffer)? {

@@ -3,12 +3,34 @@
 use crate::boundary::entries;
 use crate::caps::{Caps, QUEUE_COUNT, extensions, features};
 use crate::check::calls;
+use crate::command::pass::{Framebuffer, RenderPass};
 use crate::device::Device;
+use crate::entry::buffer::Buffer;
+use crate::entry::buffer_view::BufferView;
+use crate::entry::command_pool::{self, CommandPool};
+use crate::entry::descriptor_layout::DescriptorSetLayout;
+use crate::entry::descriptor_pool::DescriptorPool;
+use crate::entry::descriptor_set::DescriptorSet;
+use crate::entry::descriptor_template::DescriptorUpdateTemplate;
 use crate::entry::destroy::device_ended;
+use crate::entry::event::Event;
+use crate::entry::graphics;
+use crate::entry::image::Image;
+use crate::entry::image_view::ImageView;
+use crate::entry::memory::DeviceMemory;
 use crate::entry::physical_device::PhysicalDevice;
+use crate::entry::pipeline::Pipeline;
+use crate::entry::pipeline_cache::PipelineCache;
+use crate::entry::pipeline_layout::PipelineLayout;
+use crate::entry::private_data::PrivateDataSlot;
+use crate::entry::query::QueryPool;
+use crate::entry::sampler::Sampler;
+use crate::entry::shader::ShaderModule;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
+use crate::queue::fence::Fence;
+use crate::queue::semaphore::Semaphore;
 use crate::report::Session;
 use ash::vk;
 use pellucid_memory::checked::Robustness;
@@ -94,6 +116,46 @@ fn add_live(device: &Arc<Device>) {
 }
 
 entries! {
+/// Ends the handles of what the application did not destroy, so that its memory is free again.
+fn release(device: &Arc<Device>) {
+    let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut others = live.iter().filter_map(Weak::upgrade).filter(|one| !Arc::ptr_eq(one, device));
+    if others.any(|one| one.number == device.number) {
+        return;
+    }
+    fn of<T: handle::Object>(device: &Device) -> Vec<Arc<T>> {
+        T::table().remove_of(device.number)
+    }
+    of::<CommandPool>(device).iter().for_each(|pool| command_pool::leave(pool));
+    macro_rules! drop_all {
+        ($($object:ty),*) => { $( drop(of::<$object>(device)); )* };
+    }
+    drop_all!(
+        DescriptorPool,
+        DescriptorSet,
+        DescriptorSetLayout,
+        DescriptorUpdateTemplate,
+        Pipeline,
+        graphics::Pipeline,
+        PipelineCache,
+        PipelineLayout,
+        ShaderModule,
+        Framebuffer,
+        RenderPass,
+        BufferView,
+        ImageView,
+        Buffer,
+        Image,
+        Sampler,
+        QueryPool,
+        Event,
+        Fence,
+        Semaphore,
+        PrivateDataSlot,
+        DeviceMemory
+    );
+}
+
     /// vkCreateDevice.
     fn create_device(
         physical: vk::PhysicalDevice,
@@ -135,7 +197,9 @@ entries! {
             calls::synchronize(&device, "vkDestroyDevice");
             device_ended(&device, raw);
         }
-        device.end().and(alive)
+        let ended = device.end();
+        release(&device);
+        ended.and(alive)
     }
 
     /// vkGetDeviceQueue.

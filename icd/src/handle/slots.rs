@@ -39,7 +39,19 @@ struct Inner<T> {
 
 struct Slot<T> {
     generation: u32,
+    device: DeviceNumber,
     object: Option<Arc<T>>,
+}
+
+impl<T> Inner<T> {
+    /// Ends the handle of a slot.
+    fn take(&mut self, index: usize) -> Option<Arc<T>> {
+        let slot = self.slots.get_mut(index)?;
+        let object = slot.object.take()?;
+        slot.generation = (slot.generation + 1) & GENERATIONS;
+        self.free.push_back(index as u32);
+        Some(object)
+    }
 }
 
 impl<T> Table<T> {
@@ -68,11 +80,12 @@ impl<T> Table<T> {
         let index = match inner.free.pop_front() {
             Some(index) => index,
             None => {
-                inner.slots.push(Slot { generation: 0, object: None });
+                inner.slots.push(Slot { generation: 0, device, object: None });
                 inner.slots.len() as u32 - 1
             }
         };
         let slot = &mut inner.slots[index as usize];
+        slot.device = device;
         slot.object = Some(object);
         self.encode(device, slot.generation, index)
     }
@@ -95,14 +108,16 @@ impl<T> Table<T> {
     pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
         let (generation, index) = self.decode(handle)?;
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = inner.slots.get_mut(index)?;
-        if slot.generation != generation {
-            return None;
-        }
-        let object = slot.object.take()?;
-        slot.generation = (slot.generation + 1) & GENERATIONS;
-        inner.free.push_back(index as u32);
-        Some(object)
+        let same = inner.slots.get(index)?.generation == generation;
+        if same { inner.take(index) } else { None }
+    }
+
+    /// Removes all objects of a device.
+    pub fn remove_of(&self, device: DeviceNumber) -> Vec<Arc<T>> {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let of_device: Vec<usize> =
+            (0..inner.slots.len()).filter(|index| inner.slots[*index].device == device).collect();
+        of_device.into_iter().filter_map(|index| inner.take(index)).collect()
     }
 }
 
@@ -129,5 +144,9 @@ mod tests {
         assert_eq!(numbers.get(b).as_deref(), Some(&8));
         assert_eq!(numbers.get(u64::MAX), None);
         assert_eq!(numbers.get(0), None);
+        let c = numbers.insert(Arc::new(9), 5);
+        assert_eq!(numbers.remove_of(5), [Arc::new(9)]);
+        assert_eq!((numbers.get(c), numbers.get(b).as_deref()), (None, Some(&8)));
+        assert!(numbers.remove_of(5).is_empty());
     }
 }
