@@ -101,6 +101,20 @@ impl<'a> MemoryView<'a> {
     #[inline(always)]
     pub fn through(self, reference: Reference) -> MemoryView<'a> {
         MemoryView { reference, ..self }
+    /// It, and what its allocation has of the bytes that share its first and last 32-bit words.
+    #[inline(always)]
+    pub(crate) fn whole_words(&self) -> MemoryView<'a> {
+        if (self.address | self.size).is_multiple_of(4) { *self } else { self.widened() }
+    }
+
+    #[cold]
+    fn widened(&self) -> MemoryView<'a> {
+        let Some(memory) = self.memory else { return *self };
+        let start = (self.address & !3).max(memory.address());
+        let end = (self.address + self.size).next_multiple_of(4);
+        memory.bytes().part(start - memory.address(), end - start).through(self.reference)
+    }
+
     }
 
     /// Up to `size` bytes from `offset` on; nothing past the end.

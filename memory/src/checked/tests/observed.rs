@@ -1,6 +1,7 @@
 //! What an observer is told, and that whoever waits moves on.
 
 use super::*;
+use crate::device::{Allocation, MemoryRange};
 use crate::finding::AccessKind;
 
 #[test]
@@ -34,6 +35,31 @@ fn a_store_of_what_is_there_changes_nothing() {
         m.store(2, 0, class, 9, How { size: 1, ..SHARED }, 1);
         assert!(m.memory.observed().changed);
     }
+}
+
+#[test]
+fn a_range_that_ends_inside_of_a_word_says_nothing_about_the_rest_of_it() {
+    let memory = Allocation::private(0x1000, 8).unwrap();
+    let whole = MemoryRange::new(&memory, 0, 8, Reference(0));
+    let five = MemoryRange::new(&memory, 0, 5, Reference(1));
+    let mut m = Machine::stale();
+    m.enter(0);
+    let word = Access::plain(U, 4, 1);
+    let byte = Access::plain(U, 1, 1);
+    let at = Lanes([4; LANES]);
+    let (whole, five) = (whole.view(), five.view());
+    let whole = Pointers::View { view: &whole, offset: &at, immediate: 0 };
+    let five = Pointers::View { view: &five, offset: &at, immediate: 0 };
+    let load = |m: &mut Machine, site: u32, from: &Pointers<'_>, access: &Access| {
+        let mut out = [Lanes::ZERO];
+        m.memory.load(Site(site), *from, 1, access, &mut out).unwrap();
+        out[0].0[0]
+    };
+    m.memory.store(Site(1), whole, 1, &word, &[Lanes([0x0102_0304; LANES])]).unwrap();
+    load(&mut m, 2, &five, &byte);
+    assert_eq!(load(&mut m, 3, &whole, &word), 0x0102_0304);
+    m.memory.store(Site(4), five, 1, &byte, &[Lanes([9; LANES])]).unwrap();
+    assert_eq!(load(&mut m, 5, &whole, &word) >> 8, 0x01_0203);
 }
 
 #[test]
