@@ -37,3 +37,28 @@ fn an_access_out_of_bounds_is_a_note_where_robust_buffer_access_is_enabled() {
         assert!(text.contains(first) && said != first.is_empty(), "{robust}, {notes}: {text}");
     }
 }
+
+#[test]
+fn a_null_descriptor_reads_zero_where_the_feature_is_enabled() {
+    const ROBUST: &str = "TEST_ROBUST";
+    let name = "a_null_descriptor_reads_zero_where_the_feature_is_enabled";
+    for (robust, first) in [("0", "error[out-of-bounds]"), ("1", "")] {
+        let variables = [("PELLUCID_MODE", "check"), ("PELLUCID_NOTES", "on"), (ROBUST, robust)];
+        let Some(text) = alone(name, &variables) else {
+            let v = match std::env::var(ROBUST).as_deref() {
+                Ok("1") => Vulkan::robust(),
+                _ => Vulkan::new(),
+            };
+            let spin = Spin::new(&v, false);
+            let (_, set) = spin.set(&v);
+            spin.update(&v, set, ash::vk::Buffer::null());
+            let commands = v.record(|c| spin.record(&v, c, set, ash::vk::Buffer::null(), 2));
+            v.run(commands);
+            // SAFETY: a live device.
+            unsafe { v.device.device_wait_idle().unwrap() };
+            return;
+        };
+        let said = text.contains("out-of-bounds");
+        assert!(text.contains(first) && said != first.is_empty(), "{robust}: {text}");
+    }
+}

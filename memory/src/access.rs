@@ -17,6 +17,8 @@ pub struct Reference(pub u32);
 impl Reference {
     /// That of accesses through physical storage buffer addresses: one for all.
     pub const PHYSICAL: Reference = Reference(u32::MAX - 1);
+    /// That of accesses through a descriptor that is VK_NULL_HANDLE.
+    pub const NULL_DESCRIPTOR: Reference = Reference(u32::MAX - 2);
 }
 
 /// What one static load, store or atomic does, apart from its address and value.

@@ -105,6 +105,8 @@ pub struct Robustness {
     pub buffers: bool,
     /// robustImageAccess: of images.
     pub images: bool,
+    /// nullDescriptor: of descriptors that are VK_NULL_HANDLE.
+    pub null_descriptors: bool,
 }
 
 /// Memory under the model; see the module's page.
@@ -322,6 +324,7 @@ impl CheckedMemory {
                         return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
                     };
                     let undefined = self.core.partly_undefined(&view);
+                    let view = view.through(Reference::PHYSICAL);
                     let mut lane = Lane {
                         core: &mut self.core,
                         cells: Cells::Device(&mut self.shadow),

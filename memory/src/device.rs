@@ -300,7 +300,7 @@ pub struct MemoryRange {
 }
 
 impl MemoryRange {
-    /// Nothing: every access is out of bounds (a null descriptor).
+    /// Nothing: every access is out of bounds.
     pub const NULL: MemoryRange = MemoryRange { view: MemoryView::NULL, memory: None };
 
     /// Up to `size` bytes of an allocation from `offset` on; nothing past its end.

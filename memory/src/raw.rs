@@ -53,9 +53,13 @@ unsafe impl Sync for MemoryView<'_> {}
 const NO_REFERENCE: Reference = Reference(u32::MAX);
 
 impl<'a> MemoryView<'a> {
-    /// A view of nothing: every access is out of bounds (a null descriptor).
+    /// A view of nothing: every access is out of bounds.
     pub const NULL: MemoryView<'static> =
         MemoryView { host: std::ptr::null_mut(), size: 0, address: 0, reference: NO_REFERENCE, memory: None };
+
+    /// A view of nothing, through a descriptor that is VK_NULL_HANDLE.
+    pub const NULL_DESCRIPTOR: MemoryView<'static> =
+        MemoryView { reference: Reference::NULL_DESCRIPTOR, ..MemoryView::NULL };
 
     /// The bytes of words that nobody else can reach for `'a`, by default at address 0.
     pub fn of_words<T: Word>(words: &'a mut [T]) -> MemoryView<'a> {
@@ -97,10 +101,6 @@ impl<'a> MemoryView<'a> {
         MemoryView { address, ..self }
     }
 
-    /// The same bytes through a reference.
-    #[inline(always)]
-    pub fn through(self, reference: Reference) -> MemoryView<'a> {
-        MemoryView { reference, ..self }
     /// It, and what its allocation has of the bytes that share its first and last 32-bit words.
     #[inline(always)]
     pub(crate) fn whole_words(&self) -> MemoryView<'a> {
@@ -115,6 +115,10 @@ impl<'a> MemoryView<'a> {
         memory.bytes().part(start - memory.address(), end - start).through(self.reference)
     }
 
+    /// The same bytes through a reference.
+    #[inline(always)]
+    pub fn through(self, reference: Reference) -> MemoryView<'a> {
+        MemoryView { reference, ..self }
     }
 
     /// Up to `size` bytes from `offset` on; nothing past the end.

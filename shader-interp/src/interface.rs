@@ -87,7 +87,9 @@ pub struct Sampler {
 /// One descriptor.
 #[derive(Clone, Debug)]
 pub enum Descriptor {
-    /// Never written or null: every access is out of bounds.
+    /// Never written: every access is out of bounds.
+    Missing,
+    /// VK_NULL_HANDLE: reads are zero, writes are discarded.
     Null,
     /// Uniform or storage buffer (dynamic offsets already added).
     Buffer(MemoryRange),
@@ -121,6 +123,7 @@ impl Resources {
     pub(crate) fn view(&self, binding: u32, element: u32) -> MemoryView<'_> {
         match self.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {
             Some(Descriptor::Buffer(range)) => range.view(),
+            Some(Descriptor::Null) => MemoryView::NULL_DESCRIPTOR,
             _ => MemoryView::NULL,
         }
     }

@@ -143,7 +143,7 @@ impl<'a> State<'a> {
     pub fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
         let bindings = program.shader.bindings.iter().map(|wanted| {
             let index = first_of(program, wanted);
-            let empty = || vec![Descriptor::Null; wanted.count.max(1) as usize];
+            let empty = || vec![Descriptor::Missing; wanted.count.max(1) as usize];
             let Some(bound) = self.bound(wanted.set) else { return empty() };
             let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
             if binding.is_inline() {
@@ -159,7 +159,7 @@ impl<'a> State<'a> {
                 .collect();
             // A descriptor array of the shader may be longer than the binding; what is beyond it is never
             // written.
-            out.resize(out.len().max(wanted.count as usize), Descriptor::Null);
+            out.resize(out.len().max(wanted.count as usize), Descriptor::Missing);
             out
         });
         let resources = Resources {
@@ -199,7 +199,7 @@ impl<'a> State<'a> {
                     Slot::Image(view, _) | Slot::ImageSampler(view, ..) => {
                         (vk::ObjectType::IMAGE, view.image.handle(), Some(view.view_type()))
                     }
-                    Slot::Empty | Slot::Sampler(_) => continue,
+                    Slot::Empty | Slot::Null | Slot::Sampler(_) => continue,
                 };
                 let descriptor = resolve(slot, bound.dynamic(binding, element), reference(index, element));
                 let what = if slots.len() == 1 {
@@ -227,7 +227,7 @@ fn address_of(descriptor: &Descriptor) -> u64 {
     match descriptor {
         Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => range.address(),
         Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => view.memory.address(),
-        Descriptor::Null | Descriptor::Sampler(_) => 0,
+        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => 0,
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Slot {
     /// Never written.
     #[default]
     Empty,
+    /// VK_NULL_HANDLE.
+    Null,
     /// A buffer: offset and range, which may be VK_WHOLE_SIZE.
     Buffer(Arc<Buffer>, u64, u64),
     /// A texel buffer.
@@ -43,7 +45,7 @@ impl Slot {
         }
         let image = |view: &Arc<ImageView>| is(view, object) || view.image.is_or_uses(object);
         match self {
-            Slot::Empty => false,
+            Slot::Empty | Slot::Null => false,
             Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
             Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
             Slot::Image(view, _) => image(view),
@@ -189,6 +191,7 @@ impl DescriptorSet {
             Slot::Image(view, layout) | Slot::ImageSampler(view, layout, _) => {
                 Slot::ImageSampler(view, layout, sampler.clone())
             }
+            Slot::Null => Slot::Null,
             _ => Slot::Sampler(sampler.clone()),
         };
     }
@@ -235,7 +238,7 @@ impl DescriptorSet {
 pub fn buffer_slot(info: &vk::DescriptorBufferInfo) -> Outcome<Slot> {
     Ok(match handle::get_optional::<Buffer>(info.buffer)? {
         Some(buffer) => Slot::Buffer(buffer, info.offset, info.range),
-        None => Slot::Empty,
+        None => Slot::Null,
     })
 }
 
@@ -244,7 +247,7 @@ pub fn buffer_slot(info: &vk::DescriptorBufferInfo) -> Outcome<Slot> {
 /// # Errors
 /// The handle is not live.
 pub fn texel_slot(view: vk::BufferView) -> Outcome<Slot> {
-    Ok(handle::get_optional::<BufferView>(view)?.map_or(Slot::Empty, Slot::Texels))
+    Ok(handle::get_optional::<BufferView>(view)?.map_or(Slot::Null, Slot::Texels))
 }
 
 /// The descriptor of a VkDescriptorImageInfo; a sampler that an immutable one replaces may be anything.
@@ -263,10 +266,9 @@ pub fn image_slot(
         vk::DescriptorType::COMBINED_IMAGE_SAMPLER => match (view()?, sampler()?) {
             (Some(view), Some(sampler)) => Slot::ImageSampler(view, info.image_layout, sampler),
             (Some(view), None) => Slot::Image(view, info.image_layout),
-            (None, Some(sampler)) => Slot::Sampler(sampler),
-            (None, None) => Slot::Empty,
+            (None, _) => Slot::Null,
         },
-        _ => view()?.map_or(Slot::Empty, |view| Slot::Image(view, info.image_layout)),
+        _ => view()?.map_or(Slot::Null, |view| Slot::Image(view, info.image_layout)),
     })
 }
 
@@ -318,17 +320,18 @@ pub unsafe fn apply(set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> 
 pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::Descriptor {
     use interface::Descriptor as D;
     match slot {
-        Slot::Empty => D::Null,
+        Slot::Empty => D::Missing,
+        Slot::Null => D::Null,
         Slot::Buffer(buffer, offset, range) => D::Buffer(buffer.range(offset + dynamic, *range, reference)),
         Slot::Texels(view) => D::TexelBuffer(
             view.buffer.range(view.offset, view.range, reference),
             view.format.as_raw(),
             view.texels,
         ),
-        Slot::Image(view, _) => view.descriptor(reference).map_or(D::Null, D::Image),
+        Slot::Image(view, _) => view.descriptor(reference).map_or(D::Missing, D::Image),
         Slot::Sampler(sampler) => D::Sampler(sampler.state),
         Slot::ImageSampler(view, _, sampler) => {
-            view.descriptor(reference).map_or(D::Null, |v| D::ImageSampler(v, sampler.state))
+            view.descriptor(reference).map_or(D::Missing, |v| D::ImageSampler(v, sampler.state))
         }
     }
 }

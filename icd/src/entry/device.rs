@@ -73,6 +73,7 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
                 };
                 robust.buffers |= on("robust_buffer_access");
                 robust.images |= on("robust_image_access");
+                robust.null_descriptors |= on("null_descriptor");
             }
         }
         Ok(robust)
@@ -115,7 +116,6 @@ fn add_live(device: &Arc<Device>) {
     device.instance.session.at_end(at_end);
 }
 
-entries! {
 /// Ends the handles of what the application did not destroy, so that its memory is free again.
 fn release(device: &Arc<Device>) {
     let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -156,6 +156,7 @@ fn release(device: &Arc<Device>) {
     );
 }
 
+entries! {
     /// vkCreateDevice.
     fn create_device(
         physical: vk::PhysicalDevice,

@@ -186,7 +186,7 @@ impl<'a> DispatchContext<'a> {
         match object {
             Some(object) if object.name.is_empty() => format!("{kind} at {}", object.what),
             Some(object) => format!("{kind} \"{}\" ({})", object.name, object.what),
-            None if place.reference == MemoryView::NULL.reference => {
+            None if [MemoryView::NULL.reference, Reference::NULL_DESCRIPTOR].contains(&place.reference) => {
                 match self.site(access.site).map(|info| info.variable.as_str()).filter(|v| !v.is_empty()) {
                     Some(variable) => format!("{kind} variable \"{variable}\""),
                     None => format!("the {kind} variable"),

@@ -203,11 +203,19 @@ impl Report {
     /// An access outside its view of `bytes` bytes.
     #[cold]
     pub fn out_of_bounds(&mut self, who: Who, kind: &StaticAccess, place: &Where, bytes: u64) {
+        if self.reads_zero(Reference(kind.reference)) {
+            return;
+        }
         let access = self.access(who.agent, kind, place);
         let descriptor =
             kind.class == StorageClasses::UNIFORM && access.place.reference != Reference::PHYSICAL;
         let id = outside(descriptor && self.robust.buffers);
         self.single(id, access, vec![Fact::Bounds(kind.class, bytes)]);
+    }
+
+    /// Whether accesses through this reference are through null descriptors, which read zero and write nothing.
+    fn reads_zero(&self, reference: Reference) -> bool {
+        self.robust.null_descriptors && reference == Reference::NULL_DESCRIPTOR
     }
 
     /// What the interpreter found about lane `lane`, which is `agent`.
@@ -232,6 +240,7 @@ impl Report {
             admissible: Vec::new(),
         };
         match *notice {
+            Notice::OutsideImage { view, .. } if self.reads_zero(view.reference) => {}
             Notice::OutsideImage { view, texels, bytes, kind, atomic } => {
                 let mut access =
                     AccessInfo { atomic, texel: Some(texels.of(lane)), ..access(kind, 0, bytes) };

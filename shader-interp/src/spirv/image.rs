@@ -456,7 +456,7 @@ impl Lowerer<'_> {
         } else {
             let lod = match (operands.lod, operands.gradients) {
                 (Some(lod), _) => self.value(lod)?,
-                (None, Some(gradients)) => self.gradient_lod(i, &handle, gradients)?,
+                (None, Some(gradients)) => self.gradient_lod(i, &handle, gradients, &arguments)?,
                 (None, None) => return Err(i.invalid("has neither a level nor gradients")),
             };
             arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
@@ -482,13 +482,14 @@ impl Lowerer<'_> {
         i: &Instruction<'_>,
         handle: &Handle,
         gradients: (u32, u32),
+        coordinates: &[Value],
     ) -> Result<Value, CompileError> {
         let image = handle.image;
         let axes = match image.dim {
             ImageDim::D1 => 1,
-            ImageDim::D2 => 2,
+            ImageDim::D2 | ImageDim::Cube => 2,
             ImageDim::D3 => 3,
-            ImageDim::Cube | ImageDim::Buffer => return Err(i.refuse("with gradients on a cube map")),
+            ImageDim::Buffer => return Err(i.invalid("has gradients on a texel buffer")),
         };
         let site = self.site(i, handle.variable);
         let level = self.b.int(0);
@@ -496,10 +497,19 @@ impl Lowerer<'_> {
         let size = self.b.op(kind, &vec![Scalar::I32; axes + usize::from(image.arrayed)], &[level], site);
         let mut longest = None;
         for id in [gradients.0, gradients.1] {
-            let derivative = self.values(id)?;
+            let derivative: Vec<Value> = self.values(id)?.to_vec();
+            let derivative: Vec<Value> = derivative
+                .into_iter()
+                .map(|change| self.b.convert(Conversion::FConvert, Scalar::F32, change))
+                .collect();
+            let derivative = match (image.dim, coordinates, &derivative[..]) {
+                (ImageDim::Cube, &[x, y, z, ..], &[dx, dy, dz, ..]) => {
+                    self.face_derivatives([x, y, z], [dx, dy, dz]).to_vec()
+                }
+                _ => derivative,
+            };
             let mut sum = self.b.float(Scalar::F32, 0.0);
             for (&change, &size) in derivative.iter().zip(&size).take(axes) {
-                let change = self.b.convert(Conversion::FConvert, Scalar::F32, change);
                 let size = self.b.convert(Conversion::UToF, Scalar::F32, size);
                 let texels = self.b.alu(Alu::FMul, Scalar::F32, &[change, size]);
                 let square = self.b.alu(Alu::FMul, Scalar::F32, &[texels, texels]);
@@ -514,6 +524,35 @@ impl Lowerer<'_> {
         let log = self.b.alu(Alu::Log2, Scalar::F32, &[squared]);
         let half = self.b.float(Scalar::F32, 0.5);
         Ok(self.b.alu(Alu::FMul, Scalar::F32, &[half, log]))
+    }
+
+    /// *Cube Map Derivative Transformation*: how fast the place on the face changes that a direction hits,
+    /// along both axes of the face and but for the sign.
+    fn face_derivatives(&mut self, direction: [Value; 3], change: [Value; 3]) -> [Value; 2] {
+        let [ax, ay, az] = direction.map(|c| self.b.alu(Alu::FAbs, Scalar::F32, &[c]));
+        let mut less = |a, b| self.b.alu(Alu::FOrdLess, Scalar::Bool, &[a, b]);
+        let (z_below_x, z_below_y, y_below_x) = (less(az, ax), less(az, ay), less(ay, ax));
+        // The major axis, and the two others.
+        let mut turned = |[x, y, z]: [Value; 3]| {
+            let x_or_y = [(x, y), (y, x), (z, z)].map(|(x, y)| self.b.select(y_below_x, x, y));
+            let [mut major, mut first, mut second] = [z, x, y];
+            for below in [z_below_x, z_below_y] {
+                major = self.b.select(below, x_or_y[0], major);
+                first = self.b.select(below, x_or_y[1], first);
+                second = self.b.select(below, x_or_y[2], second);
+            }
+            [major, first, second]
+        };
+        let ([r, u, v], [dr, du, dv]) = (turned(direction), turned(change));
+        let half = self.b.float(Scalar::F32, 0.5);
+        let mut mul = |a, b| self.b.alu(Alu::FMul, Scalar::F32, &[a, b]);
+        let square = mul(r, r);
+        let products = [[mul(r, du), mul(u, dr)], [mul(r, dv), mul(v, dr)]];
+        products.map(|[gain, loss]| {
+            let change = self.b.alu(Alu::FSub, Scalar::F32, &[gain, loss]);
+            let change = self.b.alu(Alu::FDiv, Scalar::F32, &[change, square]);
+            self.b.alu(Alu::FMul, Scalar::F32, &[change, half])
+        })
     }
 
     /// OpImageTexelPointer: image pointer, coordinates, sample.

@@ -90,7 +90,7 @@ impl Vulkan {
         Vulkan::with_robustness(entry, false)
     }
 
-    /// The same, with or without robustBufferAccess and robustImageAccess.
+    /// The same, with or without robustBufferAccess, robustImageAccess and, where it is there, nullDescriptor.
     ///
     /// # Errors
     /// A Vulkan call fails.
@@ -109,7 +109,10 @@ impl Vulkan {
             let physical =
                 *instance.enumerate_physical_devices()?.first().context("the driver shows no device")?;
             let known = instance.enumerate_device_extension_properties(physical)?;
-            let names: Vec<_> = EXTENSIONS.into_iter().filter(|e| has(&known, e)).collect();
+            let mut names: Vec<_> = EXTENSIONS.into_iter().filter(|e| has(&known, e)).collect();
+            let mut two = vk::PhysicalDeviceRobustness2FeaturesEXT::default().null_descriptor(true);
+            let null = robust && has(&known, ash::ext::robustness2::NAME);
+            names.extend(null.then_some(ash::ext::robustness2::NAME));
             let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
             let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
             let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -139,6 +142,7 @@ impl Vulkan {
                 .enabled_extension_names(&names)
                 .enabled_features(&features10)
                 .push_next(&mut features13);
+            let info = if null { info.push_next(&mut two) } else { info };
             let device = instance.create_device(physical, &info, None).context("vkCreateDevice")?;
             let queues = (0..count).map(|i| device.get_device_queue(0, i)).collect();
             let info =

@@ -161,10 +161,14 @@ impl ImageInstruction {
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let Some(texels) = self.texels(image)? else {
-            // A null descriptor, or one of another kind: everything is out of bounds.
+            // None, a null descriptor, or one of another kind: everything is out of bounds.
             if M::MODELLED {
                 let shape = Shape::of(self.image.dim, self.image.arrayed, self.image.multisampled);
-                self.tell_outside(memory, &MemoryView::NULL, shape, 0, mask, arguments);
+                let nothing = match image {
+                    Descriptor::Null => MemoryView::NULL_DESCRIPTOR,
+                    _ => MemoryView::NULL,
+                };
+                self.tell_outside(memory, &nothing, shape, 0, mask, arguments);
             }
             out.fill(Lanes::ZERO);
             return Ok(());
@@ -243,7 +247,9 @@ impl ImageInstruction {
                 self.image.arrayed,
                 self.image.multisampled,
             ),
-            Descriptor::Null | Descriptor::Buffer(_) | Descriptor::Sampler(_) => return Ok(None),
+            Descriptor::Missing | Descriptor::Null | Descriptor::Buffer(_) | Descriptor::Sampler(_) => {
+                return Ok(None);
+            }
         };
         Ok(Some(texels))
     }
@@ -463,7 +469,7 @@ fn same_as(element: Option<&Lanes>, first: usize) -> Mask {
     (0..LANES).fold(0, |mask, lane| mask | if element.0[lane] == value { 1 << lane } else { 0 })
 }
 
-/// The descriptor that lane `first` uses; out of bounds of the array: a null descriptor.
+/// The descriptor that lane `first` uses; none, out of bounds of the array.
 fn descriptor<'a>(
     resources: &'a Resources,
     binding: u32,
@@ -472,7 +478,7 @@ fn descriptor<'a>(
 ) -> &'a Descriptor {
     let index = element.map_or(0, |element| element.0[first]) as usize;
     let array = resources.bindings.get(binding as usize).map_or(&[][..], |array| array);
-    array.get(index).unwrap_or(&Descriptor::Null)
+    array.get(index).unwrap_or(&Descriptor::Missing)
 }
 
 fn view<'a>(memory: &'a MemoryView<'a>, offset: &'a Lanes) -> Pointers<'a> {

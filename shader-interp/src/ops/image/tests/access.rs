@@ -286,7 +286,7 @@ fn texels_that_do_not_exist_are_named_by_all_their_numbers() {
             (texel(&[0, 0], Some(1), None, 2), reads),
         ),
         (add(of(ImageDim::Buffer, false)), buffer, vec![16, 1], (texel(&[16], None, None, 0), adds)),
-        (read(of(d3, false)), Descriptor::Null, vec![1, 2, 3], (texel(&[1, 2, 3], None, None, 0), reads)),
+        (read(of(d3, false)), Descriptor::Missing, vec![1, 2, 3], (texel(&[1, 2, 3], None, None, 0), reads)),
     ] {
         assert_eq!(named(&operation, descriptor, &arguments), expected);
     }
@@ -301,7 +301,7 @@ fn null_descriptors_read_zero() {
     let sample = instruction(OpKind::ImageSample { image, access: ACCESS }, 4);
     let write = instruction(OpKind::ImageWrite { image, access: ACCESS }, 0);
     let arguments = [Lanes::ZERO; 6];
-    for resources in [one(Descriptor::Null), Resources::default()] {
+    for resources in [one(Descriptor::Missing), Resources::default()] {
         for instruction in [&read, &size, &sample, &write] {
             let out = run(instruction, &mut memory, &resources, 1, &arguments);
             assert!(out.iter().all(|register| *register == Lanes::ZERO));
