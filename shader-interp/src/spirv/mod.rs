@@ -89,6 +89,7 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
     lowerer.globals()?;
     lowerer.execution_modes()?;
     let mut body = lowerer.entry()?;
+    lowerer.zeroed_blocks()?;
     if lowerer.notes() {
         body = lowerer.note_elements(body);
     }

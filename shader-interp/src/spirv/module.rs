@@ -44,6 +44,8 @@ pub(crate) struct Module<'a> {
     pub sets: FxHashMap<u32, ExtendedSet>,
     /// The entry point's function.
     pub entry: u32,
+    /// The variables that the entry point names.
+    pub interface: Vec<u32>,
     pub stage: Stage,
     /// Words of the execution modes of the entry point.
     pub modes: Vec<u32>,
@@ -80,6 +82,7 @@ impl<'a> Module<'a> {
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
+            interface: Vec::new(),
             stage: Stage::default(),
             modes: Vec::new(),
             names: FxHashMap::default(),
@@ -193,13 +196,14 @@ impl<'a> Module<'a> {
                 };
             }
             Op::EntryPoint => {
-                let (name, _) = i.string(3)?;
+                let (name, next) = i.string(3)?;
                 if let Some(stage) = Stage::of(i.word(1)?).filter(|_| name == entry_point) {
                     self.stage = stage;
                     if self.entry != 0 {
                         return Err(i.invalid("names an entry point that is there already"));
                     }
                     self.entry = i.id(2)?;
+                    self.interface = i.rest(next).to_vec();
                 }
             }
             Op::ExecutionMode | Op::ExecutionModeId => modes.push((i.id(1)?, i.word)),

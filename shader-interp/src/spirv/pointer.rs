@@ -204,6 +204,23 @@ impl Lowerer<'_> {
         })
     }
 
+    /// Blocks of workgroup memory that the entry point names and does not access: their initialisers are
+    /// those of the blocks over which they lie, too.
+    pub fn zeroed_blocks(&mut self) -> Result<(), CompileError> {
+        for id in self.module.interface.clone() {
+            if !self.is_global_variable(id) {
+                continue;
+            }
+            let i = self.module.stream.at(self.module.defined[id as usize])?;
+            let Type::Pointer { class, pointee, .. } = self.types.get(i.id(1)?)?.kind else { continue };
+            let block = self.module.decorations.has(pointee, Decoration::Block);
+            if class == StorageClass::Workgroup && i.len() > 4 && block {
+                self.pointer(id)?;
+            }
+        }
+        Ok(())
+    }
+
     fn global_variable(&mut self, id: u32) -> Result<Pointer, CompileError> {
         let i = self.module.stream.at(self.module.defined[id as usize])?;
         let Type::Pointer { class, pointee, .. } = self.types.get(i.id(1)?)?.kind else {
