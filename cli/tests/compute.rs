@@ -183,6 +183,24 @@ fn control_flow() {
 }
 
 #[test]
+fn partitions_of_subgroups() {
+    let results = (0..16u32).flat_map(|i| {
+        let lane = i % 4;
+        let twin = i ^ 2;
+        let before = if lane > 1 { 100 - twin } else { (i32::MIN + 100) as u32 };
+        let upper = if lane > 1 { (i / 4 * 4 + 2) | (i / 4 * 4 + 3) } else { 7 };
+        [5 << (lane % 2), i + twin, if lane > 1 { i + twin } else { i }, before, i + twin, upper]
+    });
+    let expected: Vec<u32> = results.collect();
+    computes("partition", "--groups 4 --buffer 0:0=u32x96 --dump 0:0", &expected);
+}
+
+#[test]
+fn an_initializer_reaches_the_blocks_over_its_own() {
+    computes("zeroed_block", "--buffer 0:0=u32x4 --dump 0:0", &[4u32, 0, 0, 0]);
+}
+
+#[test]
 fn subgroup_operations() {
     let value = |i: u32| i * i % 37;
     let total: u32 = (0..64).map(value).sum();

@@ -14,7 +14,7 @@ fn active(mask: Mask, lane: usize) -> bool {
 }
 
 /// The value that changes nothing when it is folded in.
-fn identity(fold: GroupFold, scalar: Scalar) -> u64 {
+pub fn identity(fold: GroupFold, scalar: Scalar) -> u64 {
     use GroupFold::*;
     let bits = 8 * scalar.bytes();
     let ones = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };

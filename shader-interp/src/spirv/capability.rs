@@ -25,7 +25,7 @@ pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
         | StorageBufferArrayDynamicIndexing | StorageImageArrayDynamicIndexing | GroupNonUniform
         | GroupNonUniformVote | GroupNonUniformArithmetic | GroupNonUniformBallot | GroupNonUniformShuffle
         | GroupNonUniformShuffleRelative | GroupNonUniformClustered | GroupNonUniformQuad
-        | GroupNonUniformRotateKHR | SubgroupBallotKHR | SubgroupVoteKHR | StorageBuffer16BitAccess
+        | GroupNonUniformRotateKHR | GroupNonUniformPartitionedNV | SubgroupBallotKHR | SubgroupVoteKHR | StorageBuffer16BitAccess
         | UniformAndStorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16
         | StorageBuffer8BitAccess | UniformAndStorageBuffer8BitAccess | StoragePushConstant8
         | VariablePointersStorageBuffer | VariablePointers | WorkgroupMemoryExplicitLayoutKHR
@@ -87,6 +87,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_GOOGLE_hlsl_functionality1",
         "SPV_GOOGLE_user_type",
         "SPV_INTEL_shader_integer_functions2",
+        "SPV_NV_shader_subgroup_partitioned",
     ];
     if KNOWN.contains(&name) {
         Ok(())

@@ -4,7 +4,9 @@
 use super::lowerer::Lowerer;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, GroupFold, GroupKind, OpKind, Scalar, Value};
+use crate::ir::{Alu, BuiltIn, GroupFold, GroupKind, OpKind, Scalar, Value};
+use crate::ops::group::identity;
+use pellucid_memory::access::Site;
 use pellucid_memory::scope::Scope;
 use spirv::Op;
 
@@ -43,6 +45,7 @@ pub(crate) fn is_subgroup(op: Op) -> bool {
                 | Op::SubgroupAllEqualKHR
                 | Op::SubgroupReadInvocationKHR
                 | Op::GroupNonUniformRotateKHR
+                | Op::GroupNonUniformPartitionNV
         )
 }
 
@@ -50,6 +53,9 @@ impl Lowerer<'_> {
     /// All subgroup operations.
     pub fn op_subgroup(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         use Op::*;
+        if i.op == GroupNonUniformPartitionNV {
+            return self.partition(i);
+        }
         let old = matches!(
             i.op,
             SubgroupBallotKHR
@@ -200,9 +206,18 @@ impl Lowerer<'_> {
     }
 
     fn arithmetic_group(&mut self, i: &Instruction<'_>, fold: GroupFold) -> Result<(), CompileError> {
+        let values = self.operand(i, 5)?;
+        let partitioned = match i.word(4)? {
+            6 => Some(None),
+            7 => Some(Some(BuiltIn::SubgroupLeMask(0))),
+            8 => Some(Some(BuiltIn::SubgroupLtMask(0))),
+            _ => None,
+        };
+        if let Some(scan) = partitioned {
+            return self.fold_partitions(i, fold, &values, scan);
+        }
         let kind = self.group_kind(i, 4, Some(6))?;
         let site = self.site(i, 0);
-        let values = self.operand(i, 5)?;
         let mut results: Vec<Value> = Vec::with_capacity(values.len());
         for value in values {
             let scalar = self.b.scalar(value);
@@ -214,5 +229,103 @@ impl Lowerer<'_> {
             results.push(self.b.one(OpKind::Group(fold, kind), scalar, &[value], site));
         }
         self.set(i, &results)
+    }
+
+    /// True, and the mask of the invocations that are active.
+    fn active(&mut self, site: Site) -> (Value, Value) {
+        let yes = self.b.constant(Scalar::Bool, 1);
+        let mask = self.b.op(OpKind::Ballot, &[Scalar::I32; 4], &[yes], site);
+        (yes, mask[0])
+    }
+
+    /// OpGroupNonUniformPartitionNV: the active invocations that have the same value.
+    fn partition(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let site = self.site(i, 0);
+        let values = self.operand(i, 3)?;
+        let (yes, active) = self.active(site);
+        let mut same = self.b.int(0);
+        for lane in 0..self.options.subgroup_size {
+            let from = self.b.int(lane);
+            let mut equal = yes;
+            for &value in &values {
+                let value = self.word(value);
+                let scalar = self.b.scalar(value);
+                let other = self.b.one(OpKind::Broadcast, scalar, &[value, from], site);
+                let compare = match scalar {
+                    Scalar::F16 | Scalar::F32 | Scalar::F64 => Alu::FOrdEqual,
+                    _ => Alu::IEqual,
+                };
+                let here = self.b.alu(compare, Scalar::Bool, &[value, other]);
+                equal = self.b.alu(Alu::LogicalAnd, Scalar::Bool, &[equal, here]);
+            }
+            let (bit, zero) = (self.b.int(1 << lane), self.b.int(0));
+            let bit = self.b.select(equal, bit, zero);
+            same = self.b.alu(Alu::Or, Scalar::I32, &[same, bit]);
+        }
+        // What is not equal to itself is alone.
+        let own = self.b.built_in(BuiltIn::SubgroupEqMask(0));
+        let same = self.b.alu(Alu::Or, Scalar::I32, &[same, own]);
+        let same = self.b.alu(Alu::And, Scalar::I32, &[same, active]);
+        let zero = self.b.int(0);
+        self.set(i, &[same, zero, zero, zero])
+    }
+
+    /// Arithmetic of the partitions of a subgroup, in the order of invocations; `scan` is the mask of those
+    /// whose values come in.
+    fn fold_partitions(
+        &mut self,
+        i: &Instruction<'_>,
+        fold: GroupFold,
+        values: &[Value],
+        scan: Option<BuiltIn>,
+    ) -> Result<(), CompileError> {
+        let site = self.site(i, 0);
+        let (_, active) = self.active(site);
+        let members = self.operand(i, 6)?[0];
+        let mut members = self.b.alu(Alu::And, Scalar::I32, &[members, active]);
+        if let Some(mask) = scan {
+            let mask = self.b.built_in(mask);
+            members = self.b.alu(Alu::And, Scalar::I32, &[members, mask]);
+        }
+        let mut results: Vec<Value> = Vec::with_capacity(values.len());
+        for &value in values {
+            let scalar = self.b.scalar(value);
+            let word = self.word(value);
+            let carried = self.b.scalar(word);
+            let mut sum = self.b.constant(carried, identity(fold, scalar));
+            for lane in 0..self.options.subgroup_size {
+                let (from, bit, zero) = (self.b.int(lane), self.b.int(1 << lane), self.b.int(0));
+                let other = self.b.one(OpKind::Broadcast, carried, &[word, from], site);
+                let bit = self.b.alu(Alu::And, Scalar::I32, &[members, bit]);
+                let inside = self.b.alu(Alu::INotEqual, Scalar::Bool, &[bit, zero]);
+                let next = self.b.alu(step(fold), carried, &[sum, other]);
+                sum = self.b.select(inside, next, sum);
+            }
+            if scalar == Scalar::Bool {
+                let zero = self.b.int(0);
+                sum = self.b.alu(Alu::INotEqual, Scalar::Bool, &[sum, zero]);
+            }
+            results.push(sum);
+        }
+        self.set(i, &results)
+    }
+}
+
+/// The operation that a fold repeats; of booleans as words.
+fn step(fold: GroupFold) -> Alu {
+    match fold {
+        GroupFold::IAdd => Alu::IAdd,
+        GroupFold::FAdd => Alu::FAdd,
+        GroupFold::IMul => Alu::IMul,
+        GroupFold::FMul => Alu::FMul,
+        GroupFold::SMin => Alu::SMin,
+        GroupFold::UMin => Alu::UMin,
+        GroupFold::FMin => Alu::NMin,
+        GroupFold::SMax => Alu::SMax,
+        GroupFold::UMax => Alu::UMax,
+        GroupFold::FMax => Alu::NMax,
+        GroupFold::And | GroupFold::LogicalAnd => Alu::And,
+        GroupFold::Or | GroupFold::LogicalOr => Alu::Or,
+        GroupFold::Xor | GroupFold::LogicalXor => Alu::Xor,
     }
 }
