@@ -4,7 +4,7 @@ use crate::boundary::entries;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
-use crate::entry::memory::{DeviceMemory, no_dedicated};
+use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -109,12 +109,14 @@ entries! {
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }
+        let usage = ffi::find::<vk::BufferUsageFlags2CreateInfoKHR<'_>>(info.p_next)
+            .map_or(info.usage, |two| vk::BufferUsageFlags::from_raw(two.usage.as_raw() as u32));
         if info.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
         let buffer = Arc::new(Buffer {
             size: info.size,
-            usage: info.usage,
+            usage,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
         });
@@ -161,10 +163,10 @@ entries! {
         infos: *const vk::BindBufferMemoryInfo<'_>,
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
-        for info in ffi::slice(infos, count) {
-            handle::get::<Buffer>(info.buffer)?.bind(&device, info.memory, info.memory_offset)?;
-        }
-        Ok(())
+        bind_each(ffi::slice(infos, count), |info| (
+            handle::get::<Buffer>(info.buffer).and_then(|buffer| buffer.bind(&device, info.memory, info.memory_offset)),
+            info.p_next,
+        ))
     }
 
     /// vkGetBufferMemoryRequirements.

@@ -164,6 +164,63 @@ entries! {
         })
     }
 
+    /// vkCmdBindDescriptorSets2KHR.
+    fn cmd_bind_descriptor_sets2(buffer: vk::CommandBuffer, info: *const vk::BindDescriptorSetsInfoKHR<'_>) {
+        let info = ffi::read(info)?;
+        if info.stage_flags.contains(vk::ShaderStageFlags::COMPUTE) {
+            cmd_bind_descriptor_sets(
+                buffer,
+                vk::PipelineBindPoint::COMPUTE,
+                info.layout,
+                info.first_set,
+                info.descriptor_set_count,
+                info.p_descriptor_sets,
+                info.dynamic_offset_count,
+                info.p_dynamic_offsets,
+            );
+        }
+        Ok(())
+    }
+
+    /// vkCmdPushConstants2KHR.
+    fn cmd_push_constants2(buffer: vk::CommandBuffer, info: *const vk::PushConstantsInfoKHR<'_>) {
+        let info = ffi::read(info)?;
+        cmd_push_constants(buffer, info.layout, info.stage_flags, info.offset, info.size, info.p_values);
+        Ok(())
+    }
+
+    /// vkCmdPushDescriptorSet2KHR.
+    fn cmd_push_descriptor_set2(buffer: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
+        let info = ffi::read(info)?;
+        if info.stage_flags.contains(vk::ShaderStageFlags::COMPUTE) {
+            cmd_push_descriptor_set(
+                buffer,
+                vk::PipelineBindPoint::COMPUTE,
+                info.layout,
+                info.set,
+                info.descriptor_write_count,
+                info.p_descriptor_writes,
+            );
+        }
+        Ok(())
+    }
+
+    /// vkCmdPushDescriptorSetWithTemplate2KHR.
+    fn cmd_push_descriptor_set_with_template2(
+        buffer: vk::CommandBuffer,
+        info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+    ) {
+        let info = ffi::read(info)?;
+        cmd_push_descriptor_set_with_template(
+            buffer,
+            info.descriptor_update_template,
+            info.layout,
+            info.set,
+            info.p_data,
+        );
+        Ok(())
+    }
+
     /// vkCmdDispatch.
     fn cmd_dispatch(buffer: vk::CommandBuffer, x: u32, y: u32, z: u32) {
         push(buffer, |r, _| {

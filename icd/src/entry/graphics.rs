@@ -80,6 +80,7 @@ state! {
     cmd_set_stencil_write_mask = "vkCmdSetStencilWriteMask" (vk::StencilFaceFlags, u32);
     cmd_set_stencil_reference = "vkCmdSetStencilReference" (vk::StencilFaceFlags, u32);
     cmd_bind_index_buffer = "vkCmdBindIndexBuffer" (vk::Buffer, vk::DeviceSize, vk::IndexType);
+    cmd_bind_index_buffer2 = "vkCmdBindIndexBuffer2KHR" (vk::Buffer, vk::DeviceSize, vk::DeviceSize, vk::IndexType);
     cmd_bind_vertex_buffers = "vkCmdBindVertexBuffers" (u32, u32, *const vk::Buffer, *const vk::DeviceSize);
     cmd_set_cull_mode = "vkCmdSetCullMode" (vk::CullModeFlags);
     cmd_set_front_face = "vkCmdSetFrontFace" (vk::FrontFace);

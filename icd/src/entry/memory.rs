@@ -157,6 +157,33 @@ impl Drop for DeviceMemory {
     }
 }
 
+/// Binds each of several objects; `bind` also gives what extends its structure, in which the application may ask
+/// how that one went.
+///
+/// # Errors
+/// The first one.
+///
+/// # Safety
+/// The infos are the application's.
+pub(crate) unsafe fn bind_each<I>(
+    infos: &[I],
+    mut bind: impl FnMut(&I) -> (Outcome<()>, *const c_void),
+) -> Outcome<()> {
+    let mut all = Ok(());
+    for info in infos {
+        let (outcome, next) = bind(info);
+        // SAFETY: the contract.
+        unsafe {
+            if let Some(status) = ffi::find::<vk::BindMemoryStatusKHR<'_>>(next) {
+                let code = outcome.as_ref().map_or_else(|error| error.code, |()| vk::Result::SUCCESS);
+                ffi::write(status.p_result, code)?;
+            }
+        }
+        all = all.and(outcome);
+    }
+    all
+}
+
 /// Fills VkMemoryDedicatedRequirements in a chain of outputs: nothing wants memory of its own.
 pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::Link<'a>>) {
     for mut link in chain {
@@ -302,6 +329,13 @@ entries! {
             let invalidated = memory.bytes.invalidate(offset, size);
             calls::invalidated(&device, &memory, &invalidated);
         }
+        Ok(())
+    }
+
+    /// vkSetDeviceMemoryPriorityEXT: all memory is as near.
+    fn set_device_memory_priority(device: vk::Device, memory: vk::DeviceMemory, _priority: f32) {
+        handle::dispatchable::<Device>(device)?;
+        handle::get::<DeviceMemory>(memory)?;
         Ok(())
     }
 

@@ -188,7 +188,10 @@ unsafe fn create(
     let cached = cache.and_then(|c| c.programs().get(&key).cloned());
     let program = match cached {
         Some(program) => program,
-        None if info.flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) => {
+        // SAFETY: the contract.
+        None if unsafe { info.flags() }
+            .contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) =>
+        {
             return Err(vk::Result::PIPELINE_COMPILE_REQUIRED.into());
         }
         None => {
@@ -224,8 +227,18 @@ unsafe fn create(
 pub trait CreateInfo {
     /// The first of the structures that extend it.
     fn next(&self) -> *const c_void;
+    /// Its flags, unless 64 of them extend it.
+    fn given(&self) -> vk::PipelineCreateFlags;
+
     /// What it is allowed to do, and how it may fail.
-    fn flags(&self) -> vk::PipelineCreateFlags;
+    ///
+    /// # Safety
+    /// It is the application's.
+    unsafe fn flags(&self) -> vk::PipelineCreateFlags {
+        // SAFETY: the contract.
+        let more = unsafe { ffi::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(self.next()) };
+        more.map_or(self.given(), |more| vk::PipelineCreateFlags::from_raw(more.flags.as_raw() as u32))
+    }
 }
 
 impl CreateInfo for vk::ComputePipelineCreateInfo<'_> {
@@ -233,7 +246,7 @@ impl CreateInfo for vk::ComputePipelineCreateInfo<'_> {
         self.p_next
     }
 
-    fn flags(&self) -> vk::PipelineCreateFlags {
+    fn given(&self) -> vk::PipelineCreateFlags {
         self.flags
     }
 }
@@ -243,7 +256,7 @@ impl CreateInfo for vk::GraphicsPipelineCreateInfo<'_> {
         self.p_next
     }
 
-    fn flags(&self) -> vk::PipelineCreateFlags {
+    fn given(&self) -> vk::PipelineCreateFlags {
         self.flags
     }
 }
@@ -296,7 +309,8 @@ pub unsafe fn create_each<I: CreateInfo>(
                 if failure.as_ref().is_none_or(|f| f.code == vk::Result::PIPELINE_COMPILE_REQUIRED) {
                     failure = Some(error);
                 }
-                if info.flags().contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+                // SAFETY: the contract.
+                if unsafe { info.flags() }.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
                     break;
                 }
             }

@@ -365,6 +365,16 @@ entries! {
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 
+    /// vkGetRenderingAreaGranularityKHR.
+    fn get_rendering_area_granularity(
+        device: vk::Device,
+        _info: *const vk::RenderingAreaInfoKHR<'_>,
+        out: *mut vk::Extent2D,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        ffi::write(out, vk::Extent2D { width: 1, height: 1 })
+    }
+
     /// vkCmdBeginRenderPass.
     fn cmd_begin_render_pass(
         buffer: vk::CommandBuffer,

@@ -185,6 +185,8 @@ const DEPTH_STENCIL: &[FormatInfo] = formats! {
 const LATE: &[FormatInfo] = formats! {
     1000340000 A4R4G4B4_UNORM_PACK16 2 Unorm [at(8, 4), at(4, 4), at(0, 4), at(12, 4)], FILTERED SOURCE;
     1000340001 A4B4G4R4_UNORM_PACK16 2 Unorm [at(0, 4), at(4, 4), at(8, 4), at(12, 4)], FILTERED SOURCE;
+    1000470000 A1B5G5R5_UNORM_PACK16 2 Unorm [at(0, 5), at(5, 5), at(10, 5), at(15, 1)], FILTERED BLENDED;
+    1000470001 A8_UNORM 1 Unorm [NO, NO, NO, at(0, 8)], FILTERED TARGET;
 };
 
 const ALL: [FormatInfo; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()] = {
