@@ -268,12 +268,28 @@ const EXTENSIONS: &[Row] = rows! {
         sparse_image_float32_atomics: |_| vk::FALSE,
         sparse_image_float32_atomic_add: |_| vk::FALSE,
     }
+    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
+    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
+    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
+    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
+    PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
+    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
+    PhysicalDeviceRobustness2FeaturesEXT {
+        robust_buffer_access2: |_| vk::TRUE,
+        robust_image_access2: |_| vk::TRUE,
+        null_descriptor: |_| vk::TRUE,
+    }
     PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
         workgroup_memory_explicit_layout: |_| vk::TRUE,
         workgroup_memory_explicit_layout_scalar_block_layout: |_| vk::TRUE,
         workgroup_memory_explicit_layout8_bit_access: |_| vk::TRUE,
         workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
     }
+    PhysicalDeviceShaderClockFeaturesKHR {
+        shader_subgroup_clock: |_| vk::TRUE,
+        shader_device_clock: |_| vk::TRUE,
+    }
+    PhysicalDeviceShaderExpectAssumeFeaturesKHR { shader_expect_assume: |_| vk::TRUE }
     PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
     PhysicalDeviceShaderImageAtomicInt64FeaturesEXT {
         shader_image_int64_atomics: |_| vk::TRUE,

@@ -40,6 +40,11 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
     };
     let image = |tiling| {
         let features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
+        let features = if features.contains(vk::FormatFeatureFlags2::TRANSFER_DST) {
+            features | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT
+        } else {
+            features
+        };
         without_format(features, vk::FormatFeatureFlags2::STORAGE_IMAGE)
     };
     let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer_features(info)));
@@ -95,6 +100,7 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
         let needs = [
             (U::TRANSFER_SRC, F::TRANSFER_SRC),
             (U::TRANSFER_DST, F::TRANSFER_DST),
+            (U::HOST_TRANSFER_EXT, F::TRANSFER_DST),
             (U::SAMPLED, F::SAMPLED_IMAGE),
             (U::STORAGE, F::STORAGE_IMAGE),
             (U::COLOR_ATTACHMENT, F::COLOR_ATTACHMENT),

@@ -32,6 +32,26 @@ pub fn uuid(what: &str) -> [u8; vk::UUID_SIZE] {
     out
 }
 
+/// The layouts in which the host copies images.
+const HOST_COPY_LAYOUTS: &[vk::ImageLayout] = &[
+    vk::ImageLayout::GENERAL,
+    vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::READ_ONLY_OPTIMAL,
+    vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::PREINITIALIZED,
+];
+
 fn text<const N: usize>(text: &str) -> [c_char; N] {
     let mut out = [0; N];
     ffi::put_string(&mut out, text);
@@ -71,6 +91,7 @@ impl Caps {
                 | S::CLUSTERED
                 | S::ROTATE_KHR
                 | S::ROTATE_CLUSTERED_KHR
+                | S::PARTITIONED_NV
                 | S::QUAD,
             subgroup_quad_operations_in_all_stages: vk::FALSE,
             point_clipping_behavior: vk::PointClippingBehavior::ALL_CLIP_PLANES,
@@ -197,6 +218,10 @@ impl Caps {
             PhysicalDeviceVulkan11Properties: self.properties11(),
             PhysicalDeviceVulkan12Properties: self.properties12(),
             PhysicalDeviceVulkan13Properties: self.properties13(),
+            // Nothing of graphics.
+            PhysicalDeviceMaintenance5PropertiesKHR: vk::PhysicalDeviceMaintenance5PropertiesKHR::default(),
+            PhysicalDeviceMaintenance6PropertiesKHR:
+                vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(1),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
         );
@@ -268,6 +293,26 @@ impl Caps {
             }
             PhysicalDeviceMaintenance4Properties { max_buffer_size }
         );
+        if let Some(out) = link.write::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>() {
+            // SAFETY: the arrays are the application's, and as long as it says.
+            unsafe {
+                let lists = [
+                    (&mut out.copy_src_layout_count, out.p_copy_src_layouts),
+                    (&mut out.copy_dst_layout_count, out.p_copy_dst_layouts),
+                ];
+                for (count, layouts) in lists {
+                    let _ = ffi::enumerate(HOST_COPY_LAYOUTS, count, layouts);
+                }
+            }
+            out.optimal_tiling_layout_uuid = uuid("rows");
+            out.identical_memory_type_requirements = vk::TRUE;
+            return;
+        }
+        if let Some(out) = link.write::<vk::PhysicalDeviceRobustness2PropertiesEXT<'_>>() {
+            out.robust_storage_buffer_access_size_alignment = 1;
+            out.robust_uniform_buffer_access_size_alignment = 1;
+            return;
+        }
         if let Some(out) = link.write::<vk::PhysicalDeviceShaderIntegerDotProductProperties<'_>>() {
             // Nothing is accelerated.
             let next = out.p_next;

@@ -1,13 +1,17 @@
 //! The calls that order the host with the device, in check mode: what the host did before each is looked at
 //! first, and only then what the call tells counts.
 
+use super::hazards::Subresources;
 use super::host::addresses;
-use super::report;
+use super::layouts::{Bound, ImageUse};
+use super::{commands, report};
 use crate::device::Device;
 use crate::entry::memory::DeviceMemory;
-use pellucid_memory::commands::Range;
+use ash::vk;
+use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::host::{Flushed, Invalidated};
+use std::sync::Arc;
 
 fn look(device: &Device, call: Option<&'static str>) -> Result<(), String> {
     let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return Ok(()) };
@@ -95,5 +99,35 @@ pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalid
             device.instance.misuse(&text);
         }
         or_lose(device, report::of_host(device));
+    }
+}
+
+/// Does something to bytes of the device while no command runs.
+pub fn at_rest<T>(device: &Device, something: impl FnOnce() -> T) -> T {
+    match &device.host {
+        Some(host) => host.at_rest(something),
+        None => something(),
+    }
+}
+
+/// The host has copied parts of images itself, in the call that it made last: it touched these bytes.
+pub fn copied(device: &Device, parts: &[ImageUse], runs: &[(Range, Operand)]) {
+    if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
+        commands::note_writes(device, runs);
+        hazards.host_copied(&host.since(), parts, runs);
+        or_lose(device, report::layouts(device).and(report::of_host(device)));
+    }
+}
+
+/// The host has brought subresources of an image into another layout itself, in the call that it made last.
+pub fn transitioned(
+    device: &Device,
+    image: &Arc<Bound>,
+    parts: &Subresources,
+    layouts: (vk::ImageLayout, vk::ImageLayout),
+) {
+    if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
+        hazards.host_transitioned(&host.since(), image, parts, layouts);
+        or_lose(device, report::layouts(device));
     }
 }

@@ -193,7 +193,7 @@ pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
 }
 
 /// The bytes that a command wrote are initialised from now on.
-fn note_writes(device: &Device, runs: &[(Range, Operand)]) {
+pub fn note_writes(device: &Device, runs: &[(Range, Operand)]) {
     if let Some(host) = &device.host {
         host.device_wrote(runs);
     }

@@ -225,6 +225,40 @@ impl Hazards {
         state.keep(found);
     }
 
+    /// The host copied these parts of images in its call, by which it touched these bytes.
+    pub fn host_copied(&self, call: &HostCall, parts: &[ImageUse], runs: &[(Range, Operand)]) {
+        let mut state = self.state();
+        let tag = state.call(call);
+        for part in parts {
+            let found = state.layouts.access(part, Who::Host(tag));
+            state.keep_layouts(found, None);
+        }
+        let through = |range: &Range| parts.iter().map(|part| &part.image).find(|i| i.holds(*range)).cloned();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for (range, operand) in runs {
+            let writing = !operand.write.is_empty();
+            state.bytes(*range, (!writing, writing), through(range).as_deref(), Who::Host(tag), None);
+            if writing { writes.push(*range) } else { reads.push((*range, false)) }
+        }
+        let mut found = state.tracker.host_read(&reads, tag);
+        found.extend(state.tracker.host_wrote(&writes, true, tag));
+        state.keep(found);
+    }
+
+    /// The host brought subresources of an image into another layout in its call.
+    pub fn host_transitioned(
+        &self,
+        call: &HostCall,
+        image: &Arc<Bound>,
+        parts: &Subresources,
+        layouts: (vk::ImageLayout, vk::ImageLayout),
+    ) {
+        let mut state = self.state();
+        let by = Who::Host(state.call(call));
+        let found = state.layouts.transition(image, parts, layouts, false, by);
+        state.keep_layouts(found, None);
+    }
+
     /// The host flushed `flushed`, by which it lost what the device wrote to `lost`.
     pub fn host_flushed(&self, flushed: Range, lost: &[Range], call: &HostCall) {
         let mut state = self.state();
@@ -285,7 +319,7 @@ impl Hazards {
     pub fn uses(&self, tag: u64, uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
         let mut state = self.state();
         for (part, operand) in uses {
-            let found = state.layouts.access(part, tag);
+            let found = state.layouts.access(part, Who::Command(tag));
             state.keep_layouts(found, operand.as_ref());
         }
         for Access { range, operand, through } in runs {
@@ -391,8 +425,7 @@ impl State {
         for mismatch in found {
             let since = match mismatch.since {
                 Since::Creation => None,
-                Since::Transition(tag) => Some(self.who(Who::Command(tag))),
-                Since::Overwritten(who) => Some(self.who(who)),
+                Since::Transition(who) | Since::Overwritten(who) => Some(self.who(who)),
             };
             let by = self.who(mismatch.by);
             self.layouts_found.push(LayoutFound { mismatch, by, operand: operand.copied(), since });
@@ -420,7 +453,7 @@ impl State {
             let (Some(Changes::Layout(from, to)), Some((image, parts, external))) = (changes, image) else {
                 continue;
             };
-            let found = self.layouts.transition(image, parts, (*from, *to), *external, tag);
+            let found = self.layouts.transition(image, parts, (*from, *to), *external, Who::Command(tag));
             self.keep_layouts(found, None);
         }
     }

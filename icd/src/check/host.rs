@@ -90,7 +90,7 @@ impl HostMemory {
     }
 
     /// Does something while no command runs.
-    fn at_rest<T>(&self, something: impl FnOnce() -> T) -> T {
+    pub fn at_rest<T>(&self, something: impl FnOnce() -> T) -> T {
         let mut rest = self.rest();
         rest.waiting += 1;
         let mut rest = self.wait(rest, |rest| rest.busy);

@@ -111,8 +111,8 @@ pub enum Who {
 pub enum Since {
     /// vkCreateImage.
     Creation,
-    /// A transition, by its tag.
-    Transition(u64),
+    /// A transition, by who made it.
+    Transition(Who),
     /// A write of its bytes through something else.
     Overwritten(Who),
 }
@@ -248,13 +248,13 @@ impl Layouts {
     }
 
     /// A command uses subresources in a layout.
-    pub fn access(&mut self, wanted: &ImageUse, by: u64) -> Option<Mismatch> {
+    pub fn access(&mut self, wanted: &ImageUse, by: Who) -> Option<Mismatch> {
         let ImageUse { image, aspects, levels, layers, layout, writes } = wanted;
         let known = self.of(image);
         let parts = (*aspects, levels.clone(), layers.clone());
         let wrong = |h: &Held, aspect| of_aspect(h.layout, aspect) != of_aspect(*layout, aspect);
         let found = known.first(image, &parts, wrong, |h| h.written |= writes)?;
-        Some(mismatch(image, found, Wrong::Access(*layout), Who::Command(by)))
+        Some(mismatch(image, found, Wrong::Access(*layout), by))
     }
 
     /// A transition executes. One from or to an external queue family may have been performed already, by
@@ -265,7 +265,7 @@ impl Layouts {
         parts: &Subresources,
         (from, to): (vk::ImageLayout, vk::ImageLayout),
         external: bool,
-        tag: u64,
+        by: Who,
     ) -> Option<Mismatch> {
         let discards = from == vk::ImageLayout::UNDEFINED;
         let wrong = |h: &Held, aspect| {
@@ -273,10 +273,10 @@ impl Layouts {
             !(discards || is(from) || external && is(to))
         };
         let then = |h: &mut Held| {
-            *h = Held { layout: to, since: Since::Transition(tag), written: h.written && !discards };
+            *h = Held { layout: to, since: Since::Transition(by), written: h.written && !discards };
         };
         let found = self.of(image).first(image, parts, wrong, then)?;
-        Some(mismatch(image, found, Wrong::OldLayout(from, to), Who::Command(tag)))
+        Some(mismatch(image, found, Wrong::OldLayout(from, to), by))
     }
 
     /// Bytes are read or written, not through the image `through`.

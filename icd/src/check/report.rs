@@ -104,7 +104,18 @@ pub fn of_host(device: &Device) -> Result<(), String> {
             continue;
         }
         let Some(first) = hazard.bytes.first().map(|b| b.start) else { continue };
-        let Some(Mappable { bytes, handle, .. }) = host.at(first) else { continue };
+        // What the host copies itself may be memory that it cannot map.
+        let unmapped = || {
+            let all = DeviceMemory::table().all().into_iter();
+            let mut holding = all.filter(|memory| {
+                let bytes = memory.bytes();
+                bytes.address() <= first && first - bytes.address() < bytes.size()
+            });
+            let memory = holding.next()?;
+            Some((memory.bytes().clone(), memory.handle()))
+        };
+        let mapped = host.at(first).map(|Mappable { bytes, handle, .. }| (bytes, handle));
+        let Some((bytes, handle)) = mapped.or_else(unmapped) else { continue };
         let told = HostReport {
             hazard: &hazard,
             since: since.call,

@@ -88,7 +88,7 @@ pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) 
 }
 
 /// Where the aspects of a texel are: their first byte, and their bytes.
-pub(super) fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
+pub fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
     let combined = image.format == vk::Format::D32_SFLOAT_S8_UINT;
     let sample = image.layout.texel / u64::from(image.samples);
     match aspects {
@@ -193,43 +193,82 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
     Ok(())
 }
 
-/// Calls `each` with (buffer offset, image memory, image offset, bytes) for each row of a region between a
-/// buffer and an image; for each texel where the region has only one aspect of several.
+/// A box of an image, and how its texels lie in a buffer or in memory of the application.
+pub struct HostRegion {
+    /// Texels from row to row; 0: those of the box.
+    pub row_length: u32,
+    /// Rows from slice to slice; 0: those of the box.
+    pub image_height: u32,
+    pub subresource: vk::ImageSubresourceLayers,
+    pub offset: vk::Offset3D,
+    pub extent: vk::Extent3D,
+}
+
+impl HostRegion {
+    fn of_buffer(region: &vk::BufferImageCopy) -> HostRegion {
+        HostRegion {
+            row_length: region.buffer_row_length,
+            image_height: region.buffer_image_height,
+            subresource: region.image_subresource,
+            offset: region.image_offset,
+            extent: region.image_extent,
+        }
+    }
+
+    /// Bytes from row to row, and from slice to slice, outside of the image.
+    fn pitches(&self, image: &Image) -> (u64, u64) {
+        let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
+        let row = pick(self.row_length, self.extent.width) * part(image, self.subresource.aspect_mask).1;
+        (row, pick(self.image_height, self.extent.height).saturating_mul(row))
+    }
+
+    fn layers(&self, image: &Image) -> u32 {
+        layer_count(image, self.subresource.base_array_layer, self.subresource.layer_count)
+    }
+
+    /// Bytes from its first to its last texel outside of the image.
+    ///
+    /// # Errors
+    /// More than there can be.
+    pub fn size(&self, image: &Image) -> Outcome<u64> {
+        let (row, slice) = self.pitches(image);
+        let bytes = u64::from(self.extent.width) * part(image, self.subresource.aspect_mask).1;
+        let slices = u64::from(self.layers(image)) * u64::from(self.extent.depth);
+        let last = slices.saturating_sub(1).checked_mul(slice);
+        let rows = u64::from(self.extent.height).saturating_sub(1).checked_mul(row);
+        let size = last.zip(rows).and_then(|(last, rows)| last.checked_add(rows)?.checked_add(bytes));
+        size.ok_or_else(outside)
+    }
+}
+
+/// Calls `each` with (offset outside, image memory, image offset, bytes) for each row of a region of an
+/// image; for each texel where the region has only one aspect of several.
 fn rows(
-    buffer: &Buffer,
-    base: u64,
     image: &Image,
-    region: &vk::BufferImageCopy,
+    region: &HostRegion,
     mut each: impl FnMut(u64, &Allocation, u64, u64) -> bool,
 ) -> Outcome<()> {
-    let (e, sub) = (region.image_extent, region.image_subresource);
-    let layers = layer_count(image, sub.base_array_layer, sub.layer_count);
+    let (e, sub, layers) = (region.extent, region.subresource, region.layers(image));
     let (texels, _) = texels(
         image,
         sub.mip_level,
         sub.base_array_layer,
         layers,
-        region.image_offset,
+        region.offset,
         [e.width, e.height, e.depth],
     )?;
     let texel = image.layout.texel;
-    let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
     let (skip, size) = part(image, sub.aspect_mask);
-    let row = pick(region.buffer_row_length, e.width) * size;
-    let slice = pick(region.buffer_image_height, e.height) * row;
+    let (row, slice) = region.pitches(image);
     let bytes = u64::from(e.width) * size;
     let times = if size == texel { 1 } else { u64::from(e.width) };
-    let slices = u64::from(layers) * u64::from(e.depth);
-    let last = slices.saturating_sub(1).checked_mul(slice);
-    let last = last.and_then(|last| last.checked_add(u64::from(e.height).saturating_sub(1) * row + bytes));
-    done(last.is_some_and(|size| holds(buffer, region.buffer_offset, size)))?;
     for layer in 0..u64::from(layers) {
         for z in 0..u64::from(e.depth) {
             for y in 0..u64::from(e.height) {
-                let at = region.buffer_offset + (layer * u64::from(e.depth) + z) * slice + y * row;
+                let at = (layer * u64::from(e.depth) + z) * slice + y * row;
                 let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row + skip;
                 for x in 0..times {
-                    done(each(base + at + x * size, texels.memory, place + x * texel, bytes / times))?;
+                    done(each(at + x * size, texels.memory, place + x * texel, bytes / times))?;
                 }
             }
         }
@@ -249,7 +288,10 @@ pub fn buffer_to_image(
 ) -> Outcome<()> {
     let (memory, base) = from.memory()?;
     regions.iter().try_for_each(|region| {
-        rows(from, base, to, region, |at, image, place, bytes| {
+        let of_image = HostRegion::of_buffer(region);
+        done(holds(from, region.buffer_offset, of_image.size(to)?))?;
+        rows(to, &of_image, |at, image, place, bytes| {
+            let at = base + region.buffer_offset + at;
             moved(&mut touched, (memory.bytes(), at), (image, place), bytes);
             Allocation::copy(memory.bytes(), at, image, place, bytes)
         })
@@ -268,11 +310,54 @@ pub fn image_to_buffer(
 ) -> Outcome<()> {
     let (memory, base) = to.memory()?;
     regions.iter().try_for_each(|region| {
-        rows(to, base, from, region, |at, image, place, bytes| {
+        let of_image = HostRegion::of_buffer(region);
+        done(holds(to, region.buffer_offset, of_image.size(from)?))?;
+        rows(from, &of_image, |at, image, place, bytes| {
+            let at = base + region.buffer_offset + at;
             moved(&mut touched, (image, place), (memory.bytes(), at), bytes);
             Allocation::copy(image, place, memory.bytes(), at, bytes)
         })
     })
+}
+
+/// A region of vkCopyMemoryToImageEXT, whose bytes are these.
+///
+/// # Errors
+/// The image is not bound, or the region is not inside.
+pub fn host_to_image(from: &[u8], to: &Image, region: &HostRegion, touched: &mut Touched<'_>) -> Outcome<()> {
+    rows(to, region, |at, image, place, bytes| {
+        written(touched, image, place, bytes);
+        from.get(at as usize..(at + bytes) as usize).is_some_and(|from| image.write(place, from))
+    })
+}
+
+/// A region of vkCopyImageToMemoryEXT, whose bytes are these.
+///
+/// # Errors
+/// The image is not bound, or the region is not inside.
+pub fn image_to_host(
+    from: &Image,
+    to: &mut [u8],
+    region: &HostRegion,
+    touched: &mut Touched<'_>,
+) -> Outcome<()> {
+    rows(from, region, |at, image, place, bytes| {
+        if let Some(t) = touched {
+            t.read(image.address() + place, bytes);
+        }
+        to.get_mut(at as usize..(at + bytes) as usize).is_some_and(|to| image.read(place, to))
+    })
+}
+
+/// A region of the newer copy commands.
+pub fn image_region(region: &vk::ImageCopy2<'_>) -> vk::ImageCopy {
+    vk::ImageCopy {
+        src_subresource: region.src_subresource,
+        src_offset: region.src_offset,
+        dst_subresource: region.dst_subresource,
+        dst_offset: region.dst_offset,
+        extent: region.extent,
+    }
 }
 
 /// The bytes that a sample of these aspects is cleared to, in the format of the image or of a view of it.

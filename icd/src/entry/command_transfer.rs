@@ -2,6 +2,7 @@
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
+use crate::command::copy::image_region;
 use crate::command::{Cleared, Command, ImageIn};
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -196,16 +197,7 @@ entries! {
     /// vkCmdCopyImage2.
     fn cmd_copy_image2(buffer: vk::CommandBuffer, info: *const vk::CopyImageInfo2<'_>) {
         let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::ImageCopy {
-                src_subresource: r.src_subresource,
-                src_offset: r.src_offset,
-                dst_subresource: r.dst_subresource,
-                dst_offset: r.dst_offset,
-                extent: r.extent,
-            })
-            .collect();
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(image_region).collect();
         copy_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
     }
 

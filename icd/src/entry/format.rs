@@ -75,6 +75,11 @@ entries! {
         if let Some(ycbcr) = ffi::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties<'_>>(out.p_next) {
             ycbcr.combined_image_sampler_descriptor_count = 1;
         }
+        if let Some(query) = ffi::find_mut::<vk::HostImageCopyDevicePerformanceQueryEXT<'_>>(out.p_next) {
+            // In memory all images are alike.
+            query.optimal_device_access = vk::TRUE;
+            query.identical_memory_layout = vk::TRUE;
+        }
         out.image_format_properties = vk::ImageFormatProperties::default();
         if ffi::find::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>(info.p_next)
             .is_some_and(|e| !e.handle_type.is_empty())

@@ -9,9 +9,10 @@ use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
+use crate::command::copy::part;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
-use crate::entry::memory::{DeviceMemory, no_dedicated};
+use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -233,6 +234,38 @@ impl Image {
         Ok(())
     }
 
+    /// Where a subresource is in a linear image.
+    fn subresource(&self, of: &vk::ImageSubresource) -> Outcome<vk::SubresourceLayout> {
+        let level = self.layout.levels.get(of.mip_level as usize);
+        let level = level.ok_or_else(|| Error::usage("the image has no such mip level"))?;
+        Ok(vk::SubresourceLayout {
+            offset: level.offset + self.layout.layer * u64::from(of.array_layer),
+            size: level.size(),
+            row_pitch: level.row,
+            array_pitch: self.layout.layer,
+            depth_pitch: level.slice,
+        })
+    }
+
+    /// The same with what extends it: a host copy by VK_HOST_IMAGE_COPY_MEMCPY_EXT moves the texels without gaps.
+    ///
+    /// # Safety
+    /// `out` is the application's.
+    unsafe fn subresource2(
+        &self,
+        of: &vk::ImageSubresource,
+        out: &mut vk::SubresourceLayout2KHR<'_>,
+    ) -> Outcome<()> {
+        out.subresource_layout = self.subresource(of)?;
+        // SAFETY: the contract.
+        if let Some(copied) = unsafe { ffi::find_mut::<vk::SubresourceHostMemcpySizeEXT<'_>>(out.p_next) } {
+            let texels: u64 =
+                self.layout.levels[of.mip_level as usize].extent.iter().map(|e| u64::from(*e)).product();
+            copied.size = texels * part(self, of.aspect_mask).1;
+        }
+        Ok(())
+    }
+
     /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the
     /// image.
     ///
@@ -297,10 +330,10 @@ entries! {
         infos: *const vk::BindImageMemoryInfo<'_>,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        for info in ffi::slice(infos, count) {
-            handle::get::<Image>(info.image)?.bind(info.memory, info.memory_offset)?;
-        }
-        Ok(())
+        bind_each(ffi::slice(infos, count), |info| (
+            handle::get::<Image>(info.image).and_then(|image| image.bind(info.memory, info.memory_offset)),
+            info.p_next,
+        ))
     }
 
     /// vkGetImageMemoryRequirements.
@@ -378,16 +411,31 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let image = handle::get::<Image>(image)?;
         let subresource = ffi::read(subresource)?;
-        let Some(level) = image.layout.levels.get(subresource.mip_level as usize) else {
-            return Err(Error::usage("the image has no such mip level"));
-        };
-        ffi::write(out, vk::SubresourceLayout {
-            offset: level.offset + image.layout.layer * u64::from(subresource.array_layer),
-            size: level.size(),
-            row_pitch: level.row,
-            array_pitch: image.layout.layer,
-            depth_pitch: level.slice,
-        })
+        ffi::write(out, image.subresource(subresource)?)
+    }
+
+    /// vkGetImageSubresourceLayout2KHR.
+    fn get_image_subresource_layout2(
+        device: vk::Device,
+        image: vk::Image,
+        subresource: *const vk::ImageSubresource2KHR<'_>,
+        out: *mut vk::SubresourceLayout2KHR<'_>,
+    ) {
+        handle::dispatchable::<Device>(device)?;
+        let image = handle::get::<Image>(image)?;
+        image.subresource2(&ffi::read(subresource)?.image_subresource, ffi::read_mut(out)?)
+    }
+
+    /// vkGetDeviceImageSubresourceLayoutKHR.
+    fn get_device_image_subresource_layout(
+        device: vk::Device,
+        info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+        out: *mut vk::SubresourceLayout2KHR<'_>,
+    ) {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
+        image.subresource2(&ffi::read(info.p_subresource)?.image_subresource, ffi::read_mut(out)?)
     }
 }
 

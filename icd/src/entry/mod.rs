@@ -22,6 +22,7 @@ pub mod external;
 pub mod fence;
 pub mod format;
 pub mod graphics;
+pub mod host_copy;
 pub mod image;
 pub mod image_view;
 pub mod instance;

@@ -1,0 +1,169 @@
+//! VK_EXT_host_image_copy: copies between images and memory of the application, and transitions of layouts,
+//! that the host makes itself.
+//!
+//! In check mode they are accesses of the host: work that the host does not know to have completed must not
+//! touch the same bytes, and submissions from now on see them.
+
+use crate::boundary::entries;
+use crate::check::calls;
+use crate::check::commands::undefined;
+use crate::check::hazards::Transfer;
+use crate::check::layouts::ImageUse;
+use crate::command::copy::{self, HostRegion};
+use crate::device::Device;
+use crate::entry::image::Image;
+use crate::error::Outcome;
+use crate::ffi;
+use crate::handle;
+use ash::vk;
+use pellucid_memory::commands::{Accesses, Range};
+use std::sync::Arc;
+
+/// A region's part of an image, as check mode takes it.
+fn part(
+    image: &Image,
+    layout: vk::ImageLayout,
+    part: &vk::ImageSubresourceLayers,
+    writes: bool,
+) -> Option<ImageUse> {
+    let first = part.base_array_layer;
+    Some(ImageUse {
+        image: image.bound()?.clone(),
+        aspects: part.aspect_mask,
+        levels: part.mip_level..part.mip_level.saturating_add(1),
+        layers: first..first.saturating_add(part.layer_count).min(image.layers),
+        layout,
+        writes,
+    })
+}
+
+/// The host copies: `run` does it and says which bytes of images it touched.
+fn copied(
+    device: &Device,
+    call: &'static str,
+    parts: impl FnOnce() -> Vec<Option<ImageUse>>,
+    run: impl FnOnce(copy::Touched<'_>) -> Outcome<()>,
+) -> Outcome<()> {
+    if device.hazards.is_none() {
+        return run(None);
+    }
+    calls::synchronize(device, call);
+    let mut transfer = Transfer::new(Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE);
+    let outcome = calls::at_rest(device, || run(Some(&mut transfer)));
+    if outcome.is_ok() {
+        calls::copied(device, &parts().into_iter().flatten().collect::<Vec<_>>(), &transfer.runs());
+    }
+    outcome
+}
+
+entries! {
+    /// vkCopyMemoryToImageEXT.
+    fn copy_memory_to_image(device: vk::Device, info: *const vk::CopyMemoryToImageInfoEXT<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let image = handle::get::<Image>(info.dst_image)?;
+        let regions = ffi::slice(info.p_regions, info.region_count);
+        let parts = || {
+            let part = |r: &vk::MemoryToImageCopyEXT<'_>| {
+                part(&image, info.dst_image_layout, &r.image_subresource, true)
+            };
+            regions.iter().map(part).collect()
+        };
+        copied(&device, "vkCopyMemoryToImageEXT", parts, |mut touched| {
+            for r in regions {
+                let region = HostRegion {
+                    row_length: r.memory_row_length,
+                    image_height: r.memory_image_height,
+                    subresource: r.image_subresource,
+                    offset: r.image_offset,
+                    extent: r.image_extent,
+                };
+                let bytes = ffi::slice(r.p_host_pointer.cast::<u8>(), region.size(&image)?);
+                copy::host_to_image(bytes, &image, &region, &mut touched)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// vkCopyImageToMemoryEXT.
+    fn copy_image_to_memory(device: vk::Device, info: *const vk::CopyImageToMemoryInfoEXT<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let image = handle::get::<Image>(info.src_image)?;
+        let regions = ffi::slice(info.p_regions, info.region_count);
+        let parts = || {
+            let part = |r: &vk::ImageToMemoryCopyEXT<'_>| {
+                part(&image, info.src_image_layout, &r.image_subresource, false)
+            };
+            regions.iter().map(part).collect()
+        };
+        copied(&device, "vkCopyImageToMemoryEXT", parts, |mut touched| {
+            for r in regions {
+                let region = HostRegion {
+                    row_length: r.memory_row_length,
+                    image_height: r.memory_image_height,
+                    subresource: r.image_subresource,
+                    offset: r.image_offset,
+                    extent: r.image_extent,
+                };
+                let bytes = ffi::slice_mut(r.p_host_pointer.cast::<u8>(), region.size(&image)?);
+                copy::image_to_host(&image, bytes, &region, &mut touched)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// vkCopyImageToImageEXT.
+    fn copy_image_to_image(device: vk::Device, info: *const vk::CopyImageToImageInfoEXT<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let (from, to) = (handle::get::<Image>(info.src_image)?, handle::get::<Image>(info.dst_image)?);
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(copy::image_region);
+        let regions: Vec<_> = regions.collect();
+        let parts = || {
+            let both = |r: &vk::ImageCopy| {
+                [
+                    part(&from, info.src_image_layout, &r.src_subresource, false),
+                    part(&to, info.dst_image_layout, &r.dst_subresource, true),
+                ]
+            };
+            regions.iter().flat_map(both).collect()
+        };
+        copied(&device, "vkCopyImageToImageEXT", parts, |touched| copy::images(&from, &to, &regions, touched))
+    }
+
+    /// vkTransitionImageLayoutEXT.
+    fn transition_image_layout(
+        device: vk::Device,
+        count: u32,
+        transitions: *const vk::HostImageLayoutTransitionInfoEXT<'_>,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        calls::synchronize(&device, "vkTransitionImageLayoutEXT");
+        for t in ffi::slice(transitions, count) {
+            let image: Arc<Image> = handle::get::<Image>(t.image)?;
+            let (levels, layers) = image.range(&t.subresource_range)?;
+            let Some(bound) = image.bound() else { continue };
+            if device.hazards.is_some() && t.old_layout == vk::ImageLayout::UNDEFINED {
+                let ranges = bytes(&image, &levels, &layers)?;
+                undefined(&device, &image, &ranges);
+            }
+            let parts = (t.subresource_range.aspect_mask, levels, layers);
+            calls::transitioned(&device, bound, &parts, (t.old_layout, t.new_layout));
+        }
+        Ok(())
+    }
+}
+
+/// Device addresses of subresources of an image.
+fn bytes(image: &Image, levels: &std::ops::Range<u32>, layers: &std::ops::Range<u32>) -> Outcome<Vec<Range>> {
+    let (memory, base) = image.memory()?;
+    let start = memory.bytes().address() + base;
+    let layout = &image.layout;
+    let levels = &layout.levels[levels.start as usize..levels.end as usize];
+    let of_layer = |layer: u32| {
+        let first = start + u64::from(layer) * layout.layer;
+        levels.iter().map(move |level| Range::new(first + level.offset, level.size()))
+    };
+    Ok(layers.clone().flat_map(of_layer).collect())
+}
