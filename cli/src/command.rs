@@ -7,7 +7,7 @@ use crate::options::{self, DriverOptions};
 use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
 use crate::vulkan::batch::{self, BatchArgs};
-use crate::{demo, exec, install, report};
+use crate::{debug, demo, exec, install, report};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::ops::Range;
@@ -31,6 +31,8 @@ enum Command {
     Merge(MergeArgs),
     /// Run one shader without a host program
     Exec(ExecCommand),
+    /// Debug one shader in check mode, forward and backward
+    Debug(debug::DebugArgs),
     /// Run a program as a report's findings were found, and say whether they came again
     Replay(ReplayArgs),
     /// Run a shader under every schedule
@@ -157,6 +159,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             }
             finish(&exec_job(arguments.options)?)
         }
+        Command::Debug(arguments) => debug::run(&arguments).map(|()| 0),
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
         Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),

@@ -161,6 +161,7 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     // What does not compile is told by the driver.
     let Ok(compiled) = compile(&program.words, &options) else { return Ok(Vec::new()) };
@@ -294,20 +295,45 @@ pub fn check(arguments: &ExecArgs) -> anyhow::Result<String> {
 /// # Errors
 /// The arguments are wrong, or the program does not run.
 pub fn run(arguments: &ExecArgs) -> anyhow::Result<()> {
-    let (program, types, told) = program(arguments)?;
-    for text in told {
-        eprintln!("pellucid: {text}");
-    }
     let library = match &arguments.library {
         Some(library) => library.clone(),
         None => host::library()?,
     };
-    let buffers = match host::run(&library, &program) {
+    run_on(arguments, &mut std::io::stdout(), |program| host::run(&library, program))
+}
+
+/// The same on the driver that is a part of this executable; what was asked for is written to `out`.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_linked(arguments: &ExecArgs, out: &mut dyn std::io::Write) -> anyhow::Result<()> {
+    run_on(arguments, out, host::run_linked)
+}
+
+/// The words of the shader.
+///
+/// # Errors
+/// The file cannot be read, or is no SPIR-V.
+pub fn words(arguments: &ExecArgs) -> anyhow::Result<Vec<u32>> {
+    let (program, ..) = program(arguments)?;
+    Ok(program.words)
+}
+
+fn run_on(
+    arguments: &ExecArgs,
+    out: &mut dyn std::io::Write,
+    run: impl FnOnce(&Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError>,
+) -> anyhow::Result<()> {
+    let (program, types, told) = program(arguments)?;
+    for text in told {
+        eprintln!("pellucid: {text}");
+    }
+    let buffers = match run(&program) {
         Ok(buffers) => buffers,
         Err(error @ HostError::Vulkan { .. }) => bail!("{}: {error}", arguments.file.display()),
         Err(error) => bail!("{error}"),
     };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(out);
     for at in &arguments.dump {
         writeln!(out, "{}:{}", at.0, at.1)?;
         buffers::dump(types[at], &buffers[at], &mut out)?;

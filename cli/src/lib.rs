@@ -9,6 +9,7 @@
 //! - [`exec`]: that program from the command line;
 //! - [`source`]: shaders in languages whose compilers are installed;
 //! - [`mod@assemble`]: SPIR-V from text;
+//! - [`debug`]: a debugger over check mode, forward and backward;
 //! - [`demo`]: a bug, its finding, its fix, and the clean run after it;
 //! - [`hunt`]: a program many times, under every kind of variation;
 //! - [`merged`]: what many runs have shown, each distinct finding once;
@@ -28,6 +29,7 @@
 pub mod assemble;
 pub mod child;
 pub mod command;
+pub mod debug;
 pub mod demo;
 pub mod driver;
 pub mod exec;

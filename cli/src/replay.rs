@@ -209,7 +209,7 @@ impl Replay {
 }
 
 /// The options of a report's run, and nothing of the environment's.
-fn restored(head: &Value, folder: &Path) -> anyhow::Result<DriverOptions> {
+pub fn restored(head: &Value, folder: &Path) -> anyhow::Result<DriverOptions> {
     let mut options = DriverOptions { closed: true, ..DriverOptions::default() };
     options.set("mode", "run");
     options.set("seed", head["seed"].to_string());

@@ -85,6 +85,7 @@ fn explored(test: &Program, lowered: &Lowered, chains: bool, bounds: Bounds, whi
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     let program = compile(&lowered.words, &options).expect("a lowered test compiles");
     let step = STRIDE as usize / 4;

@@ -12,6 +12,7 @@ mod caps;
 mod check;
 mod command;
 pub mod config;
+pub mod debugger;
 mod device;
 mod ended;
 mod entry;

@@ -12,6 +12,7 @@ mod core;
 mod explore;
 mod footprint;
 mod group;
+pub mod inspect;
 mod lane;
 mod lanes;
 mod observe;
@@ -163,6 +164,7 @@ impl CheckedMemory {
                 partly: ((0, 0), false),
                 views: FxHashMap::default(),
                 observed: Observed::default(),
+                choice: None,
                 #[cfg(test)]
                 only_order: false,
             },

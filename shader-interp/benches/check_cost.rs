@@ -169,6 +169,7 @@ fn program(kernel: &Kernel, modelled: bool) -> Program {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     compile(&words, &options).expect("a shader that compiles")
 }

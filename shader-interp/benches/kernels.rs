@@ -59,6 +59,7 @@ fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     compile(&words, &options).expect("a shader that compiles")
 }

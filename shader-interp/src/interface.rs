@@ -23,6 +23,9 @@ pub struct CompileOptions {
     pub notes: bool,
     /// Keep [`crate::code::debug::DebugInfo`] with the program. Its code is the same.
     pub debug: bool,
+    /// Function and Private variables stay in private memory, where a debugger finds them. What the code does
+    /// to memory that others see is the same, in the same order.
+    pub keep_variables: bool,
 }
 
 /// How texels of a view are laid out: row-major, tightly packed by pitch.

@@ -24,6 +24,7 @@ fn run(words: &[u32]) -> Vec<i32> {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     let program = compile(words, &options).expect("a program");
     let words: Vec<u32> = (0..8).map(|i| (i * 3 - 7i32).cast_unsigned()).collect();

@@ -72,6 +72,7 @@ fn every_kind_of_image_operation_works_together() {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     let program = compile(&words, &options).expect("the shader compiles");
 

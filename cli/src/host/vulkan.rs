@@ -41,6 +41,13 @@ pub fn load(path: &Path) -> Result<Entry, HostError> {
     }
 }
 
+/// The driver that is linked into this executable.
+pub fn linked() -> Entry {
+    let get_instance_proc_addr = vulkan_pellucid::vkGetInstanceProcAddr;
+    // SAFETY: the function has the type of PFN_vkGetInstanceProcAddr and is there for ever.
+    unsafe { Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr }) }
+}
+
 /// An instance, its first device and that device's compute queue.
 struct Context {
     instance: Instance,
@@ -371,14 +378,13 @@ unsafe fn record(
 /// Runs a program whose buffers fit `bindings`.
 ///
 /// # Errors
-/// The library does not load, or a call fails.
+/// A call fails.
 pub fn run(
-    library: &Path,
+    entry: &Entry,
     program: &Program,
     bindings: &Bindings,
 ) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
-    let entry = load(library)?;
-    let context = Context::new(&entry)?;
+    let context = Context::new(entry)?;
     if let Some((set, binding)) = bindings.keys().find(|(set, _)| *set >= context.most_sets) {
         return Err(HostError::Program(format!(
             "the shader's buffer {set}:{binding} is in a set beyond the device's {} (maxBoundDescriptorSets)",

@@ -99,6 +99,7 @@ fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))
 }

@@ -9,6 +9,7 @@ use super::named::Named;
 use super::rehearse::{rehearse, same};
 use super::watching::Watching;
 use crate::config::Mode;
+use crate::debugger;
 use crate::device::Device;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, Range};
@@ -45,6 +46,12 @@ pub fn dispatch(
     scheduler.tell = Some(&tell);
     let outcome = if config.mode == Mode::Explore {
         explored::dispatch(device, &mut state.memory, executed, named)
+    } else if debugger::is_installed() {
+        let (named, info) = (named(), check_info(device, executed));
+        let memory = &mut state.memory;
+        let (outcome, found) = debugger::dispatch(device, memory, executed, info, named.context());
+        scheduler.findings = found;
+        outcome
     } else {
         state.memory.begin_dispatch(check_info(device, executed));
         let prints = executed.prints;

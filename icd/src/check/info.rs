@@ -67,7 +67,7 @@ pub(super) fn check_info(
 }
 
 /// How executions in check mode go.
-pub(super) fn options(device: &Device) -> ModelledOptions<'_> {
+pub fn options(device: &Device) -> ModelledOptions<'_> {
     let config = &device.instance.config;
     ModelledOptions {
         widen: config.progress == ProgressModel::Fair,

@@ -19,4 +19,4 @@ mod rehearse;
 mod report;
 pub mod stages;
 pub mod state;
-mod watching;
+pub mod watching;

@@ -2,6 +2,7 @@
 
 use crate::boundary::entries;
 use crate::config::Notes;
+use crate::debugger;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
 use crate::entry::graphics;
@@ -30,6 +31,8 @@ pub struct Pipeline {
     plain: OnceLock<Option<Arc<Program>>>,
     /// The program that follows push constants, if a checked device runs it without all of them.
     unset: OnceLock<Option<Arc<Program>>>,
+    /// The program for a debugger.
+    debugged: OnceLock<Option<Arc<Program>>>,
     key: Key,
     handle: AtomicU64,
     /// Dispatches of it that were rehearsed, in check mode.
@@ -70,7 +73,13 @@ impl Pipeline {
         }
         if !left_out {
             let read = self.program.shader.push_constant_bytes as usize;
-            if push_unset.iter().take(read).all(|unset| *unset == 0) {
+            let all_set = push_unset.iter().take(read).all(|unset| *unset == 0);
+            if debugger::is_installed() {
+                let key = Key { push_unset: !all_set, ..self.key.clone() };
+                let program = self.debugged.get_or_init(|| compile_for(&key, true).ok());
+                return Ok(program.as_ref().unwrap_or(&self.program));
+            }
+            if all_set {
                 return Ok(&self.program);
             }
             let key = Key { push_unset: true, ..self.key.clone() };
@@ -86,6 +95,10 @@ impl Pipeline {
 }
 
 fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
+    compile_for(key, false)
+}
+
+fn compile_for(key: &Key, debugger: bool) -> Result<Arc<Program>, CompileError> {
     let options = CompileOptions {
         entry_point: key.entry_point.clone(),
         specialization: key.specialization.clone(),
@@ -93,7 +106,8 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
         modelled: key.modelled,
         push_unset: key.push_unset,
         notes: key.notes,
-        debug: false,
+        debug: debugger,
+        keep_variables: debugger,
     };
     match contain(|| pellucid_shader_interp::compile(&key.words, &options)) {
         Ok(outcome) => outcome.map(Arc::new),
@@ -214,6 +228,7 @@ unsafe fn create(
         program,
         plain: OnceLock::new(),
         unset: OnceLock::new(),
+        debugged: OnceLock::new(),
         key,
         handle: AtomicU64::new(0),
         rehearsed: AtomicU32::new(0),

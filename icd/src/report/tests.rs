@@ -36,6 +36,7 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         source: lines.then_some(SourcePosition { file: 0, line, column: 0 }),
         function: "main".into(),
         variable: variable.into(),
+        call: 0,
     };
     Shader {
         name: "main".into(),
@@ -341,6 +342,7 @@ fn a_declaration_is_told_once_with_all_accesses_that_it_serves() {
         source: Some(SourcePosition { file: 0, line, column: 0 }),
         function: "main".into(),
         variable: variable.into(),
+        call: 0,
     };
     shader.sites =
         vec![SiteInfo::default(), site(4, "flag"), site(6, "flag"), site(6, "flag"), site(7, "data")];

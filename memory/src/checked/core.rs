@@ -2,6 +2,7 @@
 
 use super::access_table::AccessTable;
 use super::explore::Exploring;
+use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::{AxiomContext, Report};
 use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
@@ -116,6 +117,8 @@ pub(super) struct Core {
     pub views: FxHashMap<(u64, u64), bool>,
     /// What an observer is told next.
     pub observed: Observed,
+    /// The value that a debugger has chosen for the next load.
+    pub choice: Option<Choice>,
     /// No cache of the order is asked.
     #[cfg(test)]
     pub only_order: bool,
@@ -400,8 +403,11 @@ impl Core {
             fresh,
         };
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
-        let loaded =
-            history.load(&load, newest, &mut floors, &mut |options| (dice % options as u64) as usize);
+        let chosen = self.chosen(who.agent, place).and_then(|value| {
+            history.candidates(&load, newest, &mut floors).iter().position(|found| found.value == value)
+        });
+        let mut pick = |options: usize| chosen.unwrap_or((dice % options as u64) as usize);
+        let loaded = history.load(&load, newest, &mut floors, &mut pick);
         let heads = self.heads_of(number, loaded.from, who.agent, &kind, bytes);
         let after = (kind.atomic && !heads.is_empty())
             .then(|| self.agents.after_reading(who.agent, &operation, &heads));
@@ -425,8 +431,17 @@ impl Core {
         loaded.value
     }
 
+    /// What a debugger wants an agent to read.
+    fn chosen(&self, agent: AgentId, place: &Where) -> Option<u32> {
+        let choice = self.choice.filter(|choice| choice.agent == agent && choice.word == place.word);
+        choice.map(|choice| choice.value)
+    }
+
     /// Which value a load of an agent prefers, and how often it may read the same old one.
     fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
+        if self.choice.is_some() && self.chosen(agent, place).is_some() {
+            return (ValuePolicy::Seeded, self.stale_budget);
+        }
         if self.values != ValuePolicy::Varied || !kind.atomic || self.stale_budget == 0 {
             return (self.values, self.stale_budget);
         }
@@ -494,8 +509,14 @@ impl Core {
     /// What the cell knows becomes a history. `newest` is the word in memory; of bytes that are not `held`
     /// nobody knows what they are.
     fn begin_history(&mut self, cell: &mut Cell, newest: u32, held: u8) {
-        let mut history = History::default();
         let now = self.next_sequence();
+        let history = self.history_of(cell, newest, held, now);
+        *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
+    }
+
+    /// What a cell without a history knows, as a history whose writes are numbered `now`.
+    pub(super) fn history_of(&self, cell: &Cell, newest: u32, held: u8, now: u64) -> History {
+        let mut history = History::default();
         let readers = || cell.readers.iter().zip(cell.reader_bytes).filter(|(reader, _)| reader.kind != 0);
         for (superseded, _) in readers().filter(|(reader, _)| self.kinds.get(reader.kind).write) {
             history.write(*superseded, held, cell.before, cell.before, ReleaseSequence::default(), now);
@@ -511,7 +532,7 @@ impl Core {
             // Those that are forgotten saw the newest write: who comes after one of them does not see less.
             history.seen(saw);
         }
-        *cell = Cell { history: self.histories.insert(history), ..Cell::EMPTY };
+        history
     }
 
     /// The heads that a read-modify-write meets, and their acquire effect. It reads the newest write.

@@ -72,6 +72,11 @@ impl Groups {
         self.groups.get_mut(*self.index.get(&workgroup)?)
     }
 
+    /// Whether a workgroup runs.
+    pub fn runs(&self, workgroup: u32) -> bool {
+        self.index.contains_key(&workgroup)
+    }
+
     /// From now on [`Groups::entered`] is this workgroup.
     pub fn enter(&mut self, workgroup: u32) {
         self.entered = self.index.get(&workgroup).copied().unwrap_or(usize::MAX);

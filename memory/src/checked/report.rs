@@ -86,6 +86,11 @@ impl Report {
         Report { most, ..Report::default() }
     }
 
+    /// The findings so far.
+    pub fn found(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// Forgets everything.
     pub fn take(&mut self) -> Vec<Finding> {
         self.known.clear();

@@ -24,6 +24,7 @@
 //! | `blocks` | where the state of agents is kept |
 //! | `operations` | fences, barriers and atomics |
 //! | `order` | the rules for one pair of accesses |
+//! | `standing` | how far a write is available and visible, for a debugger |
 //! | `shadow` | what dispatches remember of each word |
 
 mod agents;
@@ -36,6 +37,7 @@ mod order;
 mod release_sequence;
 mod shadow;
 mod slice;
+mod standing;
 mod topology;
 mod vector_clock;
 
@@ -49,5 +51,6 @@ pub use order::{Later, Order, Record, StaticAccess};
 pub use release_sequence::ReleaseSequence;
 pub use shadow::{Cell, CellRun, Histories, NOBODY, PAGE_BYTES, RUN, Shadow};
 pub use slice::{Pair, Slice, Space, Trace};
+pub use standing::Standing;
 pub use topology::{AgentId, Level, Topology};
 pub use vector_clock::{Time, VectorClock};

@@ -154,7 +154,13 @@ impl Order<'_> {
 
     /// Whether the write is available in the later agent's instance of `level` by an operation that happens
     /// before the later access.
-    fn available_at(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>, level: Level) -> bool {
+    pub(super) fn available_at(
+        &self,
+        write: &Record,
+        kind: &StaticAccess,
+        later: &Later<'_>,
+        level: Level,
+    ) -> bool {
         if kind.own() >= level as i8 && self.before(write, kind, later) {
             return true;
         }
@@ -198,7 +204,7 @@ impl Order<'_> {
     }
 
     /// Read-after-write.
-    fn write_before_read(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
+    pub(super) fn write_before_read(&self, write: &Record, kind: &StaticAccess, later: &Later<'_>) -> bool {
         let key = Key::new(class_index(kind.class), 0, kind.own());
         let visible = later.clocks.visible.get(key);
         visible.is_some_and(|clock| clock.get(write.agent) >= write.time) || self.sees(write, kind, later)

@@ -5,6 +5,9 @@
 //! operations). Everything is a function of the arguments: the order of units, the choice of the default
 //! scheduler and the memory system's answers depend on no host thread, address or hash order.
 
+pub mod debugged;
+
+use self::debugged::Debugger;
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
@@ -139,6 +142,7 @@ struct Run<'a, M: MemorySystem> {
     steps: u64,
     live_registers: Option<Live>,
     spinning: Spinning,
+    debugger: Option<&'a mut dyn Debugger<M>>,
 }
 
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends
@@ -153,6 +157,18 @@ pub fn dispatch<M: MemorySystem>(
     memory: &mut M,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
+) -> Result<(), Trap> {
+    start(program, grid, resources, memory, scheduler, options, None)
+}
+
+fn start<M: MemorySystem>(
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    memory: &mut M,
+    scheduler: &mut dyn Scheduler,
+    options: &ModelledOptions<'_>,
+    debugger: Option<&mut dyn Debugger<M>>,
 ) -> Result<(), Trap> {
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
@@ -184,6 +200,10 @@ pub fn dispatch<M: MemorySystem>(
         steps: 0,
         live_registers: None,
         spinning: Spinning::default(),
+        debugger: match debugger {
+            Some(debugger) => Some(debugger),
+            None => None,
+        },
     };
     run.all()
 }
@@ -377,9 +397,10 @@ impl<M: MemorySystem> Run<'_, M> {
     /// Runs unit `k` to its next visible operation.
     fn step(&mut self, k: usize) -> Result<Changed, Trap> {
         let (r, s, n) = self.slots[k];
+        let followed = self.is_followed(k);
         let resident = &mut self.residents[r];
         let workgroup = resident.workgroup;
-        let (identity, members, back_edges) = &mut resident.subgroups[s];
+        let (identity, members, _) = &mut resident.subgroups[s];
         self.memory.enter_subgroup(identity);
         let program = self.context.program;
         let fine = self.options.granularity.fine();
@@ -398,12 +419,16 @@ impl<M: MemorySystem> Run<'_, M> {
         member.strand.granted = !fine || stop_at(program, member.strand.pc).is_some();
         let control = Control { alone: false, every: fine };
         let step = match &mut member.watch {
+            _ if followed => self.followed((r, s, n))?,
             None => run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?,
             Some(watch) => {
                 let live = self.live_registers.get_or_insert_with(|| Live::new(program));
                 watch.follow(self.context, live, &mut member.strand, self.memory, &control)?
             }
         };
+        let resident = &mut self.residents[r];
+        let (identity, members, back_edges) = &mut resident.subgroups[s];
+        let member = &mut members[n];
         self.steps += 1;
         self.spinning.executed += 1;
         if step == Step::Done {

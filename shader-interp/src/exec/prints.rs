@@ -59,6 +59,11 @@ impl PrintLog {
         state.messages.entry(subgroup).or_default().push(Printed { site, text: text() });
     }
 
+    /// Forgets all messages: the dispatch begins again.
+    pub fn clear(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+    }
+
     /// The messages, and how many more there were.
     pub fn finish(self) -> (Vec<Printed>, u64) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);

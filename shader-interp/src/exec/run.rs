@@ -708,7 +708,20 @@ pub(super) fn run_one<M: MemorySystem>(
     control: &Control,
 ) -> Result<Step, Trap> {
     // Nothing stops before the instruction: neither its being visible nor the want of fuel.
-    strand.granted = true;
     strand.fuel = u32::MAX;
+    run_next(context, strand, memory, control)
+}
+
+/// Runs one instruction of `strand`, if there is fuel for it, visible or not.
+///
+/// # Errors
+/// The trap of a memory operation.
+pub(super) fn run_next<M: MemorySystem>(
+    context: &Context<'_>,
+    strand: &mut Strand,
+    memory: &mut M,
+    control: &Control,
+) -> Result<Step, Trap> {
+    strand.granted = true;
     interpret::<M, Baseline, true>(context, strand, memory, control, 0)
 }

@@ -76,6 +76,11 @@ impl Strand {
     pub fn private(&self) -> &[Lanes] {
         &self.private
     }
+
+    /// Private memory, to be changed between two instructions.
+    pub fn private_mut(&mut self) -> &mut [Lanes] {
+        &mut self.private
+    }
 }
 
 impl Strand {

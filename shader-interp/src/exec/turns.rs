@@ -249,7 +249,7 @@ impl Watch {
     }
 
     /// The strand is about to execute an instruction.
-    fn before(&mut self, context: &Context<'_>, live: &Live, strand: &Strand) {
+    pub fn before(&mut self, context: &Context<'_>, live: &Live, strand: &Strand) {
         let code = context.program;
         self.executed += 1;
         let inst = &code.code[strand.pc as usize];

@@ -178,6 +178,11 @@ pub(crate) fn loop_site(program: &Program, pc: u32) -> Site {
 
 /// What the memory operation at a strand's position accesses.
 pub(crate) fn operand(context: &Context<'_>, strand: &Strand) -> Option<Operand> {
+    operand_of(context, strand, strand.mask.trailing_zeros() as usize)
+}
+
+/// What the memory operation at a strand's position accesses for one lane.
+pub(crate) fn operand_of(context: &Context<'_>, strand: &Strand, lane: usize) -> Option<Operand> {
     let program = context.program;
     let inst = program.code.get(strand.pc as usize)?;
     let shape = inst.op.shape();
@@ -190,18 +195,18 @@ pub(crate) fn operand(context: &Context<'_>, strand: &Strand) -> Option<Operand>
         return None;
     };
     let kind = entry.atomic.map_or(AccessKind::Read, AccessKind::ReadModifyWrite);
-    let (place, value) = place(context, strand, entry, offset)?;
+    let (place, value) = place(context, strand, entry, offset, lane)?;
     Some(Operand { kind, atomic: entry.access.atomic, place, value })
 }
 
-/// Where the first running lane's access goes, and what flat memory holds there.
+/// Where a lane's access goes, and what flat memory holds there.
 fn place(
     context: &Context<'_>,
     strand: &Strand,
     entry: &MemoryEntry,
     (register, shift, immediate): (u32, u32, u32),
+    lane: usize,
 ) -> Option<(Place, Option<u64>)> {
-    let lane = strand.mask.trailing_zeros() as usize;
     let word = |register: u32| strand.vectors.get(register as usize)?.0.get(lane).copied();
     let low = word(register)? << (shift & 31);
     let offset = u64::from(low.wrapping_add(immediate));

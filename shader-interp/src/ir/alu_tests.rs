@@ -151,6 +151,7 @@ fn results(example: &Example, constant: bool) -> (Vec<u64>, bool) {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     };
     let program = code::generate(shader, &options).expect("code for the operation");
     let range = |k: u32, words: &[u32]| {

@@ -162,6 +162,21 @@ pub struct PrivateObject {
     pub size: u32,
     /// OpName, or "".
     pub name: String,
+    /// The variable's `Result <id>`; 0 for what the compiler made.
+    pub variable: u32,
+    /// The call that it belongs to, an index into [`Shader::calls`]; `None` for a Private variable.
+    pub call: Option<u32>,
+}
+
+/// A function that was inlined, for debug information.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// The function's name (OpName), or "".
+    pub function: String,
+    /// The call that holds the OpFunctionCall; its own index for the entry point.
+    pub caller: u32,
+    /// The OpFunctionCall; `Site(0)` for the entry point.
+    pub site: Site,
 }
 
 /// A Workgroup variable.
@@ -204,6 +219,8 @@ pub struct SiteInfo {
     pub function: String,
     /// The variable that an access goes through, such as `partial` (OpName), or "".
     pub variable: String,
+    /// With debug information: the call that it is in, an index into [`Shader::calls`].
+    pub call: u32,
 }
 
 /// A position in a source file.
@@ -249,6 +266,8 @@ pub struct Shader {
     pub values: Vec<Scalar>,
     /// For debug information: the values that results are made of.
     pub names: Vec<ValueName>,
+    /// For debug information: the functions that were inlined, the entry point's first.
+    pub calls: Vec<Call>,
     /// What runs.
     pub body: Region,
     /// Descriptor variables.

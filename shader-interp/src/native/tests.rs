@@ -251,6 +251,7 @@ impl Generator {
             push_unset: false,
             notes: false,
             debug: false,
+            keep_variables: false,
         };
         let mut code = Code::clone(&crate::compile(&words, &options).expect("a shader that compiles"));
         let end = self.code.len() as u32;

@@ -74,7 +74,13 @@ pub(super) fn instrument(shader: &mut Shader, b: &mut Builder, owners: &mut Vec<
         let (shadow, delta) = (shader.private.len() as u32, end.wrapping_sub(offset));
         objects.push(follow.then_some(Followed { offset, size, shadow, delta }));
         if follow {
-            shader.private.push(PrivateObject { offset: end, size, name: String::new() });
+            shader.private.push(PrivateObject {
+                offset: end,
+                size,
+                name: String::new(),
+                variable: 0,
+                call: None,
+            });
             owners.push(owners[k]);
             end = (end + size).next_multiple_of(8);
         }

@@ -36,13 +36,14 @@ impl Plan {
     }
 }
 
-/// Plans promotion, and compacts the objects that stay.
-pub(crate) fn plan(shader: &mut Shader, builder: &Builder, owners: &[Option<Label>]) -> Plan {
+/// Plans promotion, and compacts the objects that stay: the first `kept` ones do.
+pub(crate) fn plan(shader: &mut Shader, builder: &Builder, owners: &[Option<Label>], kept: usize) -> Plan {
     let mut plan = Plan { objects: std::mem::take(&mut shader.private), ..Plan::default() };
     let mut next = 0;
-    for object in &plan.objects {
-        plan.base.push((object.size <= MAX_BYTES).then_some(next));
-        if object.size <= MAX_BYTES {
+    for (k, object) in plan.objects.iter().enumerate() {
+        let promotes = k >= kept && object.size <= MAX_BYTES;
+        plan.base.push(promotes.then_some(next));
+        if promotes {
             next += object.size;
         }
     }

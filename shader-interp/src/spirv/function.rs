@@ -3,12 +3,14 @@
 use super::image::is_image;
 use super::lowerer::{Def, Lowerer};
 use super::module::ExtendedSet;
+use super::site::plain_name;
 use super::structure::Frame;
 use super::subgroup::is_subgroup;
 use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Node, Region, Scalar, SourcePosition, Values};
+use crate::ir::{Call, Node, Region, Scalar, SourcePosition, Values};
+use pellucid_memory::access::Site;
 use smallvec::SmallVec;
 use spirv::Op;
 
@@ -46,6 +48,13 @@ impl Lowerer<'_> {
         let cfg = self.cfg(function)?;
         let label = self.b.label();
         self.calls.push((function, label));
+        let caller = self.call;
+        if self.options.debug {
+            let name = plain_name(&self.module.name(self.module.functions[function].id));
+            let site = if self.inlined.is_empty() { Site(0) } else { self.b.site };
+            self.call = self.inlined.len() as u32;
+            self.inlined.push((label, Call { function: name, caller, site }));
+        }
         self.b.open();
         let mut frame = Frame::new(cfg, label);
         let line = self.sites.line;
@@ -53,6 +62,7 @@ impl Lowerer<'_> {
         self.sites.line = line;
         let body = self.b.close();
         self.calls.pop();
+        self.call = caller;
         let results: Values = result.iter().map(|&scalar| self.b.fresh(scalar)).collect();
         self.b.push(Node::Block { label, results: results.clone(), body });
         Ok(results)

@@ -8,7 +8,9 @@ use super::types::Types;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{Binding, FloatControls, ImageOperand, Label, Scalar, Value, ValueName, WorkgroupObject};
+use crate::ir::{
+    Binding, Call, FloatControls, ImageOperand, Label, Scalar, Value, ValueName, WorkgroupObject,
+};
 use crate::pass::builder::Builder;
 use crate::printf::{FormatError, PrintFormat};
 use pellucid_memory::access::Site;
@@ -103,6 +105,10 @@ pub(crate) struct Lowerer<'a> {
     pub cfgs: Vec<Option<Rc<Cfg>>>,
     /// Functions being inlined, outermost first: index, then the label of the instance.
     pub calls: Vec<(usize, Label)>,
+    /// With [`CompileOptions::debug`]: all functions that were inlined, with their labels, and which of them
+    /// is being inlined; else 0.
+    pub inlined: Vec<(Label, Call)>,
+    pub call: u32,
     /// Types of the values that they return.
     pub expected_returns: Vec<Vec<Scalar>>,
     pub depth: u32,
@@ -266,7 +272,7 @@ impl<'a> Lowerer<'a> {
     /// it goes through, or 0.
     pub fn site(&mut self, i: &Instruction<'_>, variable: u32) -> Site {
         let function = self.calls.last().map_or(0, |&(function, _)| self.module.functions[function].id);
-        self.sites.get(i, variable, function)
+        self.sites.get(i, variable, function, self.call)
     }
 
     /// True if every argument has the type that the first has.

@@ -37,7 +37,7 @@ mod words;
 
 use crate::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{Origins, PrivateObject, Region, Shader};
+use crate::ir::{Label, Origins, PrivateObject, Region, Shader};
 use crate::pass;
 use crate::pass::builder::Builder;
 use lowerer::{Def, Lowerer};
@@ -76,6 +76,8 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         sites,
         cfgs: vec![None; functions],
         calls: Vec::new(),
+        inlined: Vec::new(),
+        call: 0,
         expected_returns: Vec::new(),
         depth: 0,
         local_size: [1, 1, 1],
@@ -98,15 +100,21 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
 
 fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError> {
     let name_of = |variable| site::variable_name(&lowerer.module, variable);
-    let objects = lowerer
+    let inlined = &lowerer.inlined;
+    let owner =
+        |owner: Option<Label>| Some(inlined.iter().position(|(label, _)| Some(*label) == owner)? as u32);
+    let objects: Vec<_> = lowerer
         .objects
         .iter()
         .map(|object| PrivateObject {
             offset: object.offset,
             size: object.size,
             name: name_of(object.variable),
+            variable: object.variable,
+            call: owner(object.owner),
         })
         .collect();
+    let kept = if lowerer.options.keep_variables { objects.len() } else { 0 };
     let named = lowerer.named_variables();
     let owners: Vec<_> = lowerer.objects.iter().map(|object| object.owner).collect();
     let shader = Shader {
@@ -114,6 +122,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         stage: lowerer.module.stage,
         values: Vec::new(),
         names: lowerer.names,
+        calls: lowerer.inlined.into_iter().map(|(_, call)| call).collect(),
         body,
         bindings: lowerer.bindings,
         workgroup: lowerer.workgroup,
@@ -135,7 +144,8 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         prints: lowerer.prints,
         malformed_prints: lowerer.malformed_prints,
     };
-    let mut shader = pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled)?;
+    let mut shader =
+        pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled, kept)?;
     let mut used = vec![false; lowerer.sites.len()];
     shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
     shader.malformed_prints.iter().for_each(|(site, ..)| used[site.0 as usize] = true);

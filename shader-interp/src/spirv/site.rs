@@ -16,12 +16,13 @@ struct Raw {
     variable: u32,
     function: u32,
     source: Option<SourcePosition>,
+    call: u32,
 }
 
 /// The table under construction. Site 0 is none.
 pub(crate) struct Sites {
     raw: Vec<Raw>,
-    known: FxHashMap<(u32, u32), Site>,
+    known: FxHashMap<(u32, u32, u32), Site>,
     /// File, line and column that hold for the next instruction.
     pub line: Option<SourcePosition>,
     /// The line of the last instruction that had one, and its function.
@@ -48,7 +49,7 @@ impl Sites {
     /// A table with site 0 and the files that OpSource names.
     pub fn new(module: &Module<'_>) -> Sites {
         let mut sites = Sites {
-            raw: vec![Raw { word: 0, variable: 0, function: 0, source: None }],
+            raw: vec![Raw { word: 0, variable: 0, function: 0, source: None, call: 0 }],
             known: FxHashMap::default(),
             line: None,
             last: None,
@@ -97,9 +98,9 @@ impl Sites {
         self.file_of.get(&source).copied()
     }
 
-    /// The site of an instruction; inlined copies share it.
-    pub fn get(&mut self, i: &Instruction<'_>, variable: u32, function: u32) -> Site {
-        if let Some(&site) = self.known.get(&(i.word, variable)) {
+    /// The site of an instruction; inlined copies of the same `call` share it.
+    pub fn get(&mut self, i: &Instruction<'_>, variable: u32, function: u32, call: u32) -> Site {
+        if let Some(&site) = self.known.get(&(i.word, variable, call)) {
             return site;
         }
         let site = Site(self.raw.len() as u32);
@@ -109,8 +110,8 @@ impl Sites {
         // Lines end with a block. What compilers leave without one behind a selection belongs to the
         // statement of the selection.
         let before = self.last.filter(|(of, _)| *of == function).map(|(_, line)| line);
-        self.raw.push(Raw { word: i.word, variable, function, source: self.line.or(before) });
-        self.known.insert((i.word, variable), site);
+        self.raw.push(Raw { word: i.word, variable, function, source: self.line.or(before), call });
+        self.known.insert((i.word, variable, call), site);
         site
     }
 
@@ -164,6 +165,7 @@ fn info(module: &Module<'_>, raw: &Raw) -> SiteInfo {
         source: raw.source,
         function: plain_name(&module.name(raw.function)),
         variable: variable_name(module, raw.variable),
+        call: raw.call,
     }
 }
 
@@ -187,7 +189,7 @@ pub(crate) fn variable_name(module: &Module<'_>, variable: u32) -> String {
 }
 
 /// A function's name without the signature that glslang appends.
-fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     name.split('(').next().unwrap_or("").to_owned()
 }
 

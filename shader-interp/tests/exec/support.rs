@@ -102,6 +102,7 @@ pub fn options(subgroup_size: u32) -> CompileOptions {
         push_unset: false,
         notes: false,
         debug: false,
+        keep_variables: false,
     }
 }
 

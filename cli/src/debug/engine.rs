@@ -1,0 +1,861 @@
+//! The debugger itself: it runs a dispatch up to where its front end wants to be, forward and backward.
+//!
+//! A position is a turn of the schedule and an instruction of that turn. An execution is a function of the
+//! seed, the options and what was chosen in it, so that going back is running again: turns that nobody wants
+//! to see run as fast as check mode does, and only those near the goal are stepped.
+
+use super::target::{Spot, Target, Who};
+use super::types::Types;
+use super::values::Eyes;
+use pellucid_memory::access::Site;
+use pellucid_memory::checked::CheckedMemory;
+use pellucid_memory::checked::inspect::Chosen;
+use pellucid_memory::finding::{AccessKind, Finding};
+use pellucid_memory::scope::StorageClasses;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::exec::modelled::Unit;
+use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment, Standing};
+use pellucid_shader_interp::exec::waiting::Operand;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use vulkan_pellucid::debugger::{Debugged, Debugger, Turns};
+
+/// Where an execution is: before an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Turn of the schedule, from 0.
+    pub turn: u64,
+    /// Instruction of the turn, from 0.
+    pub index: u64,
+}
+
+impl Position {
+    /// Behind all others.
+    pub const END: Position = Position { turn: u64::MAX, index: 0 };
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Position::END => write!(f, "end"),
+            Position { turn, index } => write!(f, "{turn}.{index}"),
+        }
+    }
+}
+
+/// A moment of a dispatch, or its end.
+pub enum At<'x, 'm, 'a> {
+    /// Between two instructions.
+    Moment(&'x mut Moment<'m, 'a, CheckedMemory>),
+    /// Nothing runs any more.
+    End(&'x mut CheckedMemory),
+}
+
+impl At<'_, '_, '_> {
+    /// The memory.
+    pub fn memory(&mut self) -> &mut CheckedMemory {
+        match self {
+            At::Moment(moment) => moment.memory,
+            At::End(memory) => memory,
+        }
+    }
+
+    /// The strand and the lane of an invocation that runs.
+    pub fn standing(&self, who: Who) -> Option<(Standing<'_>, usize)> {
+        let At::Moment(moment) = self else { return None };
+        moment.strands().find_map(|standing| Some(lane_of(&standing, who).map(|lane| (standing, lane)))?)
+    }
+
+    /// What an invocation does next to memory that others may see.
+    pub fn access(&self, who: Who) -> Option<Operand> {
+        let At::Moment(moment) = self else { return None };
+        let (standing, lane) = self.standing(who)?;
+        let runs = standing.strand.mask() >> lane & 1 != 0 && !standing.at_barrier;
+        if runs { moment.access(standing.strand, lane) } else { None }
+    }
+}
+
+/// The lane of an invocation in a strand.
+fn lane_of(standing: &Standing<'_>, who: Who) -> Option<usize> {
+    let identity = standing.identity;
+    if identity.workgroup != who.workgroup {
+        return None;
+    }
+    let lane = who.local_index.checked_sub(identity.first_local_index).filter(|lane| *lane < 32)?;
+    (standing.strand.live() >> lane & 1 != 0).then_some(lane as usize)
+}
+
+/// Which accesses a data breakpoint is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accesses {
+    /// Stores and read-modify-writes.
+    Write,
+    /// Loads and read-modify-writes.
+    Read,
+    /// All.
+    Any,
+}
+
+/// Bytes of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The workgroup whose memory it is in; `None`: device memory.
+    pub workgroup: Option<u32>,
+    /// First byte: device address, or offset into workgroup memory.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What a breakpoint waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One of these instructions, at which a line begins.
+    Line {
+        /// What the user named.
+        shown: String,
+        /// Ascending.
+        pcs: Vec<u32>,
+    },
+    /// An access.
+    Data {
+        /// What the user named.
+        shown: String,
+        /// Where.
+        range: Range,
+        /// Which.
+        accesses: Accesses,
+    },
+}
+
+/// A breakpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakpoint {
+    /// Its number.
+    pub id: u32,
+    /// What it waits for.
+    pub place: Place,
+    /// What has to hold for the invocation.
+    pub condition: Option<String>,
+    /// The only invocation that it is for.
+    pub who: Option<Who>,
+}
+
+/// Something that the user changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The next instruction of an invocation reads this.
+    Read(Chosen),
+    /// A word of an invocation's private memory, and the bits of it that change.
+    Private(Who, u32, u32, u32),
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// To a breakpoint or a finding.
+    Continue,
+    /// To another line, in functions that are called, too.
+    In,
+    /// To another line of the same function.
+    Over,
+    /// Out of the function.
+    Out,
+    /// One instruction of the invocation.
+    Instruction,
+    /// One line of any part of its subgroup.
+    Subgroup,
+    /// One line of every subgroup of its workgroup that can run.
+    Workgroup,
+    /// To a write of these bytes.
+    Wrote(Range),
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// Go on, backward if so.
+    Move(Motion, bool),
+    /// Go there.
+    To(Position),
+    /// Come here again, with what was changed.
+    Again,
+    /// Let this dispatch run to its end and the program go on.
+    Leave,
+    /// End the program.
+    Quit,
+}
+
+/// Why a dispatch stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// At its first instruction.
+    Entry,
+    /// A motion is done.
+    Step,
+    /// A breakpoint, by its number.
+    Breakpoint(u32),
+    /// A data breakpoint.
+    Data(u32),
+    /// The access that is next is the second one of a finding, by its index.
+    Finding(usize),
+    /// The front end asked for it.
+    Pause,
+    /// The position that was asked for.
+    Position,
+    /// The write that was asked for is next.
+    Wrote,
+    /// There is nothing of that kind earlier.
+    Start,
+    /// There is no write of these bytes earlier.
+    NeverWritten,
+    /// The invocation has ended.
+    Gone,
+    /// The dispatch has ended: why, if not well.
+    Ended(Option<String>),
+}
+
+/// What outlives a stop.
+#[derive(Default)]
+pub struct Session {
+    /// In the order of their numbers.
+    pub breakpoints: Vec<Breakpoint>,
+    /// The number of the last breakpoint.
+    pub numbered: u32,
+    /// Findings stop the dispatch.
+    pub ignore_findings: bool,
+    /// Whose variables are shown, and who steps.
+    pub focus: Who,
+    /// The finding that is about to happen.
+    pub next: Option<Finding>,
+    /// It has stopped once.
+    pub reached: bool,
+    /// The frame that is looked at, 0 for the innermost.
+    pub frame: usize,
+    /// What was changed where.
+    pub edits: BTreeMap<Position, Vec<Edit>>,
+    /// Turns that were given to a subgroup: where, the scheduler's choice, workgroup and subgroup.
+    pub turns: BTreeMap<Position, (u64, (u32, u32))>,
+}
+
+/// A dispatch that has stopped.
+pub struct Stop<'s, 'x, 'm, 'a, 't> {
+    /// What is debugged.
+    pub target: &'s Target<'t>,
+    /// What outlives the stop.
+    pub session: &'s mut Session,
+    /// The moment.
+    pub at: At<'x, 'm, 'a>,
+    /// Why.
+    pub reason: Reason,
+    /// Where.
+    pub here: Position,
+    /// The number of the scheduler's next choice.
+    pub choice: u64,
+}
+
+impl<'t, 'm, 'a, 'x> Stop<'_, 'x, 'm, 'a, 't> {
+    /// The eyes of the invocation in focus.
+    pub fn eyes(&mut self) -> Eyes<'_, 't, 'a, 'm, 'x> {
+        Eyes { target: self.target, at: &mut self.at, who: self.session.focus, frame: self.session.frame }
+    }
+
+    /// Where an invocation stands: at the barrier that it waits for, if it waits.
+    pub fn spot(&self, who: Who) -> Option<Spot> {
+        let (standing, _) = self.at.standing(who)?;
+        self.target.spot(standing.strand.pc().saturating_sub(u32::from(standing.at_barrier)))
+    }
+
+    /// What was found so far, and what is about to be.
+    pub fn findings(&mut self) -> Vec<Finding> {
+        let found = self.at.memory().found();
+        let found = found.iter().filter(|finding| !finding.accesses.is_empty()).cloned();
+        let next = matches!(self.reason, Reason::Finding(_)).then(|| self.session.next.clone()).flatten();
+        found.chain(next).collect()
+    }
+
+    /// Changes something here; what was changed later is forgotten.
+    pub fn edit(&mut self, edit: Edit) {
+        self.forget_later();
+        if let At::Moment(moment) = &mut self.at {
+            apply(moment, &edit);
+        }
+        self.session.edits.entry(self.here).or_default().push(edit);
+    }
+
+    /// Gives the next choice of the scheduler to a subgroup.
+    pub fn give_turn(&mut self, workgroup: u32, subgroup: u32) {
+        self.forget_later();
+        self.session.turns.insert(self.here, (self.choice, (workgroup, subgroup)));
+    }
+
+    fn forget_later(&mut self) {
+        let here = self.here;
+        self.session.edits.retain(|at, _| *at <= here);
+        self.session.turns.retain(|at, _| *at < here);
+    }
+}
+
+fn apply(moment: &mut Moment<'_, '_, CheckedMemory>, edit: &Edit) {
+    match edit {
+        Edit::Read(chosen) => moment.memory.choose(Some(*chosen)),
+        Edit::Private(who, word, bits, mask) => {
+            let found = moment.strands().find_map(|standing| {
+                lane_of(&standing, *who).map(|lane| (standing.identity.subgroup, standing.number, lane))
+            });
+            let Some((subgroup, number, lane)) = found else { return };
+            if let Some(strand) = moment.strand_mut(who.workgroup, subgroup, number)
+                && let Some(lanes) = strand.private_mut().get_mut(*word as usize)
+            {
+                lanes.0[lane] = lanes.0[lane] & !mask | bits & mask;
+            }
+        }
+    }
+}
+
+/// What talks to the user.
+pub trait Front: Send {
+    /// The dispatch has stopped.
+    fn stopped(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>) -> Resume;
+
+    /// Whether the user wants it to stop.
+    fn interrupts(&mut self) -> bool;
+}
+
+/// From where a motion starts.
+#[derive(Clone, Debug)]
+struct Start {
+    at: Position,
+    spot: Option<Spot>,
+    /// What the invocation in focus executed last.
+    pc: Option<u32>,
+    /// Of a motion of a workgroup: its subgroups that have not moved, and where they stood.
+    left: BTreeMap<u32, Option<Spot>>,
+}
+
+#[derive(Clone, Debug)]
+enum Goal {
+    /// This position, for this reason.
+    At(Position, Reason, Option<Who>),
+    /// The first stop after the start.
+    Forward(Motion, Start),
+    /// The last one before the start.
+    Backward(Motion, Start, Option<(Position, Reason, Who)>),
+    Entry,
+    Leave,
+}
+
+/// A run towards a goal.
+struct Runner<'r, 't> {
+    session: &'r mut Session,
+    front: &'r mut dyn Front,
+    target: &'r Target<'t>,
+    turns: &'r Turns,
+    goal: Goal,
+    /// Findings so far, and those at which it has stopped.
+    found: usize,
+    seen: usize,
+    previous: Option<(Position, Who)>,
+    choosing: bool,
+    polled: u32,
+    /// The only finding that matters until it is there.
+    wanted: Option<Wanted>,
+    /// Run again towards this goal; with so many findings at which it has stopped.
+    again: Option<(Goal, usize)>,
+    quit: bool,
+}
+
+const AGAIN: &str = "the debugger runs it again";
+
+/// Instructions between two looks at whether the user wants a stop.
+const POLL: u32 = 1 << 12;
+
+impl Follows<CheckedMemory> for Runner<'_, '_> {
+    fn follows(&mut self, turn: u64, unit: &Unit) -> bool {
+        let edited = || {
+            let first = Position { turn, index: 0 };
+            self.session.edits.range(first..).next().is_some_and(|(at, _)| at.turn == turn)
+        };
+        match &self.goal {
+            Goal::At(at, ..) => turn >= at.turn || edited(),
+            Goal::Forward(..) | Goal::Entry => true,
+            Goal::Backward(Motion::In | Motion::Over | Motion::Out | Motion::Instruction, start, _) => {
+                unit.workgroup == self.session.focus.workgroup || turn >= start.at.turn || edited()
+            }
+            Goal::Backward(..) => true,
+            Goal::Leave => edited(),
+        }
+    }
+
+    fn before(&mut self, moment: &mut Moment<'_, '_, CheckedMemory>) -> Result<(), Trap> {
+        let here = Position { turn: moment.turn, index: moment.index };
+        if std::mem::take(&mut self.choosing) {
+            moment.memory.choose(None);
+        }
+        let found = moment.memory.found().iter().filter(|finding| !finding.accesses.is_empty()).count();
+        let fresh = (found > self.found.max(self.seen)).then_some(self.found.max(self.seen));
+        self.found = found;
+        if let (Some(index), Some((at, who)), false) = (fresh, self.previous, self.session.ignore_findings) {
+            let reason = Reason::Finding(index);
+            let wanted = self.is_wanted(moment.memory, index);
+            let mut all = moment.memory.found().iter().filter(|finding| !finding.accesses.is_empty());
+            let next = all.nth(index).cloned();
+            match &mut self.goal {
+                Goal::Forward(..) if !wanted => self.seen = found,
+                Goal::Forward(..) => {
+                    self.session.next = next;
+                    return self.restart(Goal::At(at, reason, Some(who)), found);
+                }
+                Goal::Backward(Motion::Continue, start, last) if at < start.at => {
+                    *last = Some((at, reason, who));
+                    self.session.next = next;
+                }
+                _ => {}
+            }
+        }
+        let (mask, who, pc) = {
+            let standing = moment.current();
+            let lane = standing.strand.mask().trailing_zeros().min(31);
+            let (workgroup, local_index) =
+                (standing.identity.workgroup, standing.identity.first_local_index + lane);
+            (standing.strand.mask(), Who { workgroup, local_index }, standing.strand.pc())
+        };
+        if mask == 0 {
+            return Ok(());
+        }
+        self.previous = Some((here, who));
+        if let Some(edits) = self.session.edits.get(&here) {
+            for edit in edits {
+                apply(moment, edit);
+                self.choosing |= matches!(edit, Edit::Read(_));
+            }
+        }
+        self.polled += 1;
+        if self.polled >= POLL {
+            self.polled = 0;
+            if self.front.interrupts() {
+                return self.stop(moment, here, Reason::Pause, Some(who));
+            }
+        }
+        match &self.goal {
+            Goal::Leave => Ok(()),
+            Goal::Entry => self.stop(moment, here, Reason::Entry, Some(who)),
+            Goal::At(at, reason, who) => {
+                if here < *at {
+                    return Ok(());
+                }
+                let (reason, who) = (reason.clone(), *who);
+                self.stop(moment, here, reason, who)
+            }
+            Goal::Forward(motion, start) => {
+                if here <= start.at {
+                    return Ok(());
+                }
+                let motion = *motion;
+                let reached = self.reached(moment, motion, pc, false);
+                match self.hit(moment, pc, motion).map_err(Trap::Stopped)?.or(reached) {
+                    Some((reason, who)) => self.stop(moment, here, reason, Some(who)),
+                    None => Ok(()),
+                }
+            }
+            Goal::Backward(motion, start, _) => {
+                if here >= start.at {
+                    return self.search_ends();
+                }
+                let motion = *motion;
+                let hit = match motion {
+                    Motion::Continue | Motion::Wrote(_) => {
+                        self.hit(moment, pc, motion).map_err(Trap::Stopped)?
+                    }
+                    _ => self.reached(moment, motion, pc, true),
+                };
+                if let (Some((reason, who)), Goal::Backward(_, _, last)) = (hit, &mut self.goal) {
+                    *last = Some((here, reason, who));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Runner<'_, '_> {
+    fn restart(&mut self, goal: Goal, seen: usize) -> Result<(), Trap> {
+        self.again = Some((goal, seen));
+        Err(Trap::Stopped(AGAIN.to_owned()))
+    }
+
+    /// Whether a finding is the one that is wanted, or one that need not be.
+    fn is_wanted(&self, memory: &CheckedMemory, index: usize) -> bool {
+        let Some(wanted) = self.wanted.as_ref().filter(|_| !self.session.reached) else { return true };
+        let found = memory.found().iter().filter(|finding| !finding.accesses.is_empty());
+        let sites = &self.target.program.shader.sites;
+        let word = |site: Site| sites.get(site.0 as usize).map_or(0, |site| u64::from(site.word));
+        found.skip(index).any(|finding| {
+            let words: Vec<u64> = finding.accesses.iter().map(|access| word(access.site)).collect();
+            finding.id.name() == wanted.id && words == wanted.words
+        })
+    }
+
+    fn search_ends(&mut self) -> Result<(), Trap> {
+        let Goal::Backward(motion, _, last) = &self.goal else { return Ok(()) };
+        let none = if matches!(motion, Motion::Wrote(_)) { Reason::NeverWritten } else { Reason::Start };
+        let (goal, seen) = match (last.clone(), motion) {
+            (Some((at, reason, who)), _) => {
+                let seen = if let Reason::Finding(index) = reason { index + 1 } else { 0 };
+                (Goal::At(at, reason, Some(who)), seen)
+            }
+            (None, Motion::Wrote(_)) => {
+                let Goal::Backward(_, start, _) = &self.goal else { return Ok(()) };
+                (Goal::At(start.at, none, None), self.seen)
+            }
+            (None, _) => (Goal::At(Position::default(), none, None), 0),
+        };
+        self.restart(goal, seen)
+    }
+
+    /// Asks the front end what to do here.
+    fn stop(
+        &mut self,
+        moment: &mut Moment<'_, '_, CheckedMemory>,
+        here: Position,
+        reason: Reason,
+        who: Option<Who>,
+    ) -> Result<(), Trap> {
+        let gone = |who: Who, moment: &Moment<'_, '_, CheckedMemory>| {
+            !moment.strands().any(|standing| lane_of(&standing, who).is_some())
+        };
+        let own = reason != Reason::Position && reason != Reason::Step;
+        match who {
+            Some(who) if own || gone(self.session.focus, moment) => self.session.focus = who,
+            _ => {}
+        }
+        if gone(self.session.focus, moment)
+            && let Some((_, who)) = self.previous
+        {
+            self.session.focus = who;
+        }
+        self.session.frame = 0;
+        self.session.reached = true;
+        self.seen = self.seen.max(self.found);
+        let choice = self.turns.made.load(Ordering::Relaxed);
+        let session = &mut *self.session;
+        let mut stop = Stop { target: self.target, session, at: At::Moment(moment), reason, here, choice };
+        let resume = self.front.stopped(&mut stop);
+        self.choosing |= self
+            .session
+            .edits
+            .get(&here)
+            .is_some_and(|edits| edits.iter().any(|edit| matches!(edit, Edit::Read(_))));
+        match resume {
+            Resume::Move(motion, back) => {
+                let start = self.start(moment, here);
+                if back {
+                    self.restart(Goal::Backward(motion, start, None), 0)
+                } else {
+                    self.goal = Goal::Forward(motion, start);
+                    Ok(())
+                }
+            }
+            Resume::To(at) => self.restart(Goal::At(at, Reason::Position, None), 0),
+            Resume::Again => {
+                let seen = self.seen;
+                self.restart(Goal::At(here, Reason::Position, None), seen)
+            }
+            Resume::Leave => {
+                self.goal = Goal::Leave;
+                Ok(())
+            }
+            Resume::Quit => {
+                self.quit = true;
+                Err(Trap::Stopped("the debugger has ended it".to_owned()))
+            }
+        }
+    }
+
+    fn start(&self, moment: &Moment<'_, '_, CheckedMemory>, at: Position) -> Start {
+        let focus = self.session.focus;
+        let own = moment.strands().find(|standing| lane_of(standing, focus).is_some());
+        let pc = own.as_ref().map_or(0, |standing| standing.strand.pc());
+        let current = moment.current();
+        let runs = lane_of(&current, focus).is_some_and(|lane| current.strand.mask() >> lane & 1 != 0);
+        let ours = moment.strands().filter(|standing| standing.identity.workgroup == focus.workgroup);
+        let left = ours.map(|of| (of.identity.subgroup, self.target.spot(of.strand.pc()))).collect();
+        Start { at, spot: self.target.spot(pc), pc: runs.then_some(pc), left }
+    }
+
+    /// Whether a motion ends here; `back`: for the way back.
+    fn reached(
+        &mut self,
+        moment: &Moment<'_, '_, CheckedMemory>,
+        motion: Motion,
+        pc: u32,
+        back: bool,
+    ) -> Option<(Reason, Who)> {
+        let (Goal::Forward(_, start) | Goal::Backward(_, start, _)) = &mut self.goal else { return None };
+        let focus = self.session.focus;
+        let current = moment.current();
+        let step = Some((Reason::Step, focus));
+        let spot = self.target.spot(pc);
+        match motion {
+            Motion::Continue | Motion::Wrote(_) => return None,
+            Motion::Workgroup | Motion::Subgroup if current.identity.workgroup != focus.workgroup => {
+                return None;
+            }
+            Motion::Subgroup => {
+                let (size, subgroup) = (self.target.program.subgroup_size, current.identity.subgroup);
+                let own = focus.local_index / size == subgroup;
+                let from = start.left.get(&subgroup).copied().flatten();
+                let moved =
+                    if back { self.target.begins(pc) } else { self.target.begins(pc) && spot != from };
+                return if own && moved { step } else { None };
+            }
+            Motion::Workgroup => {
+                if back {
+                    return if self.target.begins(pc) { step } else { None };
+                }
+                let subgroup = current.identity.subgroup;
+                if start.left.get(&subgroup).is_some_and(|from| *from != spot) {
+                    start.left.remove(&subgroup);
+                }
+                let can: BTreeSet<u32> = moment
+                    .strands()
+                    .filter(|of| of.identity.workgroup == focus.workgroup && !of.at_barrier)
+                    .map(|of| of.identity.subgroup)
+                    .collect();
+                start.left.retain(|subgroup, _| can.contains(subgroup));
+                return if start.left.is_empty() { step } else { None };
+            }
+            Motion::In | Motion::Over | Motion::Out | Motion::Instruction => {}
+        }
+        let Some(lane) = lane_of(&current, focus).filter(|lane| current.strand.mask() >> lane & 1 != 0)
+        else {
+            if !back && moment.index == 0 {
+                let alive = moment.strands().any(|standing| lane_of(&standing, focus).is_some());
+                if !alive {
+                    let who = Who {
+                        workgroup: current.identity.workgroup,
+                        local_index: current.identity.first_local_index
+                            + current.strand.mask().trailing_zeros(),
+                    };
+                    return Some((Reason::Gone, who));
+                }
+            }
+            return None;
+        };
+        let _ = lane;
+        if motion == Motion::Instruction {
+            return step;
+        }
+        let (spot, from) = (spot?, start.spot);
+        let outer =
+            from.is_some_and(|from| from.call != spot.call && self.target.is_within(from.call, spot.call));
+        let inner =
+            from.is_some_and(|from| from.call != spot.call && self.target.is_within(spot.call, from.call));
+        let before = start.pc.replace(pc);
+        let moved = if back {
+            self.target.begins(pc)
+        } else {
+            Some(spot) != from || (self.target.begins(pc) && before.is_some_and(|before| pc <= before))
+        };
+        let ends = match motion {
+            Motion::Out => outer,
+            Motion::Over => moved && !inner,
+            _ => moved,
+        };
+        if ends { step } else { None }
+    }
+
+    /// The breakpoint that the instruction hits.
+    fn hit(
+        &mut self,
+        moment: &mut Moment<'_, '_, CheckedMemory>,
+        pc: u32,
+        motion: Motion,
+    ) -> Result<Option<(Reason, Who)>, String> {
+        if let Motion::Wrote(range) = motion {
+            let who = touches(moment, &range, Accesses::Write, None).first().copied();
+            return Ok(who.map(|who| (Reason::Wrote, who)));
+        }
+        for k in 0..self.session.breakpoints.len() {
+            let of = &self.session.breakpoints[k];
+            let (id, who) = (of.id, of.who);
+            let (reason, lanes) = match &of.place {
+                Place::Line { pcs, .. } if pcs.binary_search(&pc).is_ok() => {
+                    (Reason::Breakpoint(id), running(moment, who))
+                }
+                Place::Line { .. } => continue,
+                Place::Data { range, accesses, .. } => {
+                    (Reason::Data(id), touches(moment, range, *accesses, who))
+                }
+            };
+            let Some(first) = lanes.first().copied() else { continue };
+            let Some(condition) = of.condition.clone() else {
+                let focus = self.session.focus;
+                let who = if lanes.contains(&focus) { focus } else { first };
+                return Ok(Some((reason, who)));
+            };
+            for who in lanes {
+                let mut at = At::Moment(moment);
+                let mut eyes = Eyes { target: self.target, at: &mut at, who, frame: 0 };
+                if eyes.holds(&condition).unwrap_or(false) {
+                    return Ok(Some((reason, who)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The invocations that run the instruction.
+fn running(moment: &Moment<'_, '_, CheckedMemory>, only: Option<Who>) -> Vec<Who> {
+    let standing = moment.current();
+    let mask = standing.strand.mask();
+    let who = (0..32).filter(|lane| mask >> lane & 1 != 0).map(|lane| Who {
+        workgroup: standing.identity.workgroup,
+        local_index: standing.identity.first_local_index + lane,
+    });
+    who.filter(|who| only.is_none_or(|only| only == *who)).collect()
+}
+
+/// Those of them that access some of the bytes.
+fn touches(
+    moment: &Moment<'_, '_, CheckedMemory>,
+    range: &Range,
+    accesses: Accesses,
+    only: Option<Who>,
+) -> Vec<Who> {
+    let standing = moment.current();
+    let first = standing.strand.mask().trailing_zeros() as usize % 32;
+    if moment.access(standing.strand, first).is_none() {
+        return Vec::new();
+    }
+    let hits = |who: &Who| {
+        let lane = (who.local_index - standing.identity.first_local_index) as usize;
+        let Some(operand) = moment.access(standing.strand, lane) else { return false };
+        let kind = match operand.kind {
+            AccessKind::Read => accesses != Accesses::Write,
+            AccessKind::Write => accesses != Accesses::Read,
+            AccessKind::ReadModifyWrite(_) => true,
+        };
+        let shared = operand.place.class == StorageClasses::WORKGROUP;
+        let space = shared.then_some(who.workgroup);
+        let (start, end) = (operand.place.address, operand.place.address + u64::from(operand.place.size));
+        kind && space == range.workgroup && start < range.address + range.bytes && range.address < end
+    };
+    running(moment, only).into_iter().filter(hits).collect()
+}
+
+/// The debugger of a process: a front end, and the dispatches that it is for.
+pub struct Engine {
+    front: Box<dyn Front>,
+    types: Types,
+    session: Session,
+    /// Dispatches that are not looked at before the first that is.
+    skip: u32,
+    /// Run to the first finding before the first stop.
+    to_finding: bool,
+    wanted: Option<Wanted>,
+}
+
+/// The finding at which to stop first.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// What kind of finding.
+    pub id: String,
+    /// The words of the module where the instructions of its accesses begin.
+    pub words: Vec<u64>,
+}
+
+impl Engine {
+    /// A debugger of the shader in `words`. It leaves `skip` dispatches alone; `to_finding`: it stops first
+    /// where the first finding is.
+    pub fn new(
+        front: Box<dyn Front>,
+        words: &[u32],
+        skip: u32,
+        to_finding: bool,
+        wanted: Option<Wanted>,
+    ) -> Engine {
+        let (types, session) = (Types::new(words), Session::default());
+        Engine { front, types, session, skip, to_finding, wanted }
+    }
+}
+
+impl Debugger for Engine {
+    fn dispatch(&mut self, dispatch: &mut Debugged<'_>) -> Result<(), Trap> {
+        let Engine { front, types, session, .. } = self;
+        let (program, grid, resources) = (dispatch.program(), dispatch.grid(), dispatch.resources());
+        let target = Target::new(program, grid, resources, dispatch.context, types);
+        let start = Start { at: Position::default(), spot: None, pc: None, left: BTreeMap::new() };
+        let mut goal = if dispatch.context.number < self.skip {
+            Goal::Leave
+        } else if self.to_finding {
+            Goal::Forward(Motion::Continue, start.clone())
+        } else {
+            Goal::Entry
+        };
+        let mut seen = 0;
+        session.edits.clear();
+        session.turns.clear();
+        loop {
+            let turns = Turns { given: session.turns.values().copied().collect(), ..Turns::default() };
+            let mut runner = Runner {
+                session: &mut *session,
+                front: &mut **front,
+                target: &target,
+                turns: &turns,
+                goal,
+                found: 0,
+                seen,
+                previous: None,
+                choosing: false,
+                polled: 0,
+                wanted: self.wanted.clone(),
+                again: None,
+                quit: false,
+            };
+            let outcome = dispatch.run(&turns, &mut runner);
+            dispatch.memory().choose(None);
+            if runner.quit {
+                std::process::exit(0);
+            }
+            if runner.again.is_none() && matches!(runner.goal, Goal::Backward(..)) {
+                // It ended before it came to where the search began.
+                let _ = runner.search_ends();
+            }
+            if runner.again.is_none()
+                && let (Some((at, who)), Goal::Forward(..), false) =
+                    (runner.previous, &runner.goal, runner.session.ignore_findings)
+            {
+                // The last instruction may have been the second access.
+                let all = dispatch.memory().found().iter().filter(|f| !f.accesses.is_empty());
+                let next = all.clone().nth(runner.found.max(runner.seen)).cloned();
+                let found = all.count();
+                if found > runner.found.max(runner.seen) {
+                    let reason = Reason::Finding(runner.found.max(runner.seen));
+                    runner.session.next = next;
+                    runner.again = Some((Goal::At(at, reason, Some(who)), found));
+                }
+            }
+            (goal, seen) = match runner.again.take() {
+                Some(again) => again,
+                None if matches!(runner.goal, Goal::Leave) => return outcome,
+                None => {
+                    let (choice, reason) = (0, Reason::Ended(outcome.as_ref().err().map(Trap::to_string)));
+                    let at = At::End(dispatch.memory());
+                    let (target, here) = (&target, Position::END);
+                    let mut stop = Stop { target, session: &mut *session, at, reason, here, choice };
+                    let end = Start { at: Position::END, ..start.clone() };
+                    match front.stopped(&mut stop) {
+                        Resume::Move(Motion::Continue, false) | Resume::Leave => return outcome,
+                        Resume::Move(motion, true) => (Goal::Backward(motion, end, None), 0),
+                        Resume::Move(_, false) => return outcome,
+                        Resume::To(at) => (Goal::At(at, Reason::Position, None), 0),
+                        Resume::Again => (Goal::Forward(Motion::Continue, end), usize::MAX),
+                        Resume::Quit => std::process::exit(0),
+                    }
+                }
+            };
+        }
+    }
+}

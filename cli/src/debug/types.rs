@@ -1,0 +1,149 @@
+//! The types and variables of a module, as its source names them.
+
+use std::collections::BTreeMap;
+use vulkan_pellucid::report::element::Element;
+
+/// A type, by what it is made of (ids of other types).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// OpTypeBool.
+    Bool,
+    /// OpTypeInt or OpTypeFloat.
+    Number(Element),
+    /// Component, number.
+    Vector(u32, u32),
+    /// Column, number.
+    Matrix(u32, u32),
+    /// Element, of a fixed or open number.
+    Array(u32),
+    /// Members are in [`Types::members`].
+    Struct,
+    /// What is not looked into.
+    Other,
+}
+
+/// A variable of the module or of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Its `Result <id>`.
+    pub id: u32,
+    /// What it points to.
+    pub ty: u32,
+    /// `DescriptorSet` and `Binding`, if it is a descriptor.
+    pub at: Option<(u32, u32)>,
+    /// Its storage class.
+    pub class: u32,
+}
+
+/// The types, names and variables of a module.
+#[derive(Debug, Default)]
+pub struct Types {
+    types: BTreeMap<u32, Type>,
+    names: BTreeMap<u32, String>,
+    members: BTreeMap<u32, Vec<u32>>,
+    /// By id.
+    pub variables: BTreeMap<u32, Variable>,
+}
+
+fn text(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Types {
+    /// Reads a module. What it does not understand it leaves out.
+    pub fn new(words: &[u32]) -> Types {
+        let mut out = Types::default();
+        let mut pointers: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut places: BTreeMap<u32, (Option<u32>, Option<u32>)> = BTreeMap::new();
+        let mut rest = words.get(5..).unwrap_or_default();
+        while let Some(first) = rest.first() {
+            let length = ((first >> 16) as usize).clamp(1, rest.len());
+            let (i, after) = rest.split_at(length);
+            rest = after;
+            let word = |k: usize| i.get(k).copied().unwrap_or(0);
+            let number = |unsigned, signed, float| match (first & 0xffff, word(3)) {
+                (22, _) => Type::Number(float),
+                (_, 0) => Type::Number(unsigned),
+                _ => Type::Number(signed),
+            };
+            let defined = match first & 0xffff {
+                5 => {
+                    out.names.insert(word(1), text(i.get(2..).unwrap_or_default()));
+                    None
+                }
+                71 => {
+                    let place = places.entry(word(1)).or_default();
+                    match word(2) {
+                        34 => place.0 = Some(word(3)),
+                        33 => place.1 = Some(word(3)),
+                        _ => {}
+                    }
+                    None
+                }
+                20 => Some(Type::Bool),
+                21 | 22 => Some(match word(2) {
+                    8 => number(Element::U8, Element::I8, Element::U8),
+                    16 => number(Element::U16, Element::I16, Element::F16),
+                    64 => number(Element::U64, Element::I64, Element::F64),
+                    _ => number(Element::U32, Element::I32, Element::F32),
+                }),
+                23 => Some(Type::Vector(word(2), word(3))),
+                24 => Some(Type::Matrix(word(2), word(3))),
+                28 | 29 => Some(Type::Array(word(2))),
+                30 => {
+                    out.members.insert(word(1), i.get(2..).unwrap_or_default().to_vec());
+                    Some(Type::Struct)
+                }
+                32 => {
+                    pointers.insert(word(1), word(3));
+                    Some(Type::Other)
+                }
+                59 => {
+                    let (id, class) = (word(2), word(3));
+                    let ty = pointers.get(&word(1)).copied().unwrap_or(0);
+                    out.variables.insert(id, Variable { id, ty, at: None, class });
+                    None
+                }
+                _ => None,
+            };
+            if let Some(ty) = defined {
+                out.types.insert(word(1), ty);
+            }
+        }
+        for variable in out.variables.values_mut() {
+            if let Some((Some(set), Some(binding))) = places.get(&variable.id) {
+                variable.at = Some((*set, *binding));
+            }
+        }
+        out
+    }
+
+    /// The type of an id.
+    pub fn get(&self, id: u32) -> Type {
+        self.types.get(&id).copied().unwrap_or(Type::Other)
+    }
+
+    /// OpName of an id, or "".
+    pub fn name(&self, id: u32) -> &str {
+        self.names.get(&id).map_or("", String::as_str)
+    }
+
+    /// The type of a structure's member.
+    pub fn member(&self, id: u32, k: usize) -> u32 {
+        self.members.get(&id).and_then(|members| members.get(k)).copied().unwrap_or(0)
+    }
+
+    /// As a declaration has it: `uvec3`, `float[]`.
+    pub fn describe(&self, id: u32) -> String {
+        match self.get(id) {
+            Type::Bool => "bool".to_owned(),
+            Type::Number(element) => element.name().to_owned(),
+            Type::Vector(of, count) => format!("{}x{count}", self.describe(of)),
+            Type::Matrix(column, count) => format!("{} columns of {}", count, self.describe(column)),
+            Type::Array(of) => format!("{}[]", self.describe(of)),
+            Type::Struct => self.name(id).to_owned(),
+            Type::Other => String::new(),
+        }
+    }
+}

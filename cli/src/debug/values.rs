@@ -1,0 +1,509 @@
+//! Variables by their names in the source, and their values in their types.
+
+use super::engine::At;
+use super::target::{Target, Who};
+use super::types::Type;
+use pellucid_memory::access::Reference;
+use pellucid_memory::device::MemoryRange;
+use pellucid_memory::raw;
+use pellucid_memory::system::Lanes;
+use pellucid_shader_interp::code::debug::Register;
+use pellucid_shader_interp::exec::modelled::debugged::Standing;
+use pellucid_shader_interp::interface::Descriptor;
+use pellucid_shader_interp::ir::{Scalar, Shape};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use vulkan_pellucid::report::element::Element;
+
+/// Where a variable, or a part of one, is.
+#[derive(Clone, Debug)]
+pub enum Home {
+    /// At a byte of the invocation's private memory.
+    Private(u32),
+    /// At a byte of its workgroup's memory, which a variable reaches through this reference.
+    Workgroup(u32, Reference),
+    /// At a byte of a descriptor's memory.
+    Buffer(MemoryRange, u64),
+    /// Nowhere: these are its components.
+    Known(Vec<u64>, Element),
+}
+
+/// A variable or a part of one.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its own name: `values`, `[3]`, `x`.
+    pub name: String,
+    /// Its type.
+    pub ty: u32,
+    /// Its bytes.
+    pub shape: Arc<Shape>,
+    /// Where.
+    pub home: Home,
+}
+
+/// Elements of an array that are shown with it.
+const SHOWN: usize = 8;
+
+impl Home {
+    fn at(&self, offset: u32) -> Home {
+        match self {
+            Home::Private(byte) => Home::Private(byte + offset),
+            Home::Workgroup(byte, reference) => Home::Workgroup(byte + offset, *reference),
+            Home::Buffer(range, byte) => Home::Buffer(range.clone(), byte + u64::from(offset)),
+            known @ Home::Known(..) => known.clone(),
+        }
+    }
+}
+
+/// Who looks, and at what moment.
+pub struct Eyes<'s, 't, 'a, 'm, 'x> {
+    /// What is debugged.
+    pub target: &'s Target<'t>,
+    /// The moment, or the end.
+    pub at: &'s mut At<'x, 'm, 'a>,
+    /// Whose variables.
+    pub who: Who,
+    /// The frame, 0 for the innermost.
+    pub frame: usize,
+}
+
+impl Eyes<'_, '_, '_, '_, '_> {
+    fn standing(&self) -> Option<(Standing<'_>, usize)> {
+        self.at.standing(self.who)
+    }
+
+    fn private(&self, word: u32) -> Option<u32> {
+        let (standing, lane) = self.standing()?;
+        Some(standing.strand.private().get(word as usize)?.0[lane])
+    }
+
+    /// Some bytes of private, workgroup or device memory.
+    fn bits(&mut self, home: &Home, bytes: u32) -> Option<u64> {
+        let words = |word: &mut dyn FnMut(u32) -> Option<u32>, byte: u32| {
+            let low = u64::from(word(byte / 4)?) >> (8 * (byte % 4));
+            let high = if bytes > 4 { u64::from(word(byte / 4 + 1)?) << 32 } else { 0 };
+            Some(low | high)
+        };
+        let bits = match home {
+            Home::Private(byte) => words(&mut |word| self.private(word), *byte),
+            Home::Workgroup(byte, _) => {
+                let workgroup = self.who.workgroup;
+                let memory = self.at.memory();
+                words(&mut |word| memory.workgroup_word(workgroup, u64::from(word) * 4), *byte)
+            }
+            Home::Buffer(range, byte) => {
+                raw::load(&range.view(), *byte, bytes.min(8) as u8, Ordering::Relaxed)
+            }
+            Home::Known(values, _) => values.first().copied(),
+        };
+        bits.map(|bits| if bytes >= 8 { bits } else { bits & ((1 << (8 * bytes)) - 1) })
+    }
+
+    /// The parts of an item; of an array at most `most`, from the `first` on.
+    pub fn parts(&self, item: &Item, first: usize, most: usize) -> Vec<Item> {
+        let types = self.target.types;
+        let part = |name: String, ty: u32, shape: Arc<Shape>, offset: u32| Item {
+            name,
+            ty,
+            shape,
+            home: item.home.at(offset),
+        };
+        if let Home::Known(values, element) = &item.home {
+            let one = |(k, value): (usize, &u64)| Item {
+                name: ["x", "y", "z", "w"].get(k).map_or_else(|| format!("[{k}]"), |name| (*name).to_owned()),
+                ty: 0,
+                shape: Arc::default(),
+                home: Home::Known(vec![*value], *element),
+            };
+            let several = values.len() > 1;
+            return values.iter().enumerate().filter(|_| several).map(one).collect();
+        }
+        match (types.get(item.ty), &*item.shape) {
+            (Type::Struct, Shape::Struct(parts)) => {
+                let member = |(k, of): (usize, &pellucid_shader_interp::ir::Part)| {
+                    let name = if of.name.is_empty() { format!("_{k}") } else { of.name.clone() };
+                    part(name, types.member(item.ty, k), of.shape.clone(), of.offset)
+                };
+                parts.iter().enumerate().map(member).collect()
+            }
+            (Type::Array(of), Shape::Array { length, stride, element }) => {
+                let count = match (&item.home, *length) {
+                    (Home::Buffer(range, byte), 0) => {
+                        range.size().saturating_sub(*byte) / u64::from((*stride).max(1))
+                    }
+                    (_, length) => u64::from(length),
+                } as usize;
+                let some = first.min(count)..count.min(first.saturating_add(most));
+                some.map(|k| part(format!("[{k}]"), of, element.clone(), k as u32 * stride)).collect()
+            }
+            (Type::Vector(of, count), shape) => {
+                let stride = match shape {
+                    Shape::Vector { stride, .. } => *stride,
+                    _ => 4,
+                };
+                let name = |k: u32| {
+                    ["x", "y", "z", "w"].get(k as usize).map_or_else(|| k.to_string(), |n| (*n).to_owned())
+                };
+                (0..count).map(|k| part(name(k), of, Arc::default(), k * stride)).collect()
+            }
+            (Type::Matrix(of, count), Shape::Matrix { column, row }) => {
+                let rows = match types.get(of) {
+                    Type::Vector(_, rows) => rows,
+                    _ => 0,
+                };
+                let vector = Arc::new(Shape::Vector { count: rows, stride: *row });
+                (0..count).map(|k| part(format!("[{k}]"), of, vector.clone(), k * column)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The scalar type of an item, if it is one.
+    pub fn element(&self, item: &Item) -> Option<Element> {
+        match (&item.home, self.target.types.get(item.ty)) {
+            (Home::Known(values, element), _) => (values.len() == 1).then_some(*element),
+            (_, Type::Number(element)) => Some(element),
+            (_, Type::Bool) => Some(Element::U32),
+            _ => None,
+        }
+    }
+
+    /// The bits of a scalar.
+    pub fn scalar(&mut self, item: &Item) -> Option<(u64, Element)> {
+        let element = self.element(item)?;
+        Some((self.bits(&item.home, element.size() as u32)?, element))
+    }
+
+    /// The value as text.
+    pub fn show(&mut self, item: &Item) -> String {
+        if let Some((bits, element)) = self.scalar(item) {
+            if self.target.types.get(item.ty) == Type::Bool && !matches!(item.home, Home::Known(..)) {
+                return (bits != 0).to_string();
+            }
+            return element.decode(&bits.to_le_bytes());
+        }
+        let parts = self.parts(item, 0, SHOWN + 1);
+        if parts.is_empty() {
+            return "not known here".to_owned();
+        }
+        let structure = self.target.types.get(item.ty) == Type::Struct;
+        let shown: Vec<String> = parts
+            .iter()
+            .take(SHOWN)
+            .map(|part| {
+                let value = self.show(part);
+                if structure { format!("{} = {value}", part.name) } else { value }
+            })
+            .collect();
+        let more = if parts.len() > SHOWN { ", ..." } else { "" };
+        let [open, close] = match self.target.types.get(item.ty) {
+            Type::Struct => ["{", "}"],
+            Type::Array(_) => ["[", "]"],
+            _ => ["(", ")"],
+        };
+        format!("{open}{}{more}{close}", shown.join(", "))
+    }
+
+    /// The calls whose variables are in scope, innermost first.
+    fn calls(&self) -> Vec<u32> {
+        let spot = self.standing().and_then(|(standing, _)| {
+            let back = u32::from(standing.at_barrier);
+            self.target.spot(standing.strand.pc().saturating_sub(back))
+        });
+        let frames = spot.map(|spot| self.target.frames(spot)).unwrap_or_default();
+        frames.into_iter().map(|(call, _)| call).skip(self.frame).collect()
+    }
+
+    /// Variables of the frame.
+    pub fn locals(&self) -> Vec<Item> {
+        let call = self.calls().first().copied();
+        self.private_of(|of| of.is_some() && of == call)
+    }
+
+    fn private_of(&self, wanted: impl Fn(Option<u32>) -> bool) -> Vec<Item> {
+        let shader = &self.target.program.shader;
+        let objects = shader.private.iter().zip(&shader.variables);
+        let kept = objects.filter(|(object, variable)| {
+            object.variable != 0 && wanted(object.call) && !variable.name.is_empty()
+        });
+        let mut items: Vec<Item> = kept
+            .map(|(object, variable)| Item {
+                name: variable.name.clone(),
+                ty: self.target.types.variables.get(&object.variable).map_or(0, |variable| variable.ty),
+                shape: variable.shape.clone(),
+                home: Home::Private(object.offset),
+            })
+            .collect();
+        items.extend(self.results(&wanted));
+        items
+    }
+
+    /// Results of instructions that have names, where they are in registers now.
+    fn results(&self, wanted: &impl Fn(Option<u32>) -> bool) -> Vec<Item> {
+        let Some((standing, lane)) = self.standing() else { return Vec::new() };
+        let Some(debug) = &self.target.program.debug else { return Vec::new() };
+        let strand = standing.strand;
+        if strand.mask() >> lane & 1 == 0 || !wanted(self.calls().first().copied()) {
+            return Vec::new();
+        }
+        let word = |file: &[Lanes], k: u32| file.get(k as usize).map_or(0, |lanes| u64::from(lanes.0[lane]));
+        let mut items: Vec<Item> = Vec::new();
+        for location in debug.locations_at(strand.pc()) {
+            let name = self.target.types.name(location.id);
+            if name.is_empty() {
+                continue;
+            }
+            let wide = location.scalar.bytes() == 8;
+            let bits = match location.register {
+                Register::Constant(bits) => bits,
+                Register::Vector(k) if wide => {
+                    word(strand.vectors(), k) | word(strand.vectors(), k + 1) << 32
+                }
+                Register::Vector(k) => word(strand.vectors(), k),
+                Register::Mask(k) => {
+                    strand.masks().get(k as usize).map_or(0, |mask| u64::from(mask >> lane & 1))
+                }
+            };
+            let element = match location.scalar {
+                Scalar::Bool | Scalar::I32 => Element::U32,
+                Scalar::I8 => Element::U8,
+                Scalar::I16 => Element::U16,
+                Scalar::I64 => Element::U64,
+                Scalar::F16 => Element::F16,
+                Scalar::F32 => Element::F32,
+                Scalar::F64 => Element::F64,
+            };
+            match items.last_mut() {
+                Some(Item { name: of, home: Home::Known(values, _), .. }) if of == name => values.push(bits),
+                _ => items.push(Item {
+                    name: name.to_owned(),
+                    ty: 0,
+                    shape: Arc::default(),
+                    home: Home::Known(vec![bits], element),
+                }),
+            }
+        }
+        items
+    }
+
+    /// Variables of the workgroup, and Private variables of the module.
+    pub fn shared(&self) -> Vec<Item> {
+        let shader = &self.target.program.shader;
+        let types = self.target.types;
+        let objects = shader.workgroup.iter().zip(&shader.shared);
+        let items = objects.map(|(object, variable)| {
+            let mut all = types.variables.values();
+            let of = all.find(|of| of.class == 4 && types.name(of.id) == variable.name);
+            Item {
+                name: variable.name.clone(),
+                ty: of.map_or(0, |of| of.ty),
+                shape: variable.shape.clone(),
+                home: Home::Workgroup(object.offset, object.reference),
+            }
+        });
+        let mut items: Vec<Item> = items.collect();
+        items.extend(self.private_of(|call| call.is_none()));
+        items
+    }
+
+    /// The blocks of buffers.
+    pub fn buffers(&self) -> Vec<Item> {
+        let shader = &self.target.program.shader;
+        let types = self.target.types;
+        let mut items = Vec::new();
+        for (k, binding) in shader.bindings.iter().enumerate() {
+            let Some(Some(variable)) = shader.blocks.get(k) else { continue };
+            let at = Some((binding.set, binding.binding));
+            let Some(of) = types.variables.values().find(|of| of.at == at) else { continue };
+            let descriptors = self.target.resources.bindings.get(k).map_or(&[][..], Vec::as_slice);
+            for (element, descriptor) in descriptors.iter().enumerate() {
+                let Descriptor::Buffer(range) = descriptor else { continue };
+                let ty = match types.get(of.ty) {
+                    Type::Array(block) => block,
+                    _ => of.ty,
+                };
+                let own = match variable.name.as_str() {
+                    "" => types.name(ty),
+                    name => name,
+                };
+                let name = if descriptors.len() > 1 { format!("{own}[{element}]") } else { own.to_owned() };
+                let home = Home::Buffer(range.clone(), 0);
+                items.push(Item { name, ty, shape: variable.shape.clone(), home });
+            }
+        }
+        items
+    }
+
+    /// The numbers of the invocation.
+    pub fn built_ins(&self) -> Vec<Item> {
+        let Who { workgroup, local_index } = self.who;
+        let (target, size) = (self.target, self.target.program.subgroup_size);
+        let (group, local) = (target.workgroup_id(workgroup), target.local_id(local_index));
+        let shape = target.program.shader.local_size;
+        let three = |of: [u32; 3]| of.map(u64::from).to_vec();
+        let item = |name: &str, values: Vec<u64>| Item {
+            name: name.to_owned(),
+            ty: 0,
+            shape: Arc::default(),
+            home: Home::Known(values, Element::U32),
+        };
+        vec![
+            item("gl_GlobalInvocationID", three([0, 1, 2].map(|k| group[k] * shape[k] + local[k]))),
+            item("gl_WorkGroupID", three(group)),
+            item("gl_LocalInvocationID", three(local)),
+            item("gl_LocalInvocationIndex", vec![u64::from(local_index)]),
+            item("gl_SubgroupID", vec![u64::from(local_index / size)]),
+            item("gl_SubgroupInvocationID", vec![u64::from(local_index % size)]),
+            item("gl_NumWorkGroups", three(target.grid.groups)),
+            item("gl_WorkGroupSize", three(shape)),
+        ]
+    }
+
+    fn root(&self, name: &str) -> Option<Item> {
+        let calls = self.calls();
+        let mut places: Vec<Item> = Vec::new();
+        for call in calls {
+            places.extend(self.private_of(|of| of == Some(call)));
+        }
+        places.extend(self.shared());
+        let buffers = self.buffers();
+        places.extend(buffers.iter().cloned());
+        for block in &buffers {
+            places.extend(self.parts(block, 0, 0));
+        }
+        places.extend(self.built_ins());
+        let plain = |item: &Item| item.name.split('[').next() == Some(name);
+        places.iter().find(|item| item.name == name).or_else(|| places.iter().find(|i| plain(i))).cloned()
+    }
+
+    /// What an expression such as `values[gl_LocalInvocationIndex].x` names.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn find(&mut self, text: &str) -> Result<Item, String> {
+        let mut rest = text.trim();
+        let name = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+        let length = name(rest);
+        let mut item = self
+            .root(&rest[..length])
+            .ok_or_else(|| format!("there is no variable \"{}\" here", &rest[..length]))?;
+        rest = &rest[length..];
+        while !rest.is_empty() {
+            let (wanted, after) = if let Some(inner) = rest.strip_prefix('[') {
+                let mut depth = 1;
+                let end = inner.find(|c: char| {
+                    depth += i32::from(c == '[') - i32::from(c == ']');
+                    depth == 0
+                });
+                let end = end.ok_or_else(|| format!("\"{rest}\" has no closing bracket"))?;
+                (format!("[{}]", self.number(&inner[..end])?), &inner[end + 1..])
+            } else if let Some(member) = rest.strip_prefix('.') {
+                let length = name(member);
+                (member[..length].to_owned(), &member[length..])
+            } else {
+                return Err(format!("\"{rest}\" is neither .MEMBER nor [INDEX]"));
+            };
+            let index = wanted.strip_prefix('[').and_then(|w| w.strip_suffix(']')?.parse::<usize>().ok());
+            let (first, most) = index.map_or((0, usize::MAX), |k| (k, 1));
+            let array = matches!(self.target.types.get(item.ty), Type::Array(_));
+            let parts = if array { self.parts(&item, first, most) } else { self.parts(&item, 0, usize::MAX) };
+            let found = parts
+                .into_iter()
+                .enumerate()
+                .find(|(k, part)| part.name == wanted || (!array && index == Some(*k)));
+            let (_, part) = found.ok_or_else(|| format!("{} has no part {wanted}", item.name))?;
+            let dot = if wanted.starts_with('[') { "" } else { "." };
+            item = Item { name: format!("{}{dot}{wanted}", item.name), ..part };
+            rest = after;
+        }
+        Ok(item)
+    }
+
+    fn number(&mut self, text: &str) -> Result<u64, String> {
+        let text = text.trim();
+        if let Ok(number) = text.parse::<u64>() {
+            return Ok(number);
+        }
+        let item = self.find(text)?;
+        self.scalar(&item).map(|(bits, _)| bits).ok_or_else(|| format!("\"{text}\" is no integer"))
+    }
+
+    /// A number or a scalar variable, as a float wide enough for all but the largest integers.
+    fn operand(&mut self, text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        match text {
+            "true" => return Ok(1.0),
+            "false" => return Ok(0.0),
+            _ => {}
+        }
+        let literal = text.trim_end_matches(['u', 'f']);
+        let hex = literal.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        if let Some(number) = hex.map(|n| n as f64).or_else(|| literal.parse().ok()) {
+            return Ok(number);
+        }
+        let item = self.find(text)?;
+        let (bits, element) = self.scalar(&item).ok_or_else(|| format!("\"{text}\" is no number"))?;
+        element.decode(&bits.to_le_bytes()).parse().map_err(|_| format!("\"{text}\" is no number"))
+    }
+
+    /// Whether a condition holds: comparisons (`==`, `!=`, `<`, `<=`, `>`, `>=`), joined by `&&`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn holds(&mut self, condition: &str) -> Result<bool, String> {
+        for part in condition.split("&&") {
+            let operators = ["==", "!=", "<=", ">=", "<", ">"];
+            let found = operators
+                .iter()
+                .filter_map(|op| Some((part.find(op)?, *op)))
+                .min_by_key(|(at, op)| (*at, 2 - op.len()));
+            let holds = match found {
+                Some((at, op)) => {
+                    let (a, b) = (self.operand(&part[..at])?, self.operand(&part[at + op.len()..])?);
+                    match op {
+                        "==" => a == b,
+                        "!=" => a != b,
+                        "<=" => a <= b,
+                        ">=" => a >= b,
+                        "<" => a < b,
+                        _ => a > b,
+                    }
+                }
+                None => self.operand(part)? != 0.0,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The words of memory that an item lies in: whose workgroup memory it is, or device memory; the first
+    /// byte's address, and bytes.
+    pub fn place(&self, item: &Item) -> Result<(Option<u32>, u64, u64), String> {
+        let element = self.element(item);
+        let bytes = match element {
+            Some(element) => element.size() as u64,
+            None => self.bytes(item),
+        };
+        match &item.home {
+            Home::Buffer(range, byte) => Ok((None, range.address() + byte, bytes)),
+            Home::Workgroup(byte, _) => Ok((Some(self.who.workgroup), u64::from(*byte), bytes)),
+            Home::Private(_) | Home::Known(..) => {
+                Err(format!("{} is the invocation's own: no other one sees it", item.name))
+            }
+        }
+    }
+
+    fn bytes(&self, item: &Item) -> u64 {
+        let parts = self.parts(item, 0, usize::MAX);
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return 4 };
+        let start = |item: &Item| match &item.home {
+            Home::Buffer(_, byte) => *byte,
+            Home::Workgroup(byte, _) | Home::Private(byte) => u64::from(*byte),
+            Home::Known(..) => 0,
+        };
+        let last_bytes = self.element(last).map_or_else(|| self.bytes(last), |element| element.size() as u64);
+        start(last) - start(first) + last_bytes
+    }
+}

@@ -1,0 +1,134 @@
+//! The debugger at its prompt: the session of docs/debug.md, and what else it can do.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// What the debugger prints for these commands.
+fn session(arguments: &[&str], commands: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+        .arg("debug")
+        .args(arguments)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
+const SUM: &str = "cli/src/demo/reduce.spv";
+
+#[test]
+fn the_session_of_the_documentation_is_what_is_printed() {
+    let path = root().join("docs/debug.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("```text\n").unwrap();
+    let (shown, after) = rest.split_once("```\n").unwrap();
+    let first = shown.lines().next().unwrap();
+    let arguments: Vec<&str> = first.strip_prefix("$ pellucid debug ").unwrap().split(' ').collect();
+    let command = |line: &str| {
+        let (position, command) = line.strip_prefix('(')?.split_once(") ")?;
+        (position.contains('.') || position == "end").then(|| command.to_owned())
+    };
+    let commands: Vec<String> = shown.lines().filter_map(command).collect();
+    let printed = session(&arguments, &(commands.join("\n") + "\n"));
+    let printed = format!("{first}\n{printed}");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, format!("{before}```text\n{printed}```\n{after}")).unwrap();
+    } else {
+        assert_eq!(shown, printed, "UPDATE_EXPECT=1 writes it again");
+    }
+}
+
+#[test]
+fn another_value_leads_to_another_outcome() {
+    for (value, result) in [("42", "received = 42"), ("0", "received = 0")] {
+        let commands = format!("choose {value}\nchoose 7\ncontinue\nprint received\nstep back\nchoose 1\n");
+        let printed = session(&["--run", FLAG, "--groups", "2"], &commands);
+        assert!(printed.contains(result), "{printed}");
+        assert!(printed.contains("does not allow 7 here, only 0, 42"), "{printed}");
+    }
+}
+
+#[test]
+fn another_schedule_leads_to_another_execution() {
+    let line = |turn: &str| {
+        let printed = session(&[FLAG, "--groups", "3"], &format!("{turn}\ngoto 2.0\nthreads\n"));
+        printed.lines().rfind(|line| line.contains("workgroup (1,0,0) subgroup")).unwrap_or("").to_owned()
+    };
+    assert_ne!(line("turn 1 0"), line("turn 2 0"));
+}
+
+#[test]
+fn variables_have_names_types_and_values_and_can_be_set() {
+    let commands = "\
+break 13 if me == 5
+continue
+locals
+print values[me]
+print gl_LocalInvocationIndex
+set me 40
+print values[me]
+set me back
+print nothing
+focus 0 6
+print me
+where
+step
+step back
+goto start
+";
+    let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);
+    for expected in [
+        "breakpoint 1 at line 13",
+        "invocation 5 of workgroup (0,0,0) at reduce.comp:13 in main",
+        "me: u32 = 5",
+        "values[me] = 5",
+        "gl_LocalInvocationIndex = 5",
+        "values[me] = 40",
+        "\"back\" is no u32",
+        "there is no variable \"nothing\" here",
+        "me = 6",
+        "*#0 main at reduce.comp:13",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn a_breakpoint_and_a_step_back_come_to_where_one_was() {
+    let commands = "findings off\nbreak 22\nc\nbt\nnext\nnext\nbt\nnext back\nnext back\nbt\nc back\n";
+    let printed = session(&[SUM, "--buffer", "0:0=u32x64=iota"], commands);
+    let prompts: Vec<&str> = printed.lines().filter(|line| line.starts_with('(')).collect();
+    assert_eq!(prompts.len(), 12, "{printed}");
+    let at = |k: usize| prompts[k].split_once(')').unwrap().0;
+    assert_eq!(at(3), at(9), "{printed}");
+    assert_ne!(at(3), at(6), "{printed}");
+}
+
+#[test]
+fn a_finding_of_a_report_is_where_the_debugger_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let status = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+        .args(["exec", FLAG, "--groups", "2", "--seed", "3", "--report"])
+        .arg(&report)
+        .current_dir(root())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(66));
+    let printed = session(&["--finding", &format!("{}:1", report.display())], "sees data\nfindings 1\n");
+    assert!(printed.contains("finding 1 (race-not-visible) is about to happen"), "{printed}");
+    assert!(printed.contains("may read 0 or 42 now"), "{printed}");
+    assert!(printed.contains("missing: a visibility operation"), "{printed}");
+}

@@ -1,0 +1,191 @@
+//! A debugger in the process of the application: it gets each checked dispatch instead of the executor, and
+//! runs it as often and as far as it likes.
+//!
+//! Every run is the execution that check mode makes of the dispatch with the same options, up to the first
+//! turn that the debugger gives to another unit, and the first value that it chooses. Where no debugger is
+//! installed nothing of this costs anything.
+
+use crate::check::info::{Dispatch, options};
+use crate::check::watching::Watching;
+use crate::device::Device;
+use crate::report::DispatchContext;
+use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
+use pellucid_memory::device::MemoryRange;
+use pellucid_memory::finding::Finding;
+use pellucid_memory::raw;
+use pellucid_memory::system::Trap;
+use pellucid_shader_interp::Program;
+use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, debug};
+use pellucid_shader_interp::exec::modelled::{BarrierDivergence, ModelledOptions, Scheduler, Unit};
+use pellucid_shader_interp::exec::waiting::Waiting;
+use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What debugs the dispatches of this process.
+pub trait Debugger: Send {
+    /// A dispatch is to run: at the end [`Debugged::run`] has been called at least once, and memory is as the
+    /// last run left it.
+    ///
+    /// # Errors
+    /// The trap of the last run.
+    fn dispatch(&mut self, dispatch: &mut Debugged<'_>) -> Result<(), Trap>;
+}
+
+static DEBUGGER: Mutex<Option<Box<dyn Debugger>>> = Mutex::new(None);
+
+fn debugger() -> MutexGuard<'static, Option<Box<dyn Debugger>>> {
+    DEBUGGER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Debugs all checked dispatches from now on. To be called before there is an instance.
+pub fn install(by: Box<dyn Debugger>) {
+    *debugger() = Some(by);
+    INSTALLED.store(true, Ordering::Relaxed);
+}
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is a debugger.
+pub(crate) fn is_installed() -> bool {
+    INSTALLED.load(Ordering::Relaxed)
+}
+
+/// The schedule as a debugger changes it.
+#[derive(Debug, Default)]
+pub struct Turns {
+    /// Which subgroup runs next, by workgroup and number, by the number of the scheduler's choice.
+    pub given: BTreeMap<u64, (u32, u32)>,
+    /// Choices that the scheduler has made in the present run.
+    pub made: AtomicU64,
+}
+
+/// A dispatch that is debugged.
+pub struct Debugged<'a> {
+    device: &'a Device,
+    executed: Dispatch<'a>,
+    info: DispatchInfo,
+    /// Device memory as it was before the first run.
+    before: Vec<(MemoryRange, Vec<u8>)>,
+    /// What names it.
+    pub context: DispatchContext<'a>,
+    memory: &'a mut CheckedMemory,
+    found: Vec<Finding>,
+}
+
+impl<'a> Debugged<'a> {
+    /// What runs.
+    pub fn program(&self) -> &'a Program {
+        self.executed.program
+    }
+
+    /// Its workgroups.
+    pub fn grid(&self) -> &'a Grid {
+        self.executed.grid
+    }
+
+    /// What it is bound to.
+    pub fn resources(&self) -> &'a Resources {
+        self.executed.resources
+    }
+
+    /// Runs it from its beginning.
+    ///
+    /// # Errors
+    /// What ends the run.
+    pub fn run(&mut self, turns: &Turns, debugger: &mut dyn Follows<CheckedMemory>) -> Result<(), Trap> {
+        for (range, bytes) in &self.before {
+            raw::write(&range.view(), 0, bytes);
+        }
+        turns.made.store(0, Ordering::Relaxed);
+        self.memory.end_dispatch();
+        self.memory.begin_dispatch(self.info.clone());
+        let Dispatch { program, grid, resources, prints, .. } = self.executed;
+        if let Some(prints) = prints {
+            prints.clear();
+        }
+        let inner = Watching::new(&self.device.instance.config, self.executed);
+        let mut scheduler = Steered { inner, turns };
+        let options = ModelledOptions { prints, ..options(self.device) };
+        let outcome = debug(program, grid, resources, self.memory, &mut scheduler, &options, debugger);
+        self.found = scheduler.inner.rest().collect();
+        outcome
+    }
+
+    /// The modelled memory after the last run.
+    pub fn memory(&mut self) -> &mut CheckedMemory {
+        self.memory
+    }
+}
+
+/// The scheduler of check mode, some of whose choices are made by the debugger.
+struct Steered<'a> {
+    inner: Watching<'a>,
+    turns: &'a Turns,
+}
+
+impl Scheduler for Steered<'_> {
+    fn pick(&mut self, runnable: &[Unit]) -> usize {
+        let own = self.inner.pick(runnable);
+        let choice = self.turns.made.fetch_add(1, Ordering::Relaxed);
+        let wanted = self.turns.given.get(&choice);
+        let unit = wanted.and_then(|(workgroup, subgroup)| {
+            runnable.iter().position(|unit| (unit.workgroup, unit.subgroup) == (*workgroup, *subgroup))
+        });
+        unit.unwrap_or(own)
+    }
+
+    fn priority(&self, unit: &Unit) -> u64 {
+        self.inner.priority(unit)
+    }
+
+    fn begin(&mut self) {
+        self.inner.begin();
+    }
+
+    fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
+        self.inner.barrier_divergence(divergence);
+    }
+
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
+        self.inner.livelock(waiting, outside);
+    }
+}
+
+/// The memory that a dispatch may write, with its bytes.
+fn snapshot(resources: &Resources) -> Vec<(MemoryRange, Vec<u8>)> {
+    let mut ranges: BTreeMap<(u64, u64), MemoryRange> = BTreeMap::new();
+    let bound = resources.bindings.iter().flatten().filter_map(|descriptor| match descriptor {
+        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
+        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
+    });
+    for range in bound.chain(resources.addresses.iter()) {
+        ranges.insert((range.address(), range.size()), range.clone());
+    }
+    let bytes = |range: MemoryRange| {
+        let mut bytes = vec![0; range.size() as usize];
+        raw::read(&range.view(), 0, &mut bytes);
+        (range, bytes)
+    };
+    ranges.into_values().map(bytes).collect()
+}
+
+/// Has the debugger run a dispatch; what was found beside memory.
+pub(crate) fn dispatch(
+    device: &Device,
+    memory: &mut CheckedMemory,
+    executed: Dispatch<'_>,
+    info: DispatchInfo,
+    context: DispatchContext<'_>,
+) -> (Result<(), Trap>, Vec<Finding>) {
+    let before = snapshot(executed.resources);
+    memory.begin_dispatch(info.clone());
+    let mut debugged = Debugged { device, executed, info, before, context, memory, found: Vec::new() };
+    let outcome = match &mut *debugger() {
+        Some(by) => by.dispatch(&mut debugged),
+        None => Ok(()),
+    };
+    (outcome, debugged.found)
+}

@@ -1,0 +1,179 @@
+//! A dispatch that a debugger follows: the same execution, with a stop before each instruction of the turns
+//! that the debugger wants to see. All other turns run as without it.
+//!
+//! A *turn* is what the scheduler lets one unit do at once. Turns are counted from 0, and so are the
+//! instructions of a turn: a turn and an instruction are a position to which a later run of the same dispatch
+//! comes again.
+
+use super::super::granularity::visible;
+use super::super::run::{Control, run_next};
+use super::super::strand::{Step, Strand};
+use super::super::turns::Live;
+use super::super::waiting::{Operand, operand_of};
+use super::{ModelledOptions, Resident, Run, Scheduler, Slot, Unit, start};
+use crate::code::{Opcode, Program};
+use crate::interface::{Grid, Resources};
+use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::finding::AccessKind;
+use pellucid_memory::system::{MemorySystem, Trap};
+
+/// Who follows a dispatch.
+pub trait Debugger<M: MemorySystem> {
+    /// Whether the instructions of this turn, which is `unit`'s, are shown.
+    fn follows(&mut self, turn: u64, unit: &Unit) -> bool;
+
+    /// An instruction is about to run.
+    ///
+    /// # Errors
+    /// What ends the dispatch.
+    fn before(&mut self, moment: &mut Moment<'_, '_, M>) -> Result<(), Trap>;
+}
+
+/// A dispatch between two instructions.
+pub struct Moment<'m, 'a, M> {
+    context: &'m super::Context<'a>,
+    residents: &'m mut [Resident],
+    slot: Slot,
+    /// The memory.
+    pub memory: &'m mut M,
+    /// The turn.
+    pub turn: u64,
+    /// Instructions that the unit has executed in this turn.
+    pub index: u64,
+}
+
+/// A strand of a workgroup that runs.
+pub struct Standing<'m> {
+    /// Its subgroup.
+    pub identity: &'m SubgroupIdentity,
+    /// Its number in the subgroup.
+    pub number: u32,
+    /// Registers and position.
+    pub strand: &'m Strand,
+    /// It waits at a workgroup barrier, which is the instruction before the one it stands at.
+    pub at_barrier: bool,
+}
+
+impl<M: MemorySystem> Moment<'_, '_, M> {
+    /// The strand whose turn it is.
+    pub fn current(&self) -> Standing<'_> {
+        let (r, s, n) = self.slot;
+        self.standing(r, s, n)
+    }
+
+    /// Where a strand stands.
+    fn standing(&self, r: usize, s: usize, n: usize) -> Standing<'_> {
+        let (identity, members, _) = &self.residents[r].subgroups[s];
+        let member = &members[n];
+        Standing {
+            identity,
+            number: n as u32,
+            strand: &member.strand,
+            at_barrier: member.at_barrier.is_some(),
+        }
+    }
+
+    /// All strands of the workgroups that run, by workgroup, subgroup and number.
+    pub fn strands(&self) -> impl Iterator<Item = Standing<'_>> {
+        self.residents.iter().enumerate().flat_map(move |(r, resident)| {
+            resident
+                .subgroups
+                .iter()
+                .enumerate()
+                .flat_map(move |(s, (_, members, _))| (0..members.len()).map(move |n| self.standing(r, s, n)))
+        })
+    }
+
+    /// The registers of a strand, to be changed.
+    pub fn strand_mut(&mut self, workgroup: u32, subgroup: u32, number: u32) -> Option<&mut Strand> {
+        let resident = self.residents.iter_mut().find(|resident| resident.workgroup == workgroup)?;
+        let (_, members, _) =
+            resident.subgroups.iter_mut().find(|(identity, ..)| identity.subgroup == subgroup)?;
+        Some(&mut members.get_mut(number as usize)?.strand)
+    }
+
+    /// What runs.
+    pub fn program(&self) -> &Program {
+        self.context.program
+    }
+
+    /// What it is bound to.
+    pub fn resources(&self) -> &Resources {
+        self.context.resources
+    }
+
+    /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes.
+    pub fn access(&self, strand: &Strand, lane: usize) -> Option<Operand> {
+        let mut operand = operand_of(self.context, strand, lane)?;
+        if self.context.program.code[strand.pc as usize].op == Opcode::Store {
+            operand.kind = AccessKind::Write;
+        }
+        Some(operand)
+    }
+}
+
+/// Runs a dispatch as [`super::dispatch`] does, followed by a debugger.
+///
+/// # Errors
+/// The first trap, or what the debugger ends it with.
+pub fn debug<M: MemorySystem>(
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    memory: &mut M,
+    scheduler: &mut dyn Scheduler,
+    options: &ModelledOptions<'_>,
+    debugger: &mut dyn Debugger<M>,
+) -> Result<(), Trap> {
+    start(program, grid, resources, memory, scheduler, options, Some(debugger))
+}
+
+impl<M: MemorySystem> Run<'_, M> {
+    /// Whether the debugger wants to see the next turn of unit `k`.
+    pub(super) fn is_followed(&mut self, k: usize) -> bool {
+        let (turn, unit) = (self.steps, &self.units[k]);
+        self.debugger.as_mut().is_some_and(|debugger| debugger.follows(turn, unit))
+    }
+
+    /// Runs a unit as far as [`super::run`] would, one instruction after the other.
+    pub(super) fn followed(&mut self, (r, s, n): Slot) -> Result<Step, Trap> {
+        let (context, turn) = (self.context, self.steps);
+        let program = context.program;
+        let control = Control { alone: false, every: false };
+        let strand = &mut self.residents[r].subgroups[s].1[n].strand;
+        let (fuel, mut granted) = (strand.fuel, strand.granted);
+        let mut index = 0;
+        let step = loop {
+            let member = &self.residents[r].subgroups[s].1[n];
+            if member.watch.as_ref().is_some_and(|watch| watch.is_over()) {
+                break Step::OutOfFuel;
+            }
+            if visible(program, member.strand.pc) && !std::mem::take(&mut granted) {
+                break Step::Yielded;
+            }
+            if let Some(debugger) = &mut self.debugger {
+                let residents = &mut self.residents[..];
+                let memory = &mut *self.memory;
+                let mut moment = Moment { context, residents, slot: (r, s, n), memory, turn, index };
+                debugger.before(&mut moment)?;
+            }
+            index += 1;
+            let member = &mut self.residents[r].subgroups[s].1[n];
+            if let Some(watch) = &mut member.watch {
+                let live = self.live_registers.get_or_insert_with(|| Live::new(program));
+                watch.before(context, live, &member.strand);
+                member.strand.fuel = u32::MAX;
+            }
+            match run_next(context, &mut member.strand, self.memory, &control)? {
+                Step::Yielded => {}
+                step => break step,
+            }
+        };
+        let member = &mut self.residents[r].subgroups[s].1[n];
+        member.strand.granted = false;
+        if member.watch.is_some() {
+            member.strand.fuel = fuel;
+        }
+        Ok(step)
+    }
+}
