@@ -40,18 +40,6 @@ fn row(op: Opcode) -> Inst {
     Inst { op, dst: 0, a: 0, b: 0, c: 0, aux: 0, imm: 0 }
 }
 
-/// What makes a NaN that `op` may pass on canonical.
-fn canonical(op: Opcode) -> Option<Opcode> {
-    use Opcode::*;
-    match op {
-        FAdd | FSub | FMul | FDiv | FMulAdd | FMulSub | FNegMulAdd | FDot2 | FAdd3 | FSubMul | FMul3 => {
-            Some(FMin)
-        }
-        FAdd64 | FSub64 | FMul64 | FDiv64 | FMulAdd64 => Some(FMin64),
-        _ => None,
-    }
-}
-
 impl Generator {
     fn new(seed: u64, encoded: bool) -> Generator {
         use Opcode::*;
@@ -109,12 +97,6 @@ impl Generator {
             let op = self.random.pick(&self.rows.clone());
             let inst = self.operands(op);
             self.code.push((inst, To::End));
-            // Which of two NaN operands is passed on is the compiler's choice, in either tier: the canonical
-            // one stands for both.
-            if let Some(canonical) = canonical(op) {
-                let (dst, op) = (inst.dst, canonical);
-                self.code.push((Inst { dst, a: dst, b: dst, ..row(op) }, To::End));
-            }
         }
     }
 
