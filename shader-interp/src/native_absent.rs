@@ -1,12 +1,8 @@
 //! The compiled tier where there is none: other hosts, and Miri.
 
 use crate::code::Code;
-use crate::exec::context::Context;
-use crate::exec::run::Control;
-use crate::exec::strand::{Step, Strand};
-use crate::exec::target::Level;
+use crate::exec::level::Level;
 use crate::tier::Tier;
-use pellucid_memory::system::{MemorySystem, Trap};
 
 /// Machine code of a program: there is none.
 #[derive(Debug)]
@@ -18,18 +14,27 @@ impl NativeCode {
     }
 }
 
-pub(crate) fn run<M: MemorySystem>(
-    _: Level,
-    code: &NativeCode,
-    _: &Context<'_>,
-    _: &mut Strand,
-    _: &mut M,
-    _: &Control,
-) -> Result<Step, Trap> {
-    match *code {}
-}
-
 /// Why the host refused executable memory: nobody asked it.
 pub(crate) fn refused() -> Option<&'static str> {
     None
+}
+
+pub(crate) mod enter {
+    use super::NativeCode;
+    use crate::exec::context::Context;
+    use crate::exec::level::Level;
+    use crate::exec::run::Control;
+    use crate::exec::strand::{Step, Strand};
+    use pellucid_memory::system::{MemorySystem, Trap};
+
+    pub(crate) fn run<M: MemorySystem>(
+        _: Level,
+        code: &NativeCode,
+        _: &Context<'_>,
+        _: &mut Strand,
+        _: &mut M,
+        _: &Control,
+    ) -> Result<Step, Trap> {
+        match *code {}
+    }
 }

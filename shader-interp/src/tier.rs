@@ -1,7 +1,7 @@
 //! Which tier runs a program of the plain mode, and what programs have executed so far.
 
-use crate::code::Code;
-use crate::exec::target::Level;
+use crate::code::{Code, Program};
+use crate::exec::level::Level;
 use crate::native::{self, NativeCode};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Which tier runs programs of the plain mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// The interpreter.
+    /// The interpreter from the first instruction to the last.
     Interpreter,
     /// Machine code from the first instruction on, where the host and the program allow it.
     Compiled,
@@ -37,7 +37,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub fn new(code: &Code) -> Progress {
+    /// That of a program, which is the only thing kept with it.
+    pub fn of(program: &Program) -> &Progress {
+        program.kept(Progress::new).expect("programs keep nothing else")
+    }
+
+    fn new(code: &Code) -> Progress {
         let turns = code.back_edges.iter().map(|(edge, _)| {
             let to = code.code.get(*edge as usize).map_or(*edge, |inst| inst.imm);
             u64::from(edge.saturating_sub(to)) + 1

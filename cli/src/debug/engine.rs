@@ -52,7 +52,7 @@ pub enum At<'x, 'm, 'a> {
 }
 
 impl At<'_, '_, '_> {
-    /// The memory.
+    /// The checked memory, whose histories say who sees what.
     pub fn memory(&mut self) -> &mut CheckedMemory {
         match self {
             At::Moment(moment) => moment.memory,
@@ -103,7 +103,7 @@ pub struct Range {
     pub workgroup: Option<u32>,
     /// First byte: device address, or offset into workgroup memory.
     pub address: u64,
-    /// Bytes.
+    /// How many bytes of the buffer.
     pub bytes: u64,
 }
 
@@ -128,7 +128,7 @@ pub enum Place {
     },
 }
 
-/// A breakpoint.
+/// Where an invocation stops, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakpoint {
     /// Its number.

@@ -26,7 +26,7 @@ pub const LISTING: u32 = u32::MAX;
 /// Where an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// Its line.
+    /// The source line that it comes from.
     pub line: Line,
     /// The call that it is in.
     pub call: u32,

@@ -4,7 +4,7 @@
 use super::hazards::Subresources;
 use super::host::addresses;
 use super::layouts::{Bound, ImageUse};
-use super::{commands, report};
+use super::{report, written};
 use crate::device::Device;
 use crate::entry::memory::DeviceMemory;
 use ash::vk;
@@ -113,7 +113,7 @@ pub fn at_rest<T>(device: &Device, something: impl FnOnce() -> T) -> T {
 /// The host has copied parts of images itself, in the call that it made last: it touched these bytes.
 pub fn copied(device: &Device, parts: &[ImageUse], runs: &[(Range, Operand)]) {
     if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
-        commands::note_writes(device, runs);
+        written::note(device, runs);
         hazards.host_copied(&host.since(), parts, runs);
         or_lose(device, report::layouts(device).and(report::of_host(device)));
     }

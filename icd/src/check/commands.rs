@@ -5,7 +5,7 @@ use super::dependency::{image_ranges, translate};
 use super::hazards::{Access, At, Found, Hazards, Transfer, Translated};
 use super::layouts::ImageUse;
 use super::named::{Changes, Named};
-use super::report;
+use super::{report, written};
 use crate::command::copy::Touched;
 use crate::command::state::State;
 use crate::command::{BarrierOf, Command, Dependency};
@@ -98,7 +98,7 @@ pub fn operation(
     let outcome = run(Some(&mut transfer));
     let runs = transfer.runs();
     if stores {
-        note_writes(device, &runs);
+        written::note(device, &runs);
     }
     if outcome.is_ok() {
         let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
@@ -192,20 +192,6 @@ pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
     }
 }
 
-/// The bytes that a command wrote are initialised from now on.
-pub fn note_writes(device: &Device, runs: &[(Range, Operand)]) {
-    if let Some(host) = &device.host {
-        host.device_wrote(runs);
-    }
-    let mut unwritten = device.unwritten();
-    if unwritten.is_empty() {
-        return;
-    }
-    for (range, _) in runs.iter().filter(|(_, operand)| !operand.write.is_empty()) {
-        unwritten.write(range.start, range.end);
-    }
-}
-
 /// What a dispatch touched.
 pub struct Touches {
     /// Runs of bytes and their accesses.
@@ -226,7 +212,7 @@ pub fn dispatch(
     touches: Touches,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    note_writes(device, &touches.runs);
+    written::note(device, &touches.runs);
     let standing = standing(device, queue, state);
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
     named.objects = hazards.share(named.objects);

@@ -20,3 +20,4 @@ mod report;
 pub mod stages;
 pub mod state;
 pub mod watching;
+pub mod written;

@@ -87,17 +87,6 @@ pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) 
     done(memory.bytes().write(base + offset, bytes))
 }
 
-/// Where the aspects of a texel are: their first byte, and their bytes.
-pub fn part(image: &Image, aspects: vk::ImageAspectFlags) -> (u64, u64) {
-    let combined = image.format == vk::Format::D32_SFLOAT_S8_UINT;
-    let sample = image.layout.texel / u64::from(image.samples);
-    match aspects {
-        vk::ImageAspectFlags::DEPTH if combined => (0, 4),
-        vk::ImageAspectFlags::STENCIL if combined => (4, 1),
-        _ => (0, sample),
-    }
-}
-
 /// A box of texels in an image: where its rows are.
 pub(super) struct Texels<'a> {
     pub(super) memory: &'a Allocation,
@@ -174,7 +163,7 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
         let s_step = if three(from) { source.slice } else { source.layer };
         let d_step = if three(to) { target.slice } else { target.layer };
         let texel = from.layout.texel;
-        let (skip, size) = part(from, s.aspect_mask);
+        let (skip, size) = from.part(s.aspect_mask);
         // Where only an aspect is copied, each texel's bytes by themselves.
         let whole = size * u64::from(from.samples) == texel;
         let (times, bytes) = if whole { (1, u64::from(e.width) * texel) } else { (e.width, size) };
@@ -218,7 +207,7 @@ impl HostRegion {
     /// Bytes from row to row, and from slice to slice, outside of the image.
     fn pitches(&self, image: &Image) -> (u64, u64) {
         let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
-        let row = pick(self.row_length, self.extent.width) * part(image, self.subresource.aspect_mask).1;
+        let row = pick(self.row_length, self.extent.width) * image.part(self.subresource.aspect_mask).1;
         (row, pick(self.image_height, self.extent.height).saturating_mul(row))
     }
 
@@ -232,7 +221,7 @@ impl HostRegion {
     /// More than there can be.
     pub fn size(&self, image: &Image) -> Outcome<u64> {
         let (row, slice) = self.pitches(image);
-        let bytes = u64::from(self.extent.width) * part(image, self.subresource.aspect_mask).1;
+        let bytes = u64::from(self.extent.width) * image.part(self.subresource.aspect_mask).1;
         let slices = u64::from(self.layers(image)) * u64::from(self.extent.depth);
         let last = slices.saturating_sub(1).checked_mul(slice);
         let rows = u64::from(self.extent.height).saturating_sub(1).checked_mul(row);
@@ -258,7 +247,7 @@ fn rows(
         [e.width, e.height, e.depth],
     )?;
     let texel = image.layout.texel;
-    let (skip, size) = part(image, sub.aspect_mask);
+    let (skip, size) = image.part(sub.aspect_mask);
     let (row, slice) = region.pitches(image);
     let bytes = u64::from(e.width) * size;
     let times = if size == texel { 1 } else { u64::from(e.width) };
@@ -382,7 +371,7 @@ pub(super) fn cleared(
             bytes
         }
     };
-    let (skip, size) = part(image, aspects);
+    let (skip, size) = image.part(aspects);
     Ok(bytes[skip as usize..(skip + size) as usize].to_vec())
 }
 
@@ -401,7 +390,7 @@ pub fn clear(
     for range in ranges {
         let (levels, layers) = image.range(range)?;
         let bytes = cleared(image, image.format, value, range.aspect_mask)?;
-        let (skip, size) = part(image, range.aspect_mask);
+        let (skip, size) = image.part(range.aspect_mask);
         for level in &image.layout.levels[levels.start as usize..levels.end as usize] {
             for layer in layers.clone() {
                 let start = base + level.offset + u64::from(layer) * image.layout.layer;

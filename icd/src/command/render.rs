@@ -33,7 +33,7 @@ impl Target {
         mut each: impl FnMut(&Allocation, u64, (u32, u32)) -> Outcome<()>,
     ) -> Outcome<()> {
         let (view, extent) = (&self.view, [area.extent.width, area.extent.height, 1]);
-        let (skip, _) = copy::part(&view.image, self.aspects);
+        let (skip, _) = view.image.part(self.aspects);
         let offset = vk::Offset3D { x: area.offset.x, y: area.offset.y, z: 0 };
         for &layer in layers {
             let first = view.layers.start.saturating_add(layer);
@@ -52,7 +52,7 @@ impl Target {
     fn bytes(&self, start: u64, texels: u32) -> impl Iterator<Item = (u64, u64)> {
         let image = &self.view.image;
         let sample = image.layout.texel / u64::from(image.samples);
-        let (_, size) = copy::part(image, self.aspects);
+        let (_, size) = image.part(self.aspects);
         let count = u64::from(texels) * u64::from(image.samples);
         let (times, size) = if size == sample { (1, count * sample) } else { (count, size) };
         (0..times).map(move |n| (start + n * sample, size))
@@ -174,7 +174,7 @@ fn resolve(
         Ok(())
     })?;
     let (memory, _) = source.image.memory()?;
-    let (_, size) = copy::part(&target.image, to.aspects);
+    let (_, size) = target.image.part(to.aspects);
     let mut reads = reads.into_iter();
     to.rows(layers, area, |allocation, start, _| {
         let Some(read) = reads.next() else { return Ok(()) };

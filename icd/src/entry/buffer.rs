@@ -79,7 +79,7 @@ impl Buffer {
         }
         self.binding.set((memory, offset)).map_err(|_| Error::usage("the buffer is bound already"))?;
         if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
-            // Where nobody checks, all that the buffer's memory has to have may be accessed, as on most devices.
+            // Where nobody checks, all that the buffer's memory must have may be accessed, as elsewhere.
             let size = if device.checked.is_some() { self.size } else { needs.size };
             if let Some((memory, offset)) = self.binding.get() {
                 let range = MemoryRange::new(memory.bytes(), *offset, size, Reference::PHYSICAL);

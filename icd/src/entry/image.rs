@@ -9,7 +9,6 @@ use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
-use crate::command::copy::part;
 use crate::device::Device;
 use crate::entry::destroy::destroy;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
@@ -247,7 +246,7 @@ impl Image {
         })
     }
 
-    /// The same with what extends it: a host copy by VK_HOST_IMAGE_COPY_MEMCPY_EXT moves the texels without gaps.
+    /// The same with what extends it: a host copy by VK_HOST_IMAGE_COPY_MEMCPY_EXT moves texels without gaps.
     ///
     /// # Safety
     /// `out` is the application's.
@@ -261,9 +260,20 @@ impl Image {
         if let Some(copied) = unsafe { ffi::find_mut::<vk::SubresourceHostMemcpySizeEXT<'_>>(out.p_next) } {
             let texels: u64 =
                 self.layout.levels[of.mip_level as usize].extent.iter().map(|e| u64::from(*e)).product();
-            copied.size = texels * part(self, of.aspect_mask).1;
+            copied.size = texels * self.part(of.aspect_mask).1;
         }
         Ok(())
+    }
+
+    /// Where the aspects of a texel are: their first byte, and their bytes.
+    pub fn part(&self, aspects: vk::ImageAspectFlags) -> (u64, u64) {
+        let combined = self.format == vk::Format::D32_SFLOAT_S8_UINT;
+        let sample = self.layout.texel / u64::from(self.samples);
+        match aspects {
+            vk::ImageAspectFlags::DEPTH if combined => (0, 4),
+            vk::ImageAspectFlags::STENCIL if combined => (4, 1),
+            _ => (0, sample),
+        }
     }
 
     /// Resolves VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS; level and layer ranges inside the

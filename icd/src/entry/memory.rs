@@ -157,7 +157,7 @@ impl Drop for DeviceMemory {
     }
 }
 
-/// Binds each of several objects; `bind` also gives what extends its structure, in which the application may ask
+/// Binds each of several objects; `bind` also gives what extends its structure, where the application may ask
 /// how that one went.
 ///
 /// # Errors

@@ -218,7 +218,7 @@ impl Report {
         self.single(id, access, vec![Fact::Bounds(kind.class, bytes)]);
     }
 
-    /// Whether accesses through this reference are through null descriptors, which read zero and write nothing.
+    /// Whether accesses through this reference are through null descriptors: they read zero, write nothing.
     fn reads_zero(&self, reference: Reference) -> bool {
         self.robust.null_descriptors && reference == Reference::NULL_DESCRIPTOR
     }

@@ -4,17 +4,17 @@
 use super::isa::{Inst, Opcode, OperandKind};
 use super::{Code, ElementIndex, Space};
 use crate::error::CompileError;
-use crate::tier::Progress;
+use std::any::Any;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A compiled entry point: code that the verifier has accepted, and that nobody can change any more. Shared
 /// between threads. Only this runs.
 #[derive(Clone, Debug)]
 pub struct Program {
     code: Code,
-    /// What it has executed, and its machine code.
-    pub(crate) progress: Arc<Progress>,
+    /// What its executors keep of it, for all of its clones.
+    kept: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
 }
 
 impl Program {
@@ -24,8 +24,12 @@ impl Program {
     /// [`CompileError::Invalid`] names the first instruction that is wrong: a mistake in the code generator.
     pub fn new(code: Code) -> Result<Program, CompileError> {
         verify(&code)?;
-        let progress = Arc::new(Progress::new(&code));
-        Ok(Program { code, progress })
+        Ok(Program { code, kept: Arc::default() })
+    }
+
+    /// What its executors keep of it, made when it is first asked for; `None` if that was another type.
+    pub(crate) fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce(&Code) -> T) -> Option<&T> {
+        self.kept.get_or_init(|| Box::new(make(&self.code))).downcast_ref()
     }
 }
 

@@ -4,7 +4,7 @@ use super::launch::Launch;
 use super::prints::PrintLog;
 use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
-use crate::tier::Tier;
+use crate::tier::{Progress, Tier};
 use pellucid_memory::system::{MemorySystem, MemoryView};
 
 /// One launch of a program.
@@ -18,6 +18,8 @@ pub(crate) struct Context<'a> {
     pub prints: Option<&'a PrintLog>,
     /// Plain mode: which tier runs it.
     pub tier: Tier,
+    /// What the program has executed, and its machine code.
+    pub progress: &'a Progress,
 }
 
 impl<'a> Context<'a> {
@@ -31,6 +33,7 @@ impl<'a> Context<'a> {
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,
+            progress: Progress::of(program),
         }
     }
 

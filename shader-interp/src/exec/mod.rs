@@ -14,6 +14,7 @@ mod flat;
 mod granularity;
 mod host_thread;
 mod launch;
+pub(crate) mod level;
 mod limits;
 pub mod modelled;
 pub mod plain;

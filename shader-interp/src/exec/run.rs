@@ -6,9 +6,10 @@
 use super::context::Context;
 use super::flat;
 use super::granularity::shared;
+use super::level::Level;
 use super::prints::print;
 use super::strand::{Step, Strand};
-use super::target::{Baseline, CHUNK, Level, Target, Work};
+use super::target::{Baseline, CHUNK, Target, Work};
 use crate::code::isa::instruction_table;
 use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
@@ -668,9 +669,9 @@ pub(crate) fn run<M: MemorySystem>(
         return interpret::<M, Baseline, false>(context, strand, memory, control, 0);
     }
     if context.tier != Tier::Interpreter
-        && let Some(code) = context.program.progress.code()
+        && let Some(code) = context.progress.code()
     {
-        return native::run(level, code, context, strand, memory, control);
+        return native::enter::run(level, code, context, strand, memory, control);
     }
     interpret_at::<M, false>(level, context, strand, memory, control, 0)
 }

@@ -1,10 +1,10 @@
 //! Workgroups of the plain mode: subgroups one after another, in phases between barriers.
 
 use super::context::Context;
+use super::level::Level;
 use super::limits::Limits;
 use super::run::{Control, run};
 use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
-use super::target::Level;
 use super::turns::{Live, Spinning, Watch};
 use super::waiting::{self, Operand, Reason, Waiting, loop_site};
 use crate::tier::Tier;
@@ -135,7 +135,7 @@ impl Worker {
     pub fn tell_executed(&mut self, context: &Context<'_>) {
         if context.tier == Tier::Auto && self.executed > 0 {
             let executed = std::mem::take(&mut self.executed);
-            context.program.progress.add(context.program, executed, context.tier);
+            context.progress.add(context.program, executed, context.tier);
         }
     }
 
@@ -161,7 +161,7 @@ impl Worker {
             strand.fuel = FUEL;
             let step = run(self.level, context, strand, memory, &control);
             if !M::MODELLED {
-                self.executed += context.program.progress.estimate(1, u64::from(FUEL - strand.fuel));
+                self.executed += context.progress.estimate(1, u64::from(FUEL - strand.fuel));
             }
             match step {
                 // It stays where the next one starts.
@@ -299,7 +299,7 @@ impl Worker {
                 }
                 Step::OutOfFuel => {
                     if !M::MODELLED {
-                        self.executed += context.program.progress.estimate(0, u64::from(FUEL));
+                        self.executed += context.progress.estimate(0, u64::from(FUEL));
                         self.tell_executed(context);
                     }
                     subgroup.back_edges += u64::from(FUEL);

@@ -3,14 +3,14 @@
 //! `unsafe` is here and in [`super::executable`] alone. It rests on three things: the translator emits code
 //! for verified programs only, so that registers, masks and targets are in range; a strand's files have the
 //! sizes that the verifier knew ([`run`] checks it) and nobody else touches them meanwhile; and the code is
-//! entered on hosts that have its instructions ([`Level`](crate::exec::target::Level) was detected).
+//! entered on hosts that have its instructions ([`Level`](crate::exec::level::Level) was detected).
 
 use super::NativeCode;
 use super::state::State;
 use crate::exec::context::Context;
+use crate::exec::level::Level;
 use crate::exec::run::{Control, interpret_at};
 use crate::exec::strand::{Step, Strand};
-use crate::exec::target::Level;
 use pellucid_memory::system::{MemorySystem, Trap};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

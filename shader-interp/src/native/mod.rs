@@ -11,7 +11,7 @@
 //! [`enter`], which runs it.
 
 mod assembler;
-mod enter;
+pub(crate) mod enter;
 mod executable;
 mod operation;
 mod registers;
@@ -22,9 +22,8 @@ mod tests;
 mod translate;
 
 use crate::code::Code;
-use crate::exec::target::Level;
+use crate::exec::level::Level;
 use crate::tier::Tier;
-pub(crate) use enter::run;
 use executable::{Executable, Function};
 use operation::Form;
 use std::sync::OnceLock;

@@ -155,7 +155,7 @@ impl<'a> Part<'a> {
         MemoryOperand::with_base_displ(VECTORS, i64::from(register) * BYTES + self.part as i64 * bytes)
     }
 
-    /// A constant.
+    /// Where a constant stands before the code.
     pub fn constant(&self, constant: Constant) -> MemoryOperand {
         MemoryOperand::with_base_displ(Register::RIP, constant.place())
     }

@@ -1,6 +1,7 @@
 //! Random programs in both tiers: all registers, masks, the running lanes, the place and the fuel are the
 //! same wherever either stops.
 
+use super::enter::run;
 use super::*;
 use crate::code::isa::AfterTest;
 use crate::code::{Inst, Opcode, OperandKind, Pin, Program};

@@ -90,7 +90,7 @@ impl Vulkan {
         Vulkan::with_robustness(entry, false)
     }
 
-    /// The same, with or without robustBufferAccess, robustImageAccess and, where it is there, nullDescriptor.
+    /// The same, with or without robustBufferAccess, robustImageAccess and, if it is there, nullDescriptor.
     ///
     /// # Errors
     /// A Vulkan call fails.

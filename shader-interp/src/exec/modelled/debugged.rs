@@ -34,9 +34,9 @@ pub struct Moment<'m, 'a, M> {
     context: &'m super::Context<'a>,
     residents: &'m mut [Resident],
     slot: Slot,
-    /// The memory.
+    /// The memory system that it accesses.
     pub memory: &'m mut M,
-    /// The turn.
+    /// How many turns were taken before this one.
     pub turn: u64,
     /// Instructions that the unit has executed in this turn.
     pub index: u64,
