@@ -1,8 +1,8 @@
 //! The debugger's commands, as text in and text out: the terminal reads them from a line, the DAP server
 //! evaluates them.
 
-use super::engine::{Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop};
 use super::sees;
+use super::stop::{Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop};
 use super::target::{Line, Who};
 use super::values::Item;
 use pellucid_memory::checked::inspect::Chosen;

@@ -4,7 +4,7 @@
 //! cannot say is said by `evaluate` with the commands of the terminal.
 
 use super::commands::{self, Answer};
-use super::engine::{Accesses, At, Front, Motion, Place, Range, Reason, Resume, Stop};
+use super::stop::{Accesses, At, Front, Motion, Place, Range, Reason, Resume, Stop};
 use super::target::{LISTING, Line, Who};
 use super::values::{Home, Item};
 use serde_json::{Value, json};

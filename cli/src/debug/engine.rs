@@ -4,323 +4,23 @@
 //! seed, the options and what was chosen in it, so that going back is running again: turns that nobody wants
 //! to see run as fast as check mode does, and only those near the goal are stepped.
 
+use super::stop::{
+    self, Accesses, At, Edit, Front, Motion, Place, Position, Range, Reason, Resume, Session, Stop, apply,
+    lane_of,
+};
 use super::target::{Spot, Target, Who};
 use super::types::Types;
 use super::values::Eyes;
 use pellucid_memory::access::Site;
 use pellucid_memory::checked::CheckedMemory;
-use pellucid_memory::checked::inspect::Chosen;
-use pellucid_memory::finding::{AccessKind, Finding};
+use pellucid_memory::finding::AccessKind;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::Unit;
-use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment, Standing};
-use pellucid_shader_interp::exec::waiting::Operand;
+use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use vulkan_pellucid::debugger::{Debugged, Debugger, Turns};
-
-/// Where an execution is: before an instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// Turn of the schedule, from 0.
-    pub turn: u64,
-    /// Instruction of the turn, from 0.
-    pub index: u64,
-}
-
-impl Position {
-    /// Behind all others.
-    pub const END: Position = Position { turn: u64::MAX, index: 0 };
-}
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match *self {
-            Position::END => write!(f, "end"),
-            Position { turn, index } => write!(f, "{turn}.{index}"),
-        }
-    }
-}
-
-/// A moment of a dispatch, or its end.
-pub enum At<'x, 'm, 'a> {
-    /// Between two instructions.
-    Moment(&'x mut Moment<'m, 'a, CheckedMemory>),
-    /// Nothing runs any more.
-    End(&'x mut CheckedMemory),
-}
-
-impl At<'_, '_, '_> {
-    /// The checked memory, whose histories say who sees what.
-    pub fn memory(&mut self) -> &mut CheckedMemory {
-        match self {
-            At::Moment(moment) => moment.memory,
-            At::End(memory) => memory,
-        }
-    }
-
-    /// The strand and the lane of an invocation that runs.
-    pub fn standing(&self, who: Who) -> Option<(Standing<'_>, usize)> {
-        let At::Moment(moment) = self else { return None };
-        moment.strands().find_map(|standing| Some(lane_of(&standing, who).map(|lane| (standing, lane)))?)
-    }
-
-    /// What an invocation does next to memory that others may see.
-    pub fn access(&self, who: Who) -> Option<Operand> {
-        let At::Moment(moment) = self else { return None };
-        let (standing, lane) = self.standing(who)?;
-        let runs = standing.strand.mask() >> lane & 1 != 0 && !standing.at_barrier;
-        if runs { moment.access(standing.strand, lane) } else { None }
-    }
-}
-
-/// The lane of an invocation in a strand.
-fn lane_of(standing: &Standing<'_>, who: Who) -> Option<usize> {
-    let identity = standing.identity;
-    if identity.workgroup != who.workgroup {
-        return None;
-    }
-    let lane = who.local_index.checked_sub(identity.first_local_index).filter(|lane| *lane < 32)?;
-    (standing.strand.live() >> lane & 1 != 0).then_some(lane as usize)
-}
-
-/// Which accesses a data breakpoint is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accesses {
-    /// Stores and read-modify-writes.
-    Write,
-    /// Loads and read-modify-writes.
-    Read,
-    /// All.
-    Any,
-}
-
-/// Bytes of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// The workgroup whose memory it is in; `None`: device memory.
-    pub workgroup: Option<u32>,
-    /// First byte: device address, or offset into workgroup memory.
-    pub address: u64,
-    /// How many bytes of the buffer.
-    pub bytes: u64,
-}
-
-/// What a breakpoint waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// One of these instructions, at which a line begins.
-    Line {
-        /// What the user named.
-        shown: String,
-        /// Ascending.
-        pcs: Vec<u32>,
-    },
-    /// An access.
-    Data {
-        /// What the user named.
-        shown: String,
-        /// Where.
-        range: Range,
-        /// Which.
-        accesses: Accesses,
-    },
-}
-
-/// Where an invocation stops, and which.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breakpoint {
-    /// Its number.
-    pub id: u32,
-    /// What it waits for.
-    pub place: Place,
-    /// What has to hold for the invocation.
-    pub condition: Option<String>,
-    /// The only invocation that it is for.
-    pub who: Option<Who>,
-}
-
-/// Something that the user changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// The next instruction of an invocation reads this.
-    Read(Chosen),
-    /// A word of an invocation's private memory, and the bits of it that change.
-    Private(Who, u32, u32, u32),
-}
-
-/// How far to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
-    /// To a breakpoint or a finding.
-    Continue,
-    /// To another line, in functions that are called, too.
-    In,
-    /// To another line of the same function.
-    Over,
-    /// Out of the function.
-    Out,
-    /// One instruction of the invocation.
-    Instruction,
-    /// One line of any part of its subgroup.
-    Subgroup,
-    /// One line of every subgroup of its workgroup that can run.
-    Workgroup,
-    /// To a write of these bytes.
-    Wrote(Range),
-}
-
-/// What to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resume {
-    /// Go on, backward if so.
-    Move(Motion, bool),
-    /// Go there.
-    To(Position),
-    /// Come here again, with what was changed.
-    Again,
-    /// Let this dispatch run to its end and the program go on.
-    Leave,
-    /// End the program.
-    Quit,
-}
-
-/// Why a dispatch stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// At its first instruction.
-    Entry,
-    /// A motion is done.
-    Step,
-    /// A breakpoint, by its number.
-    Breakpoint(u32),
-    /// A data breakpoint.
-    Data(u32),
-    /// The access that is next is the second one of a finding, by its index.
-    Finding(usize),
-    /// The front end asked for it.
-    Pause,
-    /// The position that was asked for.
-    Position,
-    /// The write that was asked for is next.
-    Wrote,
-    /// There is nothing of that kind earlier.
-    Start,
-    /// There is no write of these bytes earlier.
-    NeverWritten,
-    /// The invocation has ended.
-    Gone,
-    /// The dispatch has ended: why, if not well.
-    Ended(Option<String>),
-}
-
-/// What outlives a stop.
-#[derive(Default)]
-pub struct Session {
-    /// In the order of their numbers.
-    pub breakpoints: Vec<Breakpoint>,
-    /// The number of the last breakpoint.
-    pub numbered: u32,
-    /// Findings stop the dispatch.
-    pub ignore_findings: bool,
-    /// Whose variables are shown, and who steps.
-    pub focus: Who,
-    /// The finding that is about to happen.
-    pub next: Option<Finding>,
-    /// It has stopped once.
-    pub reached: bool,
-    /// The frame that is looked at, 0 for the innermost.
-    pub frame: usize,
-    /// What was changed where.
-    pub edits: BTreeMap<Position, Vec<Edit>>,
-    /// Turns that were given to a subgroup: where, the scheduler's choice, workgroup and subgroup.
-    pub turns: BTreeMap<Position, (u64, (u32, u32))>,
-}
-
-/// A dispatch that has stopped.
-pub struct Stop<'s, 'x, 'm, 'a, 't> {
-    /// What is debugged.
-    pub target: &'s Target<'t>,
-    /// What outlives the stop.
-    pub session: &'s mut Session,
-    /// The moment.
-    pub at: At<'x, 'm, 'a>,
-    /// Why.
-    pub reason: Reason,
-    /// Where.
-    pub here: Position,
-    /// The number of the scheduler's next choice.
-    pub choice: u64,
-}
-
-impl<'t, 'm, 'a, 'x> Stop<'_, 'x, 'm, 'a, 't> {
-    /// The eyes of the invocation in focus.
-    pub fn eyes(&mut self) -> Eyes<'_, 't, 'a, 'm, 'x> {
-        Eyes { target: self.target, at: &mut self.at, who: self.session.focus, frame: self.session.frame }
-    }
-
-    /// Where an invocation stands: at the barrier that it waits for, if it waits.
-    pub fn spot(&self, who: Who) -> Option<Spot> {
-        let (standing, _) = self.at.standing(who)?;
-        self.target.spot(standing.strand.pc().saturating_sub(u32::from(standing.at_barrier)))
-    }
-
-    /// What was found so far, and what is about to be.
-    pub fn findings(&mut self) -> Vec<Finding> {
-        let found = self.at.memory().found();
-        let found = found.iter().filter(|finding| !finding.accesses.is_empty()).cloned();
-        let next = matches!(self.reason, Reason::Finding(_)).then(|| self.session.next.clone()).flatten();
-        found.chain(next).collect()
-    }
-
-    /// Changes something here; what was changed later is forgotten.
-    pub fn edit(&mut self, edit: Edit) {
-        self.forget_later();
-        if let At::Moment(moment) = &mut self.at {
-            apply(moment, &edit);
-        }
-        self.session.edits.entry(self.here).or_default().push(edit);
-    }
-
-    /// Gives the next choice of the scheduler to a subgroup.
-    pub fn give_turn(&mut self, workgroup: u32, subgroup: u32) {
-        self.forget_later();
-        self.session.turns.insert(self.here, (self.choice, (workgroup, subgroup)));
-    }
-
-    fn forget_later(&mut self) {
-        let here = self.here;
-        self.session.edits.retain(|at, _| *at <= here);
-        self.session.turns.retain(|at, _| *at < here);
-    }
-}
-
-fn apply(moment: &mut Moment<'_, '_, CheckedMemory>, edit: &Edit) {
-    match edit {
-        Edit::Read(chosen) => moment.memory.choose(Some(*chosen)),
-        Edit::Private(who, word, bits, mask) => {
-            let found = moment.strands().find_map(|standing| {
-                lane_of(&standing, *who).map(|lane| (standing.identity.subgroup, standing.number, lane))
-            });
-            let Some((subgroup, number, lane)) = found else { return };
-            if let Some(strand) = moment.strand_mut(who.workgroup, subgroup, number)
-                && let Some(lanes) = strand.private_mut().get_mut(*word as usize)
-            {
-                lanes.0[lane] = lanes.0[lane] & !mask | bits & mask;
-            }
-        }
-    }
-}
-
-/// What talks to the user.
-pub trait Front: Send {
-    /// The dispatch has stopped.
-    fn stopped(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>) -> Resume;
-
-    /// Whether the user wants it to stop.
-    fn interrupts(&mut self) -> bool;
-}
 
 /// From where a motion starts.
 #[derive(Clone, Debug)]
@@ -392,14 +92,13 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
         if std::mem::take(&mut self.choosing) {
             moment.memory.choose(None);
         }
-        let found = moment.memory.found().iter().filter(|finding| !finding.accesses.is_empty()).count();
+        let found = stop::found(moment.memory).count();
         let fresh = (found > self.found.max(self.seen)).then_some(self.found.max(self.seen));
         self.found = found;
         if let (Some(index), Some((at, who)), false) = (fresh, self.previous, self.session.ignore_findings) {
             let reason = Reason::Finding(index);
             let wanted = self.is_wanted(moment.memory, index);
-            let mut all = moment.memory.found().iter().filter(|finding| !finding.accesses.is_empty());
-            let next = all.nth(index).cloned();
+            let next = stop::found(moment.memory).nth(index).cloned();
             match &mut self.goal {
                 Goal::Forward(..) if !wanted => self.seen = found,
                 Goal::Forward(..) => {
@@ -627,8 +326,7 @@ impl Runner<'_, '_> {
             }
             Motion::In | Motion::Over | Motion::Out | Motion::Instruction => {}
         }
-        let Some(lane) = lane_of(&current, focus).filter(|lane| current.strand.mask() >> lane & 1 != 0)
-        else {
+        if lane_of(&current, focus).is_none_or(|lane| current.strand.mask() >> lane & 1 == 0) {
             if !back && moment.index == 0 {
                 let alive = moment.strands().any(|standing| lane_of(&standing, focus).is_some());
                 if !alive {
@@ -641,8 +339,7 @@ impl Runner<'_, '_> {
                 }
             }
             return None;
-        };
-        let _ = lane;
+        }
         if motion == Motion::Instruction {
             return step;
         }
@@ -828,9 +525,8 @@ impl Debugger for Engine {
                     (runner.previous, &runner.goal, runner.session.ignore_findings)
             {
                 // The last instruction may have been the second access.
-                let all = dispatch.memory().found().iter().filter(|f| !f.accesses.is_empty());
-                let next = all.clone().nth(runner.found.max(runner.seen)).cloned();
-                let found = all.count();
+                let next = stop::found(dispatch.memory()).nth(runner.found.max(runner.seen)).cloned();
+                let found = stop::found(dispatch.memory()).count();
                 if found > runner.found.max(runner.seen) {
                     let reason = Reason::Finding(runner.found.max(runner.seen));
                     runner.session.next = next;

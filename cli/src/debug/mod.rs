@@ -15,12 +15,14 @@ pub mod dap;
 pub mod engine;
 pub mod sees;
 mod signal;
+mod stop;
 pub mod target;
 pub mod terminal;
 pub mod types;
 pub mod values;
 
-use self::engine::{Engine, Front, Wanted};
+use self::engine::{Engine, Wanted};
+use self::stop::Front;
 use self::terminal::Terminal;
 use crate::exec::{self, ExecArgs};
 use crate::options::DriverOptions;

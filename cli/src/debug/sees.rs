@@ -1,7 +1,7 @@
 //! Who sees what: the writes of a location, how far each is available and visible, what may be read, and
 //! what comes before what.
 
-use super::engine::{At, Stop};
+use super::stop::{At, Stop};
 use super::target::Who;
 use super::types::Type;
 use super::values::{Home, Item};

@@ -1,7 +1,7 @@
 //! The debugger as a terminal program: a prompt with the position, a command a line.
 
 use super::commands::{self, Answer};
-use super::engine::{Front, Reason, Resume, Stop};
+use super::stop::{Front, Reason, Resume, Stop};
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 

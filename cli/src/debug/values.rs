@@ -1,6 +1,6 @@
 //! Variables by their names in the source, and their values in their types.
 
-use super::engine::At;
+use super::stop::At;
 use super::target::{Target, Who};
 use super::types::Type;
 use pellucid_memory::access::Reference;
