@@ -37,6 +37,19 @@ fn part(
     })
 }
 
+/// The region of a VkMemoryToImageCopyEXT or VkImageToMemoryCopyEXT, which have the same members.
+macro_rules! host_region {
+    ($of:expr) => {
+        HostRegion {
+            row_length: $of.memory_row_length,
+            image_height: $of.memory_image_height,
+            subresource: $of.image_subresource,
+            offset: $of.image_offset,
+            extent: $of.image_extent,
+        }
+    };
+}
+
 /// The host copies: `run` does it and says which bytes of images it touched.
 fn copied(
     device: &Device,
@@ -71,13 +84,7 @@ entries! {
         };
         copied(&device, "vkCopyMemoryToImageEXT", parts, |mut touched| {
             for r in regions {
-                let region = HostRegion {
-                    row_length: r.memory_row_length,
-                    image_height: r.memory_image_height,
-                    subresource: r.image_subresource,
-                    offset: r.image_offset,
-                    extent: r.image_extent,
-                };
+                let region = host_region!(r);
                 let bytes = ffi::slice(r.p_host_pointer.cast::<u8>(), region.size(&image)?);
                 copy::host_to_image(bytes, &image, &region, &mut touched)?;
             }
@@ -99,13 +106,7 @@ entries! {
         };
         copied(&device, "vkCopyImageToMemoryEXT", parts, |mut touched| {
             for r in regions {
-                let region = HostRegion {
-                    row_length: r.memory_row_length,
-                    image_height: r.memory_image_height,
-                    subresource: r.image_subresource,
-                    offset: r.image_offset,
-                    extent: r.image_extent,
-                };
+                let region = host_region!(r);
                 let bytes = ffi::slice_mut(r.p_host_pointer.cast::<u8>(), region.size(&image)?);
                 copy::image_to_host(&image, bytes, &region, &mut touched)?;
             }
