@@ -42,8 +42,9 @@ pub enum HostMemory {
 pub struct HostAccesses {
     /// It changed these.
     pub writes: Vec<Range<u64>>,
-    /// Pages that the device wrote as a whole: the host read some of each. True where all of the page was
-    /// unseen ([`crate::host`]).
+    /// Pages of which the host read some: whenever it did where the device wrote them as a whole; at their
+    /// first access before and behind the first submission else. True where all of the page was unseen
+    /// ([`crate::host`]).
     pub reads: Vec<(Range<u64>, bool)>,
 }
 
@@ -174,15 +175,25 @@ impl Allocation {
         self.checked_view(|view, _| view.expect_writes());
     }
 
-    /// What the host did since this was last asked, in the pages that [`Allocation::look`] found. Of coherent
-    /// memory the device must not write any meanwhile.
+    /// Takes note of what the host did in the pages that [`Allocation::look`] found. Of coherent memory the
+    /// device must not write any meanwhile. True if there is something for [`Allocation::host_accesses`].
+    pub fn note_host_accesses(&self) -> bool {
+        let noted = |view: &mut View, unseen: &mut Spans| {
+            view.note(&self.device, unseen);
+            view.has_noted()
+        };
+        self.checked_view(noted).unwrap_or(false)
+    }
+
+    /// What was noted of the host since this was last asked.
     pub fn host_accesses(&self) -> HostAccesses {
         self.checked_view(|view, unseen| {
-            let writes = view.writes(&self.device, unseen);
-            let reads = view.reads(&writes).into_iter();
-            let reads =
-                reads.map(|page| (page.clone(), unseen.within(&page).first() == Some(&page))).collect();
-            HostAccesses { writes, reads }
+            let (writes, reads) = view.take_noted();
+            let unseen = |page: &Range<u64>| unseen.within(page).first() == Some(page);
+            HostAccesses {
+                writes,
+                reads: reads.into_iter().map(|page| (page.clone(), unseen(&page))).collect(),
+            }
         })
         .unwrap_or_default()
     }
@@ -225,7 +236,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.writes(&self.device, unseen);
+            view.note(&self.device, unseen);
             view.flush(&self.device, &range, unseen)
         })
         .unwrap_or_default()
@@ -236,7 +247,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.writes(&self.device, unseen);
+            view.note(&self.device, unseen);
             view.invalidate(&self.device, &range, unseen)
         })
         .unwrap_or_default()

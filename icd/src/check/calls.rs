@@ -7,20 +7,33 @@ use super::layouts::{Bound, ImageUse};
 use super::{report, written};
 use crate::device::Device;
 use crate::entry::memory::DeviceMemory;
+use crate::queue::status::settle_all;
 use ash::vk;
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::host::{Flushed, Invalidated};
 use std::sync::Arc;
 
-fn look(device: &Device, call: Option<&'static str>) -> Result<(), String> {
-    let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return Ok(()) };
-    if device.alive().is_ok() {
-        host.look(hazards, call);
+/// Looks at what the host did since its last call, and judges it once the device has come as far as it can:
+/// so it does not matter how far it was when the host did it. `call` is the call that is made, if any is.
+fn judge(device: &Device, call: Option<&'static str>) {
+    let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return };
+    if device.alive().is_ok() && host.look() && call.is_some() {
+        settle_all(device);
+        if device.alive().is_ok() {
+            host.look();
+        }
     }
+    host.judge(hazards);
+    if let Some(call) = call {
+        host.calls(call);
+    }
+}
+
+/// Tells what was found.
+fn report(device: &Device) {
     let outcome = report::layouts(device);
-    // What a queue finds beside an application that goes on is told at its next call, in one piece.
-    if call.is_some() { report::of_host(device).and(outcome) } else { outcome }
+    or_lose(device, report::of_host(device).and(outcome));
 }
 
 fn or_lose(device: &Device, outcome: Result<(), String>) {
@@ -31,7 +44,8 @@ fn or_lose(device: &Device, outcome: Result<(), String>) {
 
 /// The host makes a call that orders it with the device: looks at what it did before.
 pub fn synchronize(device: &Device, call: &'static str) {
-    or_lose(device, look(device, Some(call)));
+    judge(device, Some(call));
+    report(device);
 }
 
 /// vkQueueSubmit: as the others; what the host reads after it, work may overwrite.
@@ -54,22 +68,24 @@ pub fn waited(device: &Device, call: &'static str) {
 /// nobody waits for work that goes on.
 pub fn ended(device: &Device) {
     if device.completion.unseen().is_none() {
-        or_lose(device, look(device, None));
+        judge(device, None);
     }
-    tell(device);
+    report(device);
 }
 
-/// Tells what is known of the host, who may make no more calls.
+/// The device fails, and the host may make no more calls: tells what is known of it.
 pub fn tell(device: &Device) {
-    or_lose(device, report::of_host(device));
+    if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
+        host.judge(hazards);
+    }
+    report(device);
 }
 
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
-///
-/// # Errors
-/// The text of what loses the device.
-pub fn before_work(device: &Device) -> Result<(), String> {
-    look(device, None)
+pub fn before_work(device: &Device) {
+    if let Some(host) = device.host.as_ref().filter(|_| device.alive().is_ok()) {
+        host.look();
+    }
 }
 
 /// vkFlushMappedMemoryRanges did this to a range of memory.

@@ -3,8 +3,9 @@
 //!
 //! A call that may tell either side something (a submission, a wait, a status, a signal, a flush, an
 //! invalidate, an unmapping) first looks at what the host wrote and read since the last one
-//! ([`super::calls`]); only then what it tells counts. Coherent memory is looked at while no command writes:
-//! where the host has written some, the call waits for the command that runs.
+//! ([`super::calls`]); only then what it tells counts. A queue looks as well before it works, so that it
+//! overwrites nothing unseen, but what it sees is judged at that call. Coherent memory is looked at while no
+//! command writes: where the host has written some, who looks waits for the command that runs.
 
 use super::hazards::Hazards;
 use crate::report::{Caller, say};
@@ -157,31 +158,32 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.expect_writes());
     }
 
-    /// Looks at what the host did since the last call, and tells the hazards of it. `call` is the call that
-    /// is made; none where a queue looks.
-    pub fn look(&self, hazards: &Hazards, call: Option<&'static str>) {
-        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Looks at what the host did since the last look. True if there is something to be judged.
+    pub fn look(&self) -> bool {
         let memories = self.all();
         // All are looked at.
         let written = memories.iter().filter(|memory| memory.bytes.look()).count();
-        let tell = || {
-            for memory in &memories {
-                let at = |b: &Bytes<u64>| addresses(&memory.bytes, b);
-                let accesses = memory.bytes.host_accesses();
-                let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
-                let reads: Vec<(Range, bool)> =
-                    accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
-                hazards.host_accessed(&writes, &reads, memory.coherent, &since);
-            }
-        };
-        if written > 0 {
-            self.at_rest(tell)
-        } else {
-            tell()
+        let note = || memories.iter().filter(|memory| memory.bytes.note_host_accesses()).count() > 0;
+        if written > 0 { self.at_rest(note) } else { note() }
+    }
+
+    /// Judges what was seen of the host since its last call.
+    pub fn judge(&self, hazards: &Hazards) {
+        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        for memory in self.all() {
+            let at = |b: &Bytes<u64>| addresses(&memory.bytes, b);
+            let accesses = memory.bytes.host_accesses();
+            let writes: Vec<Range> = accesses.writes.iter().map(at).collect();
+            let reads: Vec<(Range, bool)> =
+                accesses.reads.iter().map(|(b, unseen)| (at(b), *unseen)).collect();
+            hazards.host_accessed(&writes, &reads, memory.coherent, &since);
         }
-        if let Some(call) = call {
-            *since = HostCall { call, caller: Some(Arc::new(Caller::here())) };
-        }
+    }
+
+    /// The host makes a call that orders it with the device.
+    pub fn calls(&self, call: &'static str) {
+        let call = HostCall { call, caller: Some(Arc::new(Caller::here())) };
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = call;
     }
 }
 

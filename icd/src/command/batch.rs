@@ -33,7 +33,7 @@ impl Work for Batch {
     fn run(&self, queue: &Queue, labels: &[String]) -> Result<(), String> {
         let Some(device) = self.device.upgrade() else { return Ok(()) };
         if self.commands.iter().any(|recorded| recorded.accesses) {
-            calls::before_work(&device)?;
+            calls::before_work(&device);
         }
         let run = |recorded: &Arc<Recorded>| {
             replay::run(&device, queue, &mut State::new(labels, &self.reach), recorded)

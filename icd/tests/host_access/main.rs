@@ -54,6 +54,9 @@ const PAIRS: &[Pair] = &[
     ("event_without_the_hosts_stage", pairs::event_without_the_hosts_stage, "host-in-flight"),
     ("timeline_of_the_host", pairs::timeline_of_the_host, "host-in-flight"),
     ("read_of_what_is_overwritten", pairs::read_of_what_is_overwritten, "host-in-flight"),
+    ("read_between", pairs::read_between::<0>, "host-in-flight"),
+    ("read_between_a_little_later", pairs::read_between::<1>, "host-in-flight"),
+    ("read_between_much_later", pairs::read_between::<30>, "host-in-flight"),
     ("status_that_was_not_looked_at", pairs::status_that_was_not_looked_at, "host-in-flight"),
     ("size_of_an_indirect_dispatch", pairs::size_of_an_indirect_dispatch, "host-in-flight"),
     ("upload_after_upload", pairs::upload_after_upload, "host-in-flight"),
@@ -318,6 +321,24 @@ fn findings_name_who_called_before_the_access() {
     );
     let strings = serde_json::to_string(stack).unwrap();
     assert!(!strings.contains("0x"), "no addresses: {strings}");
+}
+
+#[test]
+fn what_is_found_does_not_hang_on_how_far_the_device_was() {
+    if !tracked() {
+        return;
+    }
+    let cases = ["read_between", "read_between_a_little_later", "read_between_much_later"];
+    let texts = cases.map(|case| {
+        let name = format!("wrong {case}");
+        let text = succeeds(&name, &process(&name, "check").output().unwrap());
+        let sides = text.lines().filter(|line| line.contains("(1) the host reads"));
+        sides.map(str::to_owned).collect::<Vec<_>>()
+    });
+    let sides = "(1) the host reads after vkQueueSubmit, (2) vkCmdFillBuffer (command 2 of submission 2 on";
+    for (case, text) in cases.iter().zip(&texts) {
+        assert!(text.len() == 1 && text[0].contains(sides), "{case}: {text:?}");
+    }
 }
 
 /// A line of a text, from 1, and of which it is the only one.

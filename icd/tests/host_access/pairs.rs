@@ -368,6 +368,26 @@ pub fn read_of_what_is_overwritten(p: &Program, wrong: bool) {
     b.sum();
 }
 
+/// Reads memory that two submissions write and nobody has touched before: when neither, one or both have.
+pub fn read_between<const MILLISECONDS: u64>(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, COHERENT);
+    let transfer = (Stage::TRANSFER, Access::TRANSFER_WRITE);
+    let commands = [1, 2].map(|word| {
+        p.record(|c| {
+            p.barrier(c, transfer, transfer);
+            p.fill(c, &b, word);
+            p.to_host(c);
+        })
+    });
+    let [_, fence] = commands.map(|commands| p.submit(commands));
+    if wrong {
+        std::thread::sleep(Duration::from_millis(MILLISECONDS));
+        b.sum();
+    }
+    p.wait(fence);
+    assert_eq!(b.get(0), 2);
+}
+
 /// The wrong one asks the memory itself whether the work is done, and not the semaphore.
 pub fn status_that_was_not_looked_at(p: &Program, wrong: bool) {
     let b = p.buffer("results", PAGES, COHERENT);

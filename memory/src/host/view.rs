@@ -43,6 +43,9 @@ pub(crate) struct View {
     /// Pages that it had changed when they were last looked at.
     changed: Spans,
     forecast: Forecast,
+    /// What the application did and nobody has asked for yet: runs that it changed, by the look that found
+    /// them, and pages that it read.
+    noted: (Vec<Vec<Range<u64>>>, Spans),
     unflushed: Spans,
     fills: u64,
     size: u64,
@@ -141,6 +144,7 @@ impl View {
             touched: Spans::default(),
             changed: Spans::default(),
             forecast: Forecast::default(),
+            noted: Default::default(),
             unflushed: Spans::default(),
             fills: 0,
             size,
@@ -161,9 +165,42 @@ impl View {
         !self.touched.is_empty()
     }
 
-    /// The bytes that the host wrote since this was last asked, as far as they changed, or are among very
-    /// many that did. The device must not write coherent memory meanwhile.
-    pub fn writes(&mut self, device: &Mapping, unseen: &Spans) -> Vec<Range<u64>> {
+    /// Takes note of what the host did in the pages that [`View::look`] found: of the bytes that it wrote, as
+    /// far as they changed, or are among very many that did, and of the pages that it has accessed since they
+    /// were closed. The device must not write coherent memory meanwhile.
+    pub fn note(&mut self, device: &Mapping, unseen: &Spans) {
+        let writes = self.writes(device, unseen);
+        let (written, read) = &mut self.noted;
+        self.app.opened().iter().for_each(|run| read.insert(&run));
+        if !writes.is_empty() {
+            written.push(writes);
+        }
+    }
+
+    /// Whether anything was noted since [`View::take_noted`].
+    pub fn has_noted(&self) -> bool {
+        let (written, read) = &self.noted;
+        !written.is_empty() || !read.is_empty()
+    }
+
+    /// The bytes that were written, and the pages that were read and not written, since this was last asked.
+    pub fn take_noted(&mut self) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+        let (mut looks, mut read) = std::mem::take(&mut self.noted);
+        let written = if looks.len() > 1 {
+            let mut all = Spans::default();
+            looks.iter().flatten().for_each(|run| all.insert(run));
+            all.iter().collect()
+        } else {
+            looks.pop().unwrap_or_default()
+        };
+        for run in &written {
+            read.remove(&pages(run));
+        }
+        let pages = read.iter().flat_map(|run| run.step_by(PAGE as usize));
+        (written, pages.map(|page| page..(page + PAGE).min(self.size)).collect())
+    }
+
+    fn writes(&mut self, device: &Mapping, unseen: &Spans) -> Vec<Range<u64>> {
         let own = self.own.as_ref().unwrap_or(device);
         let touched = std::mem::take(&mut self.touched);
         let parts = parts::map(touched.iter(), |part| {
@@ -209,18 +246,7 @@ impl View {
         runs.iter().for_each(|run| self.forecast.expected.insert(run));
     }
 
-    /// The pages that the device wrote as a whole, and that the application has accessed since without
-    /// changing them. To be asked after [`View::writes`].
-    pub fn reads(&mut self, writes: &[Range<u64>]) -> Vec<Range<u64>> {
-        let mut opened = self.app.opened();
-        for write in writes {
-            opened.remove(&pages(write));
-        }
-        let pages = opened.iter().flat_map(|run| run.step_by(PAGE as usize));
-        pages.map(|page| page..(page + PAGE).min(self.size)).collect()
-    }
-
-    /// From now on reads of pages count that [`View::reads`] has listed already.
+    /// From now on reads of pages count that [`View::note`] has seen already.
     pub fn watch_again(&mut self) {
         self.app.close_again();
     }
@@ -229,7 +255,7 @@ impl View {
     pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
         self.note_write(device, range);
         let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
-        self.app.close(&(range.start.next_multiple_of(PAGE)..last));
+        self.app.device_wrote(&(range.start.next_multiple_of(PAGE)..last));
     }
 
     fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {

@@ -4,7 +4,8 @@
 //! drops the page's protection; the ioctl PAGEMAP_SCAN lists the pages without it and protects them again in
 //! one step. No signal, no thread and no privilege is involved, and writes that system calls make are seen as
 //! well. Reads are seen by the page, where it matters: pages that are taken out of the application's page
-//! table are put back by its next access, whatever that is. Where the kernel is older, or a container's
+//! table, or that were never in it, are put there by its next access, whatever that is. Where the kernel is
+//! older, or a container's
 //! profile forbids it, every page that holds data counts as written.
 
 use super::mapping::{Mapping, PAGE};
@@ -153,14 +154,19 @@ pub(super) struct Watched {
     mapping: Mapping,
     file: (libc::c_int, u64),
     tracked: bool,
-    /// Page faults of the process before its written pages were last listed.
-    faults: Option<u64>,
+    /// Page faults of the process before its written pages were last listed, and before closed ones were
+    /// looked at.
+    faults: [Option<u64>; 2],
     /// Pages that the application has not accessed since they were closed, as far as is known.
     closed: Spans,
     /// Pages that it had accessed when they were closed again.
     early: Spans,
     /// Pages that are open since it accessed them.
     open: Spans,
+    /// Pages that [`Watched::close_again`] has not closed yet.
+    new: Spans,
+    /// Pages that the device has written.
+    devices: Spans,
 }
 
 impl Watched {
@@ -180,8 +186,13 @@ impl Watched {
             // SAFETY: the ioctl takes this structure, and the range is a mapping of ours.
             unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
         });
-        let [closed, early, open] = Default::default();
-        let mut watched = Watched { mapping, file, tracked, faults: None, closed, early, open };
+        let [mut closed, early, open, mut new, devices]: [Spans; 5] = Default::default();
+        if tracked {
+            closed.insert(&(0..mapping.length()));
+            new = closed.clone();
+        }
+        let mut watched =
+            Watched { mapping, file, tracked, faults: [None; 2], closed, early, open, new, devices };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
             watched.written(|_| ());
@@ -194,14 +205,18 @@ impl Watched {
         self.mapping.start()
     }
 
+    /// Whether the process has taken no fault since this was last asked for this purpose.
+    fn no_fault_since(&mut self, purpose: usize) -> bool {
+        let faults = faults();
+        faults.is_some() && faults == std::mem::replace(&mut self.faults[purpose], faults)
+    }
+
     /// Calls `each` with the runs of pages that were written since they were last listed.
     pub fn written(&mut self, mut each: impl FnMut(Range<u64>)) {
-        let faults = faults();
-        if self.tracked && faults.is_some() && faults == self.faults {
-            // Nobody has written: the first write to a protected page is a fault.
+        // The first write to a protected page is a fault.
+        if self.tracked && self.no_fault_since(0) {
             return;
         }
-        self.faults = faults;
         let all = 0..self.mapping.length();
         if self.tracked && !self.scan(&all, PROTECT, PAGE_IS_WRITTEN, &mut each) {
             self.tracked = false;
@@ -211,9 +226,15 @@ impl Watched {
         }
     }
 
+    /// The device has written these pages: from now on it is known when the application accesses them.
+    pub fn device_wrote(&mut self, pages: &Range<u64>) {
+        self.devices.insert(pages);
+        self.close(pages);
+    }
+
     /// From now on it is known when the application accesses these pages, even if it only reads: they are
     /// taken out of its page table, which puts them back unasked. The bytes stay in the file.
-    pub fn close(&mut self, pages: &Range<u64>) {
+    fn close(&mut self, pages: &Range<u64>) {
         if !self.tracked || pages.is_empty() {
             return;
         }
@@ -229,10 +250,15 @@ impl Watched {
         }
     }
 
-    /// Closes the pages again that the application has opened.
+    /// Closes the pages again that the application has opened: those that the device has written, and once
+    /// all others, as they may be the first that it writes. What only the application writes costs it no more
+    /// faults.
     pub fn close_again(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        open.iter().for_each(|pages| self.close(&pages));
+        for run in std::mem::take(&mut self.open).iter() {
+            let (new, devices) = (self.new.within(&run), self.devices.within(&run));
+            new.iter().for_each(|pages| self.new.remove(pages));
+            new.iter().chain(&devices).for_each(|pages| self.close(pages));
+        }
     }
 
     /// The pages that the application has not accessed since they were closed.
@@ -246,7 +272,7 @@ impl Watched {
         if self.tracked {
             parts::map(runs.iter().cloned(), |part| self.populate(&part));
             // They are written now, whether or not the kernel counts what this did as faults.
-            self.faults = None;
+            self.faults[0] = None;
         }
     }
 
@@ -259,11 +285,14 @@ impl Watched {
 
     /// The pages that were closed and that the application has accessed since.
     pub fn opened(&mut self) -> Spans {
-        let closed: Vec<Range<u64>> = self.closed.iter().collect();
-        let mut opened = self.present(&closed);
-        for pages in opened.iter() {
-            self.closed.remove(&pages);
-            self.open.insert(&pages);
+        let mut opened = Spans::default();
+        // The first access to a closed page is a fault.
+        if !self.no_fault_since(1) {
+            opened = self.present(&self.closed.iter().collect::<Vec<_>>());
+            for pages in opened.iter() {
+                self.closed.remove(&pages);
+                self.open.insert(&pages);
+            }
         }
         std::mem::take(&mut self.early).iter().for_each(|pages| opened.insert(&pages));
         opened
