@@ -189,7 +189,7 @@ impl Allocation {
     pub fn host_accesses(&self) -> HostAccesses {
         self.checked_view(|view, unseen| {
             let (writes, reads) = view.take_noted();
-            let unseen = |page: &Range<u64>| unseen.within(page).first() == Some(page);
+            let unseen = |page: &Range<u64>| unseen.first_within(page).as_ref() == Some(page);
             HostAccesses {
                 writes,
                 reads: reads.into_iter().map(|page| (page.clone(), unseen(&page))).collect(),

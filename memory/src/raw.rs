@@ -23,7 +23,6 @@
 use crate::access::{AtomicOp, Reference};
 use crate::device::Allocation;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -445,25 +444,18 @@ pub fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>) -> bool {
 }
 
 /// Copies the bytes of one view to another one of that size, a multiple of 64, which does not overlap it.
-/// Calls `each` with the runs of bytes that changed, as offsets, in order. False, and nothing copied, if the
-/// sizes are not such.
-pub fn update(from: &MemoryView<'_>, to: &MemoryView<'_>, mut each: impl FnMut(Range<u64>)) -> bool {
+/// Calls `each` with the offset of each 64 bytes of which some changed, in order, and a bit for each of them:
+/// that of the first is the lowest. False, and nothing copied, if the sizes are not such.
+pub fn update(from: &MemoryView<'_>, to: &MemoryView<'_>, mut each: impl FnMut(u64, u64)) -> bool {
     let distance = (from.host as usize).abs_diff(to.host as usize);
     if from.size != to.size || !from.size.is_multiple_of(64) || (distance as u64) < from.size {
         return false;
     }
     for at in (0..from.size).step_by(64) {
         // SAFETY: both views have these bytes, and they do not overlap.
-        let mut changed = unsafe { bulk::update(from.host.add(at as usize), to.host.add(at as usize)) };
-        if changed == u64::MAX {
-            each(at..at + 64);
-            continue;
-        }
-        while changed != 0 {
-            let start = changed.trailing_zeros();
-            let end = start + (changed >> start).trailing_ones();
-            each(at + u64::from(start)..at + u64::from(end));
-            changed &= u64::MAX.unbounded_shl(end);
+        let changed = unsafe { bulk::update(from.host.add(at as usize), to.host.add(at as usize)) };
+        if changed != 0 {
+            each(at, changed);
         }
     }
     true

@@ -102,11 +102,10 @@ impl Mapping {
         raw::same(&self.part(range), &other.part(range))
     }
 
-    /// Copies whole pages from the same place of another mapping of other pages. Calls `each` with the runs
-    /// of bytes that changed, in order.
-    pub fn update(&self, other: &Mapping, pages: &Range<u64>, mut each: impl FnMut(Range<u64>)) {
-        let start = pages.start;
-        raw::update(&other.part(pages), &self.part(pages), |run| each(start + run.start..start + run.end));
+    /// Copies whole pages from the same place of another mapping of other pages. Calls `each` with the start
+    /// of each 64 bytes of which some changed, in order, and a bit for each of them.
+    pub fn update(&self, other: &Mapping, pages: &Range<u64>, mut each: impl FnMut(u64, u64)) {
+        raw::update(&other.part(pages), &self.part(pages), |at, changed| each(pages.start + at, changed));
     }
 
     /// Copies bytes from the same place of another mapping of other pages.

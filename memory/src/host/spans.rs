@@ -50,13 +50,22 @@ impl Spans {
 
     /// The parts of `range` that are in the set.
     pub fn within(&self, range: &Range<u64>) -> Vec<Range<u64>> {
-        let before = self.0.range(..range.start).next_back();
+        self.parts(range).collect()
+    }
+
+    /// The first part of `range` that is in the set.
+    pub fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        self.parts(range).next()
+    }
+
+    fn parts(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let Range { start, end } = *range;
+        let before = self.0.range(..start).next_back();
         before
             .into_iter()
-            .chain(self.0.range(range.start..range.end.max(range.start)))
-            .map(|(start, end)| range.start.max(*start)..range.end.min(*end))
+            .chain(self.0.range(start..end.max(start)))
+            .map(move |(first, last)| start.max(*first)..end.min(*last))
             .filter(|part| part.start < part.end)
-            .collect()
     }
 }
 
@@ -75,6 +84,7 @@ mod tests {
         s.remove(&(35..55));
         assert_eq!(s.iter().collect::<Vec<_>>(), [10..12, 13..35, 55..60]);
         assert_eq!(s.within(&(11..56)), [11..12, 13..35, 55..56]);
+        assert_eq!(s.first_within(&(11..56)), Some(11..12));
         assert!(s.within(&(35..55)).is_empty());
     }
 }

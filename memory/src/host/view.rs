@@ -88,6 +88,25 @@ impl Forecast {
 /// written between others, less than a word of them: numbers are seldom new in all of their bytes.
 const RUNS: usize = 256;
 
+/// Bytes that did not change and count as written then, at most.
+const BETWEEN: u64 = 3;
+
+/// The bits, and those of up to [`BETWEEN`] in a row that lie between them.
+fn closed(bits: u64) -> u64 {
+    let near = bits | bits << 1 | bits << 2 | bits << 3;
+    bits | (near & near >> 1 & near >> 2 & near >> 3)
+}
+
+/// The runs of bits that are set, in order.
+fn runs(mut bits: u64) -> impl Iterator<Item = Range<u64>> {
+    std::iter::from_fn(move || {
+        let start = bits.trailing_zeros();
+        let end = start + bits.checked_shr(start)?.trailing_ones();
+        bits &= u64::MAX.unbounded_shl(end);
+        Some(u64::from(start)..u64::from(end))
+    })
+}
+
 /// Adds a run behind those that are there; to the last one, where so few bytes or less are between them.
 fn append(runs: &mut Vec<Range<u64>>, run: Range<u64>, between: u64) {
     match runs.last_mut() {
@@ -205,11 +224,13 @@ impl View {
         let touched = std::mem::take(&mut self.touched);
         let parts = parts::map(touched.iter(), |part| {
             let (mut bytes, mut changed) = (Vec::new(), Vec::new());
-            let exact = !unseen.within(&part).is_empty();
-            self.known.update(own, &part, |run| {
-                append(&mut changed, pages(&run), 0);
-                let between = if exact || bytes.len() < RUNS { 0 } else { 3 };
-                append(&mut bytes, run, between);
+            let exact = unseen.first_within(&part).is_some();
+            self.known.update(own, &part, |at, bits| {
+                append(&mut changed, pages(&(at..at + 64)), 0);
+                let close = !exact && bytes.len() >= RUNS;
+                for run in runs(if close { closed(bits) } else { bits }) {
+                    append(&mut bytes, at + run.start..at + run.end, if close { BETWEEN } else { 0 });
+                }
             });
             (bytes, changed)
         });
@@ -310,8 +331,8 @@ impl View {
         let Some(own) = &self.own else { return out };
         let range = atoms(range);
         let mut at = range.start;
-        while let Some(written) = self.unflushed.within(&(at..range.end)).first().cloned() {
-            if unseen.within(&atoms(&written)).is_empty() {
+        while let Some(written) = self.unflushed.first_within(&(at..range.end)) {
+            if unseen.first_within(&atoms(&written)).is_none() {
                 device.copy_from(own, &written);
                 self.unflushed.remove(&written);
                 at = written.end;
@@ -354,5 +375,30 @@ impl View {
         unseen.remove(&range);
         self.unflushed.remove(&range);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_than_a_word_between_bits_is_closed() {
+        for (bits, expected) in [
+            (0, 0),
+            (1, 1),
+            (u64::MAX, u64::MAX),
+            (0x7777_7777_7777_7777, u64::MAX >> 1),
+            (0x0707_0707_0707_0707, 0x0707_0707_0707_0707),
+            (0b1_0001, 0b1_1111),
+            (0b10_0001, 0b10_0001),
+            // What is behind the last bit is not known here.
+            (1 << 63 | 1 << 60, 1 << 63 | 1 << 60),
+        ] {
+            assert_eq!(closed(bits), expected, "{bits:#x}");
+            assert!(runs(bits).all(|run| run.end <= 64 && bits >> run.start & 1 != 0), "{bits:#x}");
+            let set: u32 = runs(bits).map(|run| (run.end - run.start) as u32).sum();
+            assert_eq!(set, bits.count_ones(), "{bits:#x}");
+        }
     }
 }
