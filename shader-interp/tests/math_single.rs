@@ -1,7 +1,7 @@
 //! Single-precision functions against double precision, over all exponents, and against the precision table
 //! of the Vulkan environment for SPIR-V.
 
-use pellucid_shader_interp::math::single;
+use pellucid_shader_interp::math::{double, single};
 
 /// Floats of all exponents and both signs, with infinities, denormals and NaN among them.
 fn samples() -> impl Iterator<Item = f32> {
@@ -312,6 +312,11 @@ fn minimum_and_maximum_ignore_nan() {
     assert_eq!(single::f_clamp(5.0, 0.0, 1.0), 1.0);
     assert_eq!(single::f_clamp(-5.0, 0.0, 1.0), 0.0);
     assert_eq!(single::n_clamp(f32::NAN, 0.0, 1.0), 0.0);
+    for (x, y) in [(0.0, -0.0), (-0.0, 0.0)] {
+        assert!(single::n_min(x, y).is_sign_negative() && single::n_max(x, y).is_sign_positive());
+        let (x, y) = (f64::from(x), f64::from(y));
+        assert!(double::n_min(x, y).is_sign_negative() && double::n_max(x, y).is_sign_positive());
+    }
     let denormal = f32::from_bits(3);
     assert_eq!(single::n_min(denormal, 1.0).to_bits(), 3);
     assert_eq!(single::n_max(denormal, -denormal).to_bits(), 3);

@@ -118,17 +118,19 @@ pub fn f_max(x: f64, y: f64) -> f64 {
     n_max(x, y)
 }
 
-/// NMin: the lesser; if one is NaN the other.
+/// NMin: the lesser, -0 being less than +0; if one is NaN the other.
 #[inline(always)]
 pub fn n_min(x: f64, y: f64) -> f64 {
     let lesser = if y < x { y } else { x };
+    let lesser = if x == y { f64::from_bits(x.to_bits() | y.to_bits()) } else { lesser };
     canonical(if x.is_nan() { y } else { lesser })
 }
 
-/// NMax: the greater; if one is NaN the other.
+/// NMax: the greater, +0 being greater than -0; if one is NaN the other.
 #[inline(always)]
 pub fn n_max(x: f64, y: f64) -> f64 {
     let greater = if y > x { y } else { x };
+    let greater = if x == y { f64::from_bits(x.to_bits() & y.to_bits()) } else { greater };
     canonical(if x.is_nan() { y } else { greater })
 }
 

@@ -120,8 +120,8 @@ rows! {
         FMul3 => self.chain(inst, F_MUL, F_MUL);
         FNegate => self.with(inst, XOR, Constant::Sign);
         FAbs => self.with(inst, AND, Constant::Magnitude);
-        FMin => self.extreme(inst, F_MIN);
-        FMax => self.extreme(inst, F_MAX);
+        FMin => self.extreme(inst, F_MIN, OR);
+        FMax => self.extreme(inst, F_MAX, AND);
         Sqrt => {
             let (x, t) = (self.operand(inst.a), self.temporary());
             self.unary(F_SQRT, t, x);
@@ -368,10 +368,14 @@ impl Part<'_> {
         self.written(to, k);
     }
 
-    /// The lesser or the greater; a NaN is ignored.
-    fn extreme(&mut self, inst: &Inst, operation: Operation) {
+    /// The lesser or the greater; a NaN is ignored. `of_zeros` joins the bits of equal values.
+    fn extreme(&mut self, inst: &Inst, operation: Operation, of_zeros: Operation) {
         let (x, y, t) = (self.read(inst.a), self.read(inst.b), self.temporary());
+        let zero = self.temporary();
         self.binary(operation, t, y, Source::Host(x));
+        self.binary(of_zeros, zero, y, Source::Host(x));
+        let equal = self.compare_floats(EQUAL, x, Source::Host(y));
+        self.choose(t, equal, Source::Host(zero), t);
         let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
         self.choose(t, nan, Source::Host(y), t);
         self.canonical(inst.dst, t);

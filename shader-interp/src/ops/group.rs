@@ -5,7 +5,7 @@
 //! everywhere. Scans go in lane order.
 
 use crate::ir::{GroupFold, GroupKind, Scalar};
-use crate::math::{half, single};
+use crate::math::{double, half, single};
 use pellucid_memory::system::{LANES, Lanes, Mask};
 
 #[inline(always)]
@@ -65,8 +65,8 @@ fn combine(fold: GroupFold, scalar: Scalar, a: u64, b: u64) -> u64 {
         SMax => signed(a).max(signed(b)) as u64,
         FAdd => float(|a, b| a + b, |a, b| a + b),
         FMul => float(|a, b| a * b, |a, b| a * b),
-        FMin => float(single::n_min, f64::min),
-        FMax => float(single::n_max, f64::max),
+        FMin => float(single::n_min, double::n_min),
+        FMax => float(single::n_max, double::n_max),
     };
     value & ones
 }
