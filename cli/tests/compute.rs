@@ -305,6 +305,23 @@ fn exponents_of_64_bits_and_constants_of_f16() {
 }
 
 #[test]
+fn lanes_wait_to_reconverge_however_long_others_take() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
+    for mode in ["run", "check"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+            .current_dir(&folder)
+            .args(["exec", "--mode", mode, "reconverges.spvasm", "--groups", "1", "--buffer", "0:0=u32x33"])
+            .args(["--dump", "0:0"])
+            .output()
+            .expect("pellucid starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{mode}: {errors}");
+        let expected = [vec!["32"; 32], vec!["320000"]].concat();
+        assert_eq!(values(&output), expected, "{mode}");
+    }
+}
+
+#[test]
 fn integer_functions_of_intel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
     let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))

@@ -503,7 +503,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
                 self.units[k].priority = self.scheduler.priority(&self.units[k]);
-                if member.looks >= PATIENCE || member.part {
+                if (member.looks >= PATIENCE && !program.shader.reconverges) || member.part {
                     member.looks = 0;
                     member.part = false;
                     if let Some(other) = member.strand.split(program) {

@@ -322,7 +322,9 @@ impl Worker {
                         member.watch = Some(Box::default());
                     }
                     let waits = member.waits.is_some();
-                    if (waits || subgroup.looks.is_multiple_of(PATIENCE))
+                    let impatient =
+                        subgroup.looks.is_multiple_of(PATIENCE) && !context.program.shader.reconverges;
+                    if (waits || impatient)
                         && let Some(strand) = member.strand.split(context.program)
                     {
                         let other = Member::new(strand);

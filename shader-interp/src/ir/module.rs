@@ -295,6 +295,9 @@ pub struct Shader {
     pub push_constant_bytes: u32,
     /// `LocalSize`, after specialization.
     pub local_size: [u32; 3],
+    /// MaximallyReconvergesKHR or SubgroupUniformControlFlowKHR: lanes wait for others to reconverge with
+    /// them for as long as those get on.
+    pub reconverges: bool,
     /// The module declares the Vulkan memory model (else it was lowered from GLSL450).
     pub vulkan_memory_model: bool,
     /// Static instructions that touch memory or synchronise, or can be named in a message: indexed by `Site`.

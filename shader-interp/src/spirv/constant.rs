@@ -178,11 +178,13 @@ impl Lowerer<'_> {
                     | M::DenormFlushToZero
                     | M::SignedZeroInfNanPreserve
                     | M::RoundingModeRTE
-                    | M::RoundingModeRTZ
-                    | M::SubgroupUniformControlFlowKHR,
+                    | M::RoundingModeRTZ,
                 ) => {}
-                // MaximallyReconvergesKHR, FPFastMathDefault: what is always done.
-                None if mode == 6023 || mode == 6028 => {}
+                Some(M::SubgroupUniformControlFlowKHR) => self.reconverges = true,
+                // MaximallyReconvergesKHR.
+                None if mode == 6023 => self.reconverges = true,
+                // FPFastMathDefault: what is always done.
+                None if mode == 6028 => {}
                 Some(other) => return Err(CompileError::NotImplemented(format!("execution mode {other:?}"))),
                 None => return Err(CompileError::NotImplemented(format!("execution mode {mode}"))),
             }

@@ -113,6 +113,7 @@ pub(crate) struct Lowerer<'a> {
     pub expected_returns: Vec<Vec<Scalar>>,
     pub depth: u32,
     pub local_size: [u32; 3],
+    pub reconverges: bool,
     pub float_controls: FloatControls,
     /// Id of the constant decorated WorkgroupSize.
     pub workgroup_size: Option<u32>,
