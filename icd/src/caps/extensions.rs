@@ -29,6 +29,7 @@ pub const INSTANCE: &[Extension] = &[
 
 /// Device extensions.
 pub const DEVICE: &[Extension] = &[
+    e("VK_EXT_calibrated_timestamps", 2),
     e("VK_EXT_descriptor_indexing", 2),
     e("VK_EXT_host_image_copy", 1),
     e("VK_EXT_host_query_reset", 1),
@@ -47,6 +48,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_shader_atomic_float", 1),
     e("VK_EXT_shader_demote_to_helper_invocation", 1),
     e("VK_EXT_shader_image_atomic_int64", 1),
+    e("VK_EXT_shader_object", 1),
     e("VK_EXT_shader_subgroup_ballot", 1),
     e("VK_EXT_shader_subgroup_vote", 1),
     e("VK_EXT_subgroup_size_control", 2),
@@ -57,6 +59,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_8bit_storage", 1),
     e("VK_KHR_bind_memory2", 1),
     e("VK_KHR_buffer_device_address", 1),
+    e("VK_KHR_calibrated_timestamps", 1),
     e("VK_KHR_copy_commands2", 1),
     e("VK_KHR_dedicated_allocation", 3),
     e("VK_KHR_descriptor_update_template", 1),
@@ -75,6 +78,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_maintenance5", 1),
     e("VK_KHR_maintenance6", 1),
     e("VK_KHR_map_memory2", 1),
+    e("VK_KHR_pipeline_executable_properties", 1),
     e("VK_KHR_push_descriptor", 2),
     e("VK_KHR_relaxed_block_layout", 1),
     e("VK_KHR_robustness2", 1),
@@ -84,7 +88,9 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_shader_expect_assume", 1),
     e("VK_KHR_shader_float16_int8", 1),
     e("VK_KHR_shader_float_controls", 4),
+    e("VK_KHR_shader_float_controls2", 1),
     e("VK_KHR_shader_integer_dot_product", 1),
+    e("VK_KHR_shader_maximal_reconvergence", 1),
     e("VK_KHR_shader_non_semantic_info", 1),
     e("VK_KHR_shader_subgroup_extended_types", 1),
     e("VK_KHR_shader_subgroup_rotate", 2),

@@ -274,6 +274,7 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
     PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
     PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
+    PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: |_| vk::TRUE }
     PhysicalDeviceRobustness2FeaturesEXT {
         robust_buffer_access2: |_| vk::TRUE,
         robust_image_access2: |_| vk::TRUE,
@@ -290,11 +291,14 @@ const EXTENSIONS: &[Row] = rows! {
         shader_device_clock: |_| vk::TRUE,
     }
     PhysicalDeviceShaderExpectAssumeFeaturesKHR { shader_expect_assume: |_| vk::TRUE }
+    PhysicalDeviceShaderFloatControls2FeaturesKHR { shader_float_controls2: |_| vk::TRUE }
     PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
     PhysicalDeviceShaderImageAtomicInt64FeaturesEXT {
         shader_image_int64_atomics: |_| vk::TRUE,
         sparse_image_int64_atomics: |_| vk::FALSE,
     }
+    PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }
+    PhysicalDeviceShaderObjectFeaturesEXT { shader_object: |_| vk::TRUE }
     PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
         shader_subgroup_rotate: |_| vk::TRUE,
         shader_subgroup_rotate_clustered: |_| vk::TRUE,

@@ -222,6 +222,8 @@ impl Caps {
             PhysicalDeviceMaintenance5PropertiesKHR: vk::PhysicalDeviceMaintenance5PropertiesKHR::default(),
             PhysicalDeviceMaintenance6PropertiesKHR:
                 vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(1),
+            PhysicalDeviceShaderObjectPropertiesEXT:
+                vk::PhysicalDeviceShaderObjectPropertiesEXT::default().shader_binary_uuid(uuid("code")),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
         );

@@ -59,6 +59,7 @@ pub fn ended<T: Send + Sync + 'static>(
         vk::ObjectType::PIPELINE,
         vk::ObjectType::QUERY_POOL,
         vk::ObjectType::SAMPLER,
+        vk::ObjectType::SHADER_EXT,
     ];
     if !matters.contains(&kind) {
         return changed(device, call, (type_name, kind, raw), object);

@@ -26,6 +26,7 @@ use crate::entry::private_data::PrivateDataSlot;
 use crate::entry::query::QueryPool;
 use crate::entry::sampler::Sampler;
 use crate::entry::shader::ShaderModule;
+use crate::entry::shader_object::Shader;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
@@ -139,6 +140,7 @@ fn release(device: &Arc<Device>) {
         graphics::Pipeline,
         PipelineCache,
         PipelineLayout,
+        Shader,
         ShaderModule,
         Framebuffer,
         RenderPass,
@@ -217,6 +219,33 @@ entries! {
         let ours = info.queue_family_index == 0 && info.flags.is_empty();
         let queue = device.queue_handles().get(info.queue_index as usize).filter(|_| ours);
         ffi::write(out, queue.copied().unwrap_or_default())
+    }
+
+    /// vkGetCalibratedTimestampsKHR.
+    fn get_calibrated_timestamps(
+        device: vk::Device,
+        count: u32,
+        infos: *const vk::CalibratedTimestampInfoKHR<'_>,
+        out: *mut u64,
+        deviation: *mut u64,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let clock = |clock: libc::clockid_t| {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            libc::clock_gettime(clock, &raw mut time);
+            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        };
+        let now = || device.epoch.elapsed().as_nanos() as u64;
+        let start = now();
+        for (info, slot) in ffi::slice(infos, count).iter().zip(ffi::slice_mut(out, count)) {
+            *slot = match info.time_domain {
+                vk::TimeDomainKHR::DEVICE => now(),
+                vk::TimeDomainKHR::CLOCK_MONOTONIC => clock(libc::CLOCK_MONOTONIC),
+                vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => clock(libc::CLOCK_MONOTONIC_RAW),
+                other => return Err(Error::usage(format!("the time domain {other:?}"))),
+            };
+        }
+        ffi::write(deviation, (now() - start).max(1))
     }
 
     /// vkDeviceWaitIdle.

@@ -97,6 +97,20 @@ state! {
     cmd_set_rasterizer_discard_enable = "vkCmdSetRasterizerDiscardEnable" (vk::Bool32);
     cmd_set_depth_bias_enable = "vkCmdSetDepthBiasEnable" (vk::Bool32);
     cmd_set_primitive_restart_enable = "vkCmdSetPrimitiveRestartEnable" (vk::Bool32);
+    cmd_set_vertex_input = "vkCmdSetVertexInputEXT" (u32, *const vk::VertexInputBindingDescription2EXT<'_>, u32, *const vk::VertexInputAttributeDescription2EXT<'_>);
+    cmd_set_patch_control_points = "vkCmdSetPatchControlPointsEXT" (u32);
+    cmd_set_logic_op = "vkCmdSetLogicOpEXT" (vk::LogicOp);
+    cmd_set_tessellation_domain_origin = "vkCmdSetTessellationDomainOriginEXT" (vk::TessellationDomainOrigin);
+    cmd_set_depth_clamp_enable = "vkCmdSetDepthClampEnableEXT" (vk::Bool32);
+    cmd_set_polygon_mode = "vkCmdSetPolygonModeEXT" (vk::PolygonMode);
+    cmd_set_rasterization_samples = "vkCmdSetRasterizationSamplesEXT" (vk::SampleCountFlags);
+    cmd_set_sample_mask = "vkCmdSetSampleMaskEXT" (vk::SampleCountFlags, *const vk::SampleMask);
+    cmd_set_alpha_to_coverage_enable = "vkCmdSetAlphaToCoverageEnableEXT" (vk::Bool32);
+    cmd_set_alpha_to_one_enable = "vkCmdSetAlphaToOneEnableEXT" (vk::Bool32);
+    cmd_set_logic_op_enable = "vkCmdSetLogicOpEnableEXT" (vk::Bool32);
+    cmd_set_color_blend_enable = "vkCmdSetColorBlendEnableEXT" (u32, u32, *const vk::Bool32);
+    cmd_set_color_blend_equation = "vkCmdSetColorBlendEquationEXT" (u32, u32, *const vk::ColorBlendEquationEXT);
+    cmd_set_color_write_mask = "vkCmdSetColorWriteMaskEXT" (u32, u32, *const vk::ColorComponentFlags);
 }
 
 refused! {

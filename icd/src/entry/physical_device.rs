@@ -128,6 +128,17 @@ entries! {
         Ok(())
     }
 
+    /// vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.
+    fn get_physical_device_calibrateable_time_domains(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::TimeDomainKHR,
+    ) -> vk::Result {
+        get(device)?;
+        use vk::TimeDomainKHR as Domain;
+        ffi::enumerate(&[Domain::DEVICE, Domain::CLOCK_MONOTONIC, Domain::CLOCK_MONOTONIC_RAW], count, out)
+    }
+
     /// vkEnumerateDeviceExtensionProperties.
     fn enumerate_device_extension_properties(
         device: vk::PhysicalDevice,

@@ -34,6 +34,8 @@ pub struct Pipeline {
     /// The program for a debugger.
     debugged: OnceLock<Option<Arc<Program>>>,
     key: Key,
+    /// VK_OBJECT_TYPE_PIPELINE, or VK_OBJECT_TYPE_SHADER_EXT: what the handle is of.
+    kind: vk::ObjectType,
     handle: AtomicU64,
     /// Dispatches of it that were rehearsed, in check mode.
     pub rehearsed: AtomicU32,
@@ -42,6 +44,20 @@ pub struct Pipeline {
 object!(Pipeline, vk::Pipeline, kind::PIPELINE);
 
 impl Pipeline {
+    /// A pipeline, or a shader object's code, without a handle yet.
+    pub fn new(program: Arc<Program>, key: Key, kind: vk::ObjectType) -> Arc<Pipeline> {
+        Arc::new(Pipeline {
+            program,
+            plain: OnceLock::new(),
+            unset: OnceLock::new(),
+            debugged: OnceLock::new(),
+            key,
+            kind,
+            handle: AtomicU64::new(0),
+            rehearsed: AtomicU32::new(0),
+        })
+    }
+
     /// The descriptors that its shader uses statically.
     pub fn bindings(&self) -> &[Binding] {
         &self.program.shader.bindings
@@ -51,9 +67,19 @@ impl Pipeline {
         self.handle.load(Ordering::Relaxed)
     }
 
+    /// Tells it its handle.
+    pub fn set_handle(&self, handle: impl vk::Handle) {
+        self.handle.store(handle.as_raw(), Ordering::Relaxed);
+    }
+
+    /// The program of the device's mode, as vkCreateComputePipelines made it.
+    pub fn created(&self) -> &Program {
+        &self.program
+    }
+
     /// Its debug name, or "".
     pub fn name(&self, device: &Device) -> String {
-        device.name(vk::ObjectType::PIPELINE, self.handle())
+        device.name(self.kind, self.handle())
     }
 
     /// The program to run on this device: modelled if the device checks and the user did not leave this
@@ -138,18 +164,30 @@ unsafe fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Outcome<B
 }
 
 /// # Safety
-/// `info` is the application's.
-unsafe fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outcome<Key> {
+/// `stage` is the application's.
+unsafe fn words(stage: &vk::PipelineShaderStageCreateInfo<'_>) -> Outcome<Arc<[u32]>> {
     // SAFETY: the contract.
     unsafe {
-        let stage = &info.stage;
-        let words = if stage.module == vk::ShaderModule::null() {
-            let module = ffi::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)
-                .ok_or_else(|| Error::usage("the stage has no shader module"))?;
-            ffi::slice(module.p_code, module.code_size / 4).into()
-        } else {
-            handle::get::<ShaderModule>(stage.module)?.words.clone()
-        };
+        if stage.module != vk::ShaderModule::null() {
+            return Ok(handle::get::<ShaderModule>(stage.module)?.words.clone());
+        }
+        let module = ffi::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)
+            .ok_or_else(|| Error::usage("the stage has no shader module"))?;
+        Ok(ffi::slice(module.p_code, module.code_size / 4).into())
+    }
+}
+
+/// What a stage's program depends on; of `stage`, its module is not looked at.
+///
+/// # Safety
+/// `stage` is the application's.
+pub unsafe fn key(
+    device: &Device,
+    words: Arc<[u32]>,
+    stage: &vk::PipelineShaderStageCreateInfo<'_>,
+) -> Outcome<Key> {
+    // SAFETY: the contract.
+    unsafe {
         let required = ffi::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(stage.p_next);
         let subgroup_size = required.map_or(device.caps.subgroup_size, |r| r.required_subgroup_size);
         if !subgroup_size.is_power_of_two() || subgroup_size > 32 {
@@ -169,8 +207,8 @@ unsafe fn key(device: &Device, info: &vk::ComputePipelineCreateInfo<'_>) -> Outc
     }
 }
 
-fn refused(device: &Device, error: &CompileError) -> Error {
-    let text = format!("vkCreateComputePipelines: {error}");
+fn refused(device: &Device, call: &str, error: &CompileError) -> Error {
+    let text = format!("{call}: {error}");
     match error {
         CompileError::NotImplemented(_) => {
             // The session says each gap once on standard error; messengers hear of every pipeline.
@@ -198,44 +236,42 @@ unsafe fn create(
 ) -> Outcome<vk::Pipeline> {
     handle::get::<PipelineLayout>(info.layout)?;
     // SAFETY: the contract.
-    let key = unsafe { key(device, info)? };
+    let (key, flags) = unsafe { (key(device, words(&info.stage)?, &info.stage)?, info.flags()) };
     let cached = cache.and_then(|c| c.programs().get(&key).cloned());
     let program = match cached {
         Some(program) => program,
-        // SAFETY: the contract.
-        None if unsafe { info.flags() }
-            .contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) =>
-        {
+        None if flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) => {
             return Err(vk::Result::PIPELINE_COMPILE_REQUIRED.into());
         }
         None => {
-            let program = compile(&key).map_err(|e| refused(device, &e))?;
-            let invocations: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
-            if invocations > u64::from(device.caps.workgroup_invocations) {
-                return Err(Error::usage(format!(
-                    "a workgroup of {invocations} invocations; the limit is {}",
-                    device.caps.workgroup_invocations
-                )));
-            }
-            printf::tell_malformed(device, &program);
+            let program = program(device, &key, "vkCreateComputePipelines")?;
             if let Some(cache) = cache {
                 cache.programs().insert(key.clone(), program.clone());
             }
             program
         }
     };
-    let pipeline = Arc::new(Pipeline {
-        program,
-        plain: OnceLock::new(),
-        unset: OnceLock::new(),
-        debugged: OnceLock::new(),
-        key,
-        handle: AtomicU64::new(0),
-        rehearsed: AtomicU32::new(0),
-    });
+    let pipeline = Pipeline::new(program, key, vk::ObjectType::PIPELINE);
     let handle = handle::insert(pipeline.clone());
-    pipeline.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+    pipeline.set_handle(handle);
     Ok(handle)
+}
+
+/// Compiles what `call` is to create.
+///
+/// # Errors
+/// It does not compile, or its workgroups are too large.
+pub fn program(device: &Device, key: &Key, call: &str) -> Outcome<Arc<Program>> {
+    let program = compile(key).map_err(|e| refused(device, call, &e))?;
+    let invocations: u64 = program.shader.local_size.iter().map(|n| u64::from(*n)).product();
+    if invocations > u64::from(device.caps.workgroup_invocations) {
+        return Err(Error::usage(format!(
+            "a workgroup of {invocations} invocations; the limit is {}",
+            device.caps.workgroup_invocations
+        )));
+    }
+    printf::tell_malformed(device, &program);
+    Ok(program)
 }
 
 /// What the functions that create pipelines take for each of them.

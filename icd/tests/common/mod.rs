@@ -67,6 +67,27 @@ impl Vulkan {
         Vulkan(pellucid_test_host::Vulkan::with_robustness(entry(), true).unwrap())
     }
 
+    /// With one queue, these extensions, and the features that the chain begins with.
+    pub fn with(extensions: &[&CStr], features: &mut impl vk::ExtendsDeviceCreateInfo) -> Vulkan {
+        let mut v = pellucid_test_host::Vulkan::new(entry()).unwrap();
+        let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(features);
+        // SAFETY: valid usage: nothing is in use yet.
+        unsafe {
+            v.device.destroy_command_pool(v.pool, None);
+            v.device.destroy_device(None);
+            v.device = v.instance.create_device(v.physical, &info, None).unwrap();
+            v.pool = v.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+            v.queues = vec![v.device.get_device_queue(0, 0)];
+        }
+        v.debug = None;
+        Vulkan(v)
+    }
+
     /// The ids of the findings from now on.
     pub fn listen(&self) -> &'static Ids {
         let ids: &'static Ids = Box::leak(Box::default());
