@@ -123,6 +123,7 @@ enum Changed {
 
 struct Run<'a, M: MemorySystem> {
     context: &'a Context<'a>,
+    level: Level,
     memory: &'a mut M,
     scheduler: &'a mut dyn Scheduler,
     options: &'a ModelledOptions<'a>,
@@ -183,6 +184,7 @@ fn start<M: MemorySystem>(
     }
     let mut run = Run {
         context: &context,
+        level: Level::detect(),
         memory,
         scheduler,
         options,
@@ -420,7 +422,7 @@ impl<M: MemorySystem> Run<'_, M> {
         let control = Control { alone: false, every: fine };
         let step = match &mut member.watch {
             _ if followed => self.followed((r, s, n))?,
-            None => run(Level::Baseline, self.context, &mut member.strand, self.memory, &control)?,
+            None => run(self.level, self.context, &mut member.strand, self.memory, &control)?,
             Some(watch) => {
                 let live = self.live_registers.get_or_insert_with(|| Live::new(program));
                 watch.follow(self.context, live, &mut member.strand, self.memory, &control)?

@@ -665,10 +665,8 @@ pub(crate) fn run<M: MemorySystem>(
     memory: &mut M,
     control: &Control,
 ) -> Result<Step, Trap> {
-    if M::MODELLED {
-        return interpret::<M, Baseline, false>(context, strand, memory, control, 0);
-    }
-    if context.tier != Tier::Interpreter
+    if !M::MODELLED
+        && context.tier != Tier::Interpreter
         && let Some(code) = context.progress.code()
     {
         return native::enter::run(level, code, context, strand, memory, control);
