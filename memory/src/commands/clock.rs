@@ -121,9 +121,12 @@ impl Ranged {
             return Vec::new();
         }
         let mut left = vec![range];
-        for (&(start, end), clock) in &self.parts {
-            if clock.get(stream) >= at_least {
+        for (&(start, end), clock) in self.parts.range(..(range.end, 0)) {
+            if end > range.start && clock.get(stream) >= at_least {
                 left = left.into_iter().flat_map(|r| r.without(Range { start, end })).collect();
+                if left.is_empty() {
+                    break;
+                }
             }
         }
         left
