@@ -375,6 +375,13 @@ pub(crate) fn diverging(words: &Lanes, mask: Mask) -> Mask {
     lanes(mask).filter(|j| words.0[*j] != first).fold(0, |m, j| m | 1 << j)
 }
 
+/// The place of every lane, if all have the same.
+#[inline(always)]
+fn one_place(offset: &Lanes, immediate: u32) -> Option<u32> {
+    let differ = offset.0.iter().fold(0, |differ, x| differ | (x ^ offset.0[0]));
+    (differ == 0).then(|| offset.0[0].wrapping_add(immediate))
+}
+
 /// A component of private memory at `offset + immediate`, which holds a word of all lanes in each register of
 /// `private`.
 #[inline(always)]
@@ -382,13 +389,24 @@ pub(crate) fn load_private(entry: &MemoryEntry, private: &[Lanes], offset: &Lane
     let Space::Private { start, end } = entry.space else { return Lanes::ZERO };
     let size = u32::from(entry.access.size);
     let cut = u32::MAX >> (32 - 8 * size.min(4));
-    Lanes(std::array::from_fn(|j| {
-        let at = offset.0[j].wrapping_add(immediate);
-        if at < start || at >= end || end - at < size {
-            return 0;
+    let word = |at: u32| {
+        let inside = at >= start && at < end && end - at >= size;
+        private.get(at as usize / 4).filter(|_| inside)
+    };
+    let mut out = Lanes::ZERO;
+    if let Some(at) = one_place(offset, immediate) {
+        if let Some(word) = word(at) {
+            for j in 0..LANES {
+                out.0[j] = word.0[j] >> (8 * (at & 3)) & cut;
+            }
         }
-        private.get(at as usize / 4).map_or(0, |word| word.0[j] >> (8 * (at & 3)) & cut)
-    }))
+        return out;
+    }
+    for j in 0..LANES {
+        let at = offset.0[j].wrapping_add(immediate);
+        out.0[j] = word(at).map_or(0, |word| word.0[j] >> (8 * (at & 3)) & cut);
+    }
+    out
 }
 
 /// The inverse of [`load_private`], for the active lanes.
@@ -404,12 +422,20 @@ pub(crate) fn store_private(
     let Space::Private { start, end } = entry.space else { return };
     let size = u32::from(entry.access.size);
     let cut = u32::MAX >> (32 - 8 * size.min(4));
+    let inside = |at: u32| at >= start && at < end && end - at >= size;
+    if let Some(at) = one_place(offset, immediate) {
+        if let Some(word) = private.get_mut(at as usize / 4).filter(|_| inside(at)) {
+            let shift = 8 * (at & 3);
+            for j in 0..LANES {
+                let bits = cut << shift & 0u32.wrapping_sub(mask >> j & 1);
+                word.0[j] = word.0[j] & !bits | value.0[j] << shift & bits;
+            }
+        }
+        return;
+    }
     for j in lanes(mask) {
         let at = offset.0[j].wrapping_add(immediate);
-        if at < start || at >= end || end - at < size {
-            continue;
-        }
-        if let Some(word) = private.get_mut(at as usize / 4) {
+        if let Some(word) = private.get_mut(at as usize / 4).filter(|_| inside(at)) {
             let shift = 8 * (at & 3);
             word.0[j] = (word.0[j] & !(cut << shift)) | (value.0[j] & cut) << shift;
         }
