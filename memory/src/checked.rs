@@ -16,6 +16,7 @@ pub mod inspect;
 mod lane;
 mod lanes;
 mod observe;
+mod read_only;
 mod rehearsal;
 mod report;
 
@@ -24,6 +25,7 @@ use self::core::Core;
 use self::group::Groups;
 use self::lane::{Cells, Lane};
 use self::lanes::{FastPath, LaneOperation, Place};
+use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
@@ -33,6 +35,7 @@ use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::outline::Outline;
+use crate::plain;
 use crate::race::{
     AgentId, Agents, Histories, Operation, ReleaseSequence, Shadow, Space, Time, Topology, Trace,
 };
@@ -92,6 +95,8 @@ pub struct DispatchInfo {
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
+    /// The device memory that the dispatch may write: first bytes and those behind the last. `None`: any.
+    pub written: Option<Vec<(u64, u64)>>,
     /// Which accesses outside of their object the device's features define.
     pub robust: Robustness,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
@@ -115,6 +120,7 @@ pub struct CheckedMemory {
     options: CheckOptions,
     core: Core,
     shadow: Shadow,
+    read_only: ReadOnly,
     groups: Groups,
     current: u32,
     first_lane: AgentId,
@@ -152,6 +158,7 @@ impl CheckedMemory {
                     ..ModelOptions::default()
                 },
                 executed: Vec::new(),
+                traces: false,
                 read_from: None,
                 first_agent: 0,
                 group_agents: 1,
@@ -170,6 +177,7 @@ impl CheckedMemory {
             },
             observing: false,
             shadow: Shadow::default(),
+            read_only: ReadOnly::default(),
             groups: Groups::default(),
             current: 0,
             first_lane: 0,
@@ -213,6 +221,7 @@ impl CheckedMemory {
         self.core.report.outline = info.outline;
         self.core.report.robust = info.robust;
         self.shadow.forget();
+        self.read_only = ReadOnly::new(info.written);
         self.groups.clear();
         self.addresses = info.addresses;
         self.variables = info.variables;
@@ -228,6 +237,7 @@ impl CheckedMemory {
         self.core.fresh.clear();
         self.core.begin_undefined(Unwritten::default());
         self.groups = Groups::default();
+        self.read_only = ReadOnly::default();
         self.shadow.shrink();
         self.core.report.take()
     }
@@ -261,6 +271,50 @@ impl CheckedMemory {
             }
             Pointers::Physical { .. } => mask,
         }
+    }
+
+    /// Loads for the lanes that read what the dispatch does not write; returns the others.
+    #[inline(always)]
+    fn load_read_only(
+        &mut self,
+        from: &Pointers<'_>,
+        mask: Mask,
+        kind: u32,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Mask {
+        let Pointers::View { view, offset, immediate } = from else { return mask };
+        if access.atomic.is_some()
+            || !self.read_only.covers(view)
+            || self.core.exploring.is_some()
+            || self.core.partly_undefined(view)
+        {
+            return mask;
+        }
+        let bytes = u32::from(access.size) * u32::from(access.components);
+        let at = (*view, *offset, *immediate);
+        let kind = (kind, self.core.kinds.get(kind));
+        let read = self.read_only.read(kind, at, mask, bytes, self.first_lane);
+        plain::load_view(view, offset, *immediate, read, access, out);
+        mask & !read
+    }
+
+    /// Traces the components of lanes that were served without it.
+    #[cold]
+    fn trace(
+        &mut self,
+        at: Site,
+        pointers: &Pointers<'_>,
+        mask: Mask,
+        kind: u32,
+        access: &Access,
+    ) -> Result<(), Trap> {
+        let bytes = u64::from(access.size) * u64::from(access.components);
+        self.lanes(at, pointers, mask, bytes, |lane| {
+            for k in 0..usize::from(access.components) {
+                lane.trace(access, kind, k);
+            }
+        })
     }
 
     /// Calls `each` for every active lane with its agent's first byte: the view and the offset into it.
@@ -409,7 +463,19 @@ impl MemorySystem for CheckedMemory {
             self.observe_read(at, &from, mask, access, AccessKind::Read);
         }
         let kind = self.core.kinds.number(at, access, reference(&from), Role::Read);
-        let mask = self.fast_path(&from, mask, kind, access, LaneOperation::Load(out));
+        let left = self.load_read_only(&from, mask, kind, access, out);
+        if left != mask && self.core.explains(kind, access) {
+            self.trace(at, &from, mask & !left, kind, access)?;
+        }
+        let mask = left;
+        if mask == 0 {
+            return Ok(());
+        }
+        let left = self.fast_path(&from, mask, kind, access, LaneOperation::Load(out));
+        if left != mask && self.core.traces {
+            self.trace(at, &from, mask & !left, kind, access)?;
+        }
+        let mask = left;
         if mask == 0 {
             return Ok(());
         }
@@ -444,7 +510,11 @@ impl MemorySystem for CheckedMemory {
         }
         let kind = self.core.kinds.number(at, access, reference(&to), Role::Write);
         self.core.agents.note_write(self.core.kinds.get(kind));
-        let mask = self.fast_path(&to, mask, kind, access, LaneOperation::Store(value));
+        let left = self.fast_path(&to, mask, kind, access, LaneOperation::Store(value));
+        if left != mask && self.core.traces {
+            self.trace(at, &to, mask & !left, kind, access)?;
+        }
+        let mask = left;
         if mask == 0 {
             return Ok(());
         }

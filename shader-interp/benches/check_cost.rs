@@ -270,6 +270,7 @@ fn measure(kernel: &Kernel) -> Cost {
             subgroup_size: code.subgroup_size,
             semantics: semantics(&code),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+            written: with.written_by(&code),
             ..DispatchInfo::default()
         });
         let mut scheduler = SeededScheduler::new(0);

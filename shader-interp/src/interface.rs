@@ -1,5 +1,6 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
+use crate::code::{Program, Space};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::raw::MemoryView;
 use std::collections::BTreeMap;
@@ -122,6 +123,49 @@ pub struct Resources {
 }
 
 impl Resources {
+    /// The device memory that stores and atomics of a modelled program may go to: first bytes and those
+    /// behind the last. `None`: any.
+    pub fn written_by(&self, program: &Program) -> Option<Vec<(u64, u64)>> {
+        if !program.modelled {
+            // Its tables list stores among loads.
+            return None;
+        }
+        let mut written = Vec::new();
+        let mut add = |binding: u32, element: Option<u32>| {
+            let descriptors = self.bindings.get(binding as usize).map_or(&[][..], Vec::as_slice);
+            let these = match element {
+                Some(element) => descriptors.get(element as usize).map_or(&[][..], std::slice::from_ref),
+                None => descriptors,
+            };
+            for descriptor in these {
+                if let Descriptor::Buffer(memory)
+                | Descriptor::TexelBuffer(memory, ..)
+                | Descriptor::Image(ImageView { memory, .. })
+                | Descriptor::ImageSampler(ImageView { memory, .. }, _) = descriptor
+                {
+                    written.push((memory.address(), memory.address() + memory.size()));
+                }
+            }
+        };
+        for entry in program.memory.iter().filter(|entry| entry.writes()) {
+            match entry.space {
+                Space::View(slot) => {
+                    let (binding, element) = program.views[slot as usize];
+                    add(binding, Some(element));
+                }
+                Space::Element { binding, .. } => add(binding, None),
+                Space::Physical => return None,
+                Space::Workgroup(_) | Space::Private { .. } | Space::Push => {}
+            }
+        }
+        for entry in program.images.iter().filter(|entry| entry.instruction.writes()) {
+            add(entry.instruction.binding(), None);
+        }
+        written.sort_unstable();
+        written.dedup();
+        Some(written)
+    }
+
     /// The memory of a buffer descriptor; nothing if there is none.
     pub(crate) fn view(&self, binding: u32, element: u32) -> MemoryView<'_> {
         match self.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {

@@ -113,6 +113,10 @@ fn every_kind_of_image_operation_works_together() {
     ];
     let bindings = program.shader.bindings.iter().map(|b| descriptors[b.binding as usize].clone()).collect();
     let resources = Resources { bindings, ..Resources::default() };
+    // The second line, the counters and the first line, the colors, what was seen: all are at one address.
+    let written = [16, 32, 128, 32 * 36].map(|size| (0x1_0000, 0x1_0000 + size));
+    let modelled = compile(&words, &CompileOptions { modelled: true, ..options }).expect("the same");
+    assert_eq!(resources.written_by(&modelled), Some(written.to_vec()));
     let grid = Grid { base: [0; 3], groups: [1; 3] };
     dispatch(&program, &grid, &resources, &PlainOptions::default()).expect("nothing traps");
 

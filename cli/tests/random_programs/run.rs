@@ -140,6 +140,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
             semantics: semantics(&code),
             addresses: resources.addresses.clone(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+            written: resources.written_by(&code),
             ..DispatchInfo::default()
         };
         memory.begin_dispatch(info.clone());

@@ -61,6 +61,7 @@ pub(super) fn check_info(
         addresses: resources.addresses.clone(),
         unwritten: device.unwritten().clone(),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
+        written: resources.written_by(program),
         robust: device.robust,
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }

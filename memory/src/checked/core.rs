@@ -84,6 +84,8 @@ pub(super) struct Core {
     pub options: ModelOptions,
     /// How often each kind of atomic was executed, by instruction of a subgroup.
     pub executed: Vec<u32>,
+    /// What the common case serves now is traced, too.
+    pub traces: bool,
     /// What the last atomic read or read-modify-write read from.
     pub read_from: Option<Record>,
     pub values: ValuePolicy,

@@ -33,6 +33,11 @@ impl CheckedMemory {
         let mut runs = Footprint::new();
         // The runs of each kind: of its reads, and of what else it does.
         let mut slots: Vec<[Option<usize>; 2]> = vec![[None; 2]; self.core.kinds.list().len()];
+        self.read_only.runs(|kind, start, end, agent| {
+            let record = Record { agent, time: 0, kind };
+            let slot = &mut slots[kind as usize][1];
+            runs.add_to(slot, Range { start, end }, || self.operand(&record, true));
+        });
         self.shadow.touched(|word, count, cell| {
             let mut add = |record: &Record, bytes: u8, read: bool| {
                 if *record == NOBODY || bytes == 0 {

@@ -115,15 +115,25 @@ impl Core {
     /// Whether an instruction may be in the common case at all.
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
+        self.traces = false;
         if words(access) == 0 || self.exploring.is_some() || self.overlay.is_some() || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);
-        if access.atomic.is_none() {
-            if access.available.is_none() && access.visible.is_none() {
-                return true;
-            }
-        } else if !kind_of.read || !kind_of.write || kind_of.operation().synchronises() {
+        let atomic = access.atomic.is_some();
+        if atomic && (!kind_of.read || !kind_of.write || kind_of.operation().synchronises()) {
+            return false;
+        }
+        // The general path takes words apart, and keeps them so: only whole components go there to be traced.
+        let explains = self.explains(kind, access);
+        self.traces = explains && access.size != 4;
+        !explains || self.traces
+    }
+
+    /// Whether explanations may need to see this execution of an instruction. Counts it.
+    #[inline(always)]
+    pub fn explains(&mut self, kind: u32, access: &Access) -> bool {
+        if access.atomic.is_none() && access.available.is_none() && access.visible.is_none() {
             return false;
         }
         let slot = kind as usize;
@@ -132,12 +142,11 @@ impl Core {
         }
         self.executed[slot] += 1;
         if self.executed[slot] > EXPLAINED / LANES as u32 {
-            return true;
+            return false;
         }
-        // Atomics may be meant to synchronise where the result of one decides something: explanations need to
-        // see them.
+        // Atomics may be meant to synchronise where the result of one decides something.
         let decides = || self.report.outline.as_ref().is_some_and(|outline| outline.any_decides());
-        self.agents.untracked() && (access.atomic.is_none() || !decides())
+        !self.agents.untracked() || (access.atomic.is_some() && decides())
     }
 }
 

@@ -63,8 +63,9 @@ macro_rules! sized {
     };
 }
 
+/// Loads for the active lanes. What is out of bounds reads zero.
 #[inline(always)]
-pub(super) fn load_view(
+pub(crate) fn load_view(
     view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,

@@ -161,6 +161,13 @@ pub struct MemoryEntry {
     pub visible: bool,
 }
 
+impl MemoryEntry {
+    /// Whether it may write: a store or a read-modify-write.
+    pub fn writes(&self) -> bool {
+        !self.values.is_empty() || self.atomic.is_some()
+    }
+}
+
 /// One barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarrierEntry {

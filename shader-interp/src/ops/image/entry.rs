@@ -79,6 +79,16 @@ impl ImageInstruction {
         matches!(self.operation, Operation::Write | Operation::AtomicStore)
     }
 
+    /// Index of its binding into `Shader::bindings`.
+    pub(crate) fn binding(&self) -> u32 {
+        self.image.binding
+    }
+
+    /// Whether it may write.
+    pub(crate) fn writes(&self) -> bool {
+        self.stores() || matches!(self.operation, Operation::Atomic(_))
+    }
+
     /// Whether a read-modify-write that found `original` left something else in any lane.
     fn changes(&self, op: AtomicOp, arguments: &[&Lanes], original: &[Lanes], mask: Mask) -> bool {
         let wide = self.image.texel == crate::ir::Scalar::I64;

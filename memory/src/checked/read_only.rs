@@ -1,0 +1,396 @@
+//! Loads of device memory that no instruction of the dispatch can write. They race with nothing and return
+//! what is there, so that cells would say nothing of them: what is remembered is which bytes they read, and
+//! which agent first, for the checks between commands.
+
+use crate::race::{AgentId, Level, StaticAccess};
+use crate::system::{LANES, Lanes, Mask, MemoryView};
+use rustc_hash::FxHashMap;
+
+/// Bytes of a page, and of a block: a word of bits.
+const PAGE: u64 = 4096;
+const BLOCK: u64 = 64;
+const BLOCKS: usize = (PAGE / BLOCK) as usize;
+/// Words of a block.
+const WORDS: usize = BLOCK as usize / 4;
+
+/// How many kinds of accesses have read each byte: one at least, and two.
+struct Counts([[u64; 2]; BLOCKS]);
+
+impl Counts {
+    /// One more kind has read these bytes of a block; of which it is the first or the second one.
+    fn count(&mut self, block: usize, bytes: u64) -> u64 {
+        let [one, two] = &mut self.0[block];
+        let told = bytes & !*two;
+        *two |= told & *one;
+        *one |= told;
+        told
+    }
+}
+
+/// Bytes that one kind of accesses has read.
+struct Page {
+    /// A bit for each byte that it has read, by blocks.
+    seen: [u64; BLOCKS],
+    /// Those of them that others had not read twice.
+    bytes: [u64; BLOCKS],
+    /// Who read the first byte of a block that was read.
+    first: [AgentId; BLOCKS],
+    /// Who read each word, once the bytes that were read of some block do not follow one another.
+    each: Option<Box<[AgentId; BLOCKS * WORDS]>>,
+    /// Then, by the byte: who read the first byte of a run that begins in a word in which another one does,
+    /// before it.
+    inside: FxHashMap<u16, AgentId>,
+}
+
+impl Page {
+    fn fresh() -> Page {
+        Page {
+            seen: [0; BLOCKS],
+            bytes: [0; BLOCKS],
+            first: [0; BLOCKS],
+            each: None,
+            inside: FxHashMap::default(),
+        }
+    }
+
+    /// These bytes of a block are read for the first time by this kind; `agent` says by whom.
+    fn add(&mut self, block: usize, bytes: u64, agent: &dyn Fn(u32) -> AgentId) {
+        let known = self.bytes[block];
+        self.bytes[block] |= bytes;
+        let start = |bytes: u64| bytes.trailing_zeros();
+        if self.each.is_none() {
+            let run = self.bytes[block] >> start(self.bytes[block]);
+            if run & run.wrapping_add(1) == 0 {
+                if start(bytes) < start(known) {
+                    self.first[block] = agent(start(bytes));
+                }
+                return;
+            }
+            let mut each = Box::new([0; BLOCKS * WORDS]);
+            for (k, (bytes, first)) in self.bytes.iter().zip(self.first).enumerate() {
+                let bytes = if k == block { known } else { *bytes };
+                if bytes != 0 {
+                    each[k * WORDS + start(bytes) as usize / 4] = first;
+                }
+            }
+            self.each = Some(each);
+        }
+        let Some(each) = &mut self.each else { return };
+        // Of runs that begin in one word, the first one's reader is in `each`.
+        let mut starts = bytes & !known & !(self.bytes[block] << 1);
+        let mut known = known;
+        while starts != 0 {
+            let at = start(starts) as usize;
+            let agent = agent(at as u32);
+            let (word, place) = (known >> (at / 4 * 4) & 15, block * WORDS + at / 4);
+            let (first, here) = (4 * place + start(word) as usize, 4 * place + at % 4);
+            if word != 0 && first < here {
+                self.inside.insert(here as u16, agent);
+            } else {
+                let before = std::mem::replace(&mut each[place], agent);
+                if word != 0 {
+                    self.inside.insert(first as u16, before);
+                }
+            }
+            known |= starts & starts.wrapping_neg();
+            starts &= starts - 1;
+        }
+    }
+
+    /// Calls `each` for the runs of bytes that were read: the first byte in the page, the one behind the
+    /// last, and who read the first.
+    fn runs(&self, mut each: impl FnMut(u64, u64, AgentId)) {
+        for (block, bytes) in self.bytes.iter().enumerate() {
+            let (mut left, base) = (*bytes, block as u64 * BLOCK);
+            while left != 0 {
+                let start = left.trailing_zeros();
+                let count = (!(left >> start)).trailing_zeros();
+                let agent = match &self.each {
+                    Some(each) => {
+                        let first = (bytes >> (start / 4 * 4) & 15).trailing_zeros() == start % 4;
+                        let inside = self.inside.get(&((base + u64::from(start)) as u16));
+                        *inside.filter(|_| !first).unwrap_or(&each[block * WORDS + start as usize / 4])
+                    }
+                    None => self.first[block],
+                };
+                each(base + u64::from(start), base + u64::from(start + count), agent);
+                left &= !(u64::MAX >> (64 - count) << start);
+            }
+        }
+    }
+}
+
+/// What tells accesses apart between commands: the reference, non-private, visible, the scope.
+type Class = (u32, bool, bool, Option<Level>);
+
+/// What one kind of accesses has read.
+struct Reads {
+    /// The number of its class.
+    class: u32,
+    pages: Vec<Page>,
+    index: FxHashMap<u64, u32>,
+    /// The page looked at last: 1 + its number, and its place.
+    last: (u64, u32),
+}
+
+impl Reads {
+    fn of(class: u32) -> Reads {
+        Reads { class, pages: Vec::new(), index: FxHashMap::default(), last: (0, 0) }
+    }
+
+    #[inline(always)]
+    fn page(&mut self, number: u64) -> &mut Page {
+        if self.last.0 != number + 1 {
+            self.last = (number + 1, self.find(number));
+        }
+        &mut self.pages[self.last.1 as usize]
+    }
+
+    #[inline(never)]
+    fn find(&mut self, number: u64) -> u32 {
+        let next = self.pages.len() as u32;
+        let place = *self.index.entry(number).or_insert(next);
+        if place == next {
+            self.pages.push(Page::fresh());
+        }
+        place
+    }
+
+    /// The bytes `start .. end` are read; `agent` says by whom the one at an address.
+    #[inline(always)]
+    fn read(&mut self, all: &mut AllReads, start: u64, end: u64, agent: impl Fn(u64) -> AgentId) {
+        let mut at = start;
+        while at < end {
+            let stop = end.min((at | (BLOCK - 1)) + 1);
+            let bytes = u64::MAX >> (BLOCK - (stop - at)) << (at % BLOCK);
+            let block = (at % PAGE / BLOCK) as usize;
+            let class = self.class;
+            let page = self.page(at / PAGE);
+            let new = bytes & !page.seen[block];
+            if new != 0 {
+                page.seen[block] |= new;
+                let told = all.count((class, at / PAGE), block, new);
+                if told != 0 {
+                    page.add(block, told, &|byte| agent(at / BLOCK * BLOCK + u64::from(byte)));
+                }
+            }
+            at = stop;
+        }
+    }
+}
+
+/// What all kinds have read, by class and page. Two of a class stand for all of it that read a byte: many
+/// instructions read one and the same.
+#[derive(Default)]
+struct AllReads(FxHashMap<(u32, u64), Box<Counts>>);
+
+impl AllReads {
+    #[inline(never)]
+    fn count(&mut self, page: (u32, u64), block: usize, bytes: u64) -> u64 {
+        let fresh = || Box::new(Counts([[0; 2]; BLOCKS]));
+        self.0.entry(page).or_insert_with(fresh).count(block, bytes)
+    }
+}
+
+/// See the module's page.
+#[derive(Default)]
+pub(super) struct ReadOnly {
+    /// What the dispatch may write: first bytes and those behind the last. `None`: anything.
+    written: Option<Vec<(u64, u64)>>,
+    /// Whether views (address and bytes) are read only: the last one asked for, and all.
+    last: ((u64, u64), bool),
+    views: FxHashMap<(u64, u64), bool>,
+    /// By kind.
+    kinds: Vec<Option<Reads>>,
+    classes: Vec<Class>,
+    all: AllReads,
+}
+
+impl ReadOnly {
+    /// In a dispatch that writes no other device memory than this (first bytes and those behind the last).
+    pub fn new(written: Option<Vec<(u64, u64)>>) -> ReadOnly {
+        ReadOnly { written, ..ReadOnly::default() }
+    }
+
+    /// Whether the dispatch writes nothing of the view.
+    #[inline(always)]
+    pub fn covers(&mut self, view: &MemoryView<'_>) -> bool {
+        if self.written.is_none() {
+            return false;
+        }
+        let key = (view.address, view.size());
+        if self.last.0 != key {
+            self.last = (key, self.look(key));
+        }
+        self.last.1
+    }
+
+    #[inline(never)]
+    fn look(&mut self, (start, size): (u64, u64)) -> bool {
+        let Some(written) = &self.written else { return false };
+        let end = start.saturating_add(size);
+        *self
+            .views
+            .entry((start, size))
+            .or_insert_with(|| !written.iter().any(|(from, to)| *from < end && start < *to))
+    }
+
+    /// What a kind of accesses has read; nothing yet.
+    #[cold]
+    fn fresh(&mut self, access: &StaticAccess) -> Reads {
+        let class = (access.reference, access.non_private, access.visible, access.level);
+        let known = self.classes.iter().position(|other| *other == class);
+        let number = known.unwrap_or(self.classes.len());
+        if known.is_none() {
+            self.classes.push(class);
+        }
+        Reads::of(number as u32)
+    }
+
+    /// Lanes read `bytes` bytes each, at their offsets into the view; lane `i` is agent `first_lane + i`.
+    /// Returns those of them whose bytes are in the view: nothing is remembered of the others.
+    pub fn read(
+        &mut self,
+        (kind, access): (u32, &StaticAccess),
+        (view, offset, immediate): (&MemoryView<'_>, &Lanes, u32),
+        mask: Mask,
+        bytes: u32,
+        first_lane: AgentId,
+    ) -> Mask {
+        let Some(last) = view.size().checked_sub(u64::from(bytes)) else { return 0 };
+        let last = u32::try_from(last).unwrap_or(u32::MAX);
+        let at: [u32; LANES] = std::array::from_fn(|lane| offset.0[lane].wrapping_add(immediate));
+        let (mut inside, mut gaps, mut differ) = (0, 0, 0);
+        for (lane, at_lane) in at.iter().enumerate() {
+            inside |= Mask::from(*at_lane <= last) << lane;
+            gaps |= at_lane ^ at[0].wrapping_add(bytes.wrapping_mul(lane as u32));
+        }
+        let inside = inside & mask;
+        if inside == 0 {
+            return 0;
+        }
+        let first = inside.trailing_zeros() as usize;
+        for (lane, at_lane) in at.iter().enumerate() {
+            differ |= (at_lane ^ at[first]) & 0u32.wrapping_sub(inside >> lane & 1);
+        }
+        let slot = kind as usize;
+        if self.kinds.len() <= slot {
+            self.kinds.resize_with(slot + 1, || None);
+        }
+        if self.kinds[slot].is_none() {
+            self.kinds[slot] = Some(self.fresh(access));
+        }
+        let (Some(reads), all) = (&mut self.kinds[slot], &mut self.all) else { return 0 };
+        let start = |lane: usize| view.address + u64::from(at[lane]);
+        if differ == 0 {
+            reads.read(all, start(first), start(first) + u64::from(bytes), |_| first_lane + first as u32);
+        } else if gaps == 0 && inside == Mask::MAX {
+            let from = start(0);
+            let by = |address: u64| first_lane + ((address - from) as u32) / bytes;
+            reads.read(all, from, from + u64::from(bytes) * LANES as u64, by);
+        } else {
+            crate::component::each(inside, |lane| {
+                reads.read(all, start(lane), start(lane) + u64::from(bytes), |_| first_lane + lane as u32);
+            });
+        }
+        inside
+    }
+
+    /// Calls `each` for the runs of bytes that were read, by kind and ascending: the kind, the first byte,
+    /// the one behind the last, and who read the first.
+    pub fn runs(&self, mut each: impl FnMut(u32, u64, u64, AgentId)) {
+        for (kind, reads) in (0..).zip(&self.kinds) {
+            let Some(reads) = reads else { continue };
+            let mut numbers: Vec<(u64, u32)> = reads.index.iter().map(|(n, place)| (*n, *place)).collect();
+            numbers.sort_unstable();
+            for (number, place) in numbers {
+                let base = number * PAGE;
+                reads.pages[place as usize]
+                    .runs(|start, end, agent| each(kind, base + start, base + end, agent));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Site;
+    use crate::random::Random;
+    use crate::scope::StorageClasses;
+    use std::collections::BTreeMap;
+
+    fn access(reference: u32) -> StaticAccess {
+        StaticAccess::plain(Site(1), StorageClasses::UNIFORM, reference, false)
+    }
+
+    /// Reads at random against a map of bytes: the runs have every byte that was read, and begin with who
+    /// read their first byte first.
+    #[test]
+    fn every_byte_that_was_read_is_in_a_run_of_who_read_its_first() {
+        for seed in 0..60 {
+            let mut random = Random::new(seed);
+            let mut words = vec![0u32; 4096];
+            let view = MemoryView::of_words(&mut words).at(0x1_0fc0);
+            let mut read_only = ReadOnly::new(Some(vec![(0, 0x1_0fc0), (0x2_0000, 0x3_0000)]));
+            assert!(read_only.covers(&view));
+            let mut readers: BTreeMap<u64, AgentId> = BTreeMap::new();
+            for turn in 0..random.below(40) {
+                let bytes = random.pick(&[1, 2, 4, 8, 12, 16]);
+                let (from, step) = (4 * random.below(500), random.pick(&[0, bytes, 2 * bytes, 24]));
+                let reversed = random.below(4) == 0;
+                let offset = Lanes(std::array::from_fn(|lane| {
+                    let lane = lane as u32;
+                    from + step * if reversed { 31 - lane } else { lane }
+                }));
+                let mask = random.pick(&[Mask::MAX, 0xff, 0x8000_0001]);
+                let at = (&view, &offset, 0);
+                assert_eq!(read_only.read((1, &access(0)), at, mask, bytes, 32 * turn), mask);
+                crate::component::each(mask, |lane| {
+                    let start = view.address + u64::from(offset.0[lane]);
+                    for byte in start..start + u64::from(bytes) {
+                        readers.entry(byte).or_insert(32 * turn + lane as u32);
+                    }
+                });
+            }
+            let mut told = 0;
+            read_only.runs(|kind, start, end, agent| {
+                assert_eq!((kind, Some(&agent)), (1, readers.get(&start)), "seed {seed}, {start:#x}");
+                assert!((start..end).all(|byte| readers.contains_key(&byte)));
+                told += end - start;
+            });
+            assert_eq!(told, readers.len() as u64, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn two_kinds_of_a_class_stand_for_all_that_read_a_byte() {
+        let mut words = vec![0u32; 64];
+        let view = MemoryView::of_words(&mut words).at(0x1000);
+        let mut read_only = ReadOnly::new(Some(Vec::new()));
+        let offset = Lanes(std::array::from_fn(|lane| 4 * lane as u32));
+        // The last is through another descriptor: another access type, if that is a uniform buffer.
+        let reads = [(1, 0xf, 0), (2, 0xff, 0), (3, 0xfff, 0), (4, 0xf, 0), (1, 0xfff, 0), (5, 0x3, 1)];
+        for (kind, lanes, reference) in reads {
+            let kind_of = (kind, &access(reference));
+            assert_eq!(read_only.read(kind_of, (&view, &offset, 0), lanes, 4, 10 * kind), lanes);
+        }
+        let mut told = Vec::new();
+        read_only.runs(|kind, start, end, agent| told.push((kind, start - 0x1000, end - 0x1000, agent)));
+        let expected = [(1, 0, 16, 10), (1, 32, 48, 18), (2, 0, 32, 20), (3, 16, 48, 34), (5, 0, 8, 50)];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_is_written_in_part_is_not_covered_and_what_is_outside_is_not_read() {
+        let mut words = vec![0u32; 16];
+        let view = MemoryView::of_words(&mut words).at(0x100);
+        assert!(!ReadOnly::new(None).covers(&view));
+        assert!(!ReadOnly::new(Some(vec![(0x13f, 0x180)])).covers(&view));
+        let mut read_only = ReadOnly::new(Some(vec![(0x140, 0x180), (0xf0, 0x100)]));
+        assert!(read_only.covers(&view));
+        let offset = Lanes(std::array::from_fn(|lane| 4 * lane as u32));
+        let kind = (1, &access(0));
+        assert_eq!(read_only.read(kind, (&view, &offset, 0), Mask::MAX, 8, 0), 0x7fff);
+    }
+}
