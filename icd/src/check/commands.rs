@@ -111,7 +111,7 @@ pub fn operation(
         let bytes: Vec<_> = runs.iter().map(access).collect();
         hazards.uses(tag, &uses, &bytes);
     }
-    let (id, found) = hazards.operation(queue.index, stage, tag, first, runs);
+    let (id, found) = hazards.operation(queue.index, stage, tag, first, &runs);
     report::hazards(device, &found)?;
     report::layouts(device)?;
     Ok((outcome, id))
@@ -223,12 +223,12 @@ pub fn dispatch(
     let mut before: Option<OperationId> = None;
     if let Some(range) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
-        let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, [(range, read)]);
+        let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, &[(range, read)]);
         report::hazards(device, &found)?;
         before = Some(id);
     }
     images(hazards, state, tag, &touches.runs);
-    let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, touches.runs);
+    let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, &touches.runs);
     report::hazards(device, &found)?;
     report::layouts(device)
 }

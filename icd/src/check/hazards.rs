@@ -378,19 +378,12 @@ impl Hazards {
         stage: Stages,
         tag: u64,
         first: Option<OperationId>,
-        accesses: impl IntoIterator<Item = (Range, Operand)>,
+        accesses: &[(Range, Operand)],
     ) -> (OperationId, Vec<Found>) {
         let mut state = self.state();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);
-        let mut found = Vec::new();
-        for (range, operand) in accesses {
-            if range.start < range.end {
-                let hazards = state.tracker.access(id, range, operand);
-                found.extend(hazards);
-                let host = state.tracker.access_after_host(id, range, operand);
-                state.keep(host);
-            }
-        }
+        let (mut found, of_host) = state.tracker.accesses(id, accesses);
+        state.keep(of_host);
         state.tracker.join_fixes(&mut found);
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();
         (id, found)

@@ -80,22 +80,20 @@ impl Host {
         parts.collect()
     }
 
-    /// Takes out the reads of runs that are all in a range.
-    fn take_reads(&mut self, range: Range) -> Vec<(Range, u64, u64)> {
-        let all = self.reads.range(range.start..range.end).filter(|(_, (end, ..))| *end <= range.end);
-        let all: Vec<_> = all
-            .map(|(start, (end, number, tag))| (Range { start: *start, end: *end }, *number, *tag))
-            .collect();
-        for (run, ..) in &all {
-            self.reads.remove(&run.start);
-        }
-        all
+    /// The reads of runs that are all in a range: their numbers and tags.
+    fn reads_within(&self, range: Range) -> impl Iterator<Item = (Range, u64, u64)> {
+        let all = self.reads.range(range.start..range.end);
+        let all = all.map(|(start, (end, number, tag))| (Range { start: *start, end: *end }, *number, *tag));
+        all.filter(move |(run, ..)| run.end <= range.end)
     }
 
-    /// Memory ended.
+    /// Memory ended, or has other contents.
     pub fn forget(&mut self, range: Range) {
         self.take(range);
-        self.take_reads(range);
+        let reads: Vec<u64> = self.reads_within(range).map(|(run, ..)| run.start).collect();
+        for start in reads {
+            self.reads.remove(&start);
+        }
     }
 
     fn within(&self, range: Range) -> impl Iterator<Item = (Range, HostWrite)> {
@@ -118,7 +116,7 @@ impl Tracker {
         for &range in ranges {
             for (part, record) in self.records(range) {
                 if let Some((id, bytes)) = self.unordered_with_host(&record, part) {
-                    add(&mut found, hazard(id, &record.operand, record, true, tag, bytes));
+                    add(&mut found, hazard(id, &self.named(&record, &bytes), true, tag, bytes));
                 }
             }
             self.host_side.take(range);
@@ -144,7 +142,7 @@ impl Tracker {
                 };
                 let judged = judged.or_else(|| unseen.then(|| (FindingId::HostNotInvalidated, vec![part])));
                 let Some((id, bytes)) = judged else { continue };
-                add(&mut bad, hazard(id, &record.operand, record, false, tag, bytes));
+                add(&mut bad, hazard(id, &self.named(&record, &bytes), false, tag, bytes));
             }
             let covered: u64 = bad.iter().flat_map(|h| &h.bytes).map(|b| b.end - b.start).sum();
             if covered == range.end - range.start {
@@ -187,7 +185,7 @@ impl Tracker {
         let mut found = Vec::new();
         for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
             if let Some((id @ FindingId::HostNoBarrier, bytes)) = self.unordered_with_host(&record, part) {
-                add(&mut found, hazard(id, &record.operand, record, false, tag, bytes));
+                add(&mut found, hazard(id, &self.named(&record, &bytes), false, tag, bytes));
             }
         }
         found
@@ -199,7 +197,7 @@ impl Tracker {
         for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
             if !record.operand.write.is_empty() {
                 let id = FindingId::HostNotInvalidated;
-                add(&mut found, hazard(id, &record.operand, record, true, tag, vec![part]));
+                add(&mut found, hazard(id, &self.named(&record, &[part]), true, tag, vec![part]));
             }
         }
         found
@@ -219,10 +217,24 @@ impl Tracker {
         range: Range,
         operand: Operand,
     ) -> Vec<HostHazard> {
-        let Some(op) = self.operation(operation).cloned() else { return Vec::new() };
-        let queue = self.queues.get(&op.queue);
-        let known = queue.and_then(|q| q.start(op.stage)).map_or(0, |known| known.host);
-        let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };
+        let Some(op) = self.operation(operation) else { return Vec::new() };
+        let found = self.conflicts_with_host(range, &op.record(operation, operand));
+        self.forget_host_before(range, &operand);
+        found
+    }
+
+    /// What the host did to bytes that the device writes now is past.
+    pub(super) fn forget_host_before(&mut self, range: Range, operand: &Operand) {
+        if !operand.write.is_empty() {
+            self.host_side.forget(range);
+        }
+    }
+
+    /// What the host did to these bytes and an access of the device that are not ordered.
+    pub(super) fn conflicts_with_host(&self, range: Range, record: &Record) -> Vec<HostHazard> {
+        let queue = self.queues.get(&record.queue);
+        let known = queue.and_then(|q| q.start(record.stage)).map_or(0, |known| known.host);
+        let operand = &record.operand;
         let mut found = Vec::new();
         for (part, write) in self.host_side.within(range) {
             let late = write.available.is_some_and(|available| available > known);
@@ -234,21 +246,26 @@ impl Tracker {
                 (FindingId::HostNotFlushed, late, vec![part])
             } else {
                 let number = write.available.unwrap_or(write.number);
-                (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, &record, part))
+                (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, record, part))
             };
             if !bytes.is_empty() {
-                add(&mut found, HostHazard { late, ..hazard(id, &operand, record, true, write.tag, bytes) });
+                add(&mut found, HostHazard { late, ..hazard(id, record, true, write.tag, bytes) });
             }
         }
         if !operand.write.is_empty() {
-            self.host_side.take(range);
-            for (run, number, tag) in self.host_side.take_reads(range) {
+            for (run, number, tag) in self.host_side.reads_within(range) {
                 if number > known {
-                    add(&mut found, hazard(FindingId::HostInFlight, &operand, record, false, tag, vec![run]));
+                    add(&mut found, hazard(FindingId::HostInFlight, record, false, tag, vec![run]));
                 }
             }
         }
         found
+    }
+
+    /// The same access by who made it to the first of these bytes.
+    fn named(&self, record: &Record, bytes: &[Range]) -> Record {
+        let first = bytes.first().and_then(|bytes| self.who(record, *bytes).into_iter().next());
+        first.map_or(*record, |(_, record)| record)
     }
 
     fn records(&self, range: Range) -> Vec<(Range, Record)> {
@@ -278,16 +295,10 @@ impl Tracker {
     }
 }
 
-fn hazard(
-    id: FindingId,
-    operand: &Operand,
-    record: Record,
-    writes: bool,
-    tag: u64,
-    bytes: Vec<Range>,
-) -> HostHazard {
+fn hazard(id: FindingId, record: &Record, writes: bool, tag: u64, bytes: Vec<Range>) -> HostHazard {
     let at = (record.queue, record.stage);
-    HostHazard { id, operation: record.operation, operand: *operand, at, writes, tag, late: false, bytes }
+    let (operation, operand) = (record.operation, record.operand);
+    HostHazard { id, operation, operand, at, writes, tag, late: false, bytes }
 }
 
 /// Adds a hazard, or its bytes to one that differs in nothing else.

@@ -29,6 +29,7 @@ mod dependency;
 mod explain;
 mod footprint;
 mod host;
+mod runs;
 mod shadow;
 mod tracker;
 mod transition;

@@ -23,6 +23,11 @@ impl Range {
         Range { start, end: start + size }
     }
 
+    /// What of it is in `other`; where nothing is, it ends before it starts.
+    pub(super) fn cut(self, other: Range) -> Range {
+        Range { start: self.start.max(other.start), end: self.end.min(other.end) }
+    }
+
     /// What is left without `hole`: nothing, one or two ranges.
     pub(super) fn without(self, hole: Range) -> impl Iterator<Item = Range> {
         let low = Range { start: self.start, end: self.end.min(hole.start) };
@@ -101,6 +106,13 @@ impl Shadow {
         let first = self.0.range(..range.start).next_back().filter(|(_, (end, _))| *end > range.start);
         for (&start, (end, cell)) in first.into_iter().chain(self.0.range(range.start..range.end)) {
             visit(Range { start: start.max(range.start), end: (*end).min(range.end) }, cell);
+        }
+    }
+
+    /// Calls `each` for the operations of all records.
+    pub fn operations(&self, mut each: impl FnMut(OperationId)) {
+        for (_, cell) in self.0.values() {
+            cell.write.iter().chain(&cell.reads).for_each(|record| each(record.operation));
         }
     }
 

@@ -3,7 +3,8 @@
 use super::clock::{Knowledge, Ranged, Stream};
 use super::dependency::{AccessScope, Accesses, Dependency, Stages};
 use super::explain::{self, Hazard, SemaphoreUse, Suggested};
-use super::host::Host;
+use super::host::{Host, HostHazard};
+use super::runs::{Joined, together};
 use super::shadow::{Operand, Range, Record, Shadow};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
@@ -122,10 +123,17 @@ pub struct Tracker {
     /// Operations that are older than those.
     forgotten: u64,
     pub(super) shadow: Shadow,
+    joined: Joined,
     pub(super) host: Knowledge,
     pub(super) host_side: Host,
     /// Ask for visibility between two writes as well (stricter than the appendix).
     pub strict_write_after_write: bool,
+}
+
+impl Operation {
+    pub(super) fn record(&self, operation: OperationId, operand: Operand) -> Record {
+        Record { operation, queue: self.queue, stage: self.stage, number: self.number, operand }
+    }
 }
 
 impl Queue {
@@ -406,27 +414,73 @@ impl Tracker {
         self.operation(operation).map(|o| o.tag)
     }
 
-    /// An access of `operation`, which has just begun, to `range`: the hazards with earlier accesses, in
-    /// address order, one for each pair of records.
-    pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
-        let Some(op) = self.operation(operation).cloned() else { return Vec::new() };
-        let record = Record { operation, queue: op.queue, stage: op.stage, number: op.number, operand };
-        let mut hazards: Vec<Hazard> = Vec::new();
-        let mut conflicts: Vec<(Range, Record)> = Vec::new();
-        self.shadow.for_each(range, |part, cell| {
-            if let Some(write) = cell.write {
-                conflicts.push((part, write));
+    /// The accesses of `operation`, which has just begun, as [`super::Footprint::runs`] lists them: the
+    /// hazards with earlier accesses, and with those of the host.
+    pub fn accesses(
+        &mut self,
+        operation: OperationId,
+        runs: &[(Range, Operand)],
+    ) -> (Vec<Hazard>, Vec<HostHazard>) {
+        let (mut hazards, mut of_host) = (Vec::new(), Vec::new());
+        let Some(op) = self.operation(operation).cloned() else { return (hazards, of_host) };
+        let few = together(runs);
+        let record_of = |operand| op.record(operation, operand);
+        let clean = |(range, operand): &(Range, Operand)| {
+            let record = record_of(*operand);
+            let conflicts = self.conflicts(*range, &record);
+            let ordered =
+                |(part, earlier): &(Range, Record)| self.unordered(earlier, &record, *part).is_empty();
+            conflicts.iter().all(ordered) && self.conflicts_with_host(*range, &record).is_empty()
+        };
+        if few.len() < runs.len() && few.iter().all(clean) {
+            for (range, operand) in few {
+                self.shadow.record(range, record_of(operand));
+                self.forget_host_before(range, &operand);
             }
-            if !operand.write.is_empty() {
+            self.joined.add(operation, runs, &self.shadow);
+            return (hazards, of_host);
+        }
+        // Findings name each run.
+        for (range, operand) in runs.iter().filter(|(range, _)| range.start < range.end) {
+            hazards.extend(self.access(operation, *range, *operand));
+            of_host.extend(self.access_after_host(operation, *range, *operand));
+        }
+        (hazards, of_host)
+    }
+
+    /// The recorded accesses of these bytes that one has to be ordered with.
+    fn conflicts(&self, range: Range, record: &Record) -> Vec<(Range, Record)> {
+        let mut conflicts = Vec::new();
+        self.shadow.for_each(range, |part, cell| {
+            conflicts.extend(cell.write.map(|write| (part, write)));
+            if !record.operand.write.is_empty() {
                 conflicts.extend(cell.reads.iter().map(|&r| (part, r)));
             }
         });
-        for (part, earlier) in conflicts {
-            for bytes in self.unordered(&earlier, &record, part) {
-                let known = hazards.iter_mut().find(|h| h.is_pair(&earlier, &record));
-                match known {
-                    Some(h) => h.add_bytes(bytes),
-                    None => hazards.push(explain::hazard(self, &earlier, &record, bytes)),
+        conflicts
+    }
+
+    /// Who made the recorded access to these bytes.
+    pub(super) fn who(&self, record: &Record, bytes: Range) -> Vec<(Range, Record)> {
+        self.joined.who(record, bytes)
+    }
+
+    /// An access of `operation`, which has just begun, to `range`: the hazards with earlier accesses, in
+    /// address order, one for each pair of records.
+    pub fn access(&mut self, operation: OperationId, range: Range, operand: Operand) -> Vec<Hazard> {
+        let Some(op) = self.operation(operation) else { return Vec::new() };
+        let record = op.record(operation, operand);
+        let mut hazards: Vec<Hazard> = Vec::new();
+        let conflicts = self.conflicts(range, &record);
+        let ordered = |(part, earlier): &(Range, Record)| self.unordered(earlier, &record, *part).is_empty();
+        if !conflicts.iter().all(ordered) {
+            for (part, earlier) in self.joined.apart(&conflicts) {
+                for bytes in self.unordered(&earlier, &record, part) {
+                    let known = hazards.iter_mut().find(|h| h.is_pair(&earlier, &record));
+                    match known {
+                        Some(h) => h.add_bytes(bytes),
+                        None => hazards.push(explain::hazard(self, &earlier, &record, bytes)),
+                    }
                 }
             }
         }
