@@ -1,4 +1,5 @@
-# What every package has: sourced by the others. `--from FOLDER` takes a build that is there; else one is made.
+# What every package has: sourced by the others. `--from FOLDER` takes a build that is there; else one is
+# made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs a program under `pellucid hunt` and writes its findings as SARIF, which code hosts show beside the code:
-# packages/hunt.sh FINDINGS.sarif [options of hunt] -- PROGRAM [arguments]. The exit status is that of hunt.
+# Runs a program under `pellucid hunt` and writes its findings as SARIF, which code hosts show beside the
+# code: packages/hunt.sh FINDINGS.sarif [options of hunt] -- PROGRAM [arguments]. The exit status is that of
+# hunt.
 set -euo pipefail
 sarif=$1
 shift
