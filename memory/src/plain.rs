@@ -67,12 +67,6 @@ struct Window<'a> {
 }
 
 impl<'a> PlainMemory<'a> {
-    /// Workgroup memory, which no other thread reaches.
-    #[inline(always)]
-    fn workgroup(&mut self) -> MemoryView<'_> {
-        MemoryView::of_words(&mut self.shared).part(0, self.shared_bytes)
-    }
-
     /// The lanes of `mask` (not zero) that share a live buffer with the first of them. Accesses are of `size`
     /// bytes.
     #[inline(always)]
@@ -164,7 +158,7 @@ impl MemorySystem for PlainMemory<'_> {
         let (view, offset, immediate) = match from {
             Pointers::View { view, offset, immediate } => (view, offset, immediate),
             Pointers::Workgroup { offset, immediate, .. } => {
-                own = self.workgroup();
+                own = self.workgroup_memory();
                 (&own, offset, immediate)
             }
             Pointers::Physical { low, high, immediate } => {
@@ -199,7 +193,7 @@ impl MemorySystem for PlainMemory<'_> {
         let (view, offset, immediate) = match to {
             Pointers::View { view, offset, immediate } => (view, offset, immediate),
             Pointers::Workgroup { offset, immediate, .. } => {
-                own = self.workgroup();
+                own = self.workgroup_memory();
                 (&own, offset, immediate)
             }
             Pointers::Physical { low, high, immediate } => {
@@ -239,7 +233,7 @@ impl MemorySystem for PlainMemory<'_> {
                 modify_view(view, offset, immediate, mask, access, with, out);
             }
             Pointers::Workgroup { offset, immediate, .. } => {
-                modify_own(&self.workgroup(), offset, immediate, mask, access, with, out);
+                modify_own(&self.workgroup_memory(), offset, immediate, mask, access, with, out);
             }
             Pointers::Physical { low, high, immediate } => {
                 let addresses = (low, high, immediate);
@@ -275,6 +269,11 @@ impl MemorySystem for PlainMemory<'_> {
         self.shared.clear();
         self.shared.resize((bytes as usize).div_ceil(8), 0);
         self.shared_bytes = u64::from(bytes);
+    }
+
+    #[inline(always)]
+    fn workgroup_memory(&mut self) -> MemoryView<'_> {
+        MemoryView::of_words(&mut self.shared).part(0, self.shared_bytes)
     }
 
     #[inline(always)]

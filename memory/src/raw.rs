@@ -17,6 +17,11 @@
 //! Model for Concurrent Operations" of its reference), never undefined; and x86-64 and AArch64 make aligned
 //! accesses single-copy atomic and do not tell sizes apart when they order them.
 //!
+//! Machine code that a shader was compiled to accesses views outside of the language ([`MemoryView::HOST`]):
+//! aligned components of 1, 2 and 4 bytes by one instruction each, read-modify-writes by locked ones, ranges
+//! by vector instructions, which tear at most between bytes. To who else accesses the bytes that is what the
+//! rule says, as x86-64 makes all of these the atomic accesses that Rust's own are compiled to.
+//!
 //! **Guarantee.** Every function here takes a [`MemoryView`], whose bytes stay mapped as long as it lives,
 //! and checks bounds. Nothing that safe code does with a view is undefined behaviour.
 
@@ -52,6 +57,12 @@ unsafe impl Sync for MemoryView<'_> {}
 const NO_REFERENCE: Reference = Reference(u32::MAX);
 
 impl<'a> MemoryView<'a> {
+    /// Where in a view machine code finds the address of its first byte, and their number. Code that keeps to
+    /// these bounds and to this file's rule may access them while the view lives.
+    pub const HOST: usize = std::mem::offset_of!(MemoryView<'static>, host);
+    /// See [`MemoryView::HOST`].
+    pub const SIZE: usize = std::mem::offset_of!(MemoryView<'static>, size);
+
     /// A view of nothing: every access is out of bounds.
     pub const NULL: MemoryView<'static> =
         MemoryView { host: std::ptr::null_mut(), size: 0, address: 0, reference: NO_REFERENCE, memory: None };

@@ -282,6 +282,11 @@ pub trait MemorySystem {
     /// Workgroup `workgroup` starts; its shared memory is `bytes` long, zeroed if `zeroed` (else undefined).
     fn workgroup_begin(&mut self, workgroup: u32, bytes: u32, zeroed: bool);
 
+    /// The workgroup's own memory, if it is flat and no other thread reaches it.
+    fn workgroup_memory(&mut self) -> MemoryView<'_> {
+        MemoryView::NULL
+    }
+
     /// All invocations of workgroup `workgroup` have ended.
     fn workgroup_end(&mut self, workgroup: u32);
 }

@@ -25,7 +25,8 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     #[inline(always)]
     pub fn new(program: &'a Program, grid: &Grid, resources: &'a Resources) -> Context<'a> {
-        let views = program.views.iter().map(|(binding, element)| resources.view(*binding, *element));
+        // Offsets have 32 bits.
+        let views = program.views.iter().map(|(binding, k)| resources.view(*binding, *k).part(0, 1 << 32));
         Context {
             program,
             resources,

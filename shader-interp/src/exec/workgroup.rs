@@ -269,6 +269,7 @@ impl Worker {
             if member.strand.fuel == 0 {
                 member.strand.fuel = FUEL;
             }
+            let fuel = member.strand.fuel;
             let step = match &mut member.watch {
                 None => run(self.level, context, &mut member.strand, memory, &control)?,
                 Some(watch) => {
@@ -276,6 +277,11 @@ impl Worker {
                     watch.follow(context, live, &mut member.strand, memory, &control)?
                 }
             };
+            if !M::MODELLED {
+                // A strand comes from barrier to barrier without running out of fuel.
+                let turns = fuel.saturating_sub(member.strand.fuel);
+                self.executed += context.progress.estimate(0, u64::from(turns) + 1);
+            }
             match step {
                 Step::Done => {
                     let member = subgroup.members.remove(k);
@@ -299,7 +305,6 @@ impl Worker {
                 }
                 Step::OutOfFuel => {
                     if !M::MODELLED {
-                        self.executed += context.progress.estimate(0, u64::from(FUEL));
                         self.tell_executed(context);
                     }
                     subgroup.back_edges += u64::from(FUEL);

@@ -1,18 +1,21 @@
 //! Running machine code, and the interpreter for what has none.
 //!
-//! `unsafe` is here and in [`super::executable`] alone. It rests on three things: the translator emits code
+//! `unsafe` is here and in [`super::executable`] alone. It rests on four things: the translator emits code
 //! for verified programs only, so that registers, masks and targets are in range; a strand's files have the
-//! sizes that the verifier knew ([`run`] checks it) and nobody else touches them meanwhile; and the code is
-//! entered on hosts that have its instructions ([`Level`](crate::exec::level::Level) was detected).
+//! sizes that the verifier knew ([`run`] checks it) and nobody else touches them meanwhile; views and
+//! workgroup memory are mapped as long as the strand runs, the code keeps to their bounds, and what it does
+//! to their bytes is what the rule of `pellucid_memory::raw` says; and the code is entered on hosts that have
+//! its instructions ([`Level`](crate::exec::level::Level) was detected).
 
 use super::NativeCode;
-use super::state::State;
+use super::state::{self, State};
 use crate::exec::context::Context;
 use crate::exec::level::Level;
 use crate::exec::run::{Control, interpret_at};
 use crate::exec::strand::{Step, Strand};
-use pellucid_memory::system::{MemorySystem, Trap};
+use pellucid_memory::system::{MemorySystem, MemoryView, Trap};
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What the interpreter needs when the code calls it.
@@ -43,28 +46,57 @@ pub(crate) fn run<M: MemorySystem>(
     assert!(
         strand.vectors.len() == program.vectors as usize
             && strand.masks.len() == program.masks as usize
+            && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
+            && context.views.len() == program.views.len()
             && (strand.pc as usize) < code.entries.len()
             && code.entries.len() == program.code.len()
     );
     let (vectors, masks) = (strand.vectors.as_mut_ptr(), strand.masks.as_mut_ptr());
+    let private = strand.private.as_mut_ptr();
+    let mut own = memory.workgroup_memory();
+    let workgroup = (&raw mut own).cast();
     let (mask, fuel, pc) = (strand.mask, strand.fuel, strand.pc);
     let mut visit = Visit { level, code, context, strand, memory, control, outcome: None };
     let visit_at = (&raw mut visit).cast();
-    let mut state = State { vectors, masks, rows: rows::<M>, mask, fuel, pc, visit: visit_at };
+    let mut state = State {
+        scratch: MaybeUninit::uninit(),
+        vectors,
+        masks,
+        private,
+        views: context.views.as_ptr().cast(),
+        workgroup,
+        rows: rows::<M>,
+        changes: 0,
+        mask,
+        fuel,
+        pc,
+        barrier: 0,
+        alone: control.alone.into(),
+        visit: visit_at,
+    };
     let mut place = code.place(pc);
     if place.is_null() {
         // SAFETY: the state is whole, and `visit` of the type that `rows` is for.
         place = unsafe { rows::<M>(&raw mut state, pc, pc + 1) };
     }
+    let mut ended = state::ENDED;
     if !place.is_null() {
         // SAFETY: see the module; the place is one of the code's entries, at which it expects nothing but
         // the state.
-        let spent = unsafe { code.function()(&raw mut state, place) };
-        if spent != 0 {
-            (visit.strand.mask, visit.strand.fuel, visit.strand.pc) = (state.mask, state.fuel, state.pc);
-            visit.strand.granted = false;
-            return Ok(Step::OutOfFuel);
-        }
+        ended = unsafe { code.function()(&raw mut state, place) };
+    }
+    visit.strand.changes += state.changes;
+    if ended != state::ENDED {
+        (visit.strand.mask, visit.strand.fuel, visit.strand.pc) = (state.mask, state.fuel, state.pc);
+        visit.strand.granted = false;
+        return Ok(match ended {
+            state::OUT_OF_FUEL => Step::OutOfFuel,
+            state::AT_BARRIER => Step::AtBarrier(state.barrier),
+            _ => {
+                visit.strand.live = 0;
+                Step::Done
+            }
+        });
     }
     match visit.outcome {
         Some(Ok(outcome)) => outcome,
@@ -101,6 +133,9 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
         let place = visit.code.place(strand.pc);
         if !place.is_null() {
             (state.mask, state.fuel) = (strand.mask, strand.fuel);
+            // No reference to workgroup memory lives while machine code accesses it.
+            // SAFETY: it is where `run` has put the view.
+            unsafe { state.workgroup.cast::<MemoryView<'_>>().write(visit.memory.workgroup_memory()) };
             return place;
         }
         to = strand.pc + 1;

@@ -4,7 +4,8 @@ use super::state::State;
 use memmap2::{Mmap, MmapMut};
 use std::io;
 
-/// The function at the beginning of the code: the state, and the place to go on at. 1: the fuel is spent.
+/// The function at the beginning of the code: the state, and the place to go on at; how it
+/// ended, as [`state`](super::state) numbers it.
 pub(super) type Function = unsafe extern "sysv64" fn(*mut State, *const u8) -> u32;
 
 /// Machine code that can run.

@@ -91,11 +91,35 @@ pub(super) enum Constant {
     Low,
     High,
     Surplus,
+    Three,
+    HalfNan,
+    PairShiftBits,
+    WordBits,
     /// Bit `j` of the part's lanes in lane `j`, for each of the four parts.
     Lanes0,
     Lanes1,
     Lanes2,
     Lanes3,
+    /// 16 lanes: their distances in bytes, for each number of bytes that a lane may have.
+    Steps1,
+    Steps2,
+    Steps4,
+    Steps8,
+    Steps16,
+    /// Of two registers, every second word.
+    Even,
+    Odd,
+    /// Of two registers, every fourth word from the first on, then from the next one on.
+    Fourths01,
+    Fourths23,
+    /// Words of two registers in turn, those of their lower and of their upper halves.
+    PairsLow,
+    PairsHigh,
+    /// The same for pairs of words.
+    QuadsLow,
+    QuadsHigh,
+    /// All bits of the odd words.
+    OddOnes,
 }
 
 /// Bytes of a constant.
@@ -114,7 +138,7 @@ impl Constant {
 
     /// The bytes of all of them.
     pub fn table() -> Vec<u8> {
-        let words: [u32; 13] = [
+        let words: [u32; 17] = [
             0x8000_0000,
             0x7fff_ffff,
             31,
@@ -128,9 +152,30 @@ impl Constant {
             0x4b00_0000,
             0x5300_0000,
             0x5300_0080,
+            3,
+            0x7e00,
+            63,
+            32,
         ];
         let constants = words.into_iter().flat_map(|word| [word; 16]);
         let bits = (0..4).flat_map(|part| (0..16).map(move |j| if j < 8 { 1 << (8 * part + j) } else { 0 }));
-        constants.chain(bits).flat_map(u32::to_le_bytes).collect()
+        let rows: [fn(u32) -> u32; 14] = [
+            |i| i,
+            |i| 2 * i,
+            |i| 4 * i,
+            |i| 8 * i,
+            |i| 16 * i,
+            |i| 2 * i,
+            |i| 2 * i + 1,
+            |i| 4 * (i % 8) + i / 8,
+            |i| 4 * (i % 8) + i / 8 + 2,
+            |i| i / 2 + 16 * (i % 2),
+            |i| i / 2 + 16 * (i % 2) + 8,
+            |i| if i % 2 == 0 { i / 4 + 4 * (i & 2) } else { 0 },
+            |i| if i % 2 == 0 { i / 4 + 4 * (i & 2) + 4 } else { 0 },
+            |i| 0u32.wrapping_sub(i % 2),
+        ];
+        let rows = rows.into_iter().flat_map(|row| (0..16).map(row));
+        constants.chain(bits).chain(rows).flat_map(u32::to_le_bytes).collect()
     }
 }

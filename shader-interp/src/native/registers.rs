@@ -4,8 +4,9 @@
 //! that is wanted for another value is taken from the one whose next use is farthest.
 
 use super::assembler::Assembler;
+use super::memory::Access;
 use super::operation::{Constant, Form, LOAD, Operation, STORE};
-use crate::code::{Code, Inst, OperandKind, Pin};
+use crate::code::{Code, Inst, Opcode, OperandKind, Pin};
 use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,6 +15,7 @@ use smallvec::SmallVec;
 pub(super) const VECTORS: Register = Register::RBX;
 pub(super) const MASKS: Register = Register::R12;
 pub(super) const STATE: Register = Register::R13;
+pub(super) const VIEWS: Register = Register::RBP;
 pub(super) const RUNNING: Register = Register::R14D;
 pub(super) const FUEL: Register = Register::R15D;
 /// The result of a fused test, part by part.
@@ -31,19 +33,26 @@ pub(super) const RUNNING_MASK: u32 = 1 << 16;
 /// The vector registers of an instruction, each once: whether it is read, whether it is written.
 pub(super) type Operands = SmallVec<[(u16, bool, bool); 8]>;
 
-/// The operands of `inst`; `reads_result`: lanes that it does not write stay.
-pub(super) fn vector_operands(inst: &Inst, reads_result: bool) -> Operands {
+/// The vector registers of `inst`, which is one of `code`.
+pub(super) fn vector_operands(code: &Code, inst: &Inst) -> Operands {
     let mut operands = Operands::new();
-    for (n, (kind, field)) in
-        inst.op.shape().into_iter().zip([inst.dst, inst.a, inst.b, inst.c, inst.aux]).enumerate()
+    let mut add = |register: u16, reads: bool, writes: bool| match operands
+        .iter_mut()
+        .find(|operand| operand.0 == register)
     {
-        let OperandKind::Vector(run) = kind else { continue };
-        for register in field..field + run {
-            let (reads, writes) = (n > 0 || reads_result, n == 0);
-            match operands.iter_mut().find(|operand| operand.0 == register) {
-                Some(operand) => (operand.1, operand.2) = (operand.1 || reads, operand.2 || writes),
-                None => operands.push((register, reads, writes)),
-            }
+        Some(operand) => (operand.1, operand.2) = (operand.1 || reads, operand.2 || writes),
+        None => operands.push((register, reads, writes)),
+    };
+    if let Some(access) = Access::of(code, inst) {
+        access.registers(add);
+        return operands;
+    }
+    // Lanes that do not run stay.
+    let reads_result = inst.op == Opcode::MovMasked;
+    let fields = [inst.dst, inst.a, inst.b, inst.c, inst.aux];
+    for (n, (kind, field)) in inst.op.shape().into_iter().zip(fields).enumerate() {
+        if let OperandKind::Vector(run) = kind {
+            (field..field + run).for_each(|register| add(register, n > 0 || reads_result, n == 0));
         }
     }
     operands
@@ -114,6 +123,8 @@ pub(super) struct Part<'a> {
     next_mask: u8,
     /// Vector registers that are in host registers for the whole region.
     pub pinned: Vec<u16>,
+    /// Vector registers that an instruction reads.
+    pub reads: Vec<bool>,
 }
 
 impl<'a> Part<'a> {
@@ -131,6 +142,15 @@ impl<'a> Part<'a> {
             masks: [None; 8],
             next_mask: 0,
             pinned: Vec::new(),
+            reads: {
+                let mut reads = vec![false; code.vectors as usize];
+                for inst in &code.code {
+                    for (register, reading, _) in vector_operands(code, inst) {
+                        reads[register as usize] |= reading;
+                    }
+                }
+                reads
+            },
         }
     }
 
@@ -271,8 +291,11 @@ impl<'a> Part<'a> {
                 _ => (0, content.next),
             }
         };
-        // An instruction uses ten registers at most, fewer than there are.
-        let k = (0..self.scratch).filter(free).max_by_key(value).unwrap_or(0);
+        let Some(k) = (0..self.scratch).filter(free).max_by_key(value) else {
+            // There is no such instruction: the code would be wrong, so that there is none.
+            self.asm.put(Ok(Instruction::default()));
+            return 0;
+        };
         self.evict(k, false);
         self.locked |= 1 << k;
         k
@@ -363,6 +386,14 @@ impl<'a> Part<'a> {
         self.next_mask = self.next_mask % 7 + 1;
         self.masks[self.next_mask as usize] = None;
         self.next_mask
+    }
+
+    /// Another one than `taken`.
+    pub fn host_mask_but(&mut self, taken: u8) -> u8 {
+        if self.next_mask % 7 + 1 == taken {
+            self.next_mask = taken;
+        }
+        self.host_mask()
     }
 
     /// The mask register `mask`, or [`RUNNING_MASK`], as a condition: of the host's mask registers (16

@@ -24,8 +24,34 @@ const I_EQUAL: u32 = 0;
 const I_LESS: u32 = 1;
 const I_LESS_EQUAL: u32 = 2;
 const I_NOT_EQUAL: u32 = 4;
-/// Rounding toward minus infinity, nothing told.
+/// Rounding, nothing told.
+const TO_EVEN: u32 = 8;
 const DOWN: u32 = 9;
+const UP: u32 = 10;
+const TO_ZERO: u32 = 11;
+
+/// Whether an encoding is for 16 lanes only.
+pub(super) fn is_wide(op: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        op,
+        UDiv | UMod
+            | SDiv
+            | SRem
+            | SMod
+            | UMulHigh
+            | F16ToF32
+            | F32ToF16
+            | UnpackHalfLow
+            | UnpackHalfHigh
+            | PackHalf2x16
+            | IMul64
+            | IEqual64
+            | INotEqual64
+            | ULess64
+            | ULessEqual64
+    )
+}
 
 macro_rules! rows {
     (
@@ -134,11 +160,7 @@ rows! {
             self.binary(F_DIV, t, one, Source::Host(t));
             self.canonical(inst.dst, t);
         };
-        Floor => {
-            let (x, t) = (self.read(inst.a), self.temporary());
-            self.by(F_ROUND, t, x, DOWN);
-            self.canonical(inst.dst, t);
-        };
+        Floor => self.rounded(inst, DOWN);
         Fract => {
             let (x, t) = (self.read(inst.a), self.temporary());
             self.by(F_ROUND, t, x, DOWN);
@@ -183,6 +205,128 @@ rows! {
             self.choose(u, carry, Source::Host(more), u);
             self.set(inst.dst, t);
             self.set(inst.dst + 1, u);
+        };
+        UDiv => {
+            let (q, _, _) = self.divided(inst.a, inst.b);
+            self.set(inst.dst, q);
+        };
+        UMod => {
+            let (r, ..) = self.remainder(inst);
+            self.set(inst.dst, r);
+        };
+        SDiv => {
+            let (q, _, _) = self.signed_quotient(inst);
+            self.set(inst.dst, q);
+        };
+        SRem => {
+            let (r, _) = self.signed_remainder(inst);
+            self.set(inst.dst, r);
+        };
+        SMod => {
+            // Where the remainder's sign is not the divisor's, one more divisor.
+            let (r, y) = self.signed_remainder(inst);
+            let (t, zero) = (self.temporary(), self.zero());
+            self.binary(XOR, t, r, Source::Host(y));
+            let other = self.compare(true, I_LESS, t, Source::Host(zero));
+            self.binary(ADD, t, r, Source::Host(y));
+            self.choose(t, other, Source::Host(t), r);
+            let none = self.compare(true, I_EQUAL, r, Source::Host(zero));
+            self.choose(t, none, Source::Host(r), t);
+            self.set(inst.dst, t);
+        };
+        UMulHigh => {
+            let (x, y) = (self.read(inst.a), self.read(inst.b));
+            let t = self.high_product(x, y);
+            self.set(inst.dst, t);
+        };
+        Ceil => self.rounded(inst, UP);
+        Trunc => self.rounded(inst, TO_ZERO);
+        RoundEven => self.rounded(inst, TO_EVEN);
+        NMin => self.extreme(inst, F_MIN, OR);
+        NMax => self.extreme(inst, F_MAX, AND);
+        FClamp | NClamp => {
+            let (x, y) = (self.read(inst.a), self.read(inst.b));
+            let t = self.bound(x, y, F_MAX, AND);
+            let z = self.read(inst.c);
+            let t = self.bound(t, z, F_MIN, OR);
+            self.canonical(inst.dst, t);
+        };
+        F16ToF32 | UnpackHalfLow => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.widen_half(x, t);
+            self.canonical(inst.dst, t);
+        };
+        UnpackHalfHigh => {
+            let (x, t) = (self.read(inst.a), self.temporary());
+            self.by(SHR_BY, t, x, 16);
+            self.widen_half(t, t);
+            self.canonical(inst.dst, t);
+        };
+        F32ToF16 => {
+            let t = self.narrow_half(inst.a);
+            self.set(inst.dst, t);
+        };
+        PackHalf2x16 => {
+            let (low, high) = (self.narrow_half(inst.a), self.narrow_half(inst.b));
+            self.by(SHL_BY, high, high, 16);
+            self.binary(OR, low, low, Source::Host(high));
+            self.set(inst.dst, low);
+        };
+        Mov64 => {
+            let (low, high, t, u) =
+                (self.read(inst.a), self.read(inst.a + 1), self.temporary(), self.temporary());
+            self.unary(LOAD, t, Source::Host(low));
+            self.unary(LOAD, u, Source::Host(high));
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, u);
+        };
+        ZeroExtend64 => {
+            let (x, t, zero) = (self.read(inst.a), self.temporary(), self.zero());
+            self.unary(LOAD, t, Source::Host(x));
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, zero);
+        };
+        SignExtend64 => {
+            let (x, t, u) = (self.read(inst.a), self.temporary(), self.temporary());
+            self.unary(LOAD, t, Source::Host(x));
+            self.by(SAR_BY, u, x, 31);
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, u);
+        };
+        ISub64 => {
+            let (x, y, t, u) = (self.read(inst.a), self.read(inst.b), self.temporary(), self.temporary());
+            self.binary(SUB, t, x, Source::Host(y));
+            let borrow = self.compare(false, I_LESS, x, Source::Host(y));
+            let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+            self.binary(SUB, u, x, Source::Host(y));
+            let ones = self.constant_register(Constant::Ones);
+            // The borrow is 1: all bits set are -1.
+            self.binary(ADD, ones, u, Source::Host(ones));
+            self.choose(u, borrow, Source::Host(ones), u);
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, u);
+        };
+        IMul64 => {
+            let (x, y) = (self.read(inst.a), self.read(inst.b));
+            let (t, high) = (self.temporary(), self.high_product(x, y));
+            let (x_high, y_high) = (self.read(inst.a + 1), self.read(inst.b + 1));
+            self.binary(MUL, t, x, Source::Host(y_high));
+            self.binary(ADD, high, high, Source::Host(t));
+            self.binary(MUL, t, y, Source::Host(x_high));
+            self.binary(ADD, high, high, Source::Host(t));
+            self.binary(MUL, t, x, Source::Host(y));
+            self.set(inst.dst, t);
+            self.set(inst.dst + 1, high);
+        };
+        ShiftLeft64 => {
+            let (low, high) = self.shifted_pair(inst.a, inst.a + 1, inst.b, SHL, SHR);
+            self.set(inst.dst, low);
+            self.set(inst.dst + 1, high);
+        };
+        ShiftRightLogical64 => {
+            let (high, low) = self.shifted_pair(inst.a + 1, inst.a, inst.b, SHR, SHL);
+            self.set(inst.dst, low);
+            self.set(inst.dst + 1, high);
         };
         Select => self.select(inst.a.into(), inst.dst, inst.b, inst.c);
         Select64 => {
@@ -254,6 +398,10 @@ rows! {
         FUnordEqual => self.float_test(inst, EQUAL_OR_UNORDERED);
         FUnordLess => self.float_test(inst, NOT_GREATER_EQUAL);
         FUnordLessEqual => self.float_test(inst, NOT_GREATER);
+        IEqual64 => self.compare_pairs(inst, I_EQUAL, false);
+        INotEqual64 => self.compare_pairs(inst, I_EQUAL, true);
+        ULess64 => self.compare_pairs(inst, I_LESS, false);
+        ULessEqual64 => self.compare_pairs(inst, I_LESS_EQUAL, false);
         IsNan => {
             let x = self.read(inst.a);
             self.compare_floats(UNORDERED, x, Source::Host(x))
@@ -284,7 +432,7 @@ impl Part<'_> {
     }
 
     /// A vector register is what the temporary register `k` holds.
-    fn set(&mut self, to: u16, k: u8) {
+    pub fn set(&mut self, to: u16, k: u8) {
         let result = self.pinned_to(to).unwrap_or(k);
         if result != k {
             self.unary(LOAD, result, Source::Host(k));
@@ -370,15 +518,172 @@ impl Part<'_> {
 
     /// The lesser or the greater; a NaN is ignored. `of_zeros` joins the bits of equal values.
     fn extreme(&mut self, inst: &Inst, operation: Operation, of_zeros: Operation) {
-        let (x, y, t) = (self.read(inst.a), self.read(inst.b), self.temporary());
-        let zero = self.temporary();
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let t = self.bound(x, y, operation, of_zeros);
+        self.canonical(inst.dst, t);
+    }
+
+    /// The same; if both are NaN, any NaN.
+    fn bound(&mut self, x: u8, y: u8, operation: Operation, of_zeros: Operation) -> u8 {
+        let (t, zero) = (self.temporary(), self.temporary());
         self.binary(operation, t, y, Source::Host(x));
         self.binary(of_zeros, zero, y, Source::Host(x));
         let equal = self.compare_floats(EQUAL, x, Source::Host(y));
         self.choose(t, equal, Source::Host(zero), t);
         let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
         self.choose(t, nan, Source::Host(y), t);
+        t
+    }
+
+    fn rounded(&mut self, inst: &Inst, mode: u32) {
+        let (x, t) = (self.read(inst.a), self.temporary());
+        self.by(F_ROUND, t, x, mode);
         self.canonical(inst.dst, t);
+    }
+
+    fn half_register(&self, k: u8) -> Register {
+        Register::YMM0 + u32::from(k)
+    }
+
+    /// 16 lanes: the low halves of `x` as floats of 32 bits, in `to`.
+    fn widen_half(&mut self, x: u8, to: u8) {
+        let (from, narrow, wide) = (self.host(x), self.half_register(to), self.host(to));
+        self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
+        self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
+    }
+
+    /// 16 lanes: a float of 16 bits, the canonical one if it is no number.
+    fn narrow_half(&mut self, a: u16) -> u8 {
+        let (x, t) = (self.read(a), self.temporary());
+        let (from, narrow, wide) = (self.host(x), self.half_register(t), self.host(t));
+        self.asm.put(Instruction::with3(X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, narrow, from, 0u32));
+        self.asm.registers(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, wide, narrow);
+        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
+        self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
+        t
+    }
+
+    /// 16 lanes: the quotient of unsigned numbers, 0 where the divisor is; both operands.
+    fn divided(&mut self, a: u16, b: u16) -> (u8, u8, u8) {
+        let (x, y) = (self.read(a), self.read(b));
+        (self.quotient(x, y), x, y)
+    }
+
+    /// In double precision: a rounded quotient never reaches an integer above the exact one.
+    fn quotient(&mut self, x: u8, y: u8) -> u8 {
+        let (q, t, u) = (self.temporary(), self.temporary(), self.temporary());
+        let [from_x, from_y] = [x, y].map(|k| self.half_register(k));
+        let [half_q, half_t, half_u] = [q, t, u].map(|k| self.half_register(k));
+        let [wide_x, wide_y, wide_q, wide_t, wide_u] = [x, y, q, t, u].map(|k| self.host(k));
+        let wide = X86::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er;
+        let narrow = X86::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae;
+        let divide = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
+        let upper = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.asm.registers(wide, wide_t, from_x);
+        self.asm.registers(wide, wide_u, from_y);
+        self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
+        self.asm.registers(narrow, half_q, wide_t);
+        self.asm.put(Instruction::with3(upper, half_t, wide_x, 1u32));
+        self.asm.put(Instruction::with3(upper, half_u, wide_y, 1u32));
+        self.asm.registers(wide, wide_t, half_t);
+        self.asm.registers(wide, wide_u, half_u);
+        self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
+        self.asm.registers(narrow, half_t, wide_t);
+        let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        self.asm.put(Instruction::with4(join, wide_q, wide_q, half_t, 1u32));
+        self.binary(XOR, t, t, Source::Host(t));
+        let nothing = self.compare(true, I_EQUAL, y, Source::Host(t));
+        self.choose(q, nothing, Source::Host(t), q);
+        q
+    }
+
+    /// `x - q * y`, in `q`; 0 where `y` is.
+    fn rest(&mut self, q: u8, x: u8, y: u8) -> u8 {
+        self.binary(MUL, q, q, Source::Host(y));
+        self.binary(SUB, q, x, Source::Host(q));
+        let zero = self.zero();
+        let nothing = self.compare(true, I_EQUAL, y, Source::Host(zero));
+        self.choose(q, nothing, Source::Host(zero), q);
+        q
+    }
+
+    fn remainder(&mut self, inst: &Inst) -> (u8, u8, u8) {
+        let (q, x, y) = self.divided(inst.a, inst.b);
+        (self.rest(q, x, y), x, y)
+    }
+
+    fn signed_quotient(&mut self, inst: &Inst) -> (u8, u8, u8) {
+        let (x, y, t, u) = (self.read(inst.a), self.read(inst.b), self.temporary(), self.temporary());
+        self.unary(ABS, t, Source::Host(x));
+        self.unary(ABS, u, Source::Host(y));
+        let q = self.quotient(t, u);
+        self.binary(XOR, t, x, Source::Host(y));
+        self.binary(XOR, u, u, Source::Host(u));
+        let negative = self.compare(true, I_LESS, t, Source::Host(u));
+        self.binary(SUB, u, u, Source::Host(q));
+        self.choose(q, negative, Source::Host(u), q);
+        (q, x, y)
+    }
+
+    /// And the divisor.
+    fn signed_remainder(&mut self, inst: &Inst) -> (u8, u8) {
+        let (q, x, y) = self.signed_quotient(inst);
+        (self.rest(q, x, y), y)
+    }
+
+    /// 16 lanes: the high words of products of unsigned numbers.
+    fn high_product(&mut self, x: u8, y: u8) -> u8 {
+        let (t, u, v) = (self.temporary(), self.temporary(), self.temporary());
+        let [x, y] = [x, y].map(|k| self.host(k));
+        let [even, odd, other] = [t, u, v].map(|k| self.host(k));
+        let (product, down) =
+            (X86::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64, X86::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
+        self.asm.put(Instruction::with3(down, odd, x, 32u32));
+        self.asm.put(Instruction::with3(down, other, y, 32u32));
+        self.asm.put(Instruction::with3(product, odd, odd, other));
+        self.asm.put(Instruction::with3(product, even, x, y));
+        self.asm.put(Instruction::with3(down, even, even, 32u32));
+        self.binary(AND, u, u, Source::Constant(Constant::OddOnes));
+        self.binary(OR, t, t, Source::Host(u));
+        t
+    }
+
+    /// A shift of 64 bits from the words `near` towards the words `far`: near words, far words. The host
+    /// shifts by 32 and more to 0.
+    fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Operation, back: Operation) -> (u8, u8) {
+        let (n, t, u, v) = (self.read(by), self.temporary(), self.temporary(), self.temporary());
+        let count = self.constant_register(Constant::PairShiftBits);
+        self.binary(AND, count, n, Source::Host(count));
+        let (near, far) = (self.read(near), self.read(far));
+        self.binary(on, t, far, Source::Host(count));
+        let word = self.constant_register(Constant::WordBits);
+        self.binary(SUB, u, word, Source::Host(count));
+        self.binary(back, u, near, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        self.binary(SUB, u, count, Source::Host(word));
+        self.binary(on, u, near, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        self.binary(on, v, near, Source::Host(count));
+        (v, t)
+    }
+
+    /// 16 lanes: a comparison of unsigned numbers of 64 bits, or what it is not.
+    fn compare_pairs(&mut self, inst: &Inst, predicate: u32, inverted: bool) -> u8 {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let low = self.compare(false, predicate, x, Source::Host(y));
+        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
+        let [low_k, equal_k] = [low, equal].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, low_k, low_k, equal_k));
+        if predicate != I_EQUAL {
+            let less = self.compare(false, I_LESS, x, Source::Host(y));
+            let less = Register::K0 + u32::from(less);
+            self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, low_k, low_k, less));
+        }
+        if inverted {
+            self.asm.registers(X86::VEX_Knotw_kr_kr, low_k, low_k);
+        }
+        low
     }
 
     /// A shift of the first operand by the second, to the register that `to` gives.

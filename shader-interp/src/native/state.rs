@@ -1,29 +1,67 @@
 //! What machine code and the interpreter share while a strand runs.
 
-use std::mem::offset_of;
+use pellucid_memory::system::{Lanes, MemoryView};
+use std::mem::{MaybeUninit, offset_of};
+
+/// How machine code ends: the interpreter's outcome, no fuel is left, at a barrier, or the program's end.
+pub(super) const ENDED: u32 = 0;
+pub(super) const OUT_OF_FUEL: u32 = 1;
+pub(super) const AT_BARRIER: u32 = 2;
+pub(super) const DONE: u32 = 3;
+
+/// Where lanes that access memory one after the other find their words.
+#[repr(C, align(64))]
+pub(super) struct Scratch {
+    offsets: [u32; 16],
+    values: [u32; 16],
+    comparators: [u32; 16],
+    results: [u32; 16],
+}
 
 /// The strand's state where machine code finds it. The rest of what the interpreter needs follows.
 #[repr(C)]
 pub(super) struct State {
+    pub scratch: MaybeUninit<Scratch>,
     /// The register file.
-    pub vectors: *mut pellucid_memory::system::Lanes,
+    pub vectors: *mut Lanes,
     /// The mask file.
     pub masks: *mut u32,
+    /// Private memory, of the size that the program says.
+    pub private: *mut Lanes,
+    /// The views that the program names by slot.
+    pub views: *const MemoryView<'static>,
+    /// Workgroup memory: a view.
+    pub workgroup: *mut MemoryView<'static>,
     /// Runs the instructions from one number to before another; the place where the code goes on, or null.
     pub rows: unsafe extern "sysv64" fn(*mut State, u32, u32) -> *const u8,
+    /// Read-modify-writes.
+    pub changes: u64,
     /// The running lanes.
     pub mask: u32,
     /// Turns of loops that are left.
     pub fuel: u32,
-    /// Where the code ended for want of fuel.
+    /// Where the code ended, and the barrier that it came to.
     pub pc: u32,
+    pub barrier: u32,
+    /// Whether the strand need not stop at barriers.
+    pub alone: u32,
     /// The interpreter's own: a `Visit`.
     pub visit: *mut (),
 }
 
 pub(super) const VECTORS: usize = offset_of!(State, vectors);
 pub(super) const MASKS: usize = offset_of!(State, masks);
+pub(super) const PRIVATE: usize = offset_of!(State, private);
+pub(super) const VIEWS: usize = offset_of!(State, views);
+pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);
+pub(super) const CHANGES: usize = offset_of!(State, changes);
 pub(super) const MASK: usize = offset_of!(State, mask);
 pub(super) const FUEL: usize = offset_of!(State, fuel);
 pub(super) const PC: usize = offset_of!(State, pc);
+pub(super) const BARRIER: usize = offset_of!(State, barrier);
+pub(super) const ALONE: usize = offset_of!(State, alone);
+pub(super) const OFFSETS: usize = offset_of!(State, scratch) + offset_of!(Scratch, offsets);
+pub(super) const VALUES: usize = offset_of!(State, scratch) + offset_of!(Scratch, values);
+pub(super) const COMPARATORS: usize = offset_of!(State, scratch) + offset_of!(Scratch, comparators);
+pub(super) const RESULTS: usize = offset_of!(State, scratch) + offset_of!(Scratch, results);

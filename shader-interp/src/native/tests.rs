@@ -2,19 +2,30 @@
 //! same wherever either stops.
 
 use super::enter::run;
+use super::rows::{has_encoding, test_has_encoding};
 use super::*;
 use crate::code::isa::AfterTest;
-use crate::code::{Inst, Opcode, OperandKind, Pin, Program};
+use crate::code::{Inst, MemoryEntry, Opcode, OperandKind, Pin, Program, Space};
 use crate::exec::context::Context;
 use crate::exec::run::{Control, interpret_at};
 use crate::exec::strand::{Step, Strand};
 use crate::interface::{CompileOptions, Grid, Resources};
+use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::random::Random;
-use pellucid_memory::system::Lanes;
+use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_memory::system::{Lanes, MemorySystem, MemoryView};
 
 const PINS: u16 = 12;
 const VECTORS: u16 = 44;
+/// Behind them: offsets that are never written (lanes, halves of lanes, any, one), and what loads write, of
+/// which lanes that do not run may hold anything.
+const OFFSETS: u16 = 4;
+const LOADED: u16 = VECTORS + OFFSETS;
+const ALL_VECTORS: u16 = LOADED + 8;
+/// Words of the view that is only read, of the other one, of workgroup memory, and of private memory.
+const WORDS: [usize; 3] = [300, 281, 64];
+const PRIVATE: u32 = 12;
 const PARKS: u16 = 12;
 const MASKS: u16 = PARKS + 2 + 10;
 
@@ -35,10 +46,15 @@ struct Generator {
     /// Rows that lines may have.
     rows: Vec<Opcode>,
     tests: Vec<Opcode>,
+    memory: Vec<MemoryEntry>,
 }
 
 fn row(op: Opcode) -> Inst {
     Inst { op, dst: 0, a: 0, b: 0, c: 0, aux: 0, imm: 0 }
+}
+
+fn is_encoded(op: Opcode) -> bool {
+    op.test().map_or(has_encoding(op), |(test, after)| after == AfterTest::Set && test_has_encoding(test))
 }
 
 impl Generator {
@@ -66,10 +82,10 @@ impl Generator {
         });
         let mut rows: Vec<Opcode> = lanes.chain(special).chain(handed).collect();
         if encoded {
-            rows.retain(|op| translate::kind(&row(*op)) == translate::Kind::Lanes);
+            rows.retain(|op| is_encoded(*op));
         }
         let tests = Opcode::ALL.iter().copied().filter(|op| op.fused().is_some()).collect();
-        Generator { random: Random::new(seed), code: Vec::new(), parks: 0, rows, tests }
+        Generator { random: Random::new(seed), code: Vec::new(), parks: 0, rows, tests, memory: Vec::new() }
     }
 
     fn vector(&mut self, run: u16, written: bool) -> u16 {
@@ -93,8 +109,139 @@ impl Generator {
         inst
     }
 
+    /// An access, in which lanes do not disturb those of other parts but by read-modify-writes, in a line of
+    /// its own unless it only reads.
+    fn access(&mut self) {
+        let space = self.random.pick(&[
+            Space::View(0),
+            Space::View(1),
+            Space::View(1),
+            Space::Workgroup(Reference(0)),
+            Space::Private { start: 4, end: 44 },
+        ]);
+        let private = matches!(space, Space::Private { .. });
+        let shared = !private && space != Space::View(0);
+        let kind = self.random.below(if shared { 3u32 } else { 2 });
+        let (loads, modifies) = (kind == 0 || space == Space::View(0), kind == 2);
+        let size = if modifies { 4 } else { self.random.pick(&[1, 2, 4, 4, 4, 8u8]) };
+        let size = if private { size.min(4) } else { size };
+        let several = !private && !modifies;
+        let components = if several { self.random.pick(&[1, 1, 1, 2, 3, 4u8]) } else { 1 };
+        let components = if size == 8 { components.min(3) } else { components };
+        let words = u16::from(components) * if size == 8 { 2 } else { 1 };
+        let mut access = Access::plain(StorageClasses::UNIFORM, size, components);
+        if modifies || size == 4 && words == 1 && !private && self.random.chance(20) {
+            access.atomic = Some(Scope::Device);
+        }
+        // Lanes follow one another, most often.
+        let follow = (u32::from(size) * u32::from(components)).next_power_of_two().trailing_zeros();
+        let apart = !loads && !modifies && !private && words > 1;
+        let (offset, shift) = match self.random.below(if apart { 3u32 } else { 8 }) {
+            0..=2 => (VECTORS, follow),
+            3 => (VECTORS + 1 + self.random.below(3u16), follow),
+            4 => (VECTORS + self.random.below(OFFSETS), self.random.below(7u32)),
+            5 => (self.random.below(PINS), 0),
+            6 => (self.vector(1, false), self.random.below(3u32)),
+            _ => (VECTORS + 3, self.random.below(6u32)),
+        };
+        let immediate = match self.random.below(6u32) {
+            0..=2 => 0,
+            3 => self.random.below(40u32) * 4,
+            4 => self.random.below(1400u32),
+            _ => 0u32.wrapping_sub(self.random.below(20u32)),
+        };
+        let values = (0..words).map(|_| self.vector(1, false).into()).collect();
+        let op = self.random.pick(&[
+            AtomicOp::Exchange,
+            AtomicOp::CompareExchange,
+            AtomicOp::IAdd,
+            AtomicOp::IAdd,
+            AtomicOp::ISub,
+            AtomicOp::SMin,
+            AtomicOp::UMin,
+            AtomicOp::SMax,
+            AtomicOp::UMax,
+            AtomicOp::And,
+            AtomicOp::Or,
+            AtomicOp::Xor,
+            AtomicOp::FAdd,
+        ]);
+        let compares = modifies && op == AtomicOp::CompareExchange;
+        let comparator = if compares {
+            [self.vector(1, false).into()].into_iter().collect()
+        } else {
+            [].into_iter().collect()
+        };
+        let entry = self.memory.len();
+        // Nobody reads the last register.
+        let result = if modifies && self.random.chance(30) { ALL_VECTORS - 1 } else { LOADED };
+        self.memory.push(MemoryEntry {
+            site: Site(0),
+            access,
+            space,
+            offset: offset.into(),
+            shift,
+            immediate,
+            result: if loads || modifies { result.into() } else { 0 },
+            values: if loads { [].into_iter().collect() } else { values },
+            comparator,
+            atomic: modifies.then_some(op),
+            visible: false,
+        });
+        let values: Vec<u16> = self.memory[entry].values.iter().map(|value| *value as u16).collect();
+        let fast = size == 4 && access.atomic.is_none() && self.random.chance(60) || private;
+        let uniform = (offset < PINS || offset == VECTORS + 3) && self.random.chance(60);
+        let (slot, workgroup) = match space {
+            Space::View(slot) => (slot, false),
+            _ => (0, true),
+        };
+        let op = match (fast, loads, components, private) {
+            (_, true, _, true) => Opcode::LoadPrivate,
+            (_, false, _, true) => Opcode::StorePrivate,
+            (true, true, 1, _) if workgroup => Opcode::LoadWorkgroup,
+            (true, true, 2, _) if workgroup => Opcode::LoadWorkgroup2,
+            (true, true, 3, _) if workgroup => Opcode::LoadWorkgroup3,
+            (true, true, _, _) if workgroup => Opcode::LoadWorkgroup4,
+            (true, true, 1, _) if uniform => Opcode::LoadViewUniform,
+            (true, true, 1, _) => Opcode::LoadView,
+            (true, true, 2, _) => Opcode::LoadView2,
+            (true, true, 3, _) => Opcode::LoadView3,
+            (true, true, _, _) => Opcode::LoadView4,
+            (true, false, 1, _) if workgroup => Opcode::StoreWorkgroup,
+            (true, false, 1, _) => Opcode::StoreView,
+            _ if modifies => Opcode::Atomic,
+            (_, true, _, _) if uniform => Opcode::LoadUniform,
+            (_, true, _, _) => Opcode::Load,
+            _ => Opcode::Store,
+        };
+        let mut inst = row(op);
+        if op.shape()[5] == OperandKind::Memory {
+            inst.imm = entry as u32;
+        } else {
+            (inst.dst, inst.a, inst.b) = (if loads { LOADED } else { values[0] }, offset, slot);
+            (inst.c, inst.aux, inst.imm) = (shift as u16, entry as u16, immediate);
+        }
+        let alone = !private && space != Space::View(0);
+        if alone {
+            self.code.push((row(Opcode::Jump), To::Here(self.code.len() + 1)));
+        }
+        self.code.push((inst, To::End));
+        if alone {
+            self.code.push((row(Opcode::Jump), To::Here(self.code.len() + 1)));
+        }
+        if (loads || modifies) && result == LOADED {
+            for word in 0..words {
+                let mov = Inst { dst: self.vector(1, true), a: LOADED + word, ..row(Opcode::MovMasked) };
+                self.code.push((mov, To::End));
+            }
+        }
+    }
+
     fn line(&mut self) {
         for _ in 0..self.random.below(14u32) {
+            if self.random.chance(25) {
+                self.access();
+            }
             let op = self.random.pick(&self.rows.clone());
             let inst = self.operands(op);
             self.code.push((inst, To::End));
@@ -248,12 +395,13 @@ impl Generator {
             })
             .collect();
         code.pins = (0..PINS).map(|_| Pin::Word(self.word())).collect();
-        (code.vectors, code.masks, code.parks) = (VECTORS.into(), MASKS.into(), PARKS.into());
-        code.memory.clear();
+        (code.vectors, code.masks, code.parks) = (ALL_VECTORS.into(), MASKS.into(), PARKS.into());
+        code.memory = std::mem::take(&mut self.memory);
+        code.shader.private_bytes = 4 * PRIVATE;
         code.barriers.clear();
         code.images.clear();
         code.prints.clear();
-        code.views.clear();
+        code.views = vec![(0, 0), (1, 0)];
         code.groups.clear();
         code.back_edges.clear();
         (Program::new(code).expect("a program that is verified"), self.random)
@@ -261,51 +409,100 @@ impl Generator {
 }
 
 /// Everything of a strand but its own counts.
-fn state(strand: &Strand) -> (Vec<Lanes>, Vec<u32>, [u32; 4]) {
-    (strand.vectors.clone(), strand.masks.clone(), [strand.pc, strand.mask, strand.live, strand.fuel])
+fn state(strand: &Strand) -> (Vec<Lanes>, Vec<u32>, [u32; 4], Vec<Lanes>) {
+    let vectors = strand.vectors[..LOADED as usize].to_vec();
+    let place = [strand.pc, strand.mask, strand.live, strand.fuel];
+    (vectors, strand.masks.clone(), place, strand.private.clone())
+}
+
+/// One tier's strand and memory.
+struct Side<'a> {
+    strand: Strand,
+    memory: PlainMemory<'a>,
+    words: [Vec<u32>; 2],
+}
+
+impl Side<'_> {
+    fn run(&mut self, level: Level, program: &Program, native: Option<&NativeCode>) -> Result<Step, String> {
+        let resources = Resources::default();
+        let mut context = Context::new(program, &Grid { base: [0; 3], groups: [1; 3] }, &resources);
+        context.views = self.words.iter_mut().map(|words| MemoryView::of_words(words)).collect();
+        let control = Control { alone: true, every: false };
+        let step = match native {
+            None => {
+                interpret_at::<_, false>(level, &context, &mut self.strand, &mut self.memory, &control, 0)
+            }
+            Some(native) => run(level, native, &context, &mut self.strand, &mut self.memory, &control),
+        };
+        step.map_err(|_| "a trap".into())
+    }
+
+    fn workgroup(&mut self) -> Vec<u64> {
+        let view = self.memory.workgroup_memory();
+        let load = |at| pellucid_memory::raw::load(&view, at, 8, std::sync::atomic::Ordering::Relaxed);
+        (0..view.size()).step_by(8).map(|at| load(at).unwrap_or(0)).collect()
+    }
 }
 
 fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<(), String> {
-    let values: Vec<Lanes> = (0..VECTORS).map(|_| Lanes(std::array::from_fn(|_| generator.word()))).collect();
+    let mut values: Vec<Lanes> =
+        (0..ALL_VECTORS).map(|_| Lanes(std::array::from_fn(|_| generator.word()))).collect();
+    values[VECTORS as usize] = Lanes(std::array::from_fn(|j| j as u32));
+    values[VECTORS as usize + 1] = Lanes(std::array::from_fn(|j| j as u32 / 16 * 3));
+    values[VECTORS as usize + 2] = Lanes(std::array::from_fn(|_| generator.random.below(90u32)));
+    values[VECTORS as usize + 3] = Lanes([generator.random.below(9u32); 32]);
     let (program, mut random) = generator.program();
     let native = NativeCode::new(&program, level, Tier::Compiled).ok_or("no code")?;
+    let words: [Vec<u32>; 2] = std::array::from_fn(|k| (0..WORDS[k]).map(|_| random.bits() as u32).collect());
     let resources = Resources::default();
     let context = Context::new(&program, &Grid { base: [0; 3], groups: [1; 3] }, &resources);
-    let mut memory = PlainMemory::new(&[]);
-    let control = Control { alone: true, every: false };
-    let mut one = Strand::default();
-    one.prepare(&context);
-    one.start(&context, &context.launch.identity(0, [0; 3], 0));
-    one.vectors[PINS as usize..].copy_from_slice(&values[PINS as usize..]);
-    for mask in &mut one.masks[PARKS as usize + 2..] {
+    let mut start = Strand::default();
+    start.prepare(&context);
+    start.start(&context, &context.launch.identity(0, [0; 3], 0));
+    start.vectors[PINS as usize..].copy_from_slice(&values[PINS as usize..]);
+    for mask in &mut start.masks[PARKS as usize + 2..] {
         *mask = random.bits() as u32;
     }
     if random.chance(50) {
-        one.mask = random.bits() as u32 | 1;
-        one.live = one.mask;
+        start.mask = random.bits() as u32 | 1;
+        start.live = start.mask;
     }
-    let mut two = one.clone();
+    let [mut one, mut two] = std::array::from_fn(|_| {
+        let mut memory = PlainMemory::new(&[]);
+        memory.workgroup_begin(0, 4 * WORDS[2] as u32, true);
+        Side { strand: start.clone(), memory, words: words.clone() }
+    });
     for round in 0..6 {
         let fuel = 1 + random.below(30u32);
-        (one.fuel, two.fuel) = (fuel, fuel);
-        let left = interpret_at::<_, false>(level, &context, &mut one, &mut memory, &control, 0);
-        let right = run(level, &native, &context, &mut two, &mut memory, &control);
-        let (left, right) = (left.map_err(|_| "a trap")?, right.map_err(|_| "a trap")?);
-        let (is, should) = (state(&two), state(&one));
-        if left == right && is == should {
+        (one.strand.fuel, two.strand.fuel) = (fuel, fuel);
+        let left = one.run(level, &program, None)?;
+        let right = two.run(level, &program, Some(&native))?;
+        let (is, should) = (state(&two.strand), state(&one.strand));
+        let memories = one.words == two.words && one.workgroup() == two.workgroup();
+        if left == right && is == should && memories {
             if left == Step::Done {
                 break;
             }
             continue;
         }
         let mut text = format!("seed {seed}, round {round}: {left:?} {right:?}\n{:?} {:?}\n", should.2, is.2);
-        for k in 0..VECTORS as usize {
+        for k in 0..LOADED as usize {
             if let Some(j) = (0..32).find(|j| is.0[k].0[*j] != should.0[k].0[*j]) {
                 text += &format!("v{k}[{j}]: {:08x}, not {:08x}\n", is.0[k].0[j], should.0[k].0[j]);
             }
         }
         for k in (0..MASKS as usize).filter(|k| is.1[*k] != should.1[*k]) {
             text += &format!("m{k}: {:08x}, not {:08x}\n", is.1[k], should.1[k]);
+        }
+        for k in (0..WORDS[1]).filter(|k| one.words[1][*k] != two.words[1][*k]) {
+            text += &format!("view1[{k}]: {:08x}, not {:08x}\n", two.words[1][k], one.words[1][k]);
+        }
+        let (mine, theirs) = (two.workgroup(), one.workgroup());
+        for k in (0..mine.len()).filter(|k| mine[*k] != theirs[*k]) {
+            text += &format!("workgroup[{k}]: {:016x}, not {:016x}\n", mine[k], theirs[k]);
+        }
+        for k in (0..PRIVATE as usize).filter(|k| is.3[*k] != should.3[*k]) {
+            text += &format!("private[{k}]: {:?}, not {:?}\n", is.3[k], should.3[k]);
         }
         return Err(text + &program.to_string());
     }
@@ -334,7 +531,7 @@ fn random_programs_compute_the_same_in_both_tiers() {
 
 #[test]
 fn every_encoding_computes_what_its_row_says() {
-    let rows = Opcode::ALL.iter().copied().filter(|op| translate::kind(&row(*op)) == translate::Kind::Lanes);
+    let rows = Opcode::ALL.iter().copied().filter(|op| is_encoded(*op));
     let mut wrong = Vec::new();
     for op in rows {
         for (level, seed) in levels().into_iter().flat_map(|level| (0..12).map(move |seed| (level, seed))) {

@@ -10,9 +10,12 @@
 //! line; whatever leaves it stores them.
 
 use super::assembler::{Assembler, Label};
+use super::memory::Access;
 use super::operation::{Constant, Form};
-use super::registers::{FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, next_uses, vector_operands};
-use super::rows::{has_encoding, test_has_encoding};
+use super::registers::{
+    FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, VIEWS, next_uses, vector_operands,
+};
+use super::rows::{has_encoding, is_wide, test_has_encoding};
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
@@ -22,6 +25,8 @@ use std::ops::Range;
 
 /// Host registers that a line needs for itself in a region.
 const SCRATCH: u8 = 8;
+/// The same, if one of its instructions needs many.
+const MUCH_SCRATCH: u8 = 12;
 
 /// Machine code of a program.
 pub(super) struct Translation {
@@ -44,16 +49,19 @@ pub(super) enum Kind {
     Interpreted,
 }
 
-pub(super) fn kind(inst: &Inst) -> Kind {
-    use Opcode::{Join, Jump, JumpIf, JumpUnless, Park, Repeat, RepeatJoin, Split, SplitNot};
+pub(super) fn kind(code: &Code, inst: &Inst, form: Form) -> Kind {
+    use Opcode::*;
     match inst.op {
         Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => Kind::Control,
+        ControlBarrier | MemoryBarrier | Done => Kind::Control,
+        op if is_wide(op) && form != Form::Avx512 => Kind::Interpreted,
         op => match op.test() {
             Some((test, after)) if test_has_encoding(test) => match after {
                 AfterTest::Set => Kind::Lanes,
                 _ => Kind::Control,
             },
             None if has_encoding(op) => Kind::Lanes,
+            None if form == Form::Avx512 && Access::of(code, inst).is_some() => Kind::Lanes,
             _ => Kind::Interpreted,
         },
     }
@@ -78,8 +86,8 @@ struct Region {
 enum Exit {
     /// Leaves a region for an instruction outside of it.
     Region(usize, usize),
-    /// The fuel is spent at an instruction.
-    OutOfFuel(Option<usize>, usize),
+    /// The strand stops in a region, or outside of one, and goes on at an instruction.
+    Stop(Option<usize>, usize, u32),
 }
 
 struct Translator<'a> {
@@ -98,7 +106,7 @@ const CALL: u64 = 16;
 
 /// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
 pub(super) fn translate(code: &Code, form: Form, always: bool) -> Result<Option<Translation>, IcedError> {
-    let kinds: Vec<Kind> = code.code.iter().map(kind).collect();
+    let kinds: Vec<Kind> = code.code.iter().map(|inst| kind(code, inst, form)).collect();
     let loops = loops(&code.code);
     let depth = |row: usize| loops.iter().filter(|rows| rows.contains(&row)).count().min(6) as u32;
     // How often an instruction runs, by the loops that it is in.
@@ -170,13 +178,16 @@ impl<'a> Translator<'a> {
             let entered = code.iter().enumerate().any(|(row, inst)| {
                 !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
             });
-            if inside || !encoded || entered {
+            let stops = code[rows.clone()].iter().any(|inst| inst.op == Opcode::ControlBarrier);
+            if inside || !encoded || entered || stops {
                 continue;
             }
             let mut weights: FxHashMap<u16, (u64, bool)> = FxHashMap::default();
+            let mut much = false;
             for row in rows.clone() {
                 let inst = &code[row];
-                for (register, _, writes) in vector_operands(inst, inst.op == Opcode::MovMasked) {
+                much |= inst.op == Opcode::SMod || Access::of(self.part.code, inst).is_some();
+                for (register, _, writes) in vector_operands(self.part.code, inst) {
                     // Shifts by a constant do not read it.
                     let weight = weights.entry(register).or_default();
                     weight.0 += 8u64.pow(depth(row));
@@ -186,7 +197,8 @@ impl<'a> Translator<'a> {
             let mut order: Vec<(u16, u64)> = weights.iter().map(|(k, weight)| (*k, weight.0)).collect();
             order.sort_by_key(|(register, weight)| (u64::MAX - weight, *register));
             let form = self.part.form;
-            let most = usize::from(form.registers() - SCRATCH) / form.parts();
+            let scratch = if much { MUCH_SCRATCH } else { SCRATCH };
+            let most = usize::from(form.registers() - scratch) / form.parts();
             let pinned: Vec<u16> = order.iter().map(|(register, _)| *register).take(most).collect();
             let written = pinned.iter().copied().filter(|register| weights[register].1).collect();
             let again = self.asm().label();
@@ -244,6 +256,7 @@ impl<'a> Translator<'a> {
         asm.registers(X86::Mov_r64_rm64, STATE, Register::RDI);
         asm.load(X86::Mov_r64_rm64, VECTORS, field(state::VECTORS));
         asm.load(X86::Mov_r64_rm64, MASKS, field(state::MASKS));
+        asm.load(X86::Mov_r64_rm64, VIEWS, field(state::VIEWS));
         asm.load(X86::Mov_r32_rm32, RUNNING, field(state::MASK));
         asm.load(X86::Mov_r32_rm32, FUEL, field(state::FUEL));
         asm.put(Instruction::with1(X86::Jmp_rm64, Register::RSI));
@@ -298,7 +311,7 @@ impl<'a> Translator<'a> {
         let lanes = row..if control.is_some() { end } else { end + 1 };
         let test = control.and_then(|row| code[row].op.test());
         let operands: Vec<_> =
-            code[row..=end].iter().map(|inst| vector_operands(inst, inst.op == Opcode::MovMasked)).collect();
+            code[row..=end].iter().map(|inst| vector_operands(self.part.code, inst)).collect();
         let uses = next_uses(&operands);
         if !lanes.is_empty() || test.is_some() {
             for part in 0..self.part.form.parts() {
@@ -311,7 +324,10 @@ impl<'a> Translator<'a> {
                             let condition = self.part.test(test, inst);
                             self.part.set_mask(inst.dst, condition);
                         }
-                        None => self.part.row(inst),
+                        None => match Access::of(self.part.code, inst) {
+                            Some(access) => self.part.access(&access),
+                            None => self.part.row(inst),
+                        },
                     }
                     self.part.end_row();
                 }
@@ -373,7 +389,7 @@ impl<'a> Translator<'a> {
     /// A turn of a loop: the fuel is less, and where it is spent, the instruction has not run.
     fn turn(&mut self, row: usize) {
         let label = self.asm().label();
-        self.exits.push((label, Exit::OutOfFuel(self.region(row), row)));
+        self.exits.push((label, Exit::Stop(self.region(row), row, state::OUT_OF_FUEL)));
         self.asm().put(Instruction::with2(X86::Sub_rm32_imm8, FUEL, 1));
         self.asm().branch(X86::Je_rel32_64, label);
     }
@@ -405,6 +421,20 @@ impl<'a> Translator<'a> {
                 self.asm().load(X86::Mov_r32_rm32, TESTED, mask(inst.a));
                 self.asm().put(Instruction::with1(X86::Not_rm32, TESTED));
                 self.split(row);
+            }
+            // Accesses of a host thread keep their order, as far as barriers order them, by themselves.
+            (_, Opcode::ControlBarrier) if self.part.code.barriers[to].is_workgroup() => {
+                let label = self.asm().label();
+                self.exits.push((label, Exit::Stop(self.region(row), row + 1, state::AT_BARRIER)));
+                let number = Instruction::with2(X86::Mov_rm32_imm32, field(state::BARRIER), to as i32);
+                self.asm().put(number);
+                self.asm().put(Instruction::with2(X86::Cmp_rm32_imm8, field(state::ALONE), 0));
+                self.asm().branch(X86::Je_rel32_64, label);
+            }
+            (_, Opcode::Done) => {
+                let label = self.asm().label();
+                self.exits.push((label, Exit::Stop(self.region(row), row, state::DONE)));
+                self.asm().branch(X86::Jmp_rel32_64, label);
             }
             (_, Opcode::Jump) => self.jump(X86::Jmp_rel32_64, row, to),
             (_, Opcode::JumpIf | Opcode::JumpUnless) => {
@@ -486,7 +516,7 @@ impl<'a> Translator<'a> {
             self.asm().bind(label);
             let region = match exit {
                 Exit::Region(region, _) => Some(region),
-                Exit::OutOfFuel(region, _) => region,
+                Exit::Stop(region, ..) => region,
             };
             if let Some(region) = region {
                 let pinned = self.regions[region].pinned.clone();
@@ -498,14 +528,14 @@ impl<'a> Translator<'a> {
                     let to = self.labels[&to];
                     self.asm().branch(X86::Jmp_rel32_64, to);
                 }
-                Exit::OutOfFuel(_, row) => {
+                Exit::Stop(_, row, how) => {
                     let epilogue = self.epilogue;
                     let asm = self.asm();
                     let pc = Instruction::with2(X86::Mov_rm32_imm32, field(state::PC), row as i32);
                     asm.put(pc);
                     asm.store(X86::Mov_rm32_r32, field(state::MASK), RUNNING);
                     asm.store(X86::Mov_rm32_r32, field(state::FUEL), FUEL);
-                    asm.immediate(X86::Mov_r32_imm32, Register::EAX, 1);
+                    asm.immediate(X86::Mov_r32_imm32, Register::EAX, how as i32);
                     asm.branch(X86::Jmp_rel32_64, epilogue);
                 }
             }

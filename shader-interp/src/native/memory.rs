@@ -1,0 +1,901 @@
+//! Accesses to memory, for 16 lanes: loads, stores and read-modify-writes of views, of workgroup memory and
+//! of private memory.
+//!
+//! Lanes that follow one another in memory are served by whole vectors, lanes that are all at one place by
+//! one load; which of them it is, the code finds out each time. Other loads are gathered, other stores done
+//! lane by lane in ascending order, and so are read-modify-writes, with locked instructions where other
+//! threads may reach the bytes. What is out of bounds reads zero and writes nothing. The rule of
+//! `pellucid_memory::raw` says why these are accesses that others may race with.
+//!
+//! Accesses keep their order within a part of the lanes; the first part is ahead of the second within a line,
+//! which no barrier is in: different invocations have no order there.
+
+use super::assembler::Label;
+use super::operation::*;
+use super::registers::{Part, RUNNING_MASK, STATE, Source, VIEWS};
+use super::state;
+use crate::code::{Code, Inst, Opcode, Space};
+use iced_x86::{Code as X86, Instruction, MemoryOperand, Register};
+use pellucid_memory::access::{AtomicOp, Reference};
+use pellucid_memory::system::MemoryView;
+use smallvec::SmallVec;
+
+/// The first byte that an access may go to, and how many there are.
+const HOST: Register = Register::R8;
+const SIZE: Register = Register::R9;
+/// Predicates of comparisons of integers.
+const LESS_EQUAL: u32 = 2;
+const NOT_EQUAL: u32 = 4;
+
+/// Vector registers.
+type Words = SmallVec<[u16; 8]>;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    Load,
+    /// One load for all lanes: of the first active lane.
+    LoadUniform,
+    Store,
+    Modify(AtomicOp),
+}
+
+/// An access that has an encoding.
+pub(super) struct Access {
+    does: Does,
+    space: Space,
+    offset: u16,
+    shift: u32,
+    immediate: u32,
+    /// Bytes of a component.
+    size: u32,
+    /// Each component's accesses have to be single ones.
+    atomic: bool,
+    /// Results of loads and read-modify-writes, values of stores; of 8 bytes low words, then high words.
+    words: Words,
+    /// Operands of read-modify-writes.
+    value: Option<u16>,
+    comparator: Option<u16>,
+}
+
+impl Access {
+    /// The access that `inst` makes, if it has an encoding for 16 lanes.
+    pub fn of(code: &Code, inst: &Inst) -> Option<Access> {
+        use Opcode::*;
+        let (does, count) = match inst.op {
+            LoadView | LoadWorkgroup | LoadPrivate => (Does::Load, 1),
+            LoadView2 | LoadWorkgroup2 => (Does::Load, 2),
+            LoadView3 | LoadWorkgroup3 => (Does::Load, 3),
+            LoadView4 | LoadWorkgroup4 => (Does::Load, 4),
+            LoadViewUniform => (Does::LoadUniform, 1),
+            StoreView | StoreWorkgroup | StorePrivate => (Does::Store, 1),
+            Load | LoadUniform | Store | Atomic => return Access::of_entry(code, inst),
+            _ => return None,
+        };
+        let (space, size) = match inst.op {
+            LoadPrivate | StorePrivate => {
+                let entry = code.memory.get(inst.aux as usize)?;
+                (entry.space, entry.access.size.min(4).into())
+            }
+            LoadView | LoadView2 | LoadView3 | LoadView4 | LoadViewUniform | StoreView => {
+                (Space::View(inst.b), 4)
+            }
+            _ => (Space::Workgroup(Reference(0)), 4),
+        };
+        Some(Access {
+            does,
+            space,
+            offset: inst.a,
+            shift: u32::from(inst.c) & 31,
+            immediate: inst.imm,
+            size,
+            atomic: false,
+            words: (inst.dst..inst.dst + count).collect(),
+            value: None,
+            comparator: None,
+        })
+    }
+
+    fn of_entry(code: &Code, inst: &Inst) -> Option<Access> {
+        let entry = code.memory.get(inst.imm as usize)?;
+        let access = &entry.access;
+        let (size, components) = (u32::from(access.size), u16::from(access.components));
+        let register = |register: &u32| *register as u16;
+        let results = |count: u16| (entry.result as u16..entry.result as u16 + count).collect();
+        let atomic = access.atomic.is_some();
+        let words = components * if size == 8 { 2 } else { 1 };
+        let (does, words): (_, Words) = match inst.op {
+            Opcode::Load => (Does::Load, results(words)),
+            Opcode::LoadUniform => (Does::LoadUniform, results(words)),
+            Opcode::Store => (Does::Store, entry.values.iter().map(register).collect()),
+            _ => match entry.atomic? {
+                AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+                op => (Does::Modify(op), results(1)),
+            },
+        };
+        let modifies = matches!(does, Does::Modify(_));
+        let plain = matches!(entry.space, Space::View(_) | Space::Workgroup(_));
+        if !plain || words.len() > 8 || (atomic || modifies) && (size != 4 || words.len() != 1) {
+            return None;
+        }
+        Some(Access {
+            does,
+            space: entry.space,
+            offset: entry.offset as u16,
+            shift: entry.shift & 31,
+            immediate: entry.immediate,
+            size,
+            atomic,
+            words,
+            value: modifies.then(|| entry.values.first().map(register)).flatten(),
+            comparator: modifies.then(|| entry.comparator.first().map(register)).flatten(),
+        })
+    }
+
+    /// Calls `each` with the vector registers: whether it is read, whether it is written.
+    pub fn registers(&self, mut each: impl FnMut(u16, bool, bool)) {
+        each(self.offset, true, false);
+        self.value.into_iter().chain(self.comparator).for_each(|register| each(register, true, false));
+        let stores = self.does == Does::Store;
+        self.words.iter().for_each(|register| each(*register, stores, !stores));
+    }
+
+    /// Bytes of all components.
+    fn bytes(&self) -> u32 {
+        match self.size {
+            8 => 4 * self.words.len() as u32,
+            size => size * self.words.len() as u32,
+        }
+    }
+
+    /// The words of each component, and what the offset behind it is, in bytes.
+    fn components(&self) -> impl Iterator<Item = (std::ops::Range<usize>, u32)> + use<> {
+        let (size, words) = (self.size, if self.size == 8 { 2 } else { 1 });
+        (0..self.words.len() / words).map(move |k| (k * words..(k + 1) * words, (k as u32 + 1) * size))
+    }
+
+    /// The distance of lanes that one vector serves together, if such there are.
+    fn stride(&self) -> Option<Constant> {
+        let steps = match (self.size, self.words.len()) {
+            _ if self.atomic => return None,
+            (1, 1) => Constant::Steps1,
+            (2, 1) => Constant::Steps2,
+            (4, 1) => Constant::Steps4,
+            (4 | 8, 2) => Constant::Steps8,
+            (4 | 8, 4) => Constant::Steps16,
+            _ => return None,
+        };
+        Some(steps)
+    }
+}
+
+/// Memory at `HOST` plus RAX.
+fn at(displacement: u32) -> MemoryOperand {
+    based(HOST, Register::RAX, displacement)
+}
+
+fn based(base: Register, index: Register, displacement: u32) -> MemoryOperand {
+    MemoryOperand::with_base_index_scale_displ_size(base, index, 1, displacement.into(), 1)
+}
+
+/// The word of the lane whose number is in RDI.
+fn lane(field: usize) -> MemoryOperand {
+    MemoryOperand::with_base_index_scale_displ_size(STATE, Register::RDI, 4, field as i64, 1)
+}
+
+fn field(offset: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ(STATE, offset as i64)
+}
+
+impl Part<'_> {
+    /// The lanes of this part load, store or modify.
+    pub fn access(&mut self, access: &Access) {
+        match (access.space, access.does) {
+            (Space::Private { .. }, Does::Store) => self.store_private(access),
+            (Space::Private { .. }, _) => self.load_private(access),
+            (_, Does::Load | Does::LoadUniform) => self.load(access),
+            (_, Does::Store) => self.store(access),
+            (_, Does::Modify(op)) => self.modify(access, op),
+        }
+    }
+
+    /// The low part of a host register.
+    fn low(&self, k: u8) -> Register {
+        Register::XMM0 + u32::from(k)
+    }
+
+    fn masked(&mut self, condition: u8, instruction: Result<Instruction, iced_x86::IcedError>) {
+        self.asm.put(instruction.map(|mut instruction| {
+            instruction.set_op_mask(Register::K0 + u32::from(condition));
+            instruction
+        }));
+    }
+
+    fn masked_zero(&mut self, condition: u8, instruction: Result<Instruction, iced_x86::IcedError>) {
+        let zeroing = instruction.map(|mut instruction| {
+            instruction.set_zeroing_masking(true);
+            instruction
+        });
+        self.masked(condition, zeroing);
+    }
+
+    fn general(&mut self, code: X86, number: u32, to: Register) {
+        self.asm.immediate(code, to, number as i32);
+    }
+
+    /// The access's memory, to `HOST` and `SIZE`.
+    fn locate(&mut self, space: Space) {
+        let (base, start) = match space {
+            Space::View(slot) => (VIEWS, usize::from(slot) * size_of::<MemoryView<'_>>()),
+            _ => {
+                self.asm.load(X86::Mov_r64_rm64, Register::RAX, field(state::WORKGROUP));
+                (Register::RAX, 0)
+            }
+        };
+        let of = |field: usize| MemoryOperand::with_base_displ(base, (start + field) as i64);
+        self.asm.load(X86::Mov_r64_rm64, HOST, of(MemoryView::HOST));
+        self.asm.load(X86::Mov_r64_rm64, SIZE, of(MemoryView::SIZE));
+    }
+
+    /// RAX is `immediate` behind the word of the first lane of `k`.
+    fn first(&mut self, k: u8, shift: u32, immediate: u32) {
+        let from = self.low(k);
+        self.asm.registers(X86::EVEX_Vmovd_rm32_xmm, Register::EAX, from);
+        if shift > 0 {
+            self.general(X86::Shl_rm32_imm8, shift, Register::EAX);
+        }
+        if immediate > 0 {
+            self.general(X86::Add_rm32_imm32, immediate, Register::EAX);
+        }
+    }
+
+    fn spread_general(&mut self, to: u8, from: Register) {
+        let to = self.host(to);
+        self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, from);
+    }
+
+    /// The offsets of the lanes.
+    fn add_immediate(&mut self, offsets: u8, t: u8, immediate: u32) {
+        if immediate > 0 {
+            self.general(X86::Mov_r32_imm32, immediate, Register::EAX);
+            self.spread_general(t, Register::EAX);
+            self.binary(ADD, offsets, offsets, Source::Host(t));
+        }
+    }
+
+    fn zero_register(&mut self, k: u8) {
+        self.binary(XOR, k, k, Source::Host(k));
+    }
+
+    fn jump(&mut self, code: X86, to: Label) {
+        self.asm.branch(code, to);
+    }
+
+    /// Jumps where the bytes from RAX on are not all in bounds.
+    fn unless_inside(&mut self, bytes: u32, to: Label) {
+        let end = MemoryOperand::with_base_displ(Register::RAX, bytes.into());
+        self.asm.load(X86::Lea_r64_m, Register::RDX, end);
+        self.asm.registers(X86::Cmp_r64_rm64, Register::RDX, SIZE);
+        self.jump(X86::Ja_rel32_64, to);
+    }
+
+    /// The last offset of something in bounds, to EDX; jumps if there is none.
+    fn last_inside(&mut self, bytes: u32, none: Label) {
+        self.asm.registers(X86::Mov_r64_rm64, Register::RDX, SIZE);
+        self.general(X86::Sub_rm64_imm32, bytes, Register::RDX);
+        self.jump(X86::Jb_rel32_64, none);
+    }
+
+    /// Jumps if the words of `k` are not all equal to the first, which `t` holds then, where `condition`
+    /// holds.
+    fn unless_equal(&mut self, k: u8, t: u8, condition: u8, differs: u8, to: Label) {
+        let (spread, first) = (self.host(t), self.low(k));
+        self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, spread, first);
+        self.compare_under(condition, differs, k, t, NOT_EQUAL, true);
+        let differs = Register::K0 + u32::from(differs);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, differs, differs);
+        self.jump(X86::Jne_rel32_64, to);
+    }
+
+    fn compare_under(&mut self, condition: u8, to: u8, x: u8, y: u8, predicate: u32, signed: bool) {
+        let code = match signed {
+            true => X86::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+            false => X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
+        };
+        let to = Register::K0 + u32::from(to);
+        let instruction = Instruction::with4(code, to, self.host(x), self.host(y), predicate);
+        self.masked(condition, instruction);
+    }
+
+    /// Offsets times the access's power of two, in `t`, of which nothing else knows.
+    fn scaled(&mut self, access: &Access, t: u8) {
+        let x = self.read(access.offset);
+        match access.shift {
+            0 => self.unary(LOAD, t, Source::Host(x)),
+            shift => self.by(SHL_BY, t, x, shift),
+        }
+    }
+
+    /// Loads a component of all lanes from RAX on, `end` bytes from there.
+    fn load_spread(&mut self, size: u32, end: u32, results: &[u8]) {
+        for (n, result) in results.iter().enumerate() {
+            let (from, to) = (at(end - size + 4 * n as u32), self.host(*result));
+            let narrow = match size {
+                1 => X86::Movzx_r32_rm8,
+                2 => X86::Movzx_r32_rm16,
+                _ => {
+                    self.asm.load(X86::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, to, from);
+                    continue;
+                }
+            };
+            self.asm.load(narrow, Register::EDX, from);
+            self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, Register::EDX);
+        }
+    }
+
+    fn load(&mut self, access: &Access) {
+        // What may make code of its own comes before the first jump.
+        let running = self.condition(RUNNING_MASK);
+        let (t, u) = (self.temporary(), self.temporary());
+        let uniform = access.does == Does::LoadUniform;
+        let known =
+            self.known(access.offset).map(|word| (word << access.shift).wrapping_add(access.immediate));
+        if known.is_none() {
+            if uniform {
+                let x = self.read(access.offset);
+                let (to, from) = (self.host(u), self.host(x));
+                let first = Instruction::with2(X86::EVEX_Vpcompressd_zmmm512_k1z_zmm, to, from);
+                self.masked_zero(running, first);
+            } else {
+                self.scaled(access, t);
+            }
+        }
+        let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
+        let k = self.host_mask_but(running);
+        let (done, other, general) = (self.asm.label(), self.asm.label(), self.asm.label());
+        self.locate(access.space);
+        if uniform || known.is_some() {
+            match known {
+                Some(offset) => self.general(X86::Mov_r32_imm32, offset, Register::EAX),
+                None => self.first(u, access.shift, access.immediate),
+            }
+            results.iter().for_each(|k| self.zero_register(*k));
+            for (words, end) in access.components() {
+                self.unless_inside(end, done);
+                self.load_spread(access.size, end, &results[words]);
+            }
+        } else {
+            if let Some(steps) = access.stride() {
+                self.binary(SUB, u, t, Source::Constant(steps));
+                self.unless_equal(u, results[0], running, k, other);
+                self.first(u, 0, access.immediate);
+                self.unless_inside(16 * access.bytes(), general);
+                self.load_block(access, &results, t, u);
+                self.jump(X86::Jmp_rel32_64, done);
+                self.asm.bind(other);
+            }
+            self.unless_equal(t, u, running, k, general);
+            self.first(t, 0, access.immediate);
+            self.unless_inside(access.bytes(), general);
+            for (words, end) in access.components() {
+                self.load_spread(access.size, end, &results[words]);
+            }
+            self.jump(X86::Jmp_rel32_64, done);
+            self.asm.bind(general);
+            results.iter().for_each(|k| self.zero_register(*k));
+            self.add_immediate(t, u, access.immediate);
+            if access.size < 4 || access.atomic {
+                self.load_each(access, &results, (t, u), (running, k), done);
+            } else {
+                self.gather(access, &results, (t, u), (running, k), done);
+            }
+        }
+        self.asm.bind(done);
+        for (register, k) in access.words.iter().zip(results) {
+            self.set(*register, k);
+        }
+    }
+
+    /// Consecutive lanes, from RAX on, all in bounds.
+    fn load_block(&mut self, access: &Access, results: &[u8], t: u8, u: u8) {
+        let first = self.host(results[0]);
+        match (access.size, results) {
+            (1, _) => self.asm.load(X86::EVEX_Vpmovzxbd_zmm_k1z_xmmm128, first, at(0)),
+            (2, _) => self.asm.load(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, first, at(0)),
+            (_, [_]) => self.asm.load(WHOLE, first, at(0)),
+            (_, [low, high]) => {
+                for (to, lanes) in [(low, Constant::Even), (high, Constant::Odd)] {
+                    self.asm.load(WHOLE, self.host(*to), at(0));
+                    self.unary(LOAD, u, Source::Constant(lanes));
+                    let (to, lanes) = (self.host(*to), self.host(u));
+                    self.asm.put(Instruction::with3(PERMUTE, to, lanes, at(64)));
+                }
+            }
+            (_, [a, b, c, d]) => {
+                // Two of the four words of eight lanes each, then of all lanes.
+                for (x, y, z, lanes) in [(a, b, t, Constant::Fourths01), (c, d, t, Constant::Fourths23)] {
+                    self.unary(LOAD, u, Source::Constant(lanes));
+                    let (x, y, z, lanes) = (self.host(*x), self.host(*y), self.host(z), self.host(u));
+                    self.asm.load(WHOLE, y, at(0));
+                    self.asm.put(Instruction::with3(PERMUTE, y, lanes, at(64)));
+                    self.asm.load(WHOLE, z, at(128));
+                    self.asm.put(Instruction::with3(PERMUTE, z, lanes, at(192)));
+                    self.asm.put(Instruction::with4(HALVES, x, y, z, 0x44u32));
+                    self.asm.put(Instruction::with4(HALVES, y, y, z, 0xeeu32));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn gather(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        // Indices are signed: from the middle of 4 GiB on.
+        self.binary(XOR, t, t, Source::Constant(Constant::Sign));
+        self.general(X86::Mov_r32_imm32, 1 << 31, Register::EAX);
+        self.asm.registers(X86::Add_r64_rm64, HOST, Register::RAX);
+        for (words, end) in access.components() {
+            self.last_inside(end, done);
+            self.asm.registers(X86::Add_r32_rm32, Register::EDX, Register::EAX);
+            self.spread_general(u, Register::EDX);
+            for (n, word) in words.enumerate() {
+                self.compare_under(running, k, t, u, LESS_EQUAL, true);
+                let (from, to) = (self.host(t), self.host(results[word]));
+                let from = based(HOST, from, end - access.size + 4 * n as u32);
+                self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, to, from));
+            }
+        }
+    }
+
+    /// Loads of active lanes, one after the other.
+    fn load_each(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        let offsets = self.host(t);
+        self.asm.store(KEEP, field(state::OFFSETS), offsets);
+        for (words, end) in access.components() {
+            self.last_inside(end, done);
+            self.spread_general(u, Register::EDX);
+            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            let result = self.host(results[words.start]);
+            self.asm.store(KEEP, field(state::RESULTS), result);
+            self.each_lane(k, |part| {
+                let load = match access.size {
+                    1 => X86::Movzx_r32_rm8,
+                    2 => X86::Movzx_r32_rm16,
+                    _ => X86::Mov_r32_rm32,
+                };
+                part.asm.load(X86::Mov_r32_rm32, Register::EAX, lane(state::OFFSETS));
+                part.asm.load(load, Register::EDX, at(end - access.size));
+                part.asm.store(X86::Mov_rm32_r32, lane(state::RESULTS), Register::EDX);
+            });
+            self.asm.load(WHOLE, result, field(state::RESULTS));
+        }
+    }
+
+    /// For each lane where `condition` holds, in ascending order, with its number in RDI.
+    fn each_lane(&mut self, condition: u8, body: impl FnOnce(&mut Self)) {
+        let (again, none) = (self.asm.label(), self.asm.label());
+        let condition = Register::K0 + u32::from(condition);
+        self.asm.registers(X86::VEX_Kmovw_r32_kr, Register::ESI, condition);
+        self.asm.registers(X86::Test_rm32_r32, Register::ESI, Register::ESI);
+        self.jump(X86::Je_rel32_64, none);
+        self.asm.bind(again);
+        self.asm.registers(X86::Tzcnt_r32_rm32, Register::EDI, Register::ESI);
+        body(self);
+        self.asm.registers(X86::VEX_Blsr_r32_rm32, Register::ESI, Register::ESI);
+        self.jump(X86::Jne_rel32_64, again);
+        self.asm.bind(none);
+    }
+
+    fn store(&mut self, access: &Access) {
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, v, w) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let values: SmallVec<[u8; 8]> = access.words.iter().map(|register| self.read(*register)).collect();
+        let k = self.host_mask_but(running);
+        let (done, general) = (self.asm.label(), self.asm.label());
+        self.locate(access.space);
+        if let Some(steps) = access.stride() {
+            self.binary(SUB, u, t, Source::Constant(steps));
+            self.unless_equal(u, v, running, k, general);
+            self.first(u, 0, access.immediate);
+            self.unless_inside(16 * access.bytes(), general);
+            let part = self.asm.label();
+            let all = Register::K0 + u32::from(running);
+            self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
+            let single = access.size == 4 && values.len() == 1;
+            self.jump(X86::Jae_rel32_64, if single { part } else { general });
+            self.store_block(access, &values, [u, v, w]);
+            if single {
+                self.jump(X86::Jmp_rel32_64, done);
+                self.asm.bind(part);
+                let instruction = Instruction::with2(KEEP, at(0), self.host(values[0]));
+                self.masked(running, instruction);
+            }
+            self.jump(X86::Jmp_rel32_64, done);
+            self.asm.bind(general);
+        }
+        self.add_immediate(t, u, access.immediate);
+        let offsets = self.host(t);
+        self.asm.store(KEEP, field(state::OFFSETS), offsets);
+        for (words, end) in access.components() {
+            self.last_inside(end, done);
+            self.spread_general(u, Register::EDX);
+            self.compare_under(running, k, t, u, LESS_EQUAL, false);
+            for (n, word) in words.enumerate() {
+                let value = self.host(values[word]);
+                self.asm.store(KEEP, field(state::VALUES), value);
+                self.each_lane(k, |part| {
+                    part.asm.load(X86::Mov_r32_rm32, Register::EAX, lane(state::OFFSETS));
+                    part.asm.load(X86::Mov_r32_rm32, Register::EDX, lane(state::VALUES));
+                    let (code, from) = match access.size {
+                        1 => (X86::Mov_rm8_r8, Register::DL),
+                        2 => (X86::Mov_rm16_r16, Register::DX),
+                        _ => (X86::Mov_rm32_r32, Register::EDX),
+                    };
+                    part.asm.store(code, at(end - access.size + 4 * n as u32), from);
+                });
+            }
+        }
+        self.asm.bind(done);
+    }
+
+    /// Consecutive lanes, all of them, from RAX on.
+    fn store_block(&mut self, access: &Access, values: &[u8], [u, v, w]: [u8; 3]) {
+        let first = self.host(values[0]);
+        let narrow = Register::YMM0 + u32::from(v);
+        match (access.size, values) {
+            (1, _) => self.asm.store(X86::EVEX_Vpmovdb_xmmm128_k1z_zmm, at(0), first),
+            (2, _) => {
+                self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, first);
+                self.asm.store(X86::EVEX_Vmovdqu32_ymmm256_k1z_ymm, at(0), narrow);
+            }
+            (_, [_]) => self.asm.store(KEEP, at(0), first),
+            (_, [low, high]) => {
+                for (n, lanes) in [Constant::PairsLow, Constant::PairsHigh].into_iter().enumerate() {
+                    self.interleave(v, *low, *high, (PERMUTE, lanes), u);
+                    self.asm.store(KEEP, at(64 * n as u32), self.host(v));
+                }
+            }
+            (_, [a, b, c, d]) => {
+                for (n, half) in [Constant::PairsLow, Constant::PairsHigh].into_iter().enumerate() {
+                    for (m, quarter) in [Constant::QuadsLow, Constant::QuadsHigh].into_iter().enumerate() {
+                        self.interleave(v, *a, *b, (PERMUTE, half), u);
+                        self.interleave(w, *c, *d, (PERMUTE, half), u);
+                        self.interleave(v, v, w, (PERMUTE_PAIRS, quarter), u);
+                        self.asm.store(KEEP, at(128 * n as u32 + 64 * m as u32), self.host(v));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `to` has words of `x` and `y` by the numbers of `lanes`, which `u` holds then.
+    fn interleave(&mut self, to: u8, x: u8, y: u8, (code, lanes): (X86, Constant), u: u8) {
+        if to != x {
+            self.unary(LOAD, to, Source::Host(x));
+        }
+        self.unary(LOAD, u, Source::Constant(lanes));
+        let (to, lanes, y) = (self.host(to), self.host(u), self.host(y));
+        self.asm.put(Instruction::with3(code, to, lanes, y));
+    }
+
+    fn modify(&mut self, access: &Access, op: AtomicOp) {
+        let (Some(value), [result]) = (access.value, &access.words[..]) else { return };
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, sum, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let value = self.read(value);
+        let comparator = access.comparator.map(|register| self.read(register));
+        let (k, k2) = (self.host_mask_but(running), self.host_mask_but(running));
+        let (done, each) = (self.asm.label(), self.asm.label());
+        if self.part == 0 {
+            self.asm.put(Instruction::with2(X86::Add_rm64_imm8, field(state::CHANGES), 1));
+        }
+        self.locate(access.space);
+        self.add_immediate(t, u, access.immediate);
+        self.zero_register(r);
+        self.last_inside(4, done);
+        self.spread_general(u, Register::EDX);
+        self.compare_under(running, k, t, u, LESS_EQUAL, false);
+        // Those that are not aligned do nothing, either.
+        self.spread_general(u, Register::R8D);
+        self.binary(ADD, u, u, Source::Host(t));
+        let low_bits = self.constant(Constant::Three);
+        let (to, from) = (Register::K0 + u32::from(k), self.host(u));
+        let aligned = Instruction::with3(X86::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, to, from, low_bits);
+        self.masked(k, aligned);
+        let lock = !matches!(access.space, Space::Workgroup(_));
+        if op == AtomicOp::IAdd {
+            self.add_to_one((t, u, sum, r), value, (running, k, k2), lock, (each, done));
+            self.asm.bind(each);
+        }
+        // What no instruction reads need not be there, though the interpreter has it.
+        let wanted = self.reads[*result as usize];
+        for (field_at, k) in [(state::OFFSETS, t), (state::VALUES, value), (state::RESULTS, r)] {
+            if field_at != state::RESULTS || wanted {
+                self.asm.store(KEEP, field(field_at), self.host(k));
+            }
+        }
+        if let Some(comparator) = comparator {
+            self.asm.store(KEEP, field(state::COMPARATORS), self.host(comparator));
+        }
+        let (some, stored) = (self.asm.label(), self.asm.label());
+        if lock {
+            // A load has to wait for the locked instruction before it: offsets come from registers.
+            let all = Register::K0 + u32::from(k);
+            self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
+            self.jump(X86::Jae_rel32_64, some);
+            self.modify_all(op, (t, u), (value, sum), wanted);
+            self.jump(X86::Jmp_rel32_64, stored);
+            self.asm.bind(some);
+        }
+        self.each_lane(k, |part| {
+            part.asm.load(X86::Mov_r32_rm32, Register::R10D, lane(state::OFFSETS));
+            part.asm.load(X86::Mov_r32_rm32, Register::EDX, lane(state::VALUES));
+            part.modify_lane(op, lock, lane(state::COMPARATORS), wanted.then(|| lane(state::RESULTS)));
+        });
+        self.asm.bind(stored);
+        let result_register = self.host(r);
+        if wanted {
+            self.asm.load(WHOLE, result_register, field(state::RESULTS));
+        }
+        self.asm.bind(done);
+        self.set(*result, r);
+    }
+
+    /// If all lanes add to one word: one addition of the sum, and each lane sees what the lanes before it
+    /// added.
+    fn add_to_one(
+        &mut self,
+        (t, u, sum, r): (u8, u8, u8, u8),
+        value: u8,
+        (running, k, k2): (u8, u8, u8),
+        lock: bool,
+        (each, done): (Label, Label),
+    ) {
+        self.unless_equal(t, u, running, k2, each);
+        let all = Register::K0 + u32::from(k);
+        self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
+        self.jump(X86::Je_rel32_64, done);
+        self.first(t, 0, 0);
+        let (own, to, zero, sums) = (self.host(value), self.host(t), self.host(r), self.host(sum));
+        self.masked_zero(k, Instruction::with2(X86::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, own));
+        self.unary(LOAD, sum, Source::Host(t));
+        let shifted = self.host(u);
+        for by in [1, 2, 4, 8u32] {
+            self.asm.put(Instruction::with4(ALIGN, shifted, sums, zero, 16 - by));
+            self.binary(ADD, sum, sum, Source::Host(u));
+        }
+        self.asm.put(Instruction::with4(ALIGN, shifted, sums, sums, 15u32));
+        let total = self.low(u);
+        self.asm.registers(X86::EVEX_Vmovd_rm32_xmm, Register::EDX, total);
+        self.locked(lock, Instruction::with2(X86::Xadd_rm32_r32, at(0), Register::EDX));
+        self.spread_general(u, Register::EDX);
+        self.binary(ADD, u, u, Source::Host(sum));
+        self.binary(SUB, r, u, Source::Host(t));
+        self.jump(X86::Jmp_rel32_64, done);
+    }
+
+    fn locked(&mut self, lock: bool, instruction: Result<Instruction, iced_x86::IcedError>) {
+        self.asm.put(instruction.map(|mut instruction| {
+            instruction.set_has_lock_prefix(lock);
+            instruction
+        }));
+    }
+
+    /// Read-modify-writes of all lanes: offsets in `t`, values in `value`; `u` and `v` are overwritten.
+    fn modify_all(&mut self, op: AtomicOp, (t, u): (u8, u8), (value, v): (u8, u8), wanted: bool) {
+        let quarter = X86::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
+        for j in 0..16u32 {
+            for (from, part, pair, to) in
+                [(t, u, Register::RSI, Register::R10D), (value, v, Register::RDI, Register::EDX)]
+            {
+                let low = self.low(part);
+                if j % 4 == 0 {
+                    let from = self.host(from);
+                    self.asm.put(Instruction::with3(quarter, low, from, j / 4));
+                }
+                match j % 4 {
+                    0 => self.asm.registers(X86::EVEX_Vmovq_rm64_xmm, pair, low),
+                    2 => {
+                        let upper = Instruction::with3(X86::EVEX_Vpextrq_rm64_xmm_imm8, pair, low, 1u32);
+                        self.asm.put(upper);
+                    }
+                    _ => self.general(X86::Shr_rm64_imm8, 32, pair),
+                }
+                let word = if pair == Register::RSI { Register::ESI } else { Register::EDI };
+                self.asm.registers(X86::Mov_r32_rm32, to, word);
+            }
+            let of = |start: usize| field(start + 4 * j as usize);
+            self.modify_lane(op, true, of(state::COMPARATORS), wanted.then(|| of(state::RESULTS)));
+        }
+    }
+
+    /// The read-modify-write of one lane, whose offset is in R10 and whose value in EDX.
+    fn modify_lane(
+        &mut self,
+        op: AtomicOp,
+        lock: bool,
+        comparator: MemoryOperand,
+        result: Option<MemoryOperand>,
+    ) {
+        let (old, operand, new) = (Register::EAX, Register::EDX, Register::R11D);
+        let place = || based(HOST, Register::R10, 0);
+        if op == AtomicOp::ISub {
+            self.asm.put(Instruction::with1(X86::Neg_rm32, operand));
+        }
+        let (compute, replace) = match op {
+            AtomicOp::IAdd | AtomicOp::ISub => (X86::Add_r32_rm32, None),
+            AtomicOp::And => (X86::And_r32_rm32, None),
+            AtomicOp::Or => (X86::Or_r32_rm32, None),
+            AtomicOp::Xor => (X86::Xor_r32_rm32, None),
+            AtomicOp::SMin => (X86::Cmp_r32_rm32, Some(X86::Cmovg_r32_rm32)),
+            AtomicOp::SMax => (X86::Cmp_r32_rm32, Some(X86::Cmovl_r32_rm32)),
+            AtomicOp::UMin => (X86::Cmp_r32_rm32, Some(X86::Cmova_r32_rm32)),
+            AtomicOp::UMax => (X86::Cmp_r32_rm32, Some(X86::Cmovb_r32_rm32)),
+            AtomicOp::Exchange => (X86::Mov_r32_rm32, None),
+            _ => (X86::INVALID, None),
+        };
+        let adds = matches!(op, AtomicOp::IAdd | AtomicOp::ISub);
+        if op == AtomicOp::CompareExchange {
+            self.asm.load(X86::Mov_r32_rm32, old, comparator);
+            self.locked(lock, Instruction::with2(X86::Cmpxchg_rm32_r32, place(), operand));
+        } else if adds && result.is_none() {
+            return self.locked(lock, Instruction::with2(X86::Add_rm32_r32, place(), operand));
+        } else if adds && lock {
+            self.locked(lock, Instruction::with2(X86::Xadd_rm32_r32, place(), operand));
+            self.asm.registers(X86::Mov_r32_rm32, old, operand);
+        } else {
+            let again = self.asm.label();
+            self.asm.load(X86::Mov_r32_rm32, old, place());
+            self.asm.bind(again);
+            self.asm.registers(X86::Mov_r32_rm32, new, old);
+            self.asm.registers(compute, new, operand);
+            if let Some(replace) = replace {
+                self.asm.registers(replace, new, operand);
+            }
+            if lock {
+                self.locked(lock, Instruction::with2(X86::Cmpxchg_rm32_r32, place(), new));
+                self.jump(X86::Jne_rel32_64, again);
+            } else {
+                self.asm.store(X86::Mov_rm32_r32, place(), new);
+            }
+        }
+        if let Some(result) = result {
+            self.asm.store(X86::Mov_rm32_r32, result, old);
+        }
+    }
+
+    /// Private memory, which has a register for each word: the place in it of a word that all lanes are at,
+    /// to RAX; jumps where they are not.
+    fn private_word(&mut self, access: &Access, (t, u): (u8, u8), (running, k): (u8, u8), other: Label) {
+        let Space::Private { start, end } = access.space else { return };
+        if access.size != 4 || end.saturating_sub(start) < 4 {
+            return self.jump(X86::Jmp_rel32_64, other);
+        }
+        self.unless_equal(t, u, running, k, other);
+        self.first(t, 0, access.immediate);
+        let before = MemoryOperand::with_base_displ(Register::RAX, -i64::from(start));
+        self.asm.load(X86::Lea_r32_m, Register::EDX, before);
+        self.general(X86::Cmp_rm32_imm32, end - start - 4, Register::EDX);
+        self.jump(X86::Ja_rel32_64, other);
+        self.general(X86::Test_rm32_imm32, 3, Register::EAX);
+        self.jump(X86::Jne_rel32_64, other);
+        self.general(X86::Shl_rm64_imm8, 5, Register::RAX);
+    }
+
+    /// The lanes' own words of private memory: which lanes have one, in `k`, and where, in `t`; how many bits
+    /// of it are before their component, in `u`.
+    fn private_words(&mut self, access: &Access, (t, u, v): (u8, u8, u8), k: u8) {
+        let Space::Private { start, end } = access.space else { return };
+        self.add_immediate(t, u, access.immediate);
+        self.general(X86::Mov_r32_imm32, start, Register::EAX);
+        self.spread_general(u, Register::EAX);
+        self.binary(SUB, u, t, Source::Host(u));
+        self.general(X86::Mov_r32_imm32, end - start - access.size, Register::EAX);
+        self.spread_general(v, Register::EAX);
+        self.compare_under(k, k, u, v, LESS_EQUAL, false);
+        self.binary(AND, u, t, Source::Constant(Constant::Three));
+        self.binary(SUB, t, t, Source::Host(u));
+        self.by(SHL_BY, u, u, 3);
+        self.by(SHL_BY, t, t, 5);
+        self.binary(ADD, t, t, Source::Constant(Constant::Steps4));
+    }
+
+    /// Bytes of private memory before this part's.
+    fn private_part(&self) -> u32 {
+        64 * self.part as u32
+    }
+
+    fn ones_of(&mut self, size: u32, to: u8) {
+        self.general(X86::Mov_r32_imm32, u32::MAX >> (32 - 8 * size), Register::EAX);
+        self.spread_general(to, Register::EAX);
+    }
+
+    fn load_private(&mut self, access: &Access) {
+        let Space::Private { start, end } = access.space else { return };
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, v, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let k = self.host_mask_but(running);
+        let (done, other) = (self.asm.label(), self.asm.label());
+        self.asm.load(X86::Mov_r64_rm64, HOST, field(state::PRIVATE));
+        self.private_word(access, (t, u), (running, k), other);
+        let result = self.host(r);
+        let whole = at(self.private_part());
+        self.asm.load(WHOLE, result, whole);
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(other);
+        self.zero_register(r);
+        if end.saturating_sub(start) >= access.size {
+            let running = Register::K0 + u32::from(running);
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, Register::K0 + u32::from(k), running);
+            self.private_words(access, (t, u, v), k);
+            let from = based(HOST, self.host(t), self.private_part());
+            self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, result, from));
+            self.binary(SHR, r, r, Source::Host(u));
+            self.ones_of(access.size, u);
+            self.binary(AND, r, r, Source::Host(u));
+        }
+        self.asm.bind(done);
+        self.set(access.words[0], r);
+    }
+
+    fn store_private(&mut self, access: &Access) {
+        let Space::Private { start, end } = access.space else { return };
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, v, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let value = self.read(access.words[0]);
+        let (k, k2) = (self.host_mask_but(running), self.host_mask_but(running));
+        let (done, other) = (self.asm.label(), self.asm.label());
+        self.asm.load(X86::Mov_r64_rm64, HOST, field(state::PRIVATE));
+        self.private_word(access, (t, u), (running, k), other);
+        let whole = at(self.private_part());
+        let from = self.host(value);
+        self.masked(running, Instruction::with2(KEEP, whole, from));
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(other);
+        if end.saturating_sub(start) >= access.size {
+            let (mine, second) = (Register::K0 + u32::from(k), Register::K0 + u32::from(k2));
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, mine, Register::K0 + u32::from(running));
+            self.private_words(access, (t, u, v), k);
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, second, mine);
+            let (old, place) = (self.host(r), based(HOST, self.host(t), self.private_part()));
+            self.zero_register(r);
+            self.masked(k2, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, old, place));
+            // The other bits stay: old ^ ((old ^ value << bits) & ones << bits).
+            self.ones_of(access.size, v);
+            self.binary(SHL, v, v, Source::Host(u));
+            self.binary(SHL, u, value, Source::Host(u));
+            self.binary(XOR, u, u, Source::Host(r));
+            self.binary(AND, u, u, Source::Host(v));
+            self.binary(XOR, r, r, Source::Host(u));
+            self.masked(k, Instruction::with2(X86::EVEX_Vpscatterdd_vm32z_k1_zmm, place, old));
+        }
+        self.asm.bind(done);
+    }
+}
+
+/// 16 words.
+const WHOLE: X86 = X86::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
+const KEEP: X86 = X86::EVEX_Vmovdqu32_zmmm512_k1z_zmm;
+/// Words, or pairs of them, of two registers.
+const PERMUTE: X86 = X86::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32;
+const PERMUTE_PAIRS: X86 = X86::EVEX_Vpermt2q_zmm_k1z_zmm_zmmm512b64;
+const HALVES: X86 = X86::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8;
+const ALIGN: X86 = X86::EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;
