@@ -101,10 +101,8 @@ impl Page {
     /// last, and who read the first.
     fn runs(&self, mut each: impl FnMut(u64, u64, AgentId)) {
         for (block, bytes) in self.bytes.iter().enumerate() {
-            let (mut left, base) = (*bytes, block as u64 * BLOCK);
-            while left != 0 {
-                let start = left.trailing_zeros();
-                let count = (!(left >> start)).trailing_zeros();
+            let base = block as u64 * BLOCK;
+            for (start, end) in crate::component::runs(*bytes) {
                 let agent = match &self.each {
                     Some(each) => {
                         let first = (bytes >> (start / 4 * 4) & 15).trailing_zeros() == start % 4;
@@ -113,8 +111,7 @@ impl Page {
                     }
                     None => self.first[block],
                 };
-                each(base + u64::from(start), base + u64::from(start + count), agent);
-                left &= !(u64::MAX >> (64 - count) << start);
+                each(base + u64::from(start), base + u64::from(end), agent);
             }
         }
     }

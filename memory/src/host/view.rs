@@ -4,6 +4,7 @@ use super::mapping::{Mapping, PAGE};
 use super::parts;
 use super::spans::Spans;
 use super::watch::Watched;
+use crate::component::runs;
 use crate::device::ATOM;
 use crate::heap::HeapError;
 use crate::random::mix;
@@ -92,19 +93,9 @@ const RUNS: usize = 256;
 const BETWEEN: u64 = 3;
 
 /// The bits, and those of up to [`BETWEEN`] in a row that lie between them.
-fn closed(bits: u64) -> u64 {
+fn filled(bits: u64) -> u64 {
     let near = bits | bits << 1 | bits << 2 | bits << 3;
     bits | (near & near >> 1 & near >> 2 & near >> 3)
-}
-
-/// The runs of bits that are set, in order.
-fn runs(mut bits: u64) -> impl Iterator<Item = Range<u64>> {
-    std::iter::from_fn(move || {
-        let start = bits.trailing_zeros();
-        let end = start + bits.checked_shr(start)?.trailing_ones();
-        bits &= u64::MAX.unbounded_shl(end);
-        Some(u64::from(start)..u64::from(end))
-    })
 }
 
 /// Adds a run behind those that are there; to the last one, where so few bytes or less are between them.
@@ -227,9 +218,10 @@ impl View {
             let exact = unseen.first_within(&part).is_some();
             self.known.update(own, &part, |at, bits| {
                 append(&mut changed, pages(&(at..at + 64)), 0);
-                let close = !exact && bytes.len() >= RUNS;
-                for run in runs(if close { closed(bits) } else { bits }) {
-                    append(&mut bytes, at + run.start..at + run.end, if close { BETWEEN } else { 0 });
+                let fill = !exact && bytes.len() >= RUNS;
+                for (start, end) in runs(if fill { filled(bits) } else { bits }) {
+                    let run = at + u64::from(start)..at + u64::from(end);
+                    append(&mut bytes, run, if fill { BETWEEN } else { 0 });
                 }
             });
             (bytes, changed)
@@ -383,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn less_than_a_word_between_bits_is_closed() {
+    fn less_than_a_word_between_bits_is_filled() {
         for (bits, expected) in [
             (0, 0),
             (1, 1),
@@ -395,9 +387,9 @@ mod tests {
             // What is behind the last bit is not known here.
             (1 << 63 | 1 << 60, 1 << 63 | 1 << 60),
         ] {
-            assert_eq!(closed(bits), expected, "{bits:#x}");
-            assert!(runs(bits).all(|run| run.end <= 64 && bits >> run.start & 1 != 0), "{bits:#x}");
-            let set: u32 = runs(bits).map(|run| (run.end - run.start) as u32).sum();
+            assert_eq!(filled(bits), expected, "{bits:#x}");
+            assert!(runs(bits).all(|(start, end)| end <= 64 && bits >> start & 1 != 0), "{bits:#x}");
+            let set: u32 = runs(bits).map(|(start, end)| end - start).sum();
             assert_eq!(set, bits.count_ones(), "{bits:#x}");
         }
     }
