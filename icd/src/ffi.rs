@@ -199,24 +199,35 @@ pub(crate) unsafe fn find_mut<'a, T: vk::TaggedStructure>(next: *mut c_void) -> 
 /// # Safety
 /// The pointers are the application's.
 pub(crate) unsafe fn enumerate<T: Clone>(items: &[T], count: *mut u32, out: *mut T) -> Outcome<vk::Result> {
-    let available = items.len() as u32;
+    // SAFETY: the contract.
+    unsafe { enumerate_with(items.len(), count, out, |n, slot| *slot = items[n].clone()) }
+}
+
+/// As [`enumerate`], of elements that keep what they hold but for what `put` writes to each.
+///
+/// # Safety
+/// The pointers are the application's.
+pub(crate) unsafe fn enumerate_with<T>(
+    available: usize,
+    count: *mut u32,
+    out: *mut T,
+    mut put: impl FnMut(usize, &mut T),
+) -> Outcome<vk::Result> {
     // SAFETY: the contract; `out` has room for as many elements as the count says.
     unsafe {
-        let room = *read(count)?;
+        let room = *read(count)? as usize;
         if out.is_null() {
-            write(count, available)?;
+            write(count, available as u32)?;
             return Ok(vk::Result::SUCCESS);
         }
         let written = room.min(available);
-        for (slot, item) in slice_mut(out, written).iter_mut().zip(items) {
-            *slot = item.clone();
-        }
-        write(count, written)?;
+        slice_mut(out, written).iter_mut().enumerate().for_each(|(n, slot)| put(n, slot));
+        write(count, written as u32)?;
         Ok(if written < available { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
     }
 }
 
-/// The two-call idiom for opaque data, in bytes.
+/// The two-call idiom for opaque data, in bytes: all of them or none.
 ///
 /// # Safety
 /// The pointers are the application's.
@@ -224,14 +235,15 @@ pub(crate) unsafe fn enumerate_bytes(data: &[u8], size: *mut usize, out: *mut c_
     // SAFETY: as for `enumerate`.
     unsafe {
         let room = *read(size)?;
-        if out.is_null() {
-            write(size, data.len())?;
-            return Ok(vk::Result::SUCCESS);
+        if !out.is_null() && room < data.len() {
+            write(size, 0)?;
+            return Ok(vk::Result::INCOMPLETE);
         }
-        let written = room.min(data.len());
-        slice_mut(out.cast::<u8>(), written).copy_from_slice(&data[..written]);
-        write(size, written)?;
-        Ok(if written < data.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
+        write(size, data.len())?;
+        if !out.is_null() {
+            slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(data);
+        }
+        Ok(vk::Result::SUCCESS)
     }
 }
 
@@ -299,7 +311,10 @@ mod tests {
             assert_eq!((answer, count, out), (vk::Result::INCOMPLETE, 2, [1, 2, 0]));
             let (mut size, mut bytes) = (2usize, [0u8; 4]);
             let answer = enumerate_bytes(&[7, 8, 9], &raw mut size, bytes.as_mut_ptr().cast()).unwrap();
-            assert_eq!((answer, size, bytes), (vk::Result::INCOMPLETE, 2, [7, 8, 0, 0]));
+            assert_eq!((answer, size, bytes), (vk::Result::INCOMPLETE, 0, [0; 4]), "all or nothing");
+            size = 4;
+            let answer = enumerate_bytes(&[7, 8, 9], &raw mut size, bytes.as_mut_ptr().cast()).unwrap();
+            assert_eq!((answer, size, bytes), (vk::Result::SUCCESS, 3, [7, 8, 9, 0]));
         }
     }
 

@@ -31,30 +31,6 @@ unsafe fn executable(
     found.ok_or_else(|| Error::usage(format!("the pipeline has no executable {}", info.executable_index)))
 }
 
-/// The two-call idiom for structures that keep their type and chain; `put` fills each.
-///
-/// # Safety
-/// The pointers are the application's.
-unsafe fn fill<T>(
-    available: usize,
-    count: *mut u32,
-    out: *mut T,
-    mut put: impl FnMut(usize, &mut T),
-) -> Outcome<vk::Result> {
-    // SAFETY: the contract.
-    unsafe {
-        let room = *ffi::read(count)? as usize;
-        if out.is_null() {
-            ffi::write(count, available as u32)?;
-            return Ok(vk::Result::SUCCESS);
-        }
-        let written = room.min(available);
-        ffi::slice_mut(out, written).iter_mut().enumerate().for_each(|(n, slot)| put(n, slot));
-        ffi::write(count, written as u32)?;
-        Ok(if written < available { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
-    }
-}
-
 entries! {
     /// vkGetPipelineExecutablePropertiesKHR.
     fn get_pipeline_executable_properties(
@@ -64,7 +40,7 @@ entries! {
         out: *mut vk::PipelineExecutablePropertiesKHR<'_>,
     ) -> vk::Result {
         let pipeline = get(device, ffi::read(info)?.pipeline)?;
-        fill(usize::from(pipeline.is_some()), count, out, |_, slot| {
+        ffi::enumerate_with(usize::from(pipeline.is_some()), count, out, |_, slot| {
             let Some(pipeline) = &pipeline else { return };
             slot.stages = vk::ShaderStageFlags::COMPUTE;
             ffi::put_string(&mut slot.name, "instructions");
@@ -88,7 +64,7 @@ entries! {
             ("Vector registers", "Registers of a subgroup with a value for each invocation", code.vectors.into()),
             ("Mask registers", "Registers of a subgroup with a bit for each invocation", code.masks.into()),
         ];
-        fill(statistics.len(), count, out, |n, slot| {
+        ffi::enumerate_with(statistics.len(), count, out, |n, slot| {
             let (name, description, value) = statistics[n];
             ffi::put_string(&mut slot.name, name);
             ffi::put_string(&mut slot.description, description);
@@ -106,7 +82,7 @@ entries! {
     ) -> vk::Result {
         let pipeline = executable(device, info)?;
         let mut cut = false;
-        let result = fill(1, count, out, |_, slot| {
+        let result = ffi::enumerate_with(1, count, out, |_, slot| {
             ffi::put_string(&mut slot.name, "instructions");
             ffi::put_string(&mut slot.description, "The listing of the interpreter's instructions");
             slot.is_text = vk::TRUE;

@@ -85,10 +85,6 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         handle::get::<PipelineCache>(cache)?;
         let data = header();
-        if !out.is_null() && *ffi::read(size)? < data.len() {
-            ffi::write(size, 0)?;
-            return Ok(vk::Result::INCOMPLETE);
-        }
         ffi::enumerate_bytes(&data, size, out)
     }
 

@@ -123,10 +123,6 @@ entries! {
         let shader = handle::get::<Shader>(shader)?;
         let mut data = header().to_vec();
         data.extend(shader.words.iter().flat_map(|word| word.to_le_bytes()));
-        if !out.is_null() && *ffi::read(size)? < data.len() {
-            ffi::write(size, 0)?;
-            return Ok(vk::Result::INCOMPLETE);
-        }
         ffi::enumerate_bytes(&data, size, out)
     }
 
