@@ -1,0 +1,121 @@
+//! Private memory, which has a register for each word.
+
+use super::*;
+
+impl Part<'_> {
+    /// Private memory, which has a register for each word: the place in it of a word that all lanes are at,
+    /// to RAX; jumps where they are not.
+    pub(super) fn private_word(
+        &mut self,
+        access: &Access,
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        other: Label,
+    ) {
+        let Space::Private { start, end } = access.space else { return };
+        if access.size != 4 || end.saturating_sub(start) < 4 {
+            return self.jump(X86::Jmp_rel32_64, other);
+        }
+        self.unless_equal(t, u, running, k, other);
+        self.first(t, 0, access.immediate);
+        let before = MemoryOperand::with_base_displ(Register::RAX, -i64::from(start));
+        self.asm.load(X86::Lea_r32_m, Register::EDX, before);
+        self.general(X86::Cmp_rm32_imm32, end - start - 4, Register::EDX);
+        self.jump(X86::Ja_rel32_64, other);
+        self.general(X86::Test_rm32_imm32, 3, Register::EAX);
+        self.jump(X86::Jne_rel32_64, other);
+        self.general(X86::Shl_rm64_imm8, 5, Register::RAX);
+    }
+
+    /// The lanes' own words of private memory: which lanes have one, in `k`, and where, in `t`; how many bits
+    /// of it are before their component, in `u`.
+    pub(super) fn private_words(&mut self, access: &Access, (t, u, v): (u8, u8, u8), k: u8) {
+        let Space::Private { start, end } = access.space else { return };
+        self.add_immediate(t, u, access.immediate);
+        self.general(X86::Mov_r32_imm32, start, Register::EAX);
+        self.spread_general(u, Register::EAX);
+        self.binary(SUB, u, t, Source::Host(u));
+        self.general(X86::Mov_r32_imm32, end - start - access.size, Register::EAX);
+        self.spread_general(v, Register::EAX);
+        self.compare_under(k, k, u, v, LESS_EQUAL, false);
+        self.binary(AND, u, t, Source::Constant(Constant::Three));
+        self.binary(SUB, t, t, Source::Host(u));
+        self.by(SHL_BY, u, u, 3);
+        self.by(SHL_BY, t, t, 5);
+        self.binary(ADD, t, t, Source::Constant(Constant::Steps4));
+    }
+
+    /// Bytes of private memory before this part's.
+    pub(super) fn private_part(&self) -> u32 {
+        64 * self.part as u32
+    }
+
+    fn ones_of(&mut self, size: u32, to: u8) {
+        self.general(X86::Mov_r32_imm32, u32::MAX >> (32 - 8 * size), Register::EAX);
+        self.spread_general(to, Register::EAX);
+    }
+
+    pub(super) fn load_private(&mut self, access: &Access) {
+        let Space::Private { start, end } = access.space else { return };
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, v, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let k = self.host_mask_but(running);
+        let (done, other) = (self.asm.label(), self.asm.label());
+        self.asm.load(X86::Mov_r64_rm64, HOST, field(state::PRIVATE));
+        self.private_word(access, (t, u), (running, k), other);
+        let result = self.host(r);
+        let whole = at(self.private_part());
+        self.asm.load(WHOLE, result, whole);
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(other);
+        self.zero_register(r);
+        if end.saturating_sub(start) >= access.size {
+            let running = Register::K0 + u32::from(running);
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, Register::K0 + u32::from(k), running);
+            self.private_words(access, (t, u, v), k);
+            let from = based(HOST, self.host(t), self.private_part());
+            self.masked(k, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, result, from));
+            self.binary(SHR, r, r, Source::Host(u));
+            self.ones_of(access.size, u);
+            self.binary(AND, r, r, Source::Host(u));
+        }
+        self.asm.bind(done);
+        self.set(access.words[0], r);
+    }
+
+    pub(super) fn store_private(&mut self, access: &Access) {
+        let Space::Private { start, end } = access.space else { return };
+        let running = self.condition(RUNNING_MASK);
+        let (t, u, v, r) = (self.temporary(), self.temporary(), self.temporary(), self.temporary());
+        self.scaled(access, t);
+        let value = self.read(access.words[0]);
+        let (k, k2) = (self.host_mask_but(running), self.host_mask_but(running));
+        let (done, other) = (self.asm.label(), self.asm.label());
+        self.asm.load(X86::Mov_r64_rm64, HOST, field(state::PRIVATE));
+        self.private_word(access, (t, u), (running, k), other);
+        let whole = at(self.private_part());
+        let from = self.host(value);
+        self.masked(running, Instruction::with2(KEEP, whole, from));
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(other);
+        if end.saturating_sub(start) >= access.size {
+            let (mine, second) = (Register::K0 + u32::from(k), Register::K0 + u32::from(k2));
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, mine, Register::K0 + u32::from(running));
+            self.private_words(access, (t, u, v), k);
+            self.asm.registers(X86::VEX_Kmovw_kr_km16, second, mine);
+            let (old, place) = (self.host(r), based(HOST, self.host(t), self.private_part()));
+            self.zero_register(r);
+            self.masked(k2, Instruction::with2(X86::EVEX_Vpgatherdd_zmm_k1_vm32z, old, place));
+            // The other bits stay: old ^ ((old ^ value << bits) & ones << bits).
+            self.ones_of(access.size, v);
+            self.binary(SHL, v, v, Source::Host(u));
+            self.binary(SHL, u, value, Source::Host(u));
+            self.binary(XOR, u, u, Source::Host(r));
+            self.binary(AND, u, u, Source::Host(v));
+            self.binary(XOR, r, r, Source::Host(u));
+            self.masked(k, Instruction::with2(X86::EVEX_Vpscatterdd_vm32z_k1_zmm, place, old));
+        }
+        self.asm.bind(done);
+    }
+}
