@@ -13,7 +13,6 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::raw;
-use pellucid_memory::scope::StorageClasses;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
@@ -205,18 +204,6 @@ fn resources(program: &Program, kernel: &Kernel, buffers: &[MemoryRange]) -> Res
     }
 }
 
-fn semantics(program: &Program) -> Vec<StorageClasses> {
-    let atomics = program.memory.iter().filter(|entry| entry.access.atomic.is_some());
-    let mut classes: Vec<StorageClasses> = atomics
-        .flat_map(|entry| [entry.access.semantics.classes, entry.access.unequal.classes])
-        .chain(program.barriers.iter().map(|barrier| barrier.semantics.classes))
-        .filter(|classes| !classes.is_empty())
-        .collect();
-    classes.sort();
-    classes.dedup();
-    classes
-}
-
 /// The least time of several runs, and that of the first.
 fn best(buffers: &[MemoryRange], kernel: &Kernel, mut run: impl FnMut()) -> (Duration, Duration) {
     let (mut least, mut spent, mut first) = (Duration::MAX, Duration::ZERO, None);
@@ -268,7 +255,7 @@ fn measure(kernel: &Kernel) -> Cost {
             groups: kernel.groups,
             workgroup_size: code.shader.local_size.iter().product(),
             subgroup_size: code.subgroup_size,
-            semantics: semantics(&code),
+            semantics: code.semantics(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
             written: with.written_by(&code),
             ..DispatchInfo::default()

@@ -12,7 +12,6 @@ use pellucid_memory::device::MemoryRange;
 use pellucid_memory::history::ValuePolicy;
 use pellucid_memory::model::ModelOptions;
 use pellucid_memory::progress::ProgressModel;
-use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
@@ -104,19 +103,6 @@ fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
     compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))
 }
 
-/// What the detector is told of the atomics and barriers before, as the driver tells it.
-fn semantics(code: &Code) -> Vec<StorageClasses> {
-    let atomics = code.memory.iter().filter(|m| m.access.atomic.is_some());
-    let mut classes: Vec<StorageClasses> = atomics
-        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
-        .chain(code.barriers.iter().map(|b| b.semantics.classes))
-        .filter(|c| !c.is_empty())
-        .collect();
-    classes.sort();
-    classes.dedup();
-    classes
-}
-
 /// Runs the program of a seed with each policy. Returns what was counted, and whether final memory was
 /// compared; or what is wrong.
 pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
@@ -137,7 +123,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
             groups: grid.groups,
             workgroup_size: program.local,
             subgroup_size: program.subgroup,
-            semantics: semantics(&code),
+            semantics: code.semantics(),
             addresses: resources.addresses.clone(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
             written: resources.written_by(&code),

@@ -10,26 +10,12 @@ use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::outline::Outline;
 use pellucid_memory::progress::ProgressModel;
-use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::ModelledOptions;
 use pellucid_shader_interp::exec::prints::PrintLog;
 use pellucid_shader_interp::interface::{Grid, Resources};
 use std::sync::Arc;
-
-/// The storage classes of each atomic and barrier of a program.
-fn semantics(program: &Program) -> Vec<StorageClasses> {
-    let atomics = program.memory.iter().filter(|m| m.access.atomic.is_some());
-    let mut classes: Vec<StorageClasses> = atomics
-        .flat_map(|m| [m.access.semantics.classes, m.access.unequal.classes])
-        .chain(program.barriers.iter().map(|b| b.semantics.classes))
-        .filter(|c| !c.is_empty())
-        .collect();
-    classes.sort();
-    classes.dedup();
-    classes
-}
 
 /// A dispatch of a device: what executes, and its number.
 #[derive(Clone, Copy)]
@@ -57,7 +43,7 @@ pub(super) fn check_info(
         groups: grid.groups,
         workgroup_size: program.shader.local_size.iter().product(),
         subgroup_size: program.subgroup_size,
-        semantics: semantics(program),
+        semantics: program.semantics(),
         addresses: resources.addresses.clone(),
         unwritten: device.unwritten().clone(),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),

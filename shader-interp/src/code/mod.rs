@@ -41,7 +41,7 @@ use crate::ops::image::ImageInstruction;
 use crate::outline::ShaderOutline;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::finding::FindingId;
-use pellucid_memory::scope::{Scope, Semantics};
+use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -89,6 +89,21 @@ pub struct Code {
     pub outline: Option<Arc<ShaderOutline>>,
     /// With [`CompileOptions::debug`]: where values and instructions are.
     pub debug: Option<Arc<debug::DebugInfo>>,
+}
+
+impl Code {
+    /// The storage classes of the semantics of atomics, memory barriers and control barriers, ascending.
+    pub fn semantics(&self) -> Vec<StorageClasses> {
+        let atomics = self.memory.iter().filter(|entry| entry.access.atomic.is_some());
+        let mut classes: Vec<StorageClasses> = atomics
+            .flat_map(|entry| [entry.access.semantics.classes, entry.access.unequal.classes])
+            .chain(self.barriers.iter().map(|barrier| barrier.semantics.classes))
+            .filter(|classes| !classes.is_empty())
+            .collect();
+        classes.sort();
+        classes.dedup();
+        classes
+    }
 }
 
 /// What a pinned register holds.
