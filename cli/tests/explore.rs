@@ -72,8 +72,8 @@ fn racing_outcomes_replay_byte_for_byte() {
     let output = pellucid(&arguments);
     let text = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{text}");
-    assert!(text.contains("explored: dispatch 0\n   = complete: false; "), "{text}");
-    assert!(text.contains("\n   = bound: races: "), "{text}");
+    // A read races with a write: whatever it may return is tried.
+    assert!(text.contains("explored: dispatch 0\n   = complete: true; "), "{text}");
     let lines = std::fs::read_to_string(&report).expect("a report");
     let lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
     let explored = lines.iter().find(|line| line["type"] == "explored").expect("an exploration");
@@ -111,6 +111,9 @@ fn a_bound_is_named() {
     let text = errors(&pellucid(&arguments));
     assert!(text.contains("= complete: false; 3 executions"), "{text}");
     assert!(text.contains("= bound: executions: "), "{text}");
+    let text = errors(&pellucid(&self::arguments("modification-order-not-transitive.litmus", folder.path())));
+    assert!(text.contains("explored: dispatch 0\n   = complete: false; "), "{text}");
+    assert!(text.contains("\n   = bound: races: two writes race"), "{text}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Core {
         let all: Earlier = all.map(|(record, _, position)| (record, position)).collect();
         let mut found = self.conflicts(&all, who, clocks, place, Told::Later);
         found.floor = found.floor.max(found.overruled);
-        if !found.racing.is_empty() {
+        if write && found.racing.iter().any(|earlier| self.kinds.get(earlier.kind).write) {
             self.limited(Limit::Races);
         }
         found

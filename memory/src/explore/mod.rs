@@ -62,8 +62,8 @@ pub enum Limit {
     MixedSizes,
     /// The shader has subgroup operations: the invocations of a subgroup executed together.
     Subgroups,
-    /// A race was found. What racing writes leave behind is read in one order by everyone, where the model
-    /// promises none.
+    /// Two writes race. What they leave behind is read in one order by everyone, where the model promises
+    /// none.
     Races,
 }
 
@@ -92,7 +92,7 @@ impl Limit {
             Limit::Subgroups => {
                 "the shader has subgroup operations: invocations of one subgroup executed together"
             }
-            Limit::Races => "there is a race: all invocations saw racing writes in one order",
+            Limit::Races => "two writes race: all invocations saw them in one order",
         }
     }
 }
