@@ -2,8 +2,8 @@
 //!
 //! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with
 //! `--expect`, prints one line for each answer, `file property model expected got ms`, and a total; the exit
-//! status is 0 when all is as expected and 1 otherwise. Runs through Vulkan are a sample, whose answers and
-//! statuses are those of [`sampled`].
+//! status is 0 when all is as expected and 1 otherwise. Tests that run as shaders have the answers and
+//! statuses of [`sampled`].
 
 pub mod sampled;
 
@@ -40,8 +40,9 @@ pub struct LitmusArgs {
     /// Whether the implementation has availability and visibility chains
     #[arg(long, default_value = "chains", value_parser = ["chains", "no-chains", "nochains"])]
     model: String,
-    /// Who decides: axioms, machine (store histories and schedules) or vulkan (runs on the driver: a sample);
-    /// the assertions of .test files are the axioms' business in a directory, and refused by vulkan
+    /// Who decides: axioms, machine (store histories and schedules), explore (every execution as a shader on
+    /// the memory of check mode) or vulkan (runs on the driver: a sample); the assertions of .test files are
+    /// the axioms' business in a directory, and refused by explore and vulkan
     #[arg(long, default_value = "axioms", value_parser = |name: &str| name.parse::<By>())]
     by: By,
     /// Decide termination under this progress model: fair, obe, lobe, hsa, hsa-obe
@@ -80,6 +81,12 @@ pub struct LitmusArgs {
     /// Runs of each test through Vulkan [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
+    /// Executions of a test that an exploration starts at most [default: 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    executions: Option<u64>,
+    /// Steps of one execution of an exploration at most [default: 20000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
     /// Another driver to run through, a manifest (.json) or a library: outcomes only, no races [default:
     /// Pellucid's]
     #[arg(long, value_name = "FILE")]
@@ -116,20 +123,20 @@ pub fn run(args: &LitmusArgs) -> ExitCode {
     if let Some(programs) = args.fuzz {
         return fuzz(args, programs);
     }
-    if args.by == By::Vulkan {
-        return sampled::run(args);
-    }
-    for (given, option) in [
-        (args.seed.is_some(), "--seed"),
-        (args.runs.is_some(), "--runs"),
-        (args.driver.is_some(), "--driver"),
+    for (given, option, by) in [
+        (args.seed.is_some(), "--seed", By::Vulkan),
+        (args.runs.is_some(), "--runs", By::Vulkan),
+        (args.driver.is_some(), "--driver", By::Vulkan),
+        (args.executions.is_some(), "--executions", By::Explore),
+        (args.steps.is_some(), "--steps", By::Explore),
     ] {
-        if given {
-            return fail(&format!(
-                "{option} needs --by vulkan{}",
-                if option == "--seed" { " or --fuzz" } else { "" }
-            ));
+        if given && args.by != by {
+            let or_fuzz = if option == "--seed" { " or --fuzz" } else { "" };
+            return fail(&format!("{option} needs --by {}{or_fuzz}", by.name()));
         }
+    }
+    if let By::Explore | By::Vulkan = args.by {
+        return sampled::run(args);
     }
     match args.paths.as_slice() {
         [file] if args.expect.is_none() && file.is_file() => single(args, file),

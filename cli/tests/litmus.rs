@@ -41,6 +41,39 @@ fn a_directory_not_as_expected_exits_with_1() {
 }
 
 #[test]
+fn an_exploration_decides_what_is_one_dispatch() {
+    let output = litmus(&["tests/litmus", "--expect", "tests/litmus/expected.csv", "--by", "explore"]);
+    let printed = text(&output.stdout);
+    // Load buffering is not seen, and several dispatches and termination are refused: some is open.
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.starts_with("message-passing.litmus outcome chains 1 1 "), "{printed}");
+    let unseen: Vec<&str> = printed.lines().filter(|line| line.ends_with("UNSEEN")).collect();
+    assert!(matches!(unseen[..], [line] if line.starts_with("load-buffering.litmus outcome")), "{unseen:?}");
+    let total = printed.lines().last().expect("a total");
+    assert!(total.contains(" 96 shown,") && total.contains(" 0 contradicted, 0 failed"), "{total}");
+
+    let output = litmus(&["tests/litmus/load-buffering.litmus", "--by", "explore"]);
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    for line in [
+        "the memory of check mode: 5 executions",
+        "exists (P0:r0 == 1 /\\ P1:r0 == 1): no, in none of 5 executions",
+        "race-free: yes, no race in 5 executions",
+        "against the axioms: 3 of 4 allowed outcomes seen",
+        "complete: true",
+    ] {
+        assert!(printed.lines().any(|printed| printed == line), "{line}\n{printed}");
+    }
+    let output = litmus(&["tests/litmus/load-buffering.litmus", "--by", "explore", "--executions", "2"]);
+    let printed = text(&output.stdout);
+    assert!(printed.contains("  not all of them: executions\n"), "{printed}");
+    assert!(
+        printed.contains(": not seen in 2 executions, which does not say that it is forbidden"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn expectations_with_errors_name_the_place() {
     let directory = tempfile::tempdir().expect("a directory");
     let csv = directory.path().join("expected.csv");

@@ -1,21 +1,24 @@
-//! `pellucid litmus --by vulkan`: what runs through a driver show.
+//! `pellucid litmus --by vulkan` and `--by explore`: what runs of tests as shaders show.
 //!
 //! A run can show that a state is reachable or that there is a race; no number of runs shows that there is
-//! none. So a line's answer is 1 or 0 where a run decides it, and `not-seen(N)` where none of the N runs that
-//! count does. Behind the line stands `UNEXPECTED` where a run contradicts what was expected, `FORBIDDEN`
-//! where it contradicts the axioms, `UNSEEN` where a run was expected that none was.
+//! none, unless they are all executions that there are. So a line's answer is 1 or 0 where a run or an
+//! exploration that is complete decides it, and `not-seen(N)` where none of the N runs that count does.
+//! Behind the line stands `UNEXPECTED` where a run contradicts what was expected, `FORBIDDEN` where it
+//! contradicts the axioms, `UNSEEN` where a run was expected that none was.
 //!
 //! Exit status: 1 where something was contradicted, or did not work; otherwise 3 where something expected was
 //! not seen, or a test has no counterpart in Vulkan; otherwise 0.
 
 use super::{LitmusArgs, Questions, SEED, fail, questions};
 use crate::vulkan::answer::{AgainstAxioms, Answer, Verdict};
+use crate::vulkan::explored;
 use crate::vulkan::report::SampleReport;
 use crate::vulkan::sample::{NoSample, Sample, Sampling, Target, sample};
+use pellucid_memory::explore::Bounds;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::expect::Expectation;
 use pellucid_memory::litmus::program::Program;
-use pellucid_memory::litmus::run;
+use pellucid_memory::litmus::run::{self, By};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,29 +35,77 @@ const OPEN: u8 = 3;
 /// Why a `.test` file is refused.
 const EXECUTIONS: &str = "of a .test file (it asserts executions, not programs)";
 
-/// Runs the command.
-pub(super) fn run(args: &LitmusArgs) -> ExitCode {
-    if let Some(what) = not_for_samples(args) {
-        return fail(&format!("not implemented in Pellucid: litmus --by vulkan {what}"));
+/// Where runs come from.
+enum Source {
+    /// Samples of what a driver does, in processes of their own.
+    Driver(Sampling),
+    /// The memory of check mode, in this process.
+    Exploration(Bounds),
+}
+
+impl Source {
+    fn new(args: &LitmusArgs) -> anyhow::Result<Source> {
+        if args.by == By::Explore {
+            let usual = Bounds::default();
+            return Ok(Source::Exploration(Bounds {
+                executions: args.executions.unwrap_or(usual.executions),
+                steps: args.steps.unwrap_or(usual.steps),
+            }));
+        }
+        Ok(Source::Driver(Sampling {
+            target: Target::find(args.driver.as_deref())?,
+            runs: args.runs.unwrap_or(RUNS),
+            seed: args.seed.unwrap_or(SEED),
+            chains: args.model == "chains",
+            threads: args.workers(),
+        }))
     }
-    let target = match Target::find(args.driver.as_deref()) {
-        Ok(target) => target,
-        Err(error) => return fail(&format!("{error:#}")),
-    };
-    let sampling = Sampling {
-        target,
-        runs: args.runs.unwrap_or(RUNS),
-        seed: args.seed.unwrap_or(SEED),
-        chains: args.model == "chains",
-        threads: args.workers(),
-    };
-    match args.paths.as_slice() {
-        [file] if args.expect.is_none() && file.is_file() => single(args, file, &sampling),
-        _ => directory(args, sampling),
+
+    /// With one thread for each test.
+    fn of_many(self) -> Source {
+        match self {
+            Source::Driver(sampling) => Source::Driver(Sampling { threads: 1, ..sampling }),
+            exploration => exploration,
+        }
+    }
+
+    fn sample(&self, file: &Path, program: &Program, chains: bool) -> Result<Sample, NoSample> {
+        match self {
+            Source::Driver(sampling) => sample(file, program, &Sampling { chains, ..sampling.clone() }),
+            Source::Exploration(bounds) => explored::sample(program, chains, *bounds),
+        }
+    }
+
+    /// What `tests` tests were run as.
+    fn text(&self, tests: usize) -> String {
+        match self {
+            Source::Driver(sampling) => format!("{tests} samples of {} runs", sampling.runs),
+            Source::Exploration(_) => format!("{tests} explorations"),
+        }
     }
 }
 
-/// Options that runs through a driver have no answer to.
+/// Something that is refused by name.
+fn refused(args: &LitmusArgs, what: &str) -> String {
+    format!("not implemented in Pellucid: litmus --by {} {what}", args.by.name())
+}
+
+/// Runs the command.
+pub(super) fn run(args: &LitmusArgs) -> ExitCode {
+    if let Some(what) = not_for_samples(args) {
+        return fail(&refused(args, what));
+    }
+    let source = match Source::new(args) {
+        Ok(source) => source,
+        Err(error) => return fail(&format!("{error:#}")),
+    };
+    match args.paths.as_slice() {
+        [file] if args.expect.is_none() && file.is_file() => single(args, file, &source),
+        _ => directory(args, source),
+    }
+}
+
+/// Options that runs of shaders have no answer to.
 fn not_for_samples(args: &LitmusArgs) -> Option<&'static str> {
     if args.progress.is_some() {
         Some("of termination: runs that end say nothing about those that do not")
@@ -71,20 +122,19 @@ fn not_for_samples(args: &LitmusArgs) -> Option<&'static str> {
     }
 }
 
-fn single(args: &LitmusArgs, file: &Path, sampling: &Sampling) -> ExitCode {
+fn single(args: &LitmusArgs, file: &Path, source: &Source) -> ExitCode {
     let program = match run::load(file) {
         Ok(Test::Herd(program)) => program,
         Ok(Test::Khronos(_)) => {
-            return fail(&format!(
-                "{}: not implemented in Pellucid: litmus --by vulkan {EXECUTIONS}",
-                file.display()
-            ));
+            return fail(&format!("{}: {}", file.display(), refused(args, EXECUTIONS)));
         }
         Err(error) => return fail(&error),
     };
-    let seen = match sample(file, &program, sampling) {
+    let seen = match source.sample(file, &program, args.model == "chains") {
         Ok(seen) => seen,
-        Err(error @ NoSample::Refused(_)) => return fail(&format!("{}: {error}", file.display())),
+        Err(NoSample::Refused(what)) => {
+            return fail(&format!("{}: {}", file.display(), refused(args, &what.0)));
+        }
         Err(error) => {
             eprintln!("pellucid: {}: {error}", file.display());
             return ExitCode::FAILURE;
@@ -101,7 +151,7 @@ fn single(args: &LitmusArgs, file: &Path, sampling: &Sampling) -> ExitCode {
 /// What there is about one test under one model.
 type Sampled = Result<(Sample, AgainstAxioms), NoSample>;
 
-fn directory(args: &LitmusArgs, sampling: Sampling) -> ExitCode {
+fn directory(args: &LitmusArgs, source: Source) -> ExitCode {
     let start = Instant::now();
     let Questions { tests, rows } = match questions(args) {
         Ok(questions) => questions,
@@ -113,7 +163,8 @@ fn directory(args: &LitmusArgs, sampling: Sampling) -> ExitCode {
             jobs.insert((row.file.as_path(), row.chains), program);
         }
     }
-    let samples = sample_all(args, &jobs, &Sampling { threads: 1, ..sampling });
+    let source = source.of_many();
+    let samples = sample_all(args, &jobs, &source);
     let mut total = Total::default();
     for row in &rows {
         let line = match tests.get(&row.file) {
@@ -126,11 +177,11 @@ fn directory(args: &LitmusArgs, sampling: Sampling) -> ExitCode {
             None => Line::failed("not loaded"),
         };
         total.add(&line);
-        println!("{}", line.text(row));
+        println!("{}", line.text(args, row));
     }
     println!(
         "pellucid: {}, {:.2} s",
-        total.text(rows.len(), jobs.len(), sampling.runs),
+        total.text(rows.len(), &source.text(jobs.len())),
         start.elapsed().as_secs_f64()
     );
     total.status()
@@ -139,7 +190,7 @@ fn directory(args: &LitmusArgs, sampling: Sampling) -> ExitCode {
 fn sample_all<'a>(
     args: &LitmusArgs,
     jobs: &BTreeMap<(&'a Path, bool), &Program>,
-    sampling: &Sampling,
+    source: &Source,
 ) -> BTreeMap<(&'a Path, bool), (Sampled, Duration)> {
     let list: Vec<_> = jobs.iter().collect();
     let next = AtomicUsize::new(0);
@@ -151,11 +202,10 @@ fn sample_all<'a>(
                     let start = Instant::now();
                     let mut settings = args.settings();
                     settings.options.chains = chains;
-                    let sampled =
-                        sample(file, program, &Sampling { chains, ..sampling.clone() }).map(|seen| {
-                            let axioms = AgainstAxioms::new(program, &settings, &seen);
-                            (seen, axioms)
-                        });
+                    let sampled = source.sample(file, program, chains).map(|seen| {
+                        let axioms = AgainstAxioms::new(program, &settings, &seen);
+                        (seen, axioms)
+                    });
                     let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                     done.insert((file, chains), (sampled, start.elapsed()));
                 }
@@ -206,12 +256,12 @@ impl Line {
     }
 
     /// `file property model expected got ms`, and what is to be noticed.
-    fn text(&self, row: &Expectation) -> String {
+    fn text(&self, args: &LitmusArgs, row: &Expectation) -> String {
         let bit = |answer: bool| if answer { "1" } else { "0" };
         let (got, mark) = match &self.got {
             Got::Answer { answer, verdict, forbidden } => {
                 let got = match answer {
-                    Answer::Seen { holds, .. } => bit(*holds).to_owned(),
+                    Answer::Seen { holds, .. } | Answer::Exhausted { holds, .. } => bit(*holds).to_owned(),
                     Answer::NotSeen { runs, .. } => format!("not-seen({runs})"),
                 };
                 let mark = match (verdict, forbidden) {
@@ -222,9 +272,7 @@ impl Line {
                 };
                 (got, mark)
             }
-            Got::Refused(why) => {
-                (format!("refused(not implemented in Pellucid: litmus --by vulkan {why})"), "")
-            }
+            Got::Refused(why) => (format!("refused({})", refused(args, why)), ""),
             Got::Failed(why) => (format!("error({why})"), " UNEXPECTED"),
         };
         format!(
@@ -265,9 +313,9 @@ impl Total {
         *slot += 1;
     }
 
-    fn text(&self, answers: usize, tests: usize, runs: u64) -> String {
+    fn text(&self, answers: usize, runs: &str) -> String {
         format!(
-            "{answers} answers from {tests} samples of {runs} runs: {} shown, {} without a run against them, {} expected and not seen, {} refused, {} contradicted, {} failed",
+            "{answers} answers from {runs}: {} shown, {} without a run against them, {} expected and not seen, {} refused, {} contradicted, {} failed",
             self.shown, self.not_refuted, self.unseen, self.refused, self.contradicted, self.failed
         )
     }

@@ -21,6 +21,13 @@ pub enum Answer {
         /// Among those that count.
         runs: u64,
     },
+    /// Decided, as far as execution in program order goes: all executions that there are show no opposite.
+    Exhausted {
+        /// The answer.
+        holds: bool,
+        /// The executions that count.
+        runs: u64,
+    },
     /// Undecided: no run shows what would decide it.
     NotSeen {
         /// The answer that a run would have given.
@@ -31,11 +38,12 @@ pub enum Answer {
 }
 
 impl Answer {
-    fn of(runs: u64, counted: u64, sought: bool) -> Answer {
-        if runs > 0 {
-            Answer::Seen { holds: sought, runs }
-        } else {
-            Answer::NotSeen { sought, runs: counted }
+    fn of(runs: u64, sample: &Sample, exhaustive: bool, sought: bool) -> Answer {
+        let counted = sample.counted();
+        match runs {
+            0 if exhaustive => Answer::Exhausted { holds: !sought, runs: counted },
+            0 => Answer::NotSeen { sought, runs: counted },
+            runs => Answer::Seen { holds: sought, runs },
         }
     }
 
@@ -47,7 +55,7 @@ impl Answer {
                 None => Err(run::RunError::NoQuestion.to_string()),
             },
             Property::RaceFree => match sample.racy {
-                Some(racy) => Ok(Answer::of(racy, sample.counted(), false)),
+                Some(racy) => Ok(Answer::of(racy, sample, sample.all_races, false)),
                 None => Err("of race-free: this driver tells no races".to_owned()),
             },
             other => Err(format!("of {other}: runs that end say nothing about those that do not")),
@@ -64,13 +72,13 @@ impl Answer {
             condition.evaluate(&value) == Some(wanted)
         };
         let runs = sample.seen.iter().filter(|(state, _)| decides(state)).map(|(_, (runs, _))| runs).sum();
-        Answer::of(runs, sample.counted(), question.answer(true))
+        Answer::of(runs, sample, sample.all_states, question.answer(true))
     }
 
     /// The answer as far as it is one.
     pub fn holds(self) -> Option<bool> {
         match self {
-            Answer::Seen { holds, .. } => Some(holds),
+            Answer::Seen { holds, .. } | Answer::Exhausted { holds, .. } => Some(holds),
             Answer::NotSeen { .. } => None,
         }
     }
@@ -95,9 +103,14 @@ impl Verdict {
     /// The verdict on an answer.
     pub fn of(answer: Answer, expected: Option<bool>) -> Verdict {
         match (answer, expected) {
-            (Answer::Seen { .. }, None) => Verdict::Shown,
+            (Answer::Seen { .. } | Answer::Exhausted { .. }, None) => Verdict::Shown,
             (Answer::NotSeen { .. }, None) => Verdict::Open,
-            (Answer::Seen { holds, .. }, Some(expected)) if holds == expected => Verdict::Shown,
+            (Answer::Seen { holds, .. } | Answer::Exhausted { holds, .. }, Some(expected))
+                if holds == expected =>
+            {
+                Verdict::Shown
+            }
+            (Answer::Exhausted { .. }, Some(_)) => Verdict::Unseen,
             (Answer::Seen { .. }, Some(_)) => Verdict::Contradicted,
             (Answer::NotSeen { sought, .. }, Some(expected)) if sought == expected => Verdict::Unseen,
             (Answer::NotSeen { .. }, Some(_)) => Verdict::NotRefuted,
@@ -209,6 +222,10 @@ mod tests {
             (not_seen(false), Some(false), Verdict::Unseen),
             (not_seen(false), Some(true), Verdict::NotRefuted),
             (not_seen(true), None, Verdict::Open),
+            // An exhaustive exploration: load buffering may be what it does not see.
+            (Answer::Exhausted { holds: false, runs: 9 }, Some(false), Verdict::Shown),
+            (Answer::Exhausted { holds: false, runs: 9 }, Some(true), Verdict::Unseen),
+            (Answer::Exhausted { holds: true, runs: 9 }, None, Verdict::Shown),
         ] {
             assert_eq!(Verdict::of(answer, expected), verdict, "{answer:?} {expected:?}");
         }

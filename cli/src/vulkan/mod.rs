@@ -8,15 +8,18 @@
 //! - [`batch`]: some runs in a process of their own, which the command starts: options of the driver are
 //!   those of a process, and what happens to one test does not happen to the others;
 //! - [`sample`]: all runs of a test, counted;
+//! - [`explored`]: every execution instead, in this process, for `--by explore`;
 //! - [`answer`]: what a sample says, and what it does not;
 //! - [`report`]: that for people and programs.
 //!
-//! A sample shows what was seen. It never shows that something cannot be seen.
+//! A sample shows what was seen. It never shows that something cannot be seen; an exploration that hit no
+//! bound shows that no execution in program order does.
 
 pub mod answer;
 pub mod batch;
 mod blocks;
 pub mod device;
+pub mod explored;
 mod instruction;
 pub mod layout;
 pub mod lines;
@@ -26,7 +29,7 @@ pub mod report;
 pub mod sample;
 mod shader;
 
-/// Why a test cannot run through Vulkan.
+/// Why a test cannot run as a shader: what follows `litmus --by vulkan` or `--by explore`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not implemented in Pellucid: litmus --by vulkan {0}")]
+#[error("{0}")]
 pub struct Refused(pub String);

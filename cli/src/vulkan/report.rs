@@ -3,11 +3,12 @@
 //! # The JSON
 //!
 //! One object, with the fields of [`pellucid_memory::litmus::report`] where they mean the same, `by` being
-//! `vulkan` and `complete` always false:
+//! `vulkan` or `explore`, and `complete` false of every sample:
 //!
 //! - `file`, `test`, `format`, `model`, `by`, `complete`: as there
-//! - `sample`: `device`, `seed`, `asked` and `runs` (that came to an end), `filtered` and `blocked` (runs
-//!   among them that do not count), `stopped` (why there are fewer runs than asked for, or null)
+//! - `sample`: `device`, `seed`, `asked` and `runs` (that came to an end; of an exploration: executions, and
+//!   at most how many), `filtered` and `blocked` (runs among them that do not count), `stopped` (why there
+//!   are fewer runs than asked for, or which bounds an exploration hit; or null)
 //! - `question`: `text`; `holds`: an answer that a run shows, null if none does; `runs` that show it
 //! - `outcomes`: the final states that were seen, as there
 //! - `seen`: for each of them `state`, `runs`, `first` (a run, from 0) and `allowed` by the axioms (null if
@@ -20,7 +21,7 @@
 use super::answer::{AgainstAxioms, Answer};
 use super::sample::Sample;
 use pellucid_memory::litmus::program::{Program, Question};
-use pellucid_memory::litmus::run::Settings;
+use pellucid_memory::litmus::run::{By, Settings};
 use pellucid_memory::litmus::text;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -30,6 +31,7 @@ pub struct SampleReport<'a> {
     file: String,
     program: &'a Program,
     chains: bool,
+    by: By,
     sample: &'a Sample,
     question: Option<(String, Answer)>,
     axioms: AgainstAxioms,
@@ -56,6 +58,7 @@ impl<'a> SampleReport<'a> {
             file: file.to_owned(),
             program,
             chains: settings.options.chains,
+            by: settings.by,
             sample,
             question,
             axioms: AgainstAxioms::new(program, settings, sample),
@@ -65,6 +68,31 @@ impl<'a> SampleReport<'a> {
     /// Whether the driver did something that the axioms forbid.
     pub fn contradicts(&self) -> bool {
         self.axioms.contradicts()
+    }
+
+    /// What one run is called.
+    fn run(&self) -> &'static str {
+        if self.by == By::Explore { "execution" } else { "run" }
+    }
+
+    /// So many runs.
+    fn runs(&self, count: u64) -> String {
+        format!("{count} {}{}", self.run(), if count == 1 { "" } else { "s" })
+    }
+
+    fn question_words(&self, answer: Answer) -> String {
+        match answer {
+            Answer::Exhausted { holds: true, runs } => format!("yes, in each of {}", self.runs(runs)),
+            Answer::Exhausted { holds: false, runs } => format!("no, in none of {}", self.runs(runs)),
+            Answer::Seen { holds: true, runs } => format!("yes, seen in {}", self.runs(runs)),
+            Answer::Seen { holds: false, runs } => format!("no, {} show the opposite", self.runs(runs)),
+            Answer::NotSeen { sought: true, runs } => {
+                format!("not seen in {}, which does not say that it is forbidden", self.runs(runs))
+            }
+            Answer::NotSeen { sought: false, runs } => {
+                format!("nothing against it in {}, which does not prove it", self.runs(runs))
+            }
+        }
     }
 
     fn model(&self) -> &'static str {
@@ -100,8 +128,8 @@ impl<'a> SampleReport<'a> {
             "test": self.program.name,
             "format": "herd",
             "model": self.model(),
-            "by": "vulkan",
-            "complete": false,
+            "by": self.by.name(),
+            "complete": sample.all_states,
             "sample": {
                 "device": sample.device,
                 "seed": sample.seed,
@@ -128,7 +156,7 @@ impl<'a> SampleReport<'a> {
         if let Some((text, answer)) = &self.question {
             let runs = match answer {
                 Answer::Seen { runs, .. } => *runs,
-                Answer::NotSeen { .. } => 0,
+                Answer::Exhausted { .. } | Answer::NotSeen { .. } => 0,
             };
             report["question"] = json!({ "text": text, "holds": answer.holds(), "runs": runs });
         }
@@ -139,22 +167,30 @@ impl<'a> SampleReport<'a> {
     pub fn text(&self) -> String {
         let sample = self.sample;
         let mut text = String::new();
-        let _ = writeln!(text, "test {} ({}, by vulkan)", self.program.name, self.model());
-        let _ = writeln!(text, "{}: {} runs, seed {}", sample.device, sample.runs, sample.seed);
+        let run = self.run();
+        let _ = writeln!(text, "test {} ({}, by {})", self.program.name, self.model(), self.by.name());
+        let _ = match self.by {
+            By::Explore => writeln!(text, "{}: {}", sample.device, self.runs(sample.runs)),
+            _ => writeln!(text, "{}: {} runs, seed {}", sample.device, sample.runs, sample.seed),
+        };
         if let Some(why) = &sample.stopped {
-            let _ = writeln!(text, "  {} were asked for: {why}", sample.asked);
+            let _ = match self.by {
+                By::Explore => writeln!(text, "  not all of them: {why}"),
+                _ => writeln!(text, "  {} were asked for: {why}", sample.asked),
+            };
         }
-        for (runs, why) in [
+        for (left_out, why) in [
             (sample.filtered, "that the filter leaves out"),
             (sample.blocked, "in which a thread of the test would wait for ever at a control barrier"),
         ] {
-            if runs > 0 {
-                let _ = writeln!(text, "  not counted: {runs} {why}");
+            if left_out > 0 {
+                let _ = writeln!(text, "  not counted: {left_out} {why}");
             }
         }
         let _ = writeln!(text, "outcomes seen: {}", sample.seen.len());
-        for (state, (runs, first)) in &sample.seen {
-            let _ = write!(text, "  {}  in {runs} runs, first in run {first}", self.state_line(state));
+        for (state, (count, first)) in &sample.seen {
+            let (state_line, runs) = (self.state_line(state), self.runs(*count));
+            let _ = write!(text, "  {state_line}  in {runs}, first in {run} {first}");
             let mark = match self.axioms.allows(state) {
                 Some(true) => "",
                 Some(false) => "  FORBIDDEN by the axioms",
@@ -163,26 +199,33 @@ impl<'a> SampleReport<'a> {
             let _ = writeln!(text, "{mark}");
         }
         if let Some((question, answer)) = &self.question {
-            let _ = writeln!(text, "{question}: {}", question_words(*answer));
+            let _ = writeln!(text, "{question}: {}", self.question_words(*answer));
         }
         match (sample.racy, &sample.race) {
             (None, _) => {
                 let _ = writeln!(text, "race-free: this driver tells no races");
             }
             (Some(racy), Some(race)) => {
-                let _ = writeln!(text, "race-free: no: a race in {racy} runs, first in run {}", race.run);
+                let (runs, first) = (self.runs(racy), race.run);
+                let _ = writeln!(text, "race-free: no: a race in {runs}, first in {run} {first}");
                 let _ = writeln!(text, "  {}: {}", race.id, race.title);
                 for access in &race.accesses {
                     let _ = writeln!(text, "    {access}");
                 }
             }
             (Some(_), None) => {
-                let counted = sample.counted();
-                let _ = writeln!(text, "race-free: no race found in {counted} runs, which does not prove it");
+                let runs = self.runs(sample.counted());
+                let _ = match sample.all_races {
+                    true => writeln!(text, "race-free: yes, no race in {runs}"),
+                    false => writeln!(text, "race-free: no race found in {runs}, which does not prove it"),
+                };
             }
         }
         text.push_str(&self.axioms_text());
-        let _ = writeln!(text, "complete: false, as of any sample");
+        let _ = match self.by {
+            By::Explore => writeln!(text, "complete: {}", sample.all_states),
+            _ => writeln!(text, "complete: false, as of any sample"),
+        };
         text
     }
 
@@ -215,18 +258,5 @@ impl<'a> SampleReport<'a> {
             }
         }
         text
-    }
-}
-
-fn question_words(answer: Answer) -> String {
-    match answer {
-        Answer::Seen { holds: true, runs } => format!("yes, seen in {runs} runs"),
-        Answer::Seen { holds: false, runs } => format!("no, {runs} runs show the opposite"),
-        Answer::NotSeen { sought: true, runs } => {
-            format!("not seen in {runs} runs, which does not say that it is forbidden")
-        }
-        Answer::NotSeen { sought: false, runs } => {
-            format!("nothing against it in {runs} runs, which does not prove it")
-        }
     }
 }

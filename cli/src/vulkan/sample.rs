@@ -101,8 +101,12 @@ pub struct Sample {
     pub racy: Option<u64>,
     /// The first race.
     pub race: Option<Race>,
-    /// Why there are fewer runs than were asked for.
+    /// Why there are fewer runs than were asked for; of an exploration, which bounds it hit.
     pub stopped: Option<String>,
+    /// The runs have every final state of an execution in program order.
+    pub all_states: bool,
+    /// The runs have a race if any execution in program order has.
+    pub all_races: bool,
 }
 
 impl Sample {

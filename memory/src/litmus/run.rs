@@ -21,6 +21,8 @@ pub enum By {
     Axioms,
     /// Explored on the machine: schedules and reads-from choices over store histories.
     Machine,
+    /// Lowered to SPIR-V and explored on the memory of check mode: every execution of one dispatch.
+    Explore,
     /// Lowered to SPIR-V and dispatched through Vulkan.
     Vulkan,
 }
@@ -31,6 +33,7 @@ impl By {
         match self {
             By::Axioms => "axioms",
             By::Machine => "machine",
+            By::Explore => "explore",
             By::Vulkan => "vulkan",
         }
     }
@@ -40,10 +43,12 @@ impl FromStr for By {
     type Err = String;
 
     fn from_str(name: &str) -> Result<By, String> {
-        [By::Axioms, By::Machine, By::Vulkan]
+        [By::Axioms, By::Machine, By::Explore, By::Vulkan]
             .into_iter()
             .find(|by| by.name() == name)
-            .ok_or_else(|| format!("a test is not run by `{name}`; the ways are axioms, machine, vulkan"))
+            .ok_or_else(|| {
+                format!("a test is not run by `{name}`; the ways are axioms, machine, explore, vulkan")
+            })
     }
 }
 
@@ -101,7 +106,7 @@ pub struct Settings {
     pub read_modify_write: Option<ReadModifyWrite>,
     /// Bounds of the search.
     pub limits: Limits,
-    /// The axioms, the machine, or shaders on a Vulkan device.
+    /// The axioms, the machine, shaders on check mode's memory, or shaders on a Vulkan device.
     pub by: By,
 }
 
@@ -167,8 +172,8 @@ pub enum RunError {
 /// Decides one property of one test.
 pub fn run(test: &Test, property: Property, settings: &Settings) -> Result<Answer, RunError> {
     let options = settings.options(test);
-    if settings.by == By::Vulkan {
-        return Err(RunError::NotImplemented("litmus --by vulkan".to_owned()));
+    if let By::Explore | By::Vulkan = settings.by {
+        return Err(RunError::NotImplemented(format!("litmus --by {} in this place", settings.by.name())));
     }
     let machine = settings.by == By::Machine;
     let program = match test {
