@@ -7,7 +7,7 @@
 
 use super::context::Context;
 use super::limits::Limits;
-use super::plain::WorkgroupQueue;
+use super::shared::WorkgroupQueue;
 use super::waiting;
 use super::workgroup::{Running, Worker};
 use pellucid_memory::plain::PlainMemory;
@@ -115,7 +115,8 @@ impl<'a> HostThread<'a> {
             return Ok(());
         }
         let waiting = self.waiting.iter().flat_map(|(running, _)| running.waiting(self.context));
-        let Some(waiting) = crowd.waits(self.number, waiting.collect()) else { return Ok(()) };
+        let Some(mut waiting) = crowd.waits(self.number, waiting.collect()) else { return Ok(()) };
+        waiting.sort_by_key(|wait| (wait.unit.workgroup, wait.unit.subgroup, wait.unit.strand));
         let first = waiting.first().map_or(0, |wait| wait.unit.workgroup);
         self.waiting.clear();
         Err((first, waiting::watchdog(self.context, &waiting, self.queue.left())))

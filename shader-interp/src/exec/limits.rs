@@ -1,12 +1,9 @@
 //! What ends a dispatch early, in either executor: the watchdog, the host, and another thread's trap.
 
-use super::turns::Crowd;
+use super::shared::{Crowd, Traps};
+use super::waiting::Waiting;
 use pellucid_memory::system::Trap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-/// Back-edges of a subgroup after which it is stopped though its workgroup comes before one that has trapped:
-/// it may wait for that one.
-const AFTER_TRAP: u64 = 1 << 22;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What ends a dispatch early.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,11 +14,10 @@ pub(crate) struct Limits<'a> {
     pub spins: Option<u64>,
     /// The host wants it to stop.
     pub stop: Option<&'a AtomicBool>,
-    /// The lowest number of a workgroup that has trapped, and of one that the watchdog has ended: later ones
-    /// stop, earlier ones may trap, too.
-    pub trapped: Option<&'a [AtomicU32; 2]>,
+    /// What has trapped so far.
+    pub traps: Option<&'a Traps>,
     /// The host threads whose strands all wait.
-    pub crowd: Option<&'a Crowd>,
+    pub crowd: Option<&'a Crowd<Waiting>>,
 }
 
 impl Limits<'_> {
@@ -34,9 +30,7 @@ impl Limits<'_> {
             return Err(Trap::Watchdog(Vec::new()));
         }
         self.check_stop()?;
-        let Some(trapped) = self.trapped else { return Ok(()) };
-        let [trapped, ended] = trapped.each_ref().map(|lowest| lowest.load(Ordering::Relaxed));
-        if trapped.min(ended) < workgroup || (trapped != u32::MAX && back_edges >= AFTER_TRAP) {
+        if self.traps.is_some_and(|traps| traps.stop(workgroup, back_edges)) {
             return Err(Trap::Stopped("another workgroup has trapped".into()));
         }
         Ok(())

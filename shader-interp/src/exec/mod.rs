@@ -24,6 +24,7 @@ pub mod progress;
 #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 pub(crate) mod run;
 mod scheduler;
+mod shared;
 mod spin;
 pub mod step;
 pub(crate) mod strand;
@@ -31,3 +32,9 @@ pub(crate) mod target;
 mod turns;
 pub mod waiting;
 mod workgroup;
+
+/// What [`shared`] is made of: its tests run under a scheduler that tries interleavings.
+mod sync {
+    pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub use std::sync::{Mutex, MutexGuard};
+}

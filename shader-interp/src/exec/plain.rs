@@ -1,16 +1,15 @@
 //! Dispatches over flat memory: workgroups in chunks on host threads.
 
 use super::context::Context;
-use super::host_thread::{HostThread, Trapped};
+use super::host_thread::HostThread;
 use super::limits::Limits;
 use super::prints::PrintLog;
-use super::turns::Crowd;
+use super::shared::{Crowd, Traps, WorkgroupQueue};
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use crate::tier::Tier;
 use pellucid_memory::system::Trap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How a dispatch runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,19 +28,6 @@ pub struct PlainOptions<'a> {
     pub prints: Option<&'a PrintLog>,
     /// Which tier runs the program.
     pub tier: Tier,
-}
-
-/// The workgroups of a dispatch, which its host threads begin in order.
-pub(crate) struct WorkgroupQueue {
-    total: u64,
-    next: AtomicU64,
-}
-
-impl WorkgroupQueue {
-    /// Workgroups that no thread has begun.
-    pub fn left(&self) -> u64 {
-        self.total.saturating_sub(self.next.load(Ordering::Relaxed))
-    }
 }
 
 /// Instructions (estimated) below which a dispatch runs on the calling thread.
@@ -70,51 +56,36 @@ pub fn dispatch(
     if total == 0 {
         return Ok(());
     }
-    let trapped = [AtomicU32::new(u32::MAX), AtomicU32::new(u32::MAX)];
     let loops = program.back_edges.len() as u64;
     let work =
         total * u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
     let pool = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD);
     let threads = pool.map_or(1, |pool| (pool.current_num_threads() as u64).min(total));
     let chunk = (total / (threads * 16)).clamp(1, 256);
-    let crowd = Crowd::new(threads as usize);
+    let (traps, crowd) = (Traps::new(), Crowd::new(threads as usize));
     let &PlainOptions { watchdog, spins, stop, .. } = options;
-    let limits = Limits { watchdog, spins, stop, trapped: Some(&trapped), crowd: Some(&crowd) };
-    let queue = WorkgroupQueue { total, next: AtomicU64::new(0) };
+    let limits = Limits { watchdog, spins, stop, traps: Some(&traps), crowd: Some(&crowd) };
+    let queue = WorkgroupQueue::new(total, chunk);
     let numbers = AtomicUsize::new(0);
-    let told: Mutex<Option<Trapped>> = Mutex::new(None);
-    let tell = |(workgroup, trap): Trapped| {
-        if let Some(lowest) = trapped.get(rank(&trap)) {
-            lowest.fetch_min(workgroup, Ordering::Relaxed);
-        }
-        let mut told = told.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if told.as_ref().is_none_or(|(other, known)| (rank(&trap), workgroup) < (rank(known), *other)) {
-            *told = Some((workgroup, trap));
-        }
-    };
     let work = || {
         // One thread alone has nobody to tell: small dispatches do without locked instructions.
         let number = if threads > 1 { numbers.fetch_add(1, Ordering::Relaxed) } else { 0 };
         let mut thread = HostThread::new(&context, &limits, number, &queue);
-        loop {
-            let start = queue.next.fetch_add(chunk, Ordering::Relaxed);
-            if start >= total {
-                break;
-            }
+        while let Some(workgroups) = queue.take() {
             if let Err(stop) = limits.check_stop() {
-                tell((start as u32, stop));
+                traps.tell((workgroups.start, stop));
                 break;
             }
-            for workgroup in start as u32..(start + chunk).min(total) as u32 {
-                if trapped.iter().any(|lowest| lowest.load(Ordering::Relaxed) < workgroup) {
+            for workgroup in workgroups {
+                if traps.precede(workgroup) {
                     break;
                 }
-                thread.begin(workgroup).unwrap_or_else(&tell);
+                thread.begin(workgroup).unwrap_or_else(|trapped| traps.tell(trapped));
             }
         }
         // Those that had their turn, each to its end or trap.
         while let Err(trapped) = thread.finish() {
-            tell(trapped);
+            traps.tell(trapped);
         }
         if threads > 1 {
             crowd.ends(number);
@@ -124,18 +95,5 @@ pub fn dispatch(
         None => work(),
         Some(pool) => pool.scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| work()))),
     }
-    match told.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        Some((_, trap)) => Err(trap),
-        None => Ok(()),
-    }
-}
-
-/// The least of several traps is told: a workgroup that waits for one that has trapped may be stopped, or run
-/// into the watchdog.
-fn rank(trap: &Trap) -> usize {
-    match trap {
-        Trap::Stopped(_) => 2,
-        Trap::Watchdog(_) => 1,
-        _ => 0,
-    }
+    traps.into_told().map_or(Ok(()), Err)
 }

@@ -19,15 +19,13 @@ use super::context::Context;
 use super::granularity::visible;
 use super::run::{Control, run_one};
 use super::strand::{Step, Strand};
-use super::waiting::{self, Operand, Waiting};
+use super::waiting::{self, Operand};
 use crate::code::verify::reads_first;
 use crate::code::{Code, ElementIndex, Inst, Opcode, OperandKind, Space};
 use pellucid_memory::access::Site;
 use pellucid_memory::system::{Mask, MemorySystem, Trap};
 use rustc_hash::{FxHashMap, FxHasher};
-use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Instructions that a watch looks at, each half of them for one purpose.
 const WINDOW: u32 = 1 << 12;
@@ -347,82 +345,5 @@ impl Spinning {
         self.since += 1;
         self.looks += 1;
         self.looks >= LOOKS
-    }
-}
-
-/// The host threads that run workgroups of a dispatch in run mode, and which of them have found that nothing
-/// but waiting is left to do.
-#[derive(Debug, Default)]
-pub(crate) struct Crowd(Mutex<Members>);
-
-#[derive(Debug, Default)]
-struct Members {
-    running: usize,
-    /// Changes whenever a thread begins, ends, finds that all its strands wait, or that they do not any more.
-    state: u64,
-    waiting: BTreeMap<usize, Told>,
-}
-
-/// What a thread whose strands all wait has told.
-#[derive(Debug)]
-struct Told {
-    /// The state since which it looks at its strands again, and the one in which it has.
-    asked: u64,
-    seen: Option<u64>,
-    waiting: Vec<Waiting>,
-}
-
-impl Crowd {
-    /// Of this many host threads.
-    pub fn new(running: usize) -> Crowd {
-        Crowd(Mutex::new(Members { running, ..Members::default() }))
-    }
-
-    fn members(&self) -> MutexGuard<'_, Members> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// All strands of `thread` wait, as they were seen since the last call. What all threads wait for, if
-    /// they all do, and each has looked at its strands again since the last one said so; else it is to look
-    /// again.
-    pub fn waits(&self, thread: usize, waiting: Vec<Waiting>) -> Option<Vec<Waiting>> {
-        let mut members = self.members();
-        if !members.waiting.contains_key(&thread) {
-            members.state += 1;
-            let told = Told { asked: members.state, seen: None, waiting };
-            members.waiting.insert(thread, told);
-            return None;
-        }
-        let state = members.state;
-        let told = members.waiting.get_mut(&thread)?;
-        told.waiting = waiting;
-        if told.asked == state {
-            told.seen = Some(state);
-        }
-        told.asked = state;
-        let all = members.waiting.len() == members.running
-            && members.waiting.values().all(|told| told.seen == Some(state));
-        all.then(|| {
-            let mut all: Vec<Waiting> =
-                members.waiting.values().flat_map(|told| told.waiting.iter().copied()).collect();
-            all.sort_by_key(|wait| (wait.unit.workgroup, wait.unit.subgroup, wait.unit.strand));
-            all
-        })
-    }
-
-    /// A strand of `thread` does something else.
-    pub fn goes_on(&self, thread: usize) {
-        let mut members = self.members();
-        if members.waiting.remove(&thread).is_some() {
-            members.state += 1;
-        }
-    }
-
-    /// `thread` has nothing left to do.
-    pub fn ends(&self, thread: usize) {
-        let mut members = self.members();
-        members.waiting.remove(&thread);
-        members.running -= 1;
-        members.state += 1;
     }
 }
