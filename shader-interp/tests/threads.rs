@@ -1,5 +1,5 @@
-//! What the host threads of a dispatch share, under interleavings of a few threads: every workgroup runs once,
-//! the right trap is told, and nobody calls those stuck who are not.
+//! What the host threads of a dispatch share, under interleavings of a few threads: every workgroup runs
+//! once, the right trap is told, and nobody calls those stuck who are not.
 
 use pellucid_memory::system::Trap;
 use shuttle::sync::atomic::{AtomicBool, AtomicU32, Ordering};

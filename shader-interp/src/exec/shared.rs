@@ -1,5 +1,5 @@
-//! What the host threads of a dispatch in run mode share: the workgroups that are left, the traps of those that
-//! ran, and which threads do nothing but wait.
+//! What the host threads of a dispatch in run mode share: the workgroups that are left, the traps of those
+//! that ran, and which threads do nothing but wait.
 
 use super::sync::{AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use pellucid_memory::system::Trap;
@@ -123,8 +123,8 @@ impl<W: Copy> Crowd<W> {
     }
 
     /// All strands of `thread` wait, as they were seen since the last call. What all threads wait for, if
-    /// they all do, and each has looked at its strands again since the last one said so, thread by thread; else
-    /// it is to look again.
+    /// they all do, and each has looked at its strands again since the last one said so, thread by thread;
+    /// else it is to look again.
     pub fn waits(&self, thread: usize, waiting: Vec<W>) -> Option<Vec<W>> {
         let mut members = self.members();
         if !members.waiting.contains_key(&thread) {
