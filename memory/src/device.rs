@@ -170,16 +170,24 @@ impl Allocation {
         self.checked_view(|view, _| view.look()).unwrap_or(false) && self.kind == HostMemory::Coherent
     }
 
+    /// The next look takes in all that the host has ever written in `offset .. offset + size`, if the memory
+    /// is not coherent: system calls may write unnoticed.
+    pub fn look_at(&self, offset: u64, size: u64) {
+        let range = self.mapped_range(offset, size);
+        self.checked_view(|view, _| view.look_at(&range));
+    }
+
     /// The host goes on, and may write what it wrote before the last look again.
     pub fn expect_writes(&self) {
         self.checked_view(|view, _| view.expect_writes());
     }
 
     /// Takes note of what the host did in the pages that [`Allocation::look`] found. Of coherent memory the
-    /// device must not write any meanwhile. True if there is something for [`Allocation::host_accesses`].
-    pub fn note_host_accesses(&self) -> bool {
+    /// device must not write any meanwhile. `again`: the host may be just writing, and the next look takes in
+    /// these pages once more. True if there is something for [`Allocation::host_accesses`].
+    pub fn note_host_accesses(&self, again: bool) -> bool {
         let noted = |view: &mut View, unseen: &mut Spans| {
-            view.note(&self.device, unseen);
+            view.note(&self.device, unseen, again);
             view.has_noted()
         };
         self.checked_view(noted).unwrap_or(false)
@@ -236,7 +244,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.note(&self.device, unseen);
+            view.note(&self.device, unseen, false);
             view.flush(&self.device, &range, unseen)
         })
         .unwrap_or_default()
@@ -247,7 +255,7 @@ impl Allocation {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look();
-            view.note(&self.device, unseen);
+            view.note(&self.device, unseen, false);
             view.invalidate(&self.device, &range, unseen)
         })
         .unwrap_or_default()

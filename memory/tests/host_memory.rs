@@ -52,7 +52,7 @@ impl Mapped {
 
     fn writes(&self) -> Vec<Range<u64>> {
         self.memory.look();
-        self.memory.note_host_accesses();
+        self.memory.note_host_accesses(false);
         self.memory.host_accesses().writes
     }
 
@@ -141,7 +141,7 @@ fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
         let m = Mapped::new(kind);
         let reads = || {
             m.memory.look();
-            m.memory.note_host_accesses();
+            m.memory.note_host_accesses(false);
             m.memory.host_accesses().reads
         };
         m.device_writes(100, &[1; 9000]);
@@ -176,7 +176,7 @@ fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
         let m = Mapped::new(kind);
         let reads = || {
             m.memory.look();
-            m.memory.note_host_accesses();
+            m.memory.note_host_accesses(false);
             m.memory.host_accesses().reads
         };
         let page = [(4096..8192, unseen)];
@@ -206,7 +206,7 @@ fn pages_that_are_expected_to_be_written_count_as_what_is_done_to_them() {
         let m = Mapped::new(kind);
         let accesses = || {
             m.memory.look();
-            m.memory.note_host_accesses();
+            m.memory.note_host_accesses(false);
             let accesses = m.memory.host_accesses();
             (accesses.writes, accesses.reads)
         };

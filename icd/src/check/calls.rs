@@ -18,10 +18,10 @@ use std::sync::Arc;
 /// so it does not matter how far it was when the host did it. `call` is the call that is made, if any is.
 fn judge(device: &Device, call: Option<&'static str>) {
     let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return };
-    if device.alive().is_ok() && host.look() && call.is_some() {
+    if device.alive().is_ok() && host.look(false) && call.is_some() {
         settle_all(device);
         if device.alive().is_ok() {
-            host.look();
+            host.look(false);
         }
     }
     host.judge(hazards);
@@ -84,7 +84,7 @@ pub fn tell(device: &Device) {
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
 pub fn before_work(device: &Device) {
     if let Some(host) = device.host.as_ref().filter(|_| device.alive().is_ok()) {
-        host.look();
+        host.look(true);
     }
 }
 

@@ -158,12 +158,13 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.expect_writes());
     }
 
-    /// Looks at what the host did since the last look. True if there is something to be judged.
-    pub fn look(&self) -> bool {
+    /// Looks at what the host did since the last look. `again`: it may be just doing it, and the next look
+    /// takes in the same pages. True if there is something to be judged.
+    pub fn look(&self, again: bool) -> bool {
         let memories = self.all();
         // All are looked at.
         let written = memories.iter().filter(|memory| memory.bytes.look()).count();
-        let note = || memories.iter().filter(|memory| memory.bytes.note_host_accesses()).count() > 0;
+        let note = || memories.iter().filter(|memory| memory.bytes.note_host_accesses(again)).count() > 0;
         if written > 0 { self.at_rest(note) } else { note() }
     }
 

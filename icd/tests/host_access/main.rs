@@ -37,6 +37,7 @@ const PAIRS: &[Pair] = &[
     ("persistent_mapping", pairs::persistent_mapping, "host-not-flushed"),
     ("invalidate", pairs::invalidate, "host-not-invalidated"),
     ("invalidate_before_the_wait", pairs::invalidate_before_the_wait, "host-not-invalidated"),
+    ("locked_memory", pairs::locked_memory, "host-not-invalidated"),
     ("invalidate_of_half", pairs::invalidate_of_half, "host-not-invalidated"),
     ("shared_atom", pairs::shared_atom, "host-not-invalidated"),
     ("staging_used_again", pairs::staging_used_again, "host-in-flight"),

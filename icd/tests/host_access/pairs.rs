@@ -558,6 +558,19 @@ pub fn signal_that_names_stages(p: &Program, wrong: bool) {
     }
 }
 
+/// The program locks all its memory, as programs do that must not wait for pages.
+pub fn locked_memory(p: &Program, wrong: bool) {
+    // SAFETY: plain system call. Where it is not permitted, the program is right or wrong all the same.
+    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) };
+    let b = p.buffer("results", PAGES, CACHED);
+    p.run(fill_for_host(p, &b));
+    if !wrong {
+        p.invalidate(&b, 0, ALL);
+        assert_eq!(b.get(0), 7);
+    }
+    b.sum();
+}
+
 /// The process ends with nothing but a read behind its last call.
 pub fn read_before_the_end(p: &Program, wrong: bool) {
     let b = p.buffer("results", PAGES, CACHED);

@@ -41,6 +41,8 @@ pub(crate) struct View {
     known: Mapping,
     /// Pages that the application may have written since.
     touched: Spans,
+    /// Pages that it has written at some time.
+    ever: Spans,
     /// Pages that it had changed when they were last looked at.
     changed: Spans,
     forecast: Forecast,
@@ -152,6 +154,7 @@ impl View {
             own,
             known,
             touched: Spans::default(),
+            ever: Spans::default(),
             changed: Spans::default(),
             forecast: Forecast::default(),
             noted: Default::default(),
@@ -175,11 +178,23 @@ impl View {
         !self.touched.is_empty()
     }
 
+    /// The next look takes in all pages of `range` that the application has ever written. Where it has the
+    /// kernel write them (direct or asynchronous input and output), the bytes may come long after the kernel
+    /// took the pages, and are no fault.
+    pub fn look_at(&mut self, range: &Range<u64>) {
+        if self.own.is_some() {
+            self.ever.within(&pages(range)).iter().for_each(|run| self.touched.insert(run));
+        }
+    }
+
     /// Takes note of what the host did in the pages that [`View::look`] found: of the bytes that it wrote, as
     /// far as they changed, or are among very many that did, and of the pages that it has accessed since they
-    /// were closed. The device must not write coherent memory meanwhile.
-    pub fn note(&mut self, device: &Mapping, unseen: &Spans) {
+    /// were closed. The device must not write coherent memory meanwhile. `again`: the next time these pages
+    /// are looked at once more, as the host may be just writing them.
+    pub fn note(&mut self, device: &Mapping, unseen: &Spans, again: bool) {
+        let touched = again.then(|| self.touched.clone());
         let writes = self.writes(device, unseen);
+        self.touched = touched.unwrap_or_default();
         let (written, read) = &mut self.noted;
         self.app.opened().iter().for_each(|run| read.insert(&run));
         if !writes.is_empty() {
@@ -235,6 +250,7 @@ impl View {
             self.forecast.judge(&changed);
             touched.iter().for_each(|run| self.changed.remove(&run));
             changed.iter().for_each(|run| self.changed.insert(&run));
+            touched.iter().for_each(|run| self.ever.insert(&run));
         }
         if self.own.is_some() {
             found.iter().for_each(|range| self.unflushed.insert(range));

@@ -196,6 +196,8 @@ impl Watched {
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
             watched.written(|_| ());
+            // A process that locks all its memory has them at once.
+            watched.take_out(&(0..watched.mapping.length()));
         }
         Ok(watched)
     }
@@ -240,14 +242,18 @@ impl Watched {
         }
         let early = self.present(&self.closed.within(pages));
         early.iter().for_each(|pages| self.early.insert(&pages));
-        let start = self.mapping.start().wrapping_add(pages.start as usize);
-        // SAFETY: the pages are of a shared mapping of a file: nothing is lost by taking them out.
-        let done =
-            unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_DONTNEED) };
-        if done == 0 {
+        if self.take_out(pages) {
             self.closed.insert(pages);
             self.open.remove(pages);
         }
+    }
+
+    /// Takes pages out of the application's page table, locked ones as well.
+    fn take_out(&self, pages: &Range<u64>) -> bool {
+        let start = self.mapping.start().wrapping_add(pages.start as usize).cast();
+        let length = (pages.end - pages.start) as usize;
+        // SAFETY: the pages are of a shared mapping of a file: nothing is lost by taking them out.
+        unsafe { libc::madvise(start, length, libc::MADV_DONTNEED_LOCKED) == 0 }
     }
 
     /// Closes the pages again that the application has opened: those that the device has written, and once
