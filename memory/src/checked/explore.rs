@@ -203,6 +203,9 @@ impl Core {
         let name = self.tell(who, named.place, named.word, bytes, did);
         let Some(history) = self.histories.get(history) else { return bytes };
         history.insert(index, Entry { name, ..entry }, old);
+        let in_front = index + 1 < history.entries().len();
+        let records = history.entries().iter().map(|entry| entry.record);
+        self.trace.place(named.place.space, named.word * 4, in_front, records);
         history.entries()[index + 1..].iter().fold(bytes, |left, later| left & !later.bytes)
     }
 

@@ -326,6 +326,9 @@ impl Case<'_> {
                 }
             }
         }
+        if let Some(order) = &self.slice.modification {
+            execution.modification_order(order.iter().map(|event| moved[*event as usize]).collect());
+        }
         let (first, second) = (self.slice.first, self.slice.second);
         let of_pair = Some((first, second)).filter(|_| events[first as usize].write);
         for (write, read) in self.slice.reads_from.iter().copied().chain(of_pair) {

@@ -64,6 +64,9 @@ pub struct Trace {
     ended: VecDeque<u32>,
     sequence: u64,
     instances: u32,
+    /// By the word's first byte: its writes in their modification order, where that is not the order in which
+    /// they executed.
+    placed: FxHashMap<(Space, u64), Vec<Record>>,
 }
 
 /// Two conflicting accesses to one location.
@@ -96,6 +99,8 @@ pub struct Slice {
     pub second: EventId,
     /// Reads-from pairs besides that of the later access.
     pub reads_from: Vec<(EventId, EventId)>,
+    /// The events in an order that has that of scoped modification order; the execution has it, too.
+    pub modification: Option<Vec<EventId>>,
     /// Whether nothing was left out for lack of space.
     pub complete: bool,
 }
@@ -211,6 +216,14 @@ impl Trace {
         last.sequence = self.sequence;
         last.time = record.time;
         true
+    }
+
+    /// A write of the word at this address has entered its history, which is `records` now; `in_front`: in
+    /// front of one that executed before it.
+    pub fn place(&mut self, space: Space, word: u64, in_front: bool, records: impl Iterator<Item = Record>) {
+        if in_front || self.placed.contains_key(&(space, word)) {
+            self.placed.insert((space, word), records.collect());
+        }
     }
 
     /// A workgroup has ended: its trace stays until many others have ended.
@@ -349,6 +362,9 @@ impl Trace {
             sets: Vec::new(),
         };
         builder.build(&chosen, &traced, pair);
+        if !self.placed.is_empty() {
+            builder.order(&self.placed);
+        }
         builder.slice
     }
 }
@@ -361,6 +377,7 @@ impl Slice {
             first: 0,
             second: 0,
             reads_from: Vec::new(),
+            modification: None,
             complete,
         }
     }
@@ -484,5 +501,27 @@ impl Builder<'_> {
             None => self.access(&earlier, pair.space, pair.address),
         };
         self.slice.second = self.access(&pair.later, pair.space, pair.address);
+    }
+
+    /// Gives the writes of each word their modification order.
+    fn order(&mut self, placed: &FxHashMap<(Space, u64), Vec<Record>>) {
+        let mut order: Vec<EventId> = (0..self.slice.execution.events().len() as EventId).collect();
+        let mut words: BTreeMap<(Space, u64), Vec<(usize, EventId)>> = BTreeMap::new();
+        for ((agent, time, kind, space, address), id) in &self.made {
+            let word = (*space, address & !3);
+            let record = Record { agent: *agent, time: *time, kind: *kind };
+            let place = placed.get(&word).and_then(|writes| writes.iter().position(|write| *write == record));
+            if let Some(place) = place {
+                words.entry(word).or_default().push((place, *id));
+            }
+        }
+        for mut writes in words.into_values() {
+            let mut slots: Vec<EventId> = writes.iter().map(|(_, id)| *id).collect();
+            slots.sort_unstable();
+            writes.sort_unstable();
+            slots.into_iter().zip(writes).for_each(|(slot, (_, id))| order[slot as usize] = id);
+        }
+        self.slice.execution.modification_order(order.clone());
+        self.slice.modification = Some(order);
     }
 }
