@@ -173,7 +173,7 @@ pub enum RunError {
 pub fn run(test: &Test, property: Property, settings: &Settings) -> Result<Answer, RunError> {
     let options = settings.options(test);
     if let By::Explore | By::Vulkan = settings.by {
-        return Err(RunError::NotImplemented(format!("litmus --by {} in this place", settings.by.name())));
+        return Err(RunError::NotImplemented(format!("litmus --by {}", settings.by.name())));
     }
     let machine = settings.by == By::Machine;
     let program = match test {
