@@ -28,24 +28,28 @@ const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
 
 #[test]
-fn the_session_of_the_documentation_is_what_is_printed() {
+fn the_sessions_of_the_documentation_are_what_is_printed() {
     let path = root().join("docs/debug.md");
     let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once("```text\n").unwrap();
-    let (shown, after) = rest.split_once("```\n").unwrap();
-    let first = shown.lines().next().unwrap();
-    let arguments: Vec<&str> = first.strip_prefix("$ pellucid debug ").unwrap().split(' ').collect();
-    let command = |line: &str| {
-        let (position, command) = line.strip_prefix('(')?.split_once(") ")?;
-        (position.contains('.') || position == "end").then(|| command.to_owned())
-    };
-    let commands: Vec<String> = shown.lines().filter_map(command).collect();
-    let printed = session(&arguments, &(commands.join("\n") + "\n"));
-    let printed = format!("{first}\n{printed}");
+    let mut written = String::new();
+    let mut parts = text.split("```text\n");
+    written.push_str(parts.next().unwrap());
+    for part in parts {
+        let (shown, after) = part.split_once("```\n").unwrap();
+        let first = shown.lines().next().unwrap();
+        let arguments: Vec<&str> = first.strip_prefix("$ pellucid debug ").unwrap().split(' ').collect();
+        let command = |line: &str| {
+            let (position, command) = line.strip_prefix('(')?.split_once(") ")?;
+            (position.contains('.') || position == "end").then(|| command.to_owned())
+        };
+        let commands: Vec<String> = shown.lines().filter_map(command).collect();
+        let printed = session(&arguments, &(commands.join("\n") + "\n"));
+        written.push_str(&format!("```text\n{first}\n{printed}```\n{after}"));
+    }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&path, format!("{before}```text\n{printed}```\n{after}")).unwrap();
+        std::fs::write(&path, written).unwrap();
     } else {
-        assert_eq!(shown, printed, "UPDATE_EXPECT=1 writes it again");
+        assert_eq!(text, written, "UPDATE_EXPECT=1 writes it again");
     }
 }
 

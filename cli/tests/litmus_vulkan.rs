@@ -11,6 +11,24 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// What the caches of a machine show of our own tests is among what the axioms allow.
+#[test]
+fn caches_stay_within_the_axioms() {
+    let directory = repository().join("tests/litmus");
+    let csv = directory.join("expected.csv").display().to_string();
+    for machine in ["desktop", "tiled", "integrated"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+            .args(["litmus", "tests/litmus", "--expect", &csv, "--by", "vulkan", "--runs", "60"])
+            .env("PELLUCID_MACHINE", machine)
+            .current_dir(repository())
+            .output()
+            .expect("the command runs");
+        let printed = text(&output.stdout);
+        let last = printed.lines().last().unwrap_or_default();
+        assert!(last.contains(" 0 contradicted, 0 failed"), "{machine}: {printed}{}", text(&output.stderr));
+    }
+}
+
 fn litmus(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pellucid"))
         .arg("litmus")

@@ -10,6 +10,7 @@ pub mod profiles;
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
+use pellucid_memory::machine::Machine;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_shader_interp::tier::Tier;
 use profiles::Profile;
@@ -140,6 +141,8 @@ pub struct Config {
     pub seed: u64,
     /// `values`, in check mode.
     pub values: ValuePolicy,
+    /// `machine`: whose caches values come from, with `caches`.
+    pub machine: Machine,
     /// `progress`: to whom the schedules of check mode guarantee progress.
     pub progress: ProgressModel,
     /// `report`: a file that gets one JSON object a line.
@@ -228,6 +231,7 @@ impl Default for Config {
             mode: Mode::Run,
             seed: 0,
             values: ValuePolicy::Varied,
+            machine: Machine::default(),
             progress: ProgressModel::Fair,
             report: None,
             exitcode: None,
@@ -321,6 +325,25 @@ pub enum ConfigError {
         /// What is valid.
         expected: String,
     },
+    /// A file that cannot be read, or says something wrong.
+    #[error("{option}: {value}: {message}")]
+    File {
+        /// The flag or variable, as the user gave it.
+        option: String,
+        /// The file.
+        value: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// The machine of a name or of a file.
+fn machine(value: &str) -> Result<Machine, String> {
+    if let Some(machine) = Machine::named(value) {
+        return Ok(machine);
+    }
+    let text = pellucid_memory::input::text(value.as_ref()).map_err(|error| error.to_string())?;
+    Machine::parse(&text).map_err(|error| error.to_string())
 }
 
 fn put<T>(slot: &mut T, value: Option<T>) -> bool {
@@ -403,9 +426,9 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     option(
         "values",
-        "varied|latest|stale|seeded",
+        "varied|latest|stale|seeded|caches",
         "varied",
-        "which value a load returns among those that the model allows: newest, oldest, or drawn by the seed",
+        "which value a load returns among those that the model allows: newest, oldest, drawn by the seed, or what caches hold",
         |c, v| {
             pick(
                 &mut c.values,
@@ -415,9 +438,17 @@ pub const OPTIONS: &[OptionSpec] = &[
                     ("stale", ValuePolicy::Stale),
                     ("seeded", ValuePolicy::Seeded),
                     ("varied", ValuePolicy::Varied),
+                    ("caches", ValuePolicy::Caches),
                 ],
             )
         },
+    ),
+    option(
+        "machine",
+        "desktop|tiled|integrated|FILE",
+        "tiled",
+        "whose caches values come from, by name or description; implies the values `caches`",
+        |_, v| !v.is_empty(),
     ),
     option(
         "progress",
@@ -726,6 +757,16 @@ impl Config {
     pub fn set(&mut self, spec: &OptionSpec, shown: &str, value: &str) -> Result<(), ConfigError> {
         if (spec.set)(self, value) {
             self.given.insert(spec.name, value.to_owned());
+            if spec.name == "machine" {
+                self.machine = machine(value).map_err(|message| ConfigError::File {
+                    option: shown.to_owned(),
+                    value: value.to_owned(),
+                    message,
+                })?;
+            }
+            if self.given.contains_key("machine") && !self.given.contains_key("values") {
+                self.values = ValuePolicy::Caches;
+            }
             let profile = self.profile.filter(|_| spec.name == "for");
             for (name, value) in profile.iter().flat_map(|profile| profile.options) {
                 let set = find(name).is_some_and(|spec| (spec.set)(self, value));

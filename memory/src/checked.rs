@@ -8,6 +8,7 @@
 //! what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod access_table;
+pub mod caches;
 mod core;
 mod explore;
 mod footprint;
@@ -21,6 +22,7 @@ mod rehearsal;
 mod report;
 
 use self::access_table::{AccessTable, Role};
+use self::caches::Caches;
 use self::core::Core;
 use self::group::Groups;
 use self::lane::{Cells, Lane};
@@ -50,6 +52,8 @@ use std::sync::Arc;
 pub struct CheckOptions {
     /// Which values unsynchronised loads return.
     pub values: ValuePolicy,
+    /// Whose caches they come from, with [`ValuePolicy::Caches`].
+    pub machine: crate::machine::Machine,
     /// Decides where the policy leaves a choice.
     pub seed: u64,
     /// How often an agent may read the same old value before it gets a newer one.
@@ -64,6 +68,7 @@ impl Default for CheckOptions {
     fn default() -> CheckOptions {
         CheckOptions {
             values: ValuePolicy::Stale,
+            machine: crate::machine::Machine::default(),
             seed: 0,
             stale_budget: 16,
             chains: true,
@@ -172,6 +177,9 @@ impl CheckedMemory {
                 views: FxHashMap::default(),
                 observed: Observed::default(),
                 choice: None,
+                caches: (options.values == ValuePolicy::Caches)
+                    .then(|| Box::new(Caches::new(options.machine))),
+                proposed: 0,
                 #[cfg(test)]
                 only_order: false,
             },
@@ -216,6 +224,9 @@ impl CheckedMemory {
         let seed = core::mix(&[self.options.seed, u64::from(info.number)]);
         let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number);
         self.core.seed = rehearsal.map_or(seed, |number| core::mix(&[seed, u64::from(number)]));
+        if let Some(caches) = &mut self.core.caches {
+            caches.begin(self.core.seed);
+        }
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
         self.core.report.outline = info.outline;
@@ -412,6 +423,25 @@ impl CheckedMemory {
         groups
     }
 
+    /// A fence's or barrier's availability and visibility operations in the caches of a machine.
+    fn synchronise_caches(
+        &mut self,
+        workgroup: u32,
+        scope: Scope,
+        semantics: &Semantics,
+        available: bool,
+        visible: bool,
+    ) {
+        let Some(caches) = &mut self.core.caches else { return };
+        let unit = caches.unit(workgroup);
+        if available {
+            caches.make_available(unit, scope, semantics);
+        }
+        if visible {
+            caches.make_visible(unit, scope, semantics);
+        }
+    }
+
     fn members(&self, mask: Mask) -> smallvec::SmallVec<[AgentId; 32]> {
         let mut members = smallvec::SmallVec::new();
         each_lane(mask, |lane| members.push(self.first_lane + lane as u32));
@@ -583,6 +613,7 @@ impl MemorySystem for CheckedMemory {
             self.core.trace.fence(self.current, self.first_lane, mask, time, &operation);
         }
         self.core.agents.fence(&members, &operation);
+        self.synchronise_caches(self.current, scope, semantics, true, true);
     }
 
     fn barrier_arrive(
@@ -594,6 +625,7 @@ impl MemorySystem for CheckedMemory {
         semantics: &Semantics,
     ) {
         let operation = operation(at, memory, semantics);
+        self.synchronise_caches(self.current, memory, semantics, true, execution != Scope::Workgroup);
         if execution == Scope::Workgroup {
             if let Some(group) = self.groups.entered() {
                 group.arrived.push((self.first_lane, mask));
@@ -638,6 +670,11 @@ impl MemorySystem for CheckedMemory {
     fn barrier_complete(&mut self, workgroup: u32) {
         if let Some(exploring) = &mut self.core.exploring {
             exploring.explorer.joined(workgroup);
+        }
+        let Some(group) = self.groups.get_mut(workgroup) else { return };
+        if let Some(arrival) = group.arrival {
+            let (scope, semantics) = (Scope::of_level(arrival.level), arrival.semantics);
+            self.synchronise_caches(workgroup, scope, &semantics, false, true);
         }
         let Some(group) = self.groups.get_mut(workgroup) else { return };
         group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);

@@ -13,6 +13,7 @@
 //! | [`model`] | the axioms: every relation of one recorded execution; the judge of everything else |
 //! | [`race`] | what is ordered before an access, as it happens; slices; explanations; fixes |
 //! | [`history`] | which values a load may return |
+//! | [`machine`] | descriptions of machines, whose caches choose among these values |
 //! | [`explore`] | all schedules and values of one dispatch |
 //! | [`commands`] | the same questions between commands, queues and the host |
 //! | [`litmus`] | litmus tests, by the axioms and by a machine of histories |
@@ -59,6 +60,7 @@ pub mod history;
 pub mod host;
 pub mod input;
 pub mod litmus;
+pub mod machine;
 pub mod model;
 pub mod outline;
 pub mod plain;

@@ -18,11 +18,21 @@ pub enum Values {
     Seeded,
     /// By the seed, for atomics.
     Varied,
+    /// What the caches of the machine of this name hold.
+    Caches(&'static str),
 }
 
 impl Values {
     /// All of them.
-    pub const ALL: [Values; 4] = [Values::Varied, Values::Stale, Values::Latest, Values::Seeded];
+    pub const ALL: [Values; 7] = [
+        Values::Varied,
+        Values::Stale,
+        Values::Latest,
+        Values::Seeded,
+        Values::Caches("tiled"),
+        Values::Caches("desktop"),
+        Values::Caches("integrated"),
+    ];
 
     /// As the driver's option has it.
     pub fn name(self) -> &'static str {
@@ -31,6 +41,7 @@ impl Values {
             Values::Latest => "latest",
             Values::Seeded => "seeded",
             Values::Varied => "varied",
+            Values::Caches(_) => "caches",
         }
     }
 }
@@ -104,6 +115,9 @@ pub fn run(program: &Path, test: &Test, case: &Case, options: &Options) -> Resul
         .env("PELLUCID_REPORT", &report)
         .env("PELLUCID_WATCHDOG", "2000000")
         .env("PELLUCID_COMMAND", format!("planted run {} {}", test.file, case.name));
+    if let Values::Caches(machine) = options.values {
+        command.env("PELLUCID_MACHINE", machine);
+    }
     if case.notes {
         command.env("PELLUCID_NOTES", "on");
     }
@@ -221,9 +235,15 @@ fn describe(found: &Found) -> String {
 ///
 /// # Errors
 /// As [`run`].
-pub fn first_seed(program: &Path, test: &Test, case: &Case, seeds: u64) -> Result<Option<u64>> {
+pub fn first_seed(
+    program: &Path,
+    test: &Test,
+    case: &Case,
+    seeds: u64,
+    values: Values,
+) -> Result<Option<u64>> {
     for seed in 0..seeds {
-        let run = run(program, test, case, &Options::new(seed, Values::Varied))?;
+        let run = run(program, test, case, &Options::new(seed, values))?;
         if case.expected.iter().all(|e| run.findings.iter().any(|f| matches(test, e, f))) {
             return Ok(Some(seed));
         }

@@ -46,6 +46,7 @@ looking
 memory
   sees EXPR         each write of a location: who, where, how far available and visible
   reads EXPR        the values that the invocation may read there now, and why
+  caches EXPR       what each cache holds of a location, with --values caches
   before EXPR A B   whether write #A comes before write #B, or before a read now (`now`)
 stopping
   break [FILE:]LINE [on W L] [if CONDITION]
@@ -117,6 +118,7 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         "findings" => findings(stop, rest)?,
         "sees" => sees::sees(stop, rest)?,
         "reads" => sees::reads(stop, rest)?,
+        "caches" => sees::caches(stop, rest)?,
         "before" => sees::before(stop, rest)?,
         "break" | "b" => add_break(stop, rest)?,
         "watch" => add_watch(stop, rest)?,

@@ -239,6 +239,41 @@ pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String
     Ok(out)
 }
 
+/// `caches EXPR`.
+///
+/// # Errors
+/// What is wrong with the expression.
+pub fn caches(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String, String> {
+    running(stop)?;
+    let at = location(stop, text)?;
+    if at.word.workgroup.is_some() {
+        return Err(format!("{text} is in workgroup memory, which has no caches"));
+    }
+    let focus = stop.session.focus;
+    let Some(cached) = stop.at.memory().cached(&at.word, focus.workgroup) else {
+        return Err("values come from no caches: begin with --values caches, or --machine NAME".to_owned());
+    };
+    let mut out = String::new();
+    let bytes = ((1 << at.element.size().min(4)) - 1) << at.shift;
+    for copy in cached.copies.iter().filter(|copy| copy.held & bytes == bytes) {
+        let level = ["first level", "second level"][copy.level.min(1)];
+        let (unit, shared) = copy.units;
+        let of = match shared {
+            1 => format!("of compute unit {unit}"),
+            _ => format!("of compute units {unit} to {}", unit + shared - 1),
+        };
+        let dirty = if copy.dirty & bytes != 0 { ", not written back" } else { "" };
+        let _ = writeln!(out, "{level} {of}: {}{dirty}", at.show(copy.value));
+    }
+    let _ = writeln!(out, "point of coherency: {}", at.show(cached.coherent));
+    let name = stop.target.name(focus);
+    let _ = write!(out, "{name} runs on compute unit {}", cached.unit);
+    if cached.overruled > 0 {
+        let _ = write!(out, "; the model overruled the caches in {} loads", cached.overruled);
+    }
+    Ok(out)
+}
+
 fn running(stop: &Stopped<'_, '_, '_, '_, '_>) -> Result<(), String> {
     match stop.at {
         At::Moment(_) => Ok(()),

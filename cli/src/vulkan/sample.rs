@@ -202,6 +202,7 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
     if number / 2 % 2 == 1 {
         command.arg("--coarse");
     }
+    let machine = std::env::var_os("PELLUCID_MACHINE");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PELLUCID_") {
             command.env_remove(name);
@@ -220,6 +221,9 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
             .env("PELLUCID_MAX_REPORTS", "1")
             .env("PELLUCID_WATCHDOG", "200000")
             .env("PELLUCID_COMMAND", "pellucid litmus --by vulkan");
+        if let Some(machine) = machine {
+            command.env("PELLUCID_MACHINE", machine).env("PELLUCID_VALUES", "caches");
+        }
     } else {
         command.arg("--stagger");
     }

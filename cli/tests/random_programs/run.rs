@@ -10,6 +10,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::history::ValuePolicy;
+use pellucid_memory::machine::{MACHINES, Machine};
 use pellucid_memory::model::ModelOptions;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::system::Trap;
@@ -114,8 +115,11 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
     let mut counts = Counts::default();
     let mut finals: Vec<Device> = Vec::new();
     let drawn = if seed.is_multiple_of(2) { ValuePolicy::Seeded } else { ValuePolicy::Varied };
-    for (turn, values) in [ValuePolicy::Stale, drawn, ValuePolicy::Latest].into_iter().enumerate() {
-        let options = CheckOptions { values, seed, chains, ..CheckOptions::default() };
+    let (_, machine) = MACHINES[(seed % 3) as usize];
+    let machine = Machine::parse(machine).map_err(|wrong| wrong.to_string())?;
+    let policies = [ValuePolicy::Stale, drawn, ValuePolicy::Latest, ValuePolicy::Caches];
+    for (turn, values) in policies.into_iter().enumerate() {
+        let options = CheckOptions { values, machine, seed, chains, ..CheckOptions::default() };
         let device = Device::new(&program);
         let resources = device.resources(&code);
         let mut memory = CheckedMemory::new(options);

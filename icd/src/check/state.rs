@@ -16,6 +16,7 @@ impl CheckState {
         }
         let options = CheckOptions {
             values: config.values,
+            machine: config.machine,
             seed: config.seed,
             stale_budget: config.stale_budget,
             chains: config.chains,

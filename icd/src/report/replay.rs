@@ -6,10 +6,11 @@ use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
 /// Options that change what a program does, and so belong to a replay line.
-const REPLAYED: [&str; 20] = [
+const REPLAYED: [&str; 21] = [
     "steps",
     "outcomes",
     "values",
+    "machine",
     "progress",
     "shaders",
     "subgroup-size",

@@ -1,11 +1,12 @@
 //! One access to the bytes of one word: which earlier accesses it races with, and which value a load returns.
 
 use super::access_table::AccessTable;
+use super::caches::Caches;
 use super::explore::Exploring;
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::{AxiomContext, Report};
-use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy};
+use crate::history::{Entry, History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::model::ModelOptions;
 use crate::race::{
     AgentId, Agents, Cell, Clocks, Histories, Later, NOBODY, Order, Pair, Record, ReleaseSequence, Space,
@@ -121,6 +122,10 @@ pub(super) struct Core {
     pub observed: Observed,
     /// The value that a debugger has chosen for the next load.
     pub choice: Option<Choice>,
+    /// Of the machine, with [`ValuePolicy::Caches`].
+    pub caches: Option<Box<Caches>>,
+    /// What they have for the load that comes.
+    pub proposed: u32,
     /// No cache of the order is asked.
     #[cfg(test)]
     pub only_order: bool,
@@ -377,9 +382,8 @@ impl Core {
         let Some(history) = self.histories.get(cell.history) else { return newest };
         self.draws += 1;
         let record = Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind };
-        if policy != ValuePolicy::Seeded
-            && let Some(again) = history.again(record, &kind, bytes, budget)
-        {
+        let drawn = matches!(policy, ValuePolicy::Seeded | ValuePolicy::Caches);
+        if !drawn && let Some(again) = history.again(record, &kind, bytes, budget) {
             self.read_from = again.from;
             self.observed.unsettled |= !history.settled(bytes, &[again.saw; 4], again.value);
             return again.value;
@@ -407,6 +411,14 @@ impl Core {
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
         let chosen = self.chosen(who.agent, place).and_then(|value| {
             history.candidates(&load, newest, &mut floors).iter().position(|found| found.value == value)
+        });
+        let chosen = chosen.or_else(|| {
+            let as_proposed = |found: &Loaded| (found.value ^ self.proposed) & bits(bytes) == 0;
+            (policy == ValuePolicy::Caches).then(|| {
+                // What is older than all that is allowed is as old as can be.
+                let candidates = history.candidates(&load, newest, &mut floors);
+                candidates.iter().rposition(as_proposed).unwrap_or(0)
+            })
         });
         let mut pick = |options: usize| chosen.unwrap_or((dice % options as u64) as usize);
         let loaded = history.load(&load, newest, &mut floors, &mut pick);
@@ -443,6 +455,9 @@ impl Core {
     fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
         if self.choice.is_some() && self.chosen(agent, place).is_some() {
             return (ValuePolicy::Seeded, self.stale_budget);
+        }
+        if self.values == ValuePolicy::Caches && place.space != Space::Device {
+            return (ValuePolicy::Latest, self.stale_budget);
         }
         if self.values != ValuePolicy::Varied || !kind.atomic || self.stale_budget == 0 {
             return (self.values, self.stale_budget);
@@ -641,7 +656,7 @@ impl Core {
         let clocks = self.agents.clocks(who.agent).clone();
         // The readers and the write of the cell come first: what of them stays is decided below.
         let mut earlier = Earlier::new();
-        let differs = |held: u32| (held ^ new) & crate::history::bits(bytes) != 0;
+        let differs = |held: u32| (held ^ new) & bits(bytes) != 0;
         let mut same = !differs(old);
         if cell.history == 0 {
             for (reader, reader_bytes) in cell.readers.iter().zip(cell.reader_bytes) {

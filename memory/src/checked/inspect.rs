@@ -3,6 +3,7 @@
 
 use super::CheckedMemory;
 use super::access_table::Role;
+use super::caches::Cached;
 use super::core::Core;
 use crate::access::{Access, Reference, Site};
 use crate::agent::Invocation;
@@ -120,6 +121,13 @@ impl CheckedMemory {
     pub fn workgroup_word(&mut self, workgroup: u32, offset: u64) -> Option<u32> {
         let (_, words) = self.groups.get_mut(workgroup)?.memory.views(&self.variables, Reference(u32::MAX));
         raw::load(&words, offset, 4, Ordering::Relaxed).map(|word| word as u32)
+    }
+
+    /// What the machine of [`ValuePolicy::Caches`] holds of a word of device memory, for a reader of a
+    /// workgroup.
+    pub fn cached(&self, word: &Word, workgroup: u32) -> Option<Cached> {
+        let caches = self.core.caches.as_ref().filter(|_| word.workgroup.is_none())?;
+        Some(caches.look(caches.unit(workgroup), word.address / 4, word.newest))
     }
 
     /// Until the next call, this is what the model's choice is where it has one.

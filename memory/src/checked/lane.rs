@@ -1,11 +1,13 @@
 //! One lane of one instruction: its components, the words they touch, and the steps of an atomic.
 
+use super::caches::{Caches, Path};
 use super::core::{Core, Where, Who};
 use super::lanes::Words;
 use crate::access::{Access, AtomicOp};
 use crate::history::{ValuePolicy, bits};
 use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space};
 use crate::raw;
+use crate::scope::{Scope, Semantics};
 use crate::system::MemoryView;
 
 /// The cells of the memory that an instruction accesses.
@@ -87,6 +89,9 @@ pub(super) fn pieces(address: u64, size: u8) -> impl Iterator<Item = Piece> {
     })
 }
 
+/// [`Caches::make_available`] or [`Caches::make_visible`].
+type MakeInCaches = fn(&mut Caches, u32, Scope, &Semantics);
+
 /// Bytes of the largest vector of 32-bit components: programs pad to them, and read what they padded with.
 const VECTOR: u64 = 16;
 
@@ -155,6 +160,9 @@ impl Lane<'_> {
         if self.core.exploring.is_some() {
             return self.explore_read(access, who, &place, newest);
         }
+        if self.core.caches.is_some() && self.space == Space::Device {
+            return self.read_cached(access, who, &place);
+        }
         if access.size == 4 && place.address.is_multiple_of(4) {
             let cell = self.cells.cell(place.address / 4);
             let value = self.core.read(cell, who, 15, newest as u32, &place);
@@ -175,6 +183,44 @@ impl Lane<'_> {
             self.judge();
         }
         value
+    }
+
+    /// A read of device memory through the caches of a machine.
+    #[cold]
+    fn read_cached(&mut self, access: &Access, who: Who, place: &Where) -> u64 {
+        let Some(mut caches) = self.core.caches.take() else { return 0 };
+        let (unit, path) = (caches.unit(self.agent / self.core.group_agents), Path::of(access, false));
+        let mut value = 0;
+        for piece in pieces(place.address, access.size) {
+            let (newest, held) = self.word(&piece);
+            let memory = |word: u64| {
+                let offset = (4 * word).checked_sub(self.words.address)?;
+                self.core.held(&self.words, self.space, offset, 4).map(|word| word as u32)
+            };
+            let proposed = caches.load(unit, piece.word, piece.bytes, path, &memory).unwrap_or(newest);
+            self.core.proposed = proposed;
+            let place = Where { word: piece.word * 4, held, ..*place };
+            let word = self.core.read(self.cells.cell(piece.word), who, piece.bytes, newest, &place);
+            caches.settle(unit, piece.word, piece.bytes, proposed, word);
+            value |= piece.lift(word);
+        }
+        self.core.caches = Some(caches);
+        if self.core.suspect.is_some() {
+            self.judge();
+        }
+        value
+    }
+
+    /// A store to device memory goes into the caches of a machine.
+    #[cold]
+    fn write_cached(&mut self, access: &Access, place: &Where, value: u64) {
+        let Some(mut caches) = self.core.caches.take() else { return };
+        let (unit, path) = (caches.unit(self.agent / self.core.group_agents), Path::of(access, true));
+        for piece in pieces(place.address, access.size) {
+            let (old, _) = self.word(&piece);
+            caches.store(unit, piece.word, piece.bytes, piece.place(value), old, path);
+        }
+        self.core.caches = Some(caches);
     }
 
     #[inline(always)]
@@ -209,7 +255,18 @@ impl Lane<'_> {
                 self.core.write(cell, who, piece.bytes, old, piece.place(value), heads.clone(), &place);
             }
         }
+        if self.core.caches.is_some() && self.space == Space::Device {
+            self.write_cached(access, place, value);
+        }
         self.hold(place.offset, access.size, value);
+    }
+
+    /// The availability operation of an atomic, or its visibility operation, in the caches of a machine.
+    fn synchronise_caches(&mut self, access: &Access, kind: u32, make: MakeInCaches) {
+        let (semantics, group) = (self.core.kinds.get(kind).semantics, self.agent / self.core.group_agents);
+        if let (Some(caches), Some(scope)) = (&mut self.core.caches, access.atomic) {
+            make(caches, caches.unit(group), scope, &semantics);
+        }
     }
 
     /// Traces an access with an availability or visibility operation.
@@ -230,6 +287,7 @@ impl Lane<'_> {
             self.core.trace(Who { agent: self.agent, kind }, &place);
         }
         self.core.agents.end_atomic(self.agent, &operation);
+        self.synchronise_caches(access, kind, Caches::make_visible);
         value
     }
 
@@ -240,6 +298,7 @@ impl Lane<'_> {
         let operation = self.core.kinds.get(kind).operation();
         self.core.agents.begin_atomic(self.agent, &operation);
         self.core.agents.make_available_before(self.agent, &operation);
+        self.synchronise_caches(access, kind, Caches::make_available);
         let old = self.held(place.offset, access.size).unwrap_or(0);
         let piece = pieces(place.address, access.size).next();
         let heads = match piece {
@@ -284,6 +343,7 @@ impl Lane<'_> {
             self.core.values = values;
         } else {
             self.core.agents.make_available_before(self.agent, &operation);
+            self.synchronise_caches(access, who.kind, Caches::make_available);
             let heads = match pieces(place.address, access.size).next() {
                 Some(piece) => self.core.write_heads(self.cells.cell(piece.word), who, piece.bytes),
                 None => ReleaseSequence::default(),
@@ -293,6 +353,7 @@ impl Lane<'_> {
         }
         self.core.trace(who, &place);
         self.core.agents.end_atomic(self.agent, &operation);
+        self.synchronise_caches(access, who.kind, Caches::make_visible);
         old
     }
 }

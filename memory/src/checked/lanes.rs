@@ -116,7 +116,8 @@ impl Core {
     #[inline(always)]
     pub fn may_be_fast(&mut self, kind: u32, access: &Access) -> bool {
         self.traces = false;
-        if words(access) == 0 || self.exploring.is_some() || self.overlay.is_some() || self.only_order() {
+        let followed = self.exploring.is_some() || self.overlay.is_some() || self.caches.is_some();
+        if words(access) == 0 || followed || self.only_order() {
             return false;
         }
         let kind_of = self.kinds.get(kind);

@@ -204,7 +204,13 @@ fn random_programs_are_consistent_and_alarms_are_true() {
     for seed in 0..programs {
         // Short programs are often race-free, long ones hardly ever.
         let case = random_case(&mut random, true, 6, 6 + (seed % 16) as usize, 2);
-        for values in [ValuePolicy::Stale, ValuePolicy::Seeded, ValuePolicy::Latest, ValuePolicy::Varied] {
+        for values in [
+            ValuePolicy::Stale,
+            ValuePolicy::Seeded,
+            ValuePolicy::Latest,
+            ValuePolicy::Varied,
+            ValuePolicy::Caches,
+        ] {
             for chains in [true, false] {
                 let options =
                     CheckOptions { values, chains, seed: u64::from(seed), ..CheckOptions::default() };

@@ -4,6 +4,7 @@ use super::*;
 use crate::finding::{Edit, FindingId, Missing};
 use crate::outline::BarrierPlace;
 
+mod caches;
 mod fast_paths;
 mod locks;
 mod machine;

@@ -39,6 +39,9 @@ pub enum ValuePolicy {
     /// Of what an atomic may read, the seed says for each reader and location how often it gets the oldest
     /// before the newest, often never; all else gets the oldest.
     Varied,
+    /// What the caches of a [`crate::machine::Machine`] hold, where the model allows it; of workgroup memory
+    /// the newest.
+    Caches,
 }
 
 /// The index of a write to a location; 0 is what was there before the history.
@@ -429,7 +432,8 @@ impl History {
         found
     }
 
-    /// What a load reads: one of [`History::candidates`]. `pick` decides for [`ValuePolicy::Seeded`].
+    /// What a load reads: one of [`History::candidates`]. `pick` decides for [`ValuePolicy::Seeded`]
+    /// and [`ValuePolicy::Caches`].
     pub fn load(
         &self,
         load: &Load,
@@ -442,7 +446,7 @@ impl History {
             _ if found.len() == 1 => 0,
             ValuePolicy::Latest => found.len() - 1,
             ValuePolicy::Stale | ValuePolicy::Varied => 0,
-            ValuePolicy::Seeded => pick(found.len()).min(found.len() - 1),
+            ValuePolicy::Seeded | ValuePolicy::Caches => pick(found.len()).min(found.len() - 1),
         };
         let mut admissible: Vec<u32> = Vec::new();
         for candidate in &found {

@@ -58,9 +58,17 @@ fn command(arguments: &[String]) -> Result<bool> {
             }
             Ok(good)
         }
-        ["seeds", count, ref filters @ ..] => {
+        ["seeds", count, ref rest @ ..] => {
             let program = std::env::current_exe()?;
             let count = count.parse()?;
+            // A policy by its name, or a machine by its.
+            let named = |values: &Values| match values {
+                Values::Caches(machine) => machine,
+                other => other.name(),
+            };
+            let values = rest.first().and_then(|name| Values::ALL.into_iter().find(|v| named(v) == *name));
+            let filters = &rest[usize::from(values.is_some())..];
+            let values = values.unwrap_or(Values::Varied);
             let tests = corpus::all()?;
             let mut found = vec![0u32; count as usize];
             let mut never = 0;
@@ -69,7 +77,7 @@ fn command(arguments: &[String]) -> Result<bool> {
                 if case.expected.is_empty() || !filters.iter().all(|f| name.contains(f)) {
                     continue;
                 }
-                match judge::first_seed(&program, test, case, count)? {
+                match judge::first_seed(&program, test, case, count, values)? {
                     Some(seed) => {
                         found[seed as usize] += 1;
                         if seed > 0 {

@@ -1,0 +1,185 @@
+//! Descriptions of machines for the value policy `caches`: which caches lie between the compute units and
+//! the point of coherency.
+//!
+//! A description is a text with one key a line; `#` begins a comment:
+//!
+//! ```text
+//! units 8                                        # compute units; workgroup W runs on unit W mod 8
+//! first write-back line 64 lines 256             # a first level for each unit, 256 lines of 64 bytes
+//! second write-back line 128 lines 1024 units 4  # one for every 4 units; left out where all units share it
+//! traffic 256                                    # an access in 256 evicts a line, which the seed picks
+//! ```
+//!
+//! What all units share is the point of coherency: operations of queue family scope and wider end there.
+
+use thiserror::Error;
+
+/// What a cache does with a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritePolicy {
+    /// Keeps it until the line is written back.
+    Back,
+    /// Passes it on at once, and updates its own copy.
+    Through,
+    /// Passes it on at once, and the other caches of the level drop the line.
+    Coherent,
+}
+
+/// One level of caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// What it does with stores.
+    pub writes: WritePolicy,
+    /// Bytes of a line: a power of two from 4 to 1024.
+    pub line: u32,
+    /// Lines that one cache of the level holds.
+    pub lines: u32,
+    /// Compute units that share one.
+    pub units: u32,
+}
+
+/// Compute units, and the caches between them and what they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Compute units.
+    pub units: u32,
+    /// The caches in front of the point of coherency, the first level first.
+    pub levels: [Option<Level>; 2],
+    /// An access in so many evicts a line; 0: only where a cache is full.
+    pub traffic: u32,
+}
+
+/// What is wrong with a description.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MachineError {
+    /// A part of real machines that is not modelled.
+    #[error("line {0}: not implemented in Pellucid: {1} of a machine")]
+    NotImplemented(usize, String),
+    /// A line that is no such description.
+    #[error(
+        "line {0}: \"{1}\" is none of units N, first|second POLICY line BYTES lines N [units N], traffic N"
+    )]
+    Line(usize, String),
+    /// A level or a number that is missing.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+}
+
+/// The machines that have a name, and their descriptions.
+pub const MACHINES: [(&str, &str); 3] = [
+    ("desktop", include_str!("../machines/desktop.machine")),
+    ("tiled", include_str!("../machines/tiled.machine")),
+    ("integrated", include_str!("../machines/integrated.machine")),
+];
+
+impl Default for Machine {
+    /// The machine `tiled`, which shows the most.
+    fn default() -> Machine {
+        let first = Level { writes: WritePolicy::Back, line: 64, lines: 256, units: 1 };
+        Machine { units: 4, levels: [Some(first), None], traffic: 256 }
+    }
+}
+
+/// Numbers of a description that are sizes.
+const SIZES: std::ops::RangeInclusive<u32> = 1..=1 << 20;
+
+impl Machine {
+    /// The machine of a name in [`MACHINES`].
+    pub fn named(name: &str) -> Option<Machine> {
+        let (_, text) = MACHINES.iter().find(|(other, _)| *other == name)?;
+        Machine::parse(text).ok()
+    }
+
+    /// The machine of a description.
+    ///
+    /// # Errors
+    /// The first line that is wrong, or what is missing.
+    pub fn parse(text: &str) -> Result<Machine, MachineError> {
+        let mut units = None;
+        let mut machine = Machine { units: 1, levels: [None; 2], traffic: 0 };
+        for (number, line) in (1..).zip(text.lines()) {
+            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let wrong = || MachineError::Line(number, line.trim().to_owned());
+            match words[..] {
+                [] => {}
+                ["units", count] => units = Some(size(count).ok_or_else(wrong)?),
+                ["traffic", count] => machine.traffic = count.parse().map_err(|_| wrong())?,
+                ["first", ref rest @ ..] => machine.levels[0] = Some(level(rest, 1).ok_or_else(wrong)?),
+                ["second", ref rest @ ..] => machine.levels[1] = Some(level(rest, 0).ok_or_else(wrong)?),
+                [part @ ("texture" | "constant" | "host" | "third"), ..] => {
+                    return Err(MachineError::NotImplemented(number, format!("the {part} cache")));
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        machine.units = units.ok_or(MachineError::Missing("units"))?;
+        machine.levels[0].ok_or(MachineError::Missing("first"))?;
+        // What all units share is the point of coherency itself.
+        let units = machine.units;
+        machine.levels[1] = machine.levels[1].filter(|level| level.units > 0 && level.units < units);
+        Ok(machine)
+    }
+}
+
+fn size(word: &str) -> Option<u32> {
+    word.parse().ok().filter(|count| SIZES.contains(count))
+}
+
+/// A level; `units`: the compute units that share one, where it does not say.
+fn level(words: &[&str], units: u32) -> Option<Level> {
+    let [policy, "line", line, "lines", lines, rest @ ..] = words else { return None };
+    let writes = match *policy {
+        "write-back" => WritePolicy::Back,
+        "write-through" => WritePolicy::Through,
+        "coherent" => WritePolicy::Coherent,
+        _ => return None,
+    };
+    let line = size(line).filter(|line| line.is_power_of_two() && (4..=1024).contains(line))?;
+    let units = match rest {
+        [] => units,
+        ["units", count] => size(count)?,
+        _ => return None,
+    };
+    Some(Level { writes, line, lines: size(lines)?, units })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_are_described() {
+        let all: Vec<Machine> =
+            MACHINES.iter().map(|(_, text)| Machine::parse(text).expect("a machine")).collect();
+        assert_eq!(Machine::named("tiled"), Some(Machine::default()));
+        assert_eq!(all.iter().map(|machine| machine.units).collect::<Vec<u32>>(), [16, 4, 8]);
+        assert_eq!(Machine::named("other"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let first = "units 4\nfirst write-back line 64 lines 2\n";
+        for (text, wrong) in [
+            (String::new(), "units is missing"),
+            ("units 3".to_owned(), "first is missing"),
+            (
+                format!("{first}texture line 4"),
+                "line 3: not implemented in Pellucid: the texture cache of a machine",
+            ),
+            (
+                "units 0".to_owned(),
+                "line 1: \"units 0\" is none of units N, first|second POLICY line BYTES lines N [units N], traffic N",
+            ),
+        ] {
+            assert_eq!(Machine::parse(&text).expect_err("wrong").to_string(), wrong);
+        }
+        for wrong in ["line 48 lines 2", "line 64 lines 0", "line 64 lines 2 units", "line 2 lines 2"] {
+            let text = format!("units 4\nfirst write-back {wrong}");
+            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(2, _))), "{wrong}");
+        }
+        let shared = format!("{first}second write-back line 64 lines 8");
+        assert_eq!(Machine::parse(&shared).expect("a machine").levels[1], None);
+        let parts = Machine::parse(&format!("{shared} units 2 # two partitions")).expect("a machine");
+        assert_eq!(parts.levels[1].map(|level| level.units), Some(2));
+    }
+}
