@@ -20,15 +20,17 @@ mod observe;
 mod read_only;
 mod rehearsal;
 mod report;
+mod words;
 
 use self::access_table::{AccessTable, Role};
 use self::caches::Caches;
 use self::core::Core;
 use self::group::Groups;
 use self::lane::{Cells, Lane};
-use self::lanes::{FastPath, LaneOperation, Place};
+use self::lanes::{FastPath, LaneOperation};
 use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
+use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
 use crate::component::{each as each_lane, get, put};
@@ -410,6 +412,81 @@ impl CheckedMemory {
         Ok(())
     }
 
+    /// Loads lane by lane.
+    #[inline(never)]
+    fn load_lanes(
+        &mut self,
+        at: Site,
+        from: &Pointers<'_>,
+        mask: Mask,
+        (kind, access): (u32, &Access),
+        out: &mut [Lanes],
+    ) -> Result<(), Trap> {
+        let bytes = u64::from(access.size) * u64::from(access.components);
+        let (size, components) = (usize::from(access.size), usize::from(access.components));
+        self.lanes(at, from, mask, bytes, |lane| {
+            if access.atomic.is_some() {
+                let value = lane.atomic_read(access, kind);
+                put(out, 0, size, lane.lane, value);
+            } else {
+                for k in 0..components {
+                    let value = lane.read(access, kind, k);
+                    put(out, k, size, lane.lane, value);
+                    if access.visible.is_some() {
+                        lane.trace(access, kind, k);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Stores lane by lane.
+    #[inline(never)]
+    fn store_lanes(
+        &mut self,
+        at: Site,
+        to: &Pointers<'_>,
+        mask: Mask,
+        (kind, access): (u32, &Access),
+        value: &[Lanes],
+    ) -> Result<(), Trap> {
+        let bytes = u64::from(access.size) * u64::from(access.components);
+        let (size, components) = (usize::from(access.size), usize::from(access.components));
+        let none = ReleaseSequence::default();
+        self.lanes(at, to, mask, bytes, |lane| {
+            if access.atomic.is_some() {
+                lane.atomic_write(access, kind, get(value, 0, size, lane.lane));
+            } else {
+                for k in 0..components {
+                    lane.write(access, kind, k, get(value, k, size, lane.lane), &none);
+                    if access.available.is_some() {
+                        lane.trace(access, kind, k);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Reads, modifies and writes lane by lane; of kind `modify`, and where a comparison fails `fail`.
+    #[inline(never)]
+    fn modify_lanes(
+        &mut self,
+        at: Site,
+        to: &Pointers<'_>,
+        mask: Mask,
+        (modify, fail, access): (u32, u32, &Access),
+        does: LaneOperation<'_>,
+        comparator: Option<&[Lanes]>,
+    ) -> Result<(), Trap> {
+        let LaneOperation::Modify(op, value, out) = does else { return Ok(()) };
+        let size = usize::from(access.size);
+        self.lanes(at, to, mask, u64::from(access.size), |lane| {
+            let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
+            let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
+            put(out, 0, size, lane.lane, old);
+        })
+    }
+
     /// The lanes of the mask, by their times.
     fn times(&self, mask: Mask) -> Vec<(Mask, Time)> {
         let mut groups: Vec<(Mask, Time)> = Vec::new();
@@ -481,6 +558,8 @@ impl MemorySystem for CheckedMemory {
         self.core.full = self.groups.entered().map_or([0; 4], |group| group.full);
     }
 
+    // Inline: the common case is then compiled for what the interpreter runs on.
+    #[inline(always)]
     fn load(
         &mut self,
         at: Site,
@@ -505,28 +584,10 @@ impl MemorySystem for CheckedMemory {
         if left != mask && self.core.traces {
             self.trace(at, &from, mask & !left, kind, access)?;
         }
-        let mask = left;
-        if mask == 0 {
-            return Ok(());
-        }
-        let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (usize::from(access.size), usize::from(access.components));
-        self.lanes(at, &from, mask, bytes, |lane| {
-            if access.atomic.is_some() {
-                let value = lane.atomic_read(access, kind);
-                put(out, 0, size, lane.lane, value);
-            } else {
-                for k in 0..components {
-                    let value = lane.read(access, kind, k);
-                    put(out, k, size, lane.lane, value);
-                    if access.visible.is_some() {
-                        lane.trace(access, kind, k);
-                    }
-                }
-            }
-        })
+        if left != 0 { self.load_lanes(at, &from, left, (kind, access), out) } else { Ok(()) }
     }
 
+    #[inline(always)]
     fn store(
         &mut self,
         at: Site,
@@ -544,27 +605,10 @@ impl MemorySystem for CheckedMemory {
         if left != mask && self.core.traces {
             self.trace(at, &to, mask & !left, kind, access)?;
         }
-        let mask = left;
-        if mask == 0 {
-            return Ok(());
-        }
-        let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (usize::from(access.size), usize::from(access.components));
-        let none = ReleaseSequence::default();
-        self.lanes(at, &to, mask, bytes, |lane| {
-            if access.atomic.is_some() {
-                lane.atomic_write(access, kind, get(value, 0, size, lane.lane));
-            } else {
-                for k in 0..components {
-                    lane.write(access, kind, k, get(value, k, size, lane.lane), &none);
-                    if access.available.is_some() {
-                        lane.trace(access, kind, k);
-                    }
-                }
-            }
-        })
+        if left != 0 { self.store_lanes(at, &to, left, (kind, access), value) } else { Ok(()) }
     }
 
+    #[inline(always)]
     fn read_modify_write(
         &mut self,
         at: Site,
@@ -598,12 +642,8 @@ impl MemorySystem for CheckedMemory {
         if mask == 0 {
             return Ok(());
         }
-        let size = usize::from(access.size);
-        self.lanes(at, &to, mask, u64::from(access.size), |lane| {
-            let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
-            let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
-            put(out, 0, size, lane.lane, old);
-        })
+        let lanes = LaneOperation::Modify(op, value, out);
+        self.modify_lanes(at, &to, mask, (modify, fail, access), lanes, comparator)
     }
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
@@ -697,7 +737,7 @@ impl MemorySystem for CheckedMemory {
             self.core.fresh.retain(|(agent, _), _| !ended.contains(agent));
         }
         if let Some(group) = self.groups.end(workgroup) {
-            for cell in group.cells.iter().filter(|cell| cell.history != 0) {
+            for cell in group.cells.list().iter().filter(|cell| cell.history != 0) {
                 self.core.histories.remove(cell.history);
             }
         }

@@ -17,8 +17,8 @@ use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap
 use std::sync::atomic::{Ordering, fence};
 
 mod lanes;
-pub(crate) use lanes::load_view;
-use lanes::{MOST, Modification, modify_own, modify_view, store_view};
+use lanes::{MOST, Modification, modify_own, modify_view};
+pub(crate) use lanes::{load_view, store_view};
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {

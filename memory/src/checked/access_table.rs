@@ -4,6 +4,7 @@ use crate::access::{Access, Reference, Site};
 use crate::race::StaticAccess;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// What an instruction does with the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,9 +23,34 @@ struct Recent {
     number: u32,
 }
 
+bitflags::bitflags! {
+    /// What is known of an earlier kind of accesses beside the present one.
+    #[derive(Clone, Copy, Default)]
+    pub(super) struct Looked: u8 {
+        const KNOWN = 1;
+        /// The earlier one is atomic.
+        const ATOMIC = 2;
+        /// They have one reference.
+        const SAME = 4;
+        /// And both are non-private.
+        const SHARED = 8;
+        /// Both are mutually ordered atomics.
+        const MUTUAL = 16;
+        /// They are within the workgroup.
+        const LOCAL = 32;
+        /// The earlier one is private, and this one is not; or it is more available: times are looked at.
+        const HIDDEN = 64;
+    }
+}
+
+/// So many kinds are known in pairs.
+const PAIRED: usize = 32;
+
 /// Numbers kinds; number 0 is never used.
 pub(super) struct AccessTable {
     list: Vec<StaticAccess>,
+    /// Of the first ones, beside each earlier one: what is known, or nothing yet.
+    looked: Vec<[Cell<Looked>; PAIRED]>,
     index: FxHashMap<StaticAccess, u32>,
     /// The last kind of each site.
     recent: Vec<Option<Recent>>,
@@ -45,7 +71,13 @@ impl AccessTable {
         let all = 0..variables.len() as u32;
         let overlaid = all.clone().filter(|a| all.clone().any(|b| over(*a, b))).collect();
         let nobody = StaticAccess::plain(Site(0), Default::default(), u32::MAX, false);
-        AccessTable { list: vec![nobody], index: FxHashMap::default(), recent: Vec::new(), overlaid }
+        AccessTable {
+            list: vec![nobody],
+            looked: Vec::new(),
+            index: FxHashMap::default(),
+            recent: Vec::new(),
+            overlaid,
+        }
     }
 
     pub fn list(&self) -> &[StaticAccess] {
@@ -55,6 +87,36 @@ impl AccessTable {
     #[inline]
     pub fn get(&self, number: u32) -> &StaticAccess {
         &self.list[number as usize]
+    }
+
+    /// What is known of the kind `earlier` beside this one.
+    #[inline(always)]
+    pub fn beside(&self, number: u32, earlier: u32) -> Looked {
+        let place = self.looked.get(number as usize).and_then(|row| row.get(earlier as usize));
+        match place.map(Cell::get) {
+            Some(looked) if looked.contains(Looked::KNOWN) => looked,
+            _ => self.look(number, earlier, place),
+        }
+    }
+
+    #[cold]
+    fn look(&self, number: u32, earlier: u32, place: Option<&Cell<Looked>>) -> Looked {
+        let (own, earlier) = (self.get(number), self.get(earlier));
+        let same = own.reference == earlier.reference;
+        let mutual = same && own.atomic && earlier.atomic && own.size == earlier.size;
+        let level = own.level.min(earlier.level);
+        let mut looked = Looked::KNOWN;
+        looked.set(Looked::ATOMIC, earlier.atomic);
+        looked.set(Looked::SAME, same);
+        looked.set(Looked::SHARED, same && own.non_private && earlier.non_private);
+        // Queue family and device scope: one instance in a dispatch.
+        looked.set(Looked::MUTUAL, mutual && level >= Some(2));
+        looked.set(Looked::LOCAL, mutual && level == Some(1));
+        looked.set(Looked::HIDDEN, (own.non_private && !earlier.non_private) || earlier.own() > own.own());
+        if let Some(place) = place {
+            place.set(looked);
+        }
+        looked
     }
 
     /// The number of what this instruction does.
@@ -104,6 +166,7 @@ impl AccessTable {
         let number = *self.index.entry(kind).or_insert(next);
         if number == next {
             self.list.push(kind);
+            self.looked.resize_with(self.list.len().min(PAIRED), Default::default);
         }
         let slot = at.0 as usize;
         if slot < 1 << 20 {

@@ -1,9 +1,10 @@
 //! A workgroup that is running: its memory, and who has arrived at its barrier.
 
 use super::core::{Core, class_indices};
+use super::words::WorkgroupCells;
 use crate::access::Reference;
 use crate::component::each as each_lane;
-use crate::race::{AgentId, Cell, Operation, Time};
+use crate::race::{AgentId, Operation, Time};
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
 
@@ -39,7 +40,7 @@ impl WorkgroupMemory {
 pub(super) struct Group {
     pub memory: WorkgroupMemory,
     pub zeroed: bool,
-    pub cells: Vec<Cell>,
+    pub cells: WorkgroupCells,
     /// First lane and mask of the subgroups that arrived.
     pub arrived: Vec<(AgentId, Mask)>,
     pub arrival: Option<Operation>,
@@ -58,6 +59,8 @@ pub(super) struct Groups {
     free: Vec<usize>,
     /// The place of the entered one: most accesses ask for it.
     entered: usize,
+    /// The number in the dispatch of the one entered last, whether or not it runs.
+    number: Option<u32>,
 }
 
 impl Groups {
@@ -79,6 +82,10 @@ impl Groups {
 
     /// From now on [`Groups::entered`] is this workgroup.
     pub fn enter(&mut self, workgroup: u32) {
+        if self.number == Some(workgroup) && self.entered != usize::MAX {
+            return;
+        }
+        self.number = Some(workgroup);
         self.entered = self.index.get(&workgroup).copied().unwrap_or(usize::MAX);
     }
 
@@ -116,8 +123,7 @@ impl Group {
         self.memory.words.resize((bytes as usize).div_ceil(8), 0);
         self.memory.bytes = bytes;
         self.zeroed = zeroed;
-        self.cells.clear();
-        self.cells.resize((bytes as usize).div_ceil(4).max(1), Cell::EMPTY);
+        self.cells.begin((bytes as usize).div_ceil(4).max(1));
         self.arrived.clear();
         self.arrival = None;
         self.full = [0; 4];

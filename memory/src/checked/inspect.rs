@@ -149,7 +149,7 @@ impl CheckedMemory {
             Some(workgroup) => {
                 let group = self.groups.get_mut(workgroup);
                 group
-                    .and_then(|group| group.cells.get(word.address as usize / 4))
+                    .and_then(|group| group.cells.list().get(word.address as usize / 4))
                     .copied()
                     .unwrap_or(Cell::EMPTY)
             }

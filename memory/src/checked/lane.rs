@@ -2,7 +2,7 @@
 
 use super::caches::{Caches, Path};
 use super::core::{Core, Where, Who};
-use super::lanes::Words;
+use super::words::{Words, WorkgroupCells};
 use crate::access::{Access, AtomicOp};
 use crate::history::{ValuePolicy, bits};
 use crate::race::{AgentId, Cell, ReleaseSequence, Shadow, Space};
@@ -13,7 +13,7 @@ use crate::system::MemoryView;
 /// The cells of the memory that an instruction accesses.
 pub(super) enum Cells<'a> {
     Device(&'a mut Shadow),
-    Workgroup(&'a mut Vec<Cell>),
+    Workgroup(&'a mut WorkgroupCells),
 }
 
 impl Cells<'_> {

@@ -4,83 +4,19 @@
 //! Everything that is the same for all lanes is decided once. A lane that is not in the common case is left
 //! to the general path.
 
+use super::access_table::Looked;
 use super::core::Core;
+use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
-use crate::race::{AgentId, Cell, CellRun, Level, RUN, Record, Shadow, StaticAccess, Time};
+use crate::plain;
+use crate::race::{AgentId, Cell, CellRun, RUN, Record, Time};
 use crate::raw;
-use crate::system::{LANES, Lanes, Mask, MemoryView};
+use crate::system::{LANES, Lanes, Mask};
 use std::sync::atomic::Ordering;
 
 /// Executions of an atomic, or of an access with an availability or visibility operation, per kind, that take
 /// the general path and so can be part of explanations.
 const EXPLAINED: u32 = 2048;
-
-/// Cells by the number of their word.
-pub(super) trait Words {
-    fn cell(&mut self, word: u64) -> &mut Cell;
-
-    /// The same for a word that is about to be written.
-    #[inline(always)]
-    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
-        self.cell(word)
-    }
-
-    /// The run that begins with this word, where cells are in runs.
-    #[inline(always)]
-    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
-        let _ = word;
-        None
-    }
-
-    /// The same for one that is about to be written.
-    #[inline(always)]
-    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
-        self.run(word)
-    }
-}
-
-impl Words for Shadow {
-    #[inline(always)]
-    fn cell(&mut self, word: u64) -> &mut Cell {
-        Shadow::cell(self, word)
-    }
-
-    #[inline(always)]
-    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
-        Shadow::cell_to_write(self, word)
-    }
-
-    #[inline(always)]
-    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
-        word.is_multiple_of(RUN as u64).then(|| Shadow::run(self, word))
-    }
-
-    #[inline(always)]
-    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
-        word.is_multiple_of(RUN as u64).then(|| Shadow::run_to_write(self, word))
-    }
-}
-
-impl Words for Vec<Cell> {
-    #[inline(always)]
-    fn cell(&mut self, word: u64) -> &mut Cell {
-        // Accesses are in bounds, and there is a cell for each word.
-        let last = self.len() - 1;
-        &mut self[(word as usize).min(last)]
-    }
-}
-
-/// Where the lanes access.
-pub(super) struct Place<'a> {
-    pub view: &'a MemoryView<'a>,
-    pub offset: &'a Lanes,
-    pub immediate: u32,
-    /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had
-    /// written before, either.
-    pub undefined: bool,
-    /// The view is one of device memory.
-    pub device: bool,
-}
 
 /// What the lanes do.
 pub(super) enum LaneOperation<'a> {
@@ -162,24 +98,34 @@ pub(super) fn serve<C: Words>(
     access: &Access,
     mut does: LaneOperation<'_>,
 ) -> Mask {
-    let kinds = core.kinds.list();
     let (words, halves) = (words(access), access.size == 2);
     let view = place.view;
     if !view.address.is_multiple_of(4) || view.size() < 4 * words {
         return mask;
     }
+    if words == 1 && !halves {
+        match &mut does {
+            LaneOperation::Load(out) if access.atomic.is_none() => {
+                return fast.load_words(core, cells, place, mask, access, out);
+            }
+            LaneOperation::Store(value) => return fast.store_words(core, cells, place, mask, access, value),
+            _ => {}
+        }
+    }
     let last = view.size() - 4 * words;
-    let mut todo = match &mut does {
-        _ if words != 1 || halves || access.atomic.is_some() || !fast.alike => mask,
-        LaneOperation::Load(out) => fast.load_runs(core, cells, place, mask, &mut out[0]),
-        LaneOperation::Store(value) => fast.store_runs(core, cells, place, mask, &value[0]),
-        LaneOperation::Modify(..) => mask,
-    };
+    let stamp = fast.stamp().filter(|_| access.atomic.is_none());
+    let mut todo = mask;
+    if let (Some(stamp), LaneOperation::Load(out)) = (stamp, &mut does) {
+        let settled = cells.settled(stamp, place, mask, words);
+        plain::load_view(view, place.offset, place.immediate, settled, access, out);
+        todo &= !settled;
+    }
     let mut left = 0;
     while todo != 0 {
         let lane = todo.trailing_zeros() as usize;
         let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
         let mut served = offset <= last && offset % 4 == 0;
+        let mut settles = true;
         if served {
             let first = (view.address + offset) / 4;
             let mut kept = [[false; 3]; MOST_WORDS];
@@ -202,15 +148,14 @@ pub(super) fn serve<C: Words>(
                         } else {
                             out[k as usize].0[lane] = old;
                         }
-                        fast.read(kinds, cell, lane, undefined)
-                    }
-                    LaneOperation::Store(value) => match fast.keeps(kinds, cell, lane) {
-                        Some(keep) if words == 1 => {
-                            cell.overwrite(fast.record(lane), old, keep);
-                            let new = word(value, halves, 0, lane);
-                            raw::store(view, at, 4, u64::from(new), Ordering::Relaxed);
-                            true
+                        let read = fast.read(core, cell, lane, undefined);
+                        match stamp {
+                            Some(stamp) if read && fast.settles(core, cell) => cells.settle(first + k, stamp),
+                            _ => settles = false,
                         }
+                        read
+                    }
+                    LaneOperation::Store(_) => match fast.keeps(core, cell, lane) {
                         Some(keep) => {
                             kept[k as usize % MOST_WORDS] = keep;
                             true
@@ -219,7 +164,7 @@ pub(super) fn serve<C: Words>(
                     },
                     LaneOperation::Modify(op, value, out) => {
                         let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
-                        let keep = if undefined || pending() { None } else { fast.keeps(kinds, cell, lane) };
+                        let keep = if undefined || pending() { None } else { fast.keeps(core, cell, lane) };
                         if let Some(keep) = keep {
                             cell.overwrite(fast.record(lane), old, keep);
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
@@ -233,7 +178,6 @@ pub(super) fn serve<C: Words>(
             // Several words are written together or not at all.
             if let LaneOperation::Store(value) = &does
                 && served
-                && words > 1
             {
                 for (k, keep) in (0..words).zip(kept) {
                     let at = offset + 4 * k;
@@ -252,6 +196,17 @@ pub(super) fn serve<C: Words>(
             left |= 1 << lane;
         }
         todo &= todo - 1;
+        if let LaneOperation::Load(out) = &mut does
+            && served
+            && settles
+        {
+            // The others that read the same.
+            let same = place.same(lane, todo) & todo;
+            for value in out.iter_mut() {
+                crate::component::each(same, |other| value.0[other] = value.0[lane]);
+            }
+            todo &= !same;
+        }
     }
     left
 }
@@ -260,6 +215,75 @@ pub(super) fn serve<C: Words>(
 const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
 impl FastPath {
+    /// Loads of one word.
+    #[inline(always)]
+    fn load_words<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        access: &Access,
+        out: &mut [Lanes],
+    ) -> Mask {
+        let inside = place.aligned(1) & mask;
+        plain::load_view(place.view, place.offset, place.immediate, inside, access, out);
+        let mut todo = if self.alike { self.load_runs(core, cells, place, inside) } else { inside };
+        let stamp = self.stamp();
+        if let Some(stamp) = stamp {
+            todo &= !cells.settled(stamp, place, todo, 1);
+        }
+        let mut left = mask & !inside;
+        while todo != 0 {
+            let lane = todo.trailing_zeros() as usize;
+            todo &= todo - 1;
+            let address = place.view.address + u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+            let cell = cells.cell(address / 4);
+            let undefined = place.undefined
+                && cell.write.kind == 0
+                && (!place.device || core.unwritten.any(address, address + 4));
+            if !self.read(core, cell, lane, undefined) {
+                left |= 1 << lane;
+            } else if let Some(stamp) = stamp
+                && self.settles(core, cell)
+            {
+                cells.settle(address / 4, stamp);
+                todo &= !place.same(lane, todo);
+            }
+        }
+        left
+    }
+
+    /// Stores of one word. Lanes write in ascending order: behind one that is left, all are.
+    #[inline(always)]
+    fn store_words<C: Words>(
+        &mut self,
+        core: &Core,
+        cells: &mut C,
+        place: &Place<'_>,
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+    ) -> Mask {
+        let mask_left = if self.alike { self.store_runs(core, cells, place, mask, &value[0]) } else { mask };
+        let outside = mask_left & !place.aligned(1);
+        let inside = mask_left & (outside & outside.wrapping_neg()).wrapping_sub(1);
+        let mut old = [Lanes::ZERO];
+        plain::load_view(place.view, place.offset, place.immediate, inside, access, &mut old);
+        let mut todo = inside;
+        while todo != 0 {
+            let lane = todo.trailing_zeros() as usize;
+            let address = place.view.address + u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+            let cell = cells.cell_to_write(address / 4);
+            let Some(keep) = self.keeps(core, cell, lane) else { break };
+            cell.overwrite(self.record(lane), old[0].0[lane], keep);
+            todo &= todo - 1;
+        }
+        let done = inside & !todo;
+        plain::store_view(place.view, place.offset, place.immediate, done, access, value);
+        mask_left & !done
+    }
+
     /// The word and offset of the run that the lanes from `lane` access word after word, if they do.
     #[inline(always)]
     fn run_of(&self, place: &Place<'_>, mask: Mask, lane: usize) -> Option<(u64, u64)> {
@@ -276,23 +300,14 @@ impl FastPath {
     }
 
     #[inline(always)]
-    fn load_runs<C: Words>(
-        &mut self,
-        core: &Core,
-        cells: &mut C,
-        place: &Place<'_>,
-        mask: Mask,
-        out: &mut Lanes,
-    ) -> Mask {
+    fn load_runs<C: Words>(&mut self, core: &Core, cells: &mut C, place: &Place<'_>, mask: Mask) -> Mask {
         let mut left = mask;
         for lane in (0..LANES).step_by(RUN) {
-            let Some((word, offset)) = self.run_of(place, mask, lane) else { continue };
+            let Some((word, _)) = self.run_of(place, mask, lane) else { continue };
             let Some(cell) = cells.run(word).and_then(CellRun::whole) else { continue };
             let end = 4 * (word + RUN as u64);
             let undefined = place.undefined && cell.write.kind == 0 && core.unwritten.any(4 * word, end);
-            if self.read(core.kinds.list(), cell, lane, undefined)
-                && raw::copy_words_out(place.view, offset, &mut out.0[lane..lane + RUN])
-            {
+            if self.read(core, cell, lane, undefined) {
                 left &= !(RUN_LANES << lane);
             }
         }
@@ -314,7 +329,7 @@ impl FastPath {
             let Some((word, offset)) = self.run_of(place, mask, lane) else { break };
             let Some(run) = cells.run_to_write(word) else { break };
             let Some(cell) = run.whole() else { break };
-            let Some(keep) = self.keeps(core.kinds.list(), cell, lane) else { break };
+            let Some(keep) = self.keeps(core, cell, lane) else { break };
             cell.overwrite(self.record(lane), 0, keep);
             raw::copy_words_out(place.view, offset, run.before());
             raw::copy_words_in(place.view, offset, &value.0[lane..lane + RUN]);
@@ -327,12 +342,6 @@ impl FastPath {
 /// What is decided once per instruction.
 pub(super) struct FastPath {
     kind: u32,
-    reference: u32,
-    non_private: bool,
-    atomic: bool,
-    level: Option<Level>,
-    own: i8,
-    size: u8,
     first_agent: AgentId,
     group_agents: u32,
     full: Time,
@@ -340,17 +349,9 @@ pub(super) struct FastPath {
     times: [Time; LANES],
     /// All lanes have one time.
     alike: bool,
-    /// The earlier kind looked at last, and whether it has this reference, is non-private too, and is a
-    /// mutually ordered atomic.
+    /// The earlier kind looked at last, and what is known of it beside this one.
     last: u32,
-    last_same: bool,
-    last_atomic: bool,
-    last_shared: bool,
-    last_mutual: bool,
-    /// It is private, and this one is not; or it is more available: then times are looked at.
-    last_hidden: bool,
-    /// Mutually ordered within the workgroup.
-    last_local: bool,
+    looked: Looked,
 }
 
 impl FastPath {
@@ -360,12 +361,6 @@ impl FastPath {
         let (times, alike) = core.agents.times(workgroup, (first_lane - core.first_agent) as usize);
         FastPath {
             kind,
-            reference: own.reference,
-            non_private: own.non_private,
-            atomic: own.atomic,
-            level: own.level,
-            own: own.own(),
-            size: own.size,
             first_agent: core.first_agent,
             group_agents: core.group_agents,
             full: core.full[(own.class.bits().trailing_zeros() & 3) as usize],
@@ -373,47 +368,21 @@ impl FastPath {
             alike,
             times,
             last: u32::MAX,
-            last_same: false,
-            last_atomic: false,
-            last_shared: false,
-            last_mutual: false,
-            last_hidden: false,
-            last_local: false,
+            looked: Looked::empty(),
         }
-    }
-
-    #[cold]
-    fn look(&mut self, kinds: &[StaticAccess], number: u32) {
-        let kind = &kinds[number as usize];
-        self.last = number;
-        self.last_same = kind.reference == self.reference;
-        self.last_atomic = kind.atomic;
-        self.last_shared = self.last_same && kind.non_private && self.non_private;
-        self.last_hidden = (self.non_private && !kind.non_private) || kind.own() > self.own;
-        // Queue family and device scope: one instance in a dispatch.
-        self.last_mutual = self.last_same
-            && self.atomic
-            && kind.atomic
-            && kind.size == self.size
-            && self.level.min(kind.level) >= Some(2);
-        self.last_local = self.last_same
-            && self.atomic
-            && kind.atomic
-            && kind.size == self.size
-            && self.level.min(kind.level) == Some(1);
     }
 
     /// Whether the earlier access is ordered before one by `agent` now, or else mutually ordered with it: a
     /// cache of [`crate::race::Order`].
     #[inline(always)]
-    fn order(&mut self, kinds: &[StaticAccess], earlier: &Record, agent: AgentId) -> (bool, bool) {
+    fn order(&mut self, core: &Core, earlier: &Record, agent: AgentId) -> (bool, bool) {
         if earlier.kind != self.last {
-            self.look(kinds, earlier.kind);
+            (self.last, self.looked) = (earlier.kind, core.kinds.beside(self.kind, earlier.kind));
         }
         let local = earlier.agent.wrapping_sub(self.first_agent) < self.group_agents;
-        let ordered = (self.last_same && earlier.agent == agent)
-            || (self.last_shared && earlier.time <= self.full && local);
-        (ordered, self.last_mutual || (self.last_local && local))
+        let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
+            || (self.looked.contains(Looked::SHARED) && earlier.time <= self.full && local);
+        (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
     }
 
     #[inline(always)]
@@ -424,7 +393,7 @@ impl FastPath {
     /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word
     /// that nobody wrote is not.
     #[inline(always)]
-    pub fn read(&mut self, kinds: &[StaticAccess], cell: &mut Cell, lane: usize, undefined: bool) -> bool {
+    pub fn read(&mut self, core: &Core, cell: &mut Cell, lane: usize, undefined: bool) -> bool {
         let record = self.record(lane);
         if cell.history != 0 {
             return false;
@@ -433,7 +402,7 @@ impl FastPath {
             if undefined {
                 return false;
             }
-        } else if !self.order(kinds, &cell.write, record.agent).0 || self.last_atomic {
+        } else if !self.order(core, &cell.write, record.agent).0 || self.looked.contains(Looked::ATOMIC) {
             return false;
         }
         let [first, latest] = &cell.readers;
@@ -461,10 +430,31 @@ impl FastPath {
         true
     }
 
+    /// What a word is settled under for this access: the kind and the time, if they fit and all lanes have
+    /// one time.
+    #[inline(always)]
+    fn stamp(&self) -> Option<u32> {
+        (self.alike && self.kind < 1 << 12 && self.times[0] < 1 << 20)
+            .then_some(self.kind << 20 | self.times[0])
+    }
+
+    /// Whether a read by this kind at this time, whoever of the workgroup reads, is ordered and changes
+    /// nothing of a cell that was read so: it then holds two such readers, and others are forgotten.
+    #[inline(always)]
+    fn settles(&mut self, core: &Core, cell: &Cell) -> bool {
+        let local = |agent: AgentId| agent.wrapping_sub(self.first_agent) < self.group_agents;
+        let known =
+            |reader: &Record| reader.kind == self.kind && reader.time == self.times[0] && local(reader.agent);
+        cell.forgot
+            && cell.reader_bytes == [15, 15]
+            && cell.readers.iter().all(known)
+            && (cell.write.kind == 0 || self.order(core, &cell.write, AgentId::MAX).0)
+    }
+
     /// Which accesses of the cell stay when lane `lane` writes the word (see [`Cell::overwrite`]); nothing if
     /// that is not the common case.
     #[inline(always)]
-    fn keeps(&mut self, kinds: &[StaticAccess], cell: &Cell, lane: usize) -> Option<[bool; 3]> {
+    fn keeps(&mut self, core: &Core, cell: &Cell, lane: usize) -> Option<[bool; 3]> {
         let agent = self.first_lane + lane as u32;
         if cell.history != 0 {
             return None;
@@ -472,8 +462,8 @@ impl FastPath {
         let mut keep = [false; 3];
         for (keep, earlier) in keep.iter_mut().zip([cell.readers[0], cell.readers[1], cell.write]) {
             if earlier.kind != 0 {
-                let (ordered, mutual) = self.order(kinds, &earlier, agent);
-                if (!ordered && !mutual) || self.last_hidden {
+                let (ordered, mutual) = self.order(core, &earlier, agent);
+                if (!ordered && !mutual) || self.looked.contains(Looked::HIDDEN) {
                     return None;
                 }
                 *keep = !ordered;

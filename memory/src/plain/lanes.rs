@@ -232,7 +232,7 @@ fn store_interleaved(view: &MemoryView<'_>, base: u64, n: usize, value: &[Lanes]
 }
 
 #[inline(always)]
-pub(super) fn store_view(
+pub(crate) fn store_view(
     view: &MemoryView<'_>,
     offset: &Lanes,
     immediate: u32,

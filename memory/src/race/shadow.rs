@@ -12,6 +12,7 @@
 
 use super::order::Record;
 use super::topology::AgentId;
+use super::vector_clock::Time;
 use crate::history::History;
 use rustc_hash::FxHashMap;
 
@@ -53,8 +54,15 @@ impl Cell {
     };
 
     /// Remembers a reader of these bytes.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, record: Record, bytes: u8) {
+        self.read_by(record.agent, record.time, record.kind, bytes);
+    }
+
+    // By its fields: a record in memory is written in pieces and read as a whole, which stalls.
+    #[inline(never)]
+    fn read_by(&mut self, agent: AgentId, time: Time, kind: u32, bytes: u8) {
+        let record = Record { agent, time, kind };
         let same = |known: &Record, known_bytes: u8| {
             known.kind == record.kind && known.agent == record.agent && known_bytes == bytes
         };
@@ -76,7 +84,7 @@ impl Cell {
     }
 
     /// Whether remembering this reader forgets one of bytes of which no two readers are left.
-    #[inline]
+    #[inline(always)]
     pub fn forgets(&self, record: &Record, bytes: u8) -> bool {
         let [first, latest] = &self.readers;
         let [of_first, of_latest] = self.reader_bytes;
@@ -96,17 +104,26 @@ impl Cell {
 
     /// A write of the whole word follows. `keep` says which of the two readers and of the write before it are
     /// not ordered before it (but mutually ordered with it): those stay, as readers, at most two.
-    #[inline]
+    #[inline(always)]
     pub fn overwrite(&mut self, record: Record, before: u32, keep: [bool; 3]) {
+        if keep == [false; 3] {
+            self.write = record;
+            self.before = before;
+            // Nobody has read since.
+            (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
+        } else {
+            self.overwrite_keeping(record.agent, record.time, record.kind, before, keep);
+        }
+    }
+
+    #[inline(never)]
+    fn overwrite_keeping(&mut self, agent: AgentId, time: Time, kind: u32, before: u32, keep: [bool; 3]) {
+        let record = Record { agent, time, kind };
         let (readers, bytes, write) = (self.readers, self.reader_bytes, self.write);
         self.write = record;
         self.before = before;
         self.readers = [NOBODY; 2];
         self.reader_bytes = [0; 2];
-        if keep == [false; 3] {
-            self.forgot = false;
-            return;
-        }
         for index in 0..2 {
             if keep[index] && readers[index].kind != 0 {
                 self.read(readers[index], bytes[index]);

@@ -387,10 +387,11 @@ impl<M: MemorySystem> Run<'_, M> {
         for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
             for (k, member) in members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none()) {
                 let strand = if granularity.fine() { member.number } else { k as u32 };
-                let mut unit =
-                    member.unit(program, (resident.workgroup, identity.subgroup, strand), granularity);
-                unit.priority = self.scheduler.priority(&unit);
-                self.units.push(unit);
+                let who = (resident.workgroup, identity.subgroup, strand);
+                self.units.push(member.unit(program, who, granularity));
+                if let Some(unit) = self.units.last_mut() {
+                    unit.priority = self.scheduler.priority(unit);
+                }
                 self.slots.push((r, s, k));
             }
         }

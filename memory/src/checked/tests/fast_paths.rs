@@ -20,6 +20,8 @@ enum Pattern {
     Reversed,
     /// Every third.
     Scattered,
+    /// So many neighbours the same.
+    Groups(u32),
 }
 
 impl Pattern {
@@ -33,6 +35,7 @@ impl Pattern {
                 Pattern::One(place) => place,
                 Pattern::Reversed => 31 - lane,
                 Pattern::Scattered => 3 * lane,
+                Pattern::Groups(size) => lane / size,
             };
             bytes * (place % places)
         }))
@@ -98,6 +101,8 @@ fn run(seed: u64, only_order: bool) -> ((Vec<u32>, BTreeSet<String>), bool) {
             Pattern::One(5),
             Pattern::Reversed,
             Pattern::Scattered,
+            Pattern::Groups(2),
+            Pattern::Groups(16),
         ]);
         let mask = choices.pick(&[Mask::MAX, Mask::MAX, 0x0000_ffff, 0x0ff0_0001]);
         let subgroup = random.below(4);

@@ -1,0 +1,166 @@
+//! The cells of the words that the lanes of an instruction access.
+
+use crate::race::{Cell, CellRun, RUN, Shadow};
+use crate::system::{LANES, Lanes, Mask, MemoryView};
+
+/// Cells by the number of their word.
+pub(super) trait Words {
+    fn cell(&mut self, word: u64) -> &mut Cell;
+
+    /// The same for a word that is about to be written.
+    #[inline(always)]
+    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        self.cell(word)
+    }
+
+    /// The run that begins with this word, where cells are in runs.
+    #[inline(always)]
+    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
+        let _ = word;
+        None
+    }
+
+    /// The same for one that is about to be written.
+    #[inline(always)]
+    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
+        self.run(word)
+    }
+
+    /// The lanes of whose accesses all words, so many from an offset on, are settled under this stamp: see
+    /// [`WorkgroupCells`].
+    #[inline(always)]
+    fn settled(&self, stamp: u32, place: &Place<'_>, mask: Mask, words: u64) -> Mask {
+        let _ = (stamp, place, mask, words);
+        0
+    }
+
+    /// The word is settled under this stamp until its cell is asked for.
+    #[inline(always)]
+    fn settle(&mut self, word: u64, stamp: u32) {
+        let _ = (word, stamp);
+    }
+}
+
+impl Words for Shadow {
+    #[inline(always)]
+    fn cell(&mut self, word: u64) -> &mut Cell {
+        Shadow::cell(self, word)
+    }
+
+    #[inline(always)]
+    fn cell_to_write(&mut self, word: u64) -> &mut Cell {
+        Shadow::cell_to_write(self, word)
+    }
+
+    #[inline(always)]
+    fn run(&mut self, word: u64) -> Option<&mut CellRun> {
+        word.is_multiple_of(RUN as u64).then(|| Shadow::run(self, word))
+    }
+
+    #[inline(always)]
+    fn run_to_write(&mut self, word: u64) -> Option<&mut CellRun> {
+        word.is_multiple_of(RUN as u64).then(|| Shadow::run_to_write(self, word))
+    }
+}
+
+/// Where the lanes access.
+pub(super) struct Place<'a> {
+    pub view: &'a MemoryView<'a>,
+    pub offset: &'a Lanes,
+    pub immediate: u32,
+    /// Words that nobody wrote in this dispatch are undefined; of device memory: those that nobody had
+    /// written before, either.
+    pub undefined: bool,
+    /// The view is one of device memory.
+    pub device: bool,
+}
+
+impl Place<'_> {
+    /// The lanes that access the same as this one; none but itself if the next one of those `todo` does not.
+    #[inline(always)]
+    pub fn same(&self, lane: usize, todo: Mask) -> Mask {
+        let next = todo.trailing_zeros() as usize;
+        if next == LANES || self.offset.0[next] != self.offset.0[lane] {
+            return 1 << lane;
+        }
+        let of = self.offset.0[lane];
+        let equal = |same, (other, offset): (usize, &u32)| same | Mask::from(*offset == of) << other;
+        self.offset.0.iter().enumerate().fold(0, equal)
+    }
+
+    /// The lanes that access aligned bytes of the view, so many words of them.
+    #[inline(always)]
+    pub fn aligned(&self, words: u64) -> Mask {
+        let Some(last) = self.view.size().checked_sub(4 * words) else { return 0 };
+        let last = u32::try_from(last).unwrap_or(u32::MAX);
+        let aligned = |offset: &u32| {
+            let at = offset.wrapping_add(self.immediate);
+            at <= last && at.is_multiple_of(4)
+        };
+        let lanes = self.offset.0.iter().enumerate();
+        lanes.fold(0, |lanes, (lane, offset)| lanes | Mask::from(aligned(offset)) << lane)
+    }
+}
+
+/// The cells of a workgroup's memory.
+///
+/// Most reads of it are by many invocations, between the same two barriers, with one instruction. When a cell
+/// has come to remember two of these readers, and that there were others, the rest change nothing: the word
+/// is *settled* under a stamp (instruction and time), until its cell is asked for again.
+#[derive(Default)]
+pub(super) struct WorkgroupCells {
+    cells: Vec<Cell>,
+    /// Of each word: what it is settled under, or 0.
+    stamps: Vec<u32>,
+}
+
+impl WorkgroupCells {
+    /// Of memory of so many words, at least one, that nobody accessed.
+    pub fn begin(&mut self, words: usize) {
+        self.cells.clear();
+        self.cells.resize(words, Cell::EMPTY);
+        self.stamps.clear();
+        self.stamps.resize(words, 0);
+    }
+
+    /// All cells, by the numbers of their words.
+    pub fn list(&self) -> &[Cell] {
+        &self.cells
+    }
+}
+
+impl Words for WorkgroupCells {
+    #[inline(always)]
+    fn cell(&mut self, word: u64) -> &mut Cell {
+        // Accesses are in bounds, and there is a cell for each word.
+        let word = (word as usize).min(self.cells.len() - 1);
+        self.stamps[word] = 0;
+        &mut self.cells[word]
+    }
+
+    #[inline(always)]
+    fn settled(&self, stamp: u32, place: &Place<'_>, mask: Mask, words: u64) -> Mask {
+        if self.stamps.is_empty() {
+            return 0;
+        }
+        let last = self.stamps.len() - 1;
+        let base = place.view.address as u32;
+        let first: [u32; LANES] = std::array::from_fn(|lane| {
+            base.wrapping_add(place.offset.0[lane].wrapping_add(place.immediate)) / 4
+        });
+        let mut settled = place.aligned(words) & mask;
+        for k in 0..words as u32 {
+            let stamps = first.map(|first| self.stamps[(first.wrapping_add(k) as usize).min(last)]);
+            let equal = |equal, (lane, known): (usize, &u32)| equal | Mask::from(*known == stamp) << lane;
+            settled &= stamps.iter().enumerate().fold(0, equal);
+        }
+        settled
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, word: u64, stamp: u32) {
+        if let Some(known) = self.stamps.get_mut(word as usize) {
+            *known = stamp;
+        }
+    }
+}
