@@ -33,6 +33,11 @@ pub struct PlainOptions<'a> {
 /// Instructions (estimated) below which a dispatch runs on the calling thread.
 const THRESHOLD: u64 = 30_000;
 
+/// Instructions (estimated) that a thread begins at once where there are read-modify-writes. Those of
+/// neighbouring workgroups go to different cache lines more often than those of workgroups that are a power
+/// of two apart, whose threads take the same lines from each other all the time, in step.
+const MODIFYING: u64 = 2_000;
+
 /// Runs all workgroups of `grid` and returns when they have ended.
 ///
 /// # Errors
@@ -57,11 +62,13 @@ pub fn dispatch(
         return Ok(());
     }
     let loops = program.back_edges.len() as u64;
-    let work =
-        total * u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
+    let each = u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
+    let work = total * each;
     let pool = options.threads.filter(|pool| pool.current_num_threads() > 1 && total > 1 && work > THRESHOLD);
     let threads = pool.map_or(1, |pool| (pool.current_num_threads() as u64).min(total));
-    let chunk = (total / (threads * 16)).clamp(1, 256);
+    let modifies = threads > 1 && program.memory.iter().any(|entry| entry.atomic.is_some());
+    let most = if modifies { MODIFYING / each.max(1) } else { 256 };
+    let chunk = (total / (threads * 16)).min(most).max(1);
     let (traps, crowd) = (Traps::new(), Crowd::new(threads as usize));
     let &PlainOptions { watchdog, spins, stop, .. } = options;
     let limits = Limits { watchdog, spins, stop, traps: Some(&traps), crowd: Some(&crowd) };
