@@ -27,6 +27,7 @@ use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
+use std::ops::Range;
 
 /// How a modelled dispatch runs.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +119,8 @@ enum Changed {
     Gone,
     /// Units of this resident.
     Resident(usize),
+    /// This resident has ended; those behind it have moved up.
+    Ended(usize),
     All,
 }
 
@@ -240,6 +243,12 @@ impl<M: MemorySystem> Run<'_, M> {
                     self.slots.remove(k);
                 }
                 Changed::Resident(r) => self.list_again(r),
+                Changed::Ended(r) => {
+                    self.unlist(r);
+                    let listed = self.residents.len();
+                    self.admit();
+                    (listed..self.residents.len()).for_each(|r| self.list_resident(r));
+                }
                 Changed::All => {
                     self.admit();
                     self.list();
@@ -371,14 +380,27 @@ impl<M: MemorySystem> Run<'_, M> {
 
     /// Lists the units of one resident again.
     fn list_again(&mut self, r: usize) {
-        let from = self.slots.partition_point(|slot| slot.0 < r);
-        let to = self.slots.partition_point(|slot| slot.0 <= r);
-        let (units, slots) = (self.units.split_off(to), self.slots.split_off(to));
-        self.units.truncate(from);
-        self.slots.truncate(from);
+        let listed = self.units.len();
         self.list_resident(r);
-        self.units.extend(units);
-        self.slots.extend(slots);
+        let (of, new) = (self.listed(r, listed), self.units.len() - listed);
+        self.units[of.end..].rotate_right(new);
+        self.slots[of.end..].rotate_right(new);
+        self.units.drain(of.clone());
+        self.slots.drain(of);
+    }
+
+    /// Where, of the first units listed, those of a resident are.
+    fn listed(&self, r: usize, first: usize) -> Range<usize> {
+        let slots = &self.slots[..first];
+        slots.partition_point(|slot| slot.0 < r)..slots.partition_point(|slot| slot.0 <= r)
+    }
+
+    /// Takes the units of a resident, which has ended, off the list.
+    fn unlist(&mut self, r: usize) {
+        let of = self.listed(r, self.slots.len());
+        self.slots[of.end..].iter_mut().for_each(|slot| slot.0 -= 1);
+        self.units.drain(of.clone());
+        self.slots.drain(of);
     }
 
     fn list_resident(&mut self, r: usize) {
@@ -536,7 +558,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
                     self.context.end_workgroup(self.memory, workgroup);
                     self.residents.remove(r);
-                    Ok(Changed::All)
+                    Ok(Changed::Ended(r))
                 } else {
                     self.complete(r);
                     Ok(Changed::Resident(r))
