@@ -402,8 +402,18 @@ impl FastPath {
             if undefined {
                 return false;
             }
-        } else if !self.order(core, &cell.write, record.agent).0 || self.looked.contains(Looked::ATOMIC) {
-            return false;
+        } else {
+            if !self.order(core, &cell.write, record.agent).0 {
+                return false;
+            }
+            // Other atomic writes that it superseded may be among the readers.
+            if self.looked.contains(Looked::ATOMIC) {
+                for earlier in cell.readers {
+                    if earlier.kind != 0 && !self.order(core, &earlier, record.agent).0 {
+                        return false;
+                    }
+                }
+            }
         }
         let [first, latest] = &cell.readers;
         if first.kind == 0 {

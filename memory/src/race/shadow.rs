@@ -12,7 +12,6 @@
 
 use super::order::Record;
 use super::topology::AgentId;
-use super::vector_clock::Time;
 use crate::history::History;
 use rustc_hash::FxHashMap;
 
@@ -56,31 +55,17 @@ impl Cell {
     /// Remembers a reader of these bytes.
     #[inline(always)]
     pub fn read(&mut self, record: Record, bytes: u8) {
-        self.read_by(record.agent, record.time, record.kind, bytes);
+        let first = (self.readers[0], self.reader_bytes[0]);
+        let latest = (self.readers[1], self.reader_bytes[1]);
+        let (first, latest, forgot) = with_reader(first, latest, (record, bytes));
+        self.remember(first, latest);
+        self.forgot |= forgot;
     }
 
-    // By its fields: a record in memory is written in pieces and read as a whole, which stalls.
-    #[inline(never)]
-    fn read_by(&mut self, agent: AgentId, time: Time, kind: u32, bytes: u8) {
-        let record = Record { agent, time, kind };
-        let same = |known: &Record, known_bytes: u8| {
-            known.kind == record.kind && known.agent == record.agent && known_bytes == bytes
-        };
-        let [first, latest] = self.readers;
-        let slot = if first.kind == 0 || same(&first, self.reader_bytes[0]) {
-            0
-        } else {
-            // Of two readers of one workgroup the one before a barrier says less than the one after it.
-            if latest.kind != 0 && !same(&latest, self.reader_bytes[1]) && first.time < record.time {
-                self.forgot = true;
-                self.readers[0] = latest;
-                self.reader_bytes[0] = self.reader_bytes[1];
-            }
-            1
-        };
-        self.forgot |= self.readers[slot].kind != 0 && self.readers[slot] != record;
-        self.readers[slot] = record;
-        self.reader_bytes[slot] = bytes;
+    #[inline(always)]
+    fn remember(&mut self, first: Reader, latest: Reader) {
+        self.readers = [first.0, latest.0];
+        self.reader_bytes = [first.1, latest.1];
     }
 
     /// Whether remembering this reader forgets one of bytes of which no two readers are left.
@@ -112,29 +97,41 @@ impl Cell {
             // Nobody has read since.
             (self.readers, self.reader_bytes, self.forgot) = ([NOBODY; 2], [0; 2], false);
         } else {
-            self.overwrite_keeping(record.agent, record.time, record.kind, before, keep);
+            let join = |(first, latest): (Reader, Reader), keep: bool, earlier: Reader| {
+                if !keep || earlier.0.kind == 0 {
+                    return (first, latest);
+                }
+                let (first, latest, _) = with_reader(first, latest, earlier);
+                (first, latest)
+            };
+            let readers = join(((NOBODY, 0), (NOBODY, 0)), keep[0], (self.readers[0], self.reader_bytes[0]));
+            let readers = join(readers, keep[1], (self.readers[1], self.reader_bytes[1]));
+            let (first, latest) = join(readers, keep[2], (self.write, 15));
+            self.write = record;
+            self.before = before;
+            self.remember(first, latest);
+            // Who read before sees no less than what was there before this write, and nobody does.
+            self.forgot = false;
         }
     }
+}
 
-    #[inline(never)]
-    fn overwrite_keeping(&mut self, agent: AgentId, time: Time, kind: u32, before: u32, keep: [bool; 3]) {
-        let record = Record { agent, time, kind };
-        let (readers, bytes, write) = (self.readers, self.reader_bytes, self.write);
-        self.write = record;
-        self.before = before;
-        self.readers = [NOBODY; 2];
-        self.reader_bytes = [0; 2];
-        for index in 0..2 {
-            if keep[index] && readers[index].kind != 0 {
-                self.read(readers[index], bytes[index]);
-            }
-        }
-        if keep[2] && write.kind != 0 {
-            self.read(write, 15);
-        }
-        // Who read before sees no less than what was there before this write, and nobody does.
-        self.forgot = false;
+/// A reader, and which bytes of the word it read.
+type Reader = (Record, u8);
+
+/// The first and the latest reader when `new` follows, and whether another is forgotten. By value: a record
+/// that is written in pieces and then read as a whole stalls the processor.
+#[inline(always)]
+fn with_reader(first: Reader, latest: Reader, new: Reader) -> (Reader, Reader, bool) {
+    let same =
+        |known: &Reader| known.0.kind == new.0.kind && known.0.agent == new.0.agent && known.1 == new.1;
+    let replaces = |known: &Reader| known.0.kind != 0 && known.0 != new.0;
+    if first.0.kind == 0 || same(&first) {
+        return (new, latest, replaces(&first));
     }
+    // Of two readers of one workgroup the one before a barrier says less than the one after it.
+    let drops = latest.0.kind != 0 && !same(&latest) && first.0.time < new.0.time;
+    (if drops { latest } else { first }, new, drops || replaces(&latest))
 }
 
 /// Words of a run.
