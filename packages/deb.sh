@@ -6,10 +6,12 @@
 name=pellucid_${version}_$(dpkg --print-architecture)
 root=$work/$name
 mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/lib/pellucid" "$root/usr/share/doc/pellucid"
-strip -o "$root/usr/lib/pellucid/pellucid" "$built/pellucid"
+command_to "$root/usr/lib/pellucid/pellucid"
 strip -o "$root/usr/lib/pellucid/libvulkan_pellucid.so" "$driver"
 ln -s ../lib/pellucid/pellucid "$root/usr/bin/pellucid"
 cat LICENSE-MIT LICENSE-APACHE > "$root/usr/share/doc/pellucid/copyright"
+pages_to "$root/usr/share" zsh/vendor-completions
+gzip -9n "$root"/usr/share/man/man1/*
 chmod 644 "$root/usr/share/doc/pellucid/copyright" "$root/usr/lib/pellucid/libvulkan_pellucid.so"
 chmod -R g-w "$root"
 cat > "$root/DEBIAN/control" <<EOF

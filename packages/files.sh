@@ -18,6 +18,17 @@ for file in "$built/pellucid" "$driver"; do
 done
 # The newest version of the C library that the files ask for.
 glibc=$(objdump -T "$built/pellucid" "$driver" | sed -n 's/.*GLIBC_\([0-9]*\.[0-9]*\).*/\1/p' | sort -Vu | tail -1)
+# The command without the driver that it carries for `cargo install`: a package has the driver as a file.
+command_to() { strip -R .pellucid_driver -o "$1" "$built/pellucid"; chmod 755 "$1"; }
+# Completions and manual pages below a share folder; Debian has another folder for zsh.
+pages_to() {
+    local share=$1 zsh=${2:-zsh/site-functions}
+    mkdir -p "$share/bash-completion/completions" "$share/$zsh" "$share/fish/vendor_completions.d"
+    "$built/pellucid" completions bash > "$share/bash-completion/completions/pellucid"
+    "$built/pellucid" completions zsh > "$share/$zsh/_pellucid"
+    "$built/pellucid" completions fish > "$share/fish/vendor_completions.d/pellucid.fish"
+    "$built/pellucid" man "$share/man/man1"
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"

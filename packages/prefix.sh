@@ -3,6 +3,8 @@
 prefix=$(realpath -m "${1:?which prefix?}")
 shift
 . "$(dirname "$0")/files.sh"
-install -Ds -m 755 "$built/pellucid" "$prefix/bin/pellucid"
+mkdir -p "$prefix/bin"
+command_to "$prefix/bin/pellucid"
 install -Ds -m 644 "$driver" "$prefix/lib/libvulkan_pellucid.so"
+pages_to "$prefix/share"
 echo "$prefix/bin/pellucid"

@@ -4,8 +4,9 @@
 tag=py3-none-manylinux_${glibc/./_}_$machine
 name=pellucid-$version
 mkdir -p "$work/$name.data/scripts" "$work/$name.data/data/lib" "$work/$name.dist-info"
-strip -o "$work/$name.data/scripts/pellucid" "$built/pellucid"
+command_to "$work/$name.data/scripts/pellucid"
 strip -o "$work/$name.data/data/lib/libvulkan_pellucid.so" "$driver"
+pages_to "$work/$name.data/data/share"
 cp LICENSE-MIT LICENSE-APACHE "$work/$name.dist-info/"
 cat > "$work/$name.dist-info/METADATA" <<EOF
 Metadata-Version: 2.1

@@ -8,9 +8,12 @@ use crate::replay::{Replay, ReplayArgs};
 use crate::run::{self, Job};
 use crate::vulkan::batch::{self, BatchArgs};
 use crate::{debug, demo, exec, install, report};
+use anyhow::Context as _;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// A software Vulkan device that you can see through.
@@ -49,6 +52,10 @@ enum Command {
     Env,
     /// Show a bug, its finding, its fix and the clean run after it
     Demo,
+    /// Print what completes this command's words in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page of this command, or write the pages of all commands
+    Man(ManArgs),
     /// Print help, for everything or for one command; `help options` lists all options
     Help(HelpArgs),
     /// One shader in this process
@@ -90,6 +97,18 @@ struct SystemArgs {
     /// For all users: /etc/vulkan/icd.d
     #[arg(long)]
     system: bool,
+}
+
+#[derive(clap::Args)]
+struct CompletionsArgs {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+struct ManArgs {
+    /// Write all pages here: pellucid.1, pellucid-run.1, ...
+    folder: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -171,6 +190,12 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Uninstall(arguments) => install::uninstall(arguments.system).map(|()| 0),
         Command::Env => install::env().map(|()| 0),
         Command::Demo => demo::run(),
+        Command::Completions(arguments) => {
+            let mut text = Vec::new();
+            clap_complete::generate(arguments.shell, &mut shown(), "pellucid", &mut text);
+            printed(&text).map(|()| 0)
+        }
+        Command::Man(arguments) => man(arguments.folder.as_deref()).map(|()| 0),
         Command::Help(arguments) => usage(help(arguments.topic.as_deref())).map(|()| 0),
     };
     status.map(ExitCode::from)
@@ -208,6 +233,38 @@ fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOp
         }
     }
     kept
+}
+
+/// The command line without what is hidden, which the generators of completions would show.
+fn shown() -> clap::Command {
+    let whole = Cli::command();
+    let commands: Vec<clap::Command> =
+        whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    let about = whole.get_about().cloned().unwrap_or_default();
+    clap::Command::new("pellucid")
+        .about(about)
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .subcommands(commands)
+}
+
+/// To standard output, whose reader may leave early.
+fn printed(text: &[u8]) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(text) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn man(folder: Option<&Path>) -> anyhow::Result<()> {
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(shown()).render(&mut page)?;
+        return printed(&page);
+    };
+    std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(shown(), folder))
+        .with_context(|| folder.display().to_string())
 }
 
 fn help(topic: Option<&str>) -> anyhow::Result<()> {

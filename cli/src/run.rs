@@ -72,7 +72,7 @@ fn prepare(job: &Job, varied: &Variation, reported: Reported) -> anyhow::Result<
     }
     let config = options.resolve()?;
     let folder = tempfile::tempdir().context("a temporary folder")?;
-    let manifest = driver::write_manifest(folder.path())?;
+    let manifest = driver::write_manifest(&driver::library()?, folder.path())?;
     let totals = folder.path().join("totals");
     std::fs::create_dir(&totals)?;
     let Some((program, arguments)) = job.command.split_first() else { bail!("no program to run") };

@@ -236,7 +236,8 @@ fn chains_are_the_devices() {
 fn another_driver_shows_outcomes_only() {
     // Ours, through its manifest, in the mode that it has by itself.
     let directory = tempfile::tempdir().expect("a directory");
-    let manifest = pellucid::driver::write_manifest(directory.path()).expect("the manifest");
+    let library = pellucid::driver::library().expect("the driver");
+    let manifest = pellucid::driver::write_manifest(&library, directory.path()).expect("the manifest");
     let output = litmus(&[
         "tests/litmus/store-buffering.litmus",
         "--runs",
