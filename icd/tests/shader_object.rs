@@ -63,6 +63,40 @@ fn a_shader_object_runs_and_comes_back_from_its_binary() {
 }
 
 #[test]
+fn no_compute_shader_is_bound_where_none_is_named() {
+    let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+    let v = Vulkan::with(&[ash::ext::shader_object::NAME], &mut feature);
+    let objects = ash::ext::shader_object::Device::new(&v.instance, &v.device);
+    let spin = Spin::new(&v, false);
+    let (buffer, _, words) = v.buffer(128, 1);
+    let (_, set) = spin.set(&v);
+    spin.update(&v, set, buffer);
+    let (compute, point) = (vk::ShaderStageFlags::COMPUTE, vk::PipelineBindPoint::COMPUTE);
+    let bind = objects.fp().cmd_bind_shaders_ext;
+    // SAFETY: valid usage, but for the last dispatch, for which the driver promises an error.
+    unsafe {
+        words.write_bytes(0, 128);
+        let record = |again: bool| {
+            v.record(|c| {
+                spin.record(&v, c, set, buffer, 3);
+                bind(c, 1, &raw const compute, std::ptr::null());
+                if again {
+                    v.device.cmd_bind_pipeline(c, point, spin.pipeline);
+                    objects.cmd_bind_shaders(c, &[vk::ShaderStageFlags::VERTEX], &[vk::ShaderEXT::null()]);
+                }
+                v.device.cmd_dispatch(c, 1, 1, 1);
+            })
+        };
+        v.run(record(true));
+        assert_eq!(v.words(words, 32), [6; 32]);
+        let (buffers, fence) = ([record(false)], vk::Fence::null());
+        let info = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        v.device.queue_submit(v.queues[0], &info, fence).unwrap();
+        assert_eq!(v.device.device_wait_idle(), Err(vk::Result::ERROR_DEVICE_LOST));
+    }
+}
+
+#[test]
 fn a_pipeline_shows_its_instructions() {
     let mut feature =
         vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);

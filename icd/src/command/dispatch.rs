@@ -33,7 +33,7 @@ pub fn run(
 ) -> Result<(), String> {
     let number = device.dispatches.fetch_add(1, Ordering::Relaxed);
     let Some(pipeline) = state.pipeline else {
-        let error = Error::usage("no compute pipeline is bound");
+        let error = Error::usage("neither a compute pipeline nor a compute shader is bound");
         return Err(format!("vkCmdDispatch: {}", error.message.unwrap_or_default()));
     };
     let program = pipeline.program(device, &state.push_unset)?;

@@ -109,8 +109,8 @@ pub type BufferImageRegions = Vec<vk::BufferImageCopy>;
 /// One recorded command.
 #[derive(Clone)]
 pub enum Command {
-    /// vkCmdBindPipeline.
-    BindPipeline(Arc<Pipeline>),
+    /// vkCmdBindPipeline and vkCmdBindShadersEXT, which may leave none bound.
+    BindPipeline(Option<Arc<Pipeline>>),
     /// vkCmdBindDescriptorSets and vkCmdPushDescriptorSetKHR: first set number, sets, dynamic offsets.
     BindSets(u32, Vec<Arc<DescriptorSet>>, Vec<u32>),
     /// vkCmdPushConstants: offset and bytes.

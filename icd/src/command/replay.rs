@@ -43,7 +43,7 @@ fn step<'a>(
     command: &'a Command,
 ) -> Result<(), String> {
     match command {
-        Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline),
+        Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline.as_deref()),
         Command::BindSets(first, sets, dynamic) => state.bind_sets(*first, sets, dynamic),
         Command::PushConstants(offset, bytes) => state.push_constants(*offset, bytes),
         Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups, None)?,

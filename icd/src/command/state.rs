@@ -90,10 +90,10 @@ impl<'a> State<'a> {
         State { rendering, instance, ..State::new(&self.labels, self.reach) }
     }
 
-    /// vkCmdBindPipeline.
-    pub fn bind_pipeline(&mut self, pipeline: &'a Pipeline) {
+    /// vkCmdBindPipeline; `None`: vkCmdBindShadersEXT without a compute shader.
+    pub fn bind_pipeline(&mut self, pipeline: Option<&'a Pipeline>) {
         self.ready = None;
-        self.pipeline = Some(pipeline);
+        self.pipeline = pipeline;
     }
 
     /// vkCmdBindDescriptorSets.

@@ -133,7 +133,7 @@ impl Command {
     /// not looked into.
     fn uses(&self, object: *const (), reach: &Reach) -> bool {
         match self {
-            Command::BindPipeline(pipeline) => is(pipeline, object),
+            Command::BindPipeline(pipeline) => pipeline.as_ref().is_some_and(|of| is(of, object)),
             Command::BindSets(_, sets, _) => {
                 sets.iter().any(|s| is(s, object) || s.layout.mentions(reach.slots(s), object))
             }
@@ -206,8 +206,8 @@ impl Recorded {
             *counted += u32::from(name.is_some());
             let used = match command {
                 Command::BindPipeline(of) => {
-                    pipeline = Some(of);
-                    is(of, object)
+                    pipeline = of.as_ref();
+                    pipeline.is_some_and(|of| is(of, object))
                 }
                 Command::BindSets(first, sets, _) => {
                     bound.extend((*first..).zip(sets));

@@ -60,7 +60,7 @@ entries! {
                 return Ok(());
             }
             compute(point)?;
-            r.add(Command::BindPipeline(handle::get::<Pipeline>(pipeline)?));
+            r.add(Command::BindPipeline(Some(handle::get::<Pipeline>(pipeline)?)));
             Ok(())
         })
     }

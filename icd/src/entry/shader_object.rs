@@ -126,7 +126,7 @@ entries! {
         ffi::enumerate_bytes(&data, size, out)
     }
 
-    /// vkCmdBindShadersEXT.
+    /// vkCmdBindShadersEXT: without an array, or with a null handle, nothing is bound to the stage.
     fn cmd_bind_shaders(
         buffer: vk::CommandBuffer,
         count: u32,
@@ -134,11 +134,12 @@ entries! {
         shaders: *const vk::ShaderEXT,
     ) {
         push(buffer, |r, _| {
-            for (stage, shader) in ffi::slice(stages, count).iter().zip(ffi::slice(shaders, count)) {
-                let shader = handle::get_optional::<Shader>(*shader)?;
-                if let Some(pipeline) = shader.filter(|_| *stage == vk::ShaderStageFlags::COMPUTE) {
-                    let pipeline = pipeline.compute.clone();
-                    r.add(Command::BindPipeline(pipeline.ok_or_else(|| Error::usage("no compute shader"))?));
+            let shaders = ffi::slice(shaders, count);
+            for (n, stage) in ffi::slice(stages, count).iter().enumerate() {
+                let shader = handle::get_optional::<Shader>(shaders.get(n).copied().unwrap_or_default())?;
+                if *stage == vk::ShaderStageFlags::COMPUTE {
+                    let pipeline = shader.map(|s| s.compute.clone().ok_or("no compute shader"));
+                    r.add(Command::BindPipeline(pipeline.transpose().map_err(Error::usage)?));
                 }
             }
             Ok(())
