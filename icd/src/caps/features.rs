@@ -39,6 +39,7 @@ impl Features {
             image_cube_array,
             shader_image_gather_extended,
             shader_storage_image_extended_formats,
+            shader_storage_image_multisample,
             shader_storage_image_read_without_format,
             shader_storage_image_write_without_format,
             shader_uniform_buffer_array_dynamic_indexing,

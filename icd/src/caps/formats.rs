@@ -128,7 +128,6 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
     let multisampled = query.image_type == vk::ImageType::TYPE_2D
         && !linear
         && !query.flags.contains(C::CUBE_COMPATIBLE)
-        && !query.usage.contains(U::STORAGE)
         && features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
         && info.numeric != Numeric::SharedExponent;
     Some(vk::ImageFormatProperties {

@@ -113,7 +113,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         sampled_image_integer_sample_counts: ms,
         sampled_image_depth_sample_counts: ms,
         sampled_image_stencil_sample_counts: ms,
-        storage_image_sample_counts: Samples::TYPE_1,
+        storage_image_sample_counts: ms,
         max_sample_mask_words: 1,
         timestamp_compute_and_graphics: vk::TRUE,
         timestamp_period: 1.0,
