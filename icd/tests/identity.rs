@@ -193,6 +193,41 @@ fn layers_are_not_there() {
     }
 }
 
+#[test]
+fn storage_images_have_samples_and_colors_are_blitted() {
+    use vk::{FormatFeatureFlags as F, ImageTiling as T};
+    let v = Vulkan::new();
+    let four = vk::SampleCountFlags::TYPE_4;
+    // SAFETY: live handles.
+    unsafe {
+        let features = v.instance.get_physical_device_features(v.physical);
+        assert_eq!(features.shader_storage_image_multisample, vk::TRUE);
+        let limits = v.instance.get_physical_device_properties(v.physical).limits;
+        assert!(limits.storage_image_sample_counts.contains(four));
+        let of = |format, tiling, usage| {
+            let kind = vk::ImageType::TYPE_2D;
+            v.instance.get_physical_device_image_format_properties(
+                v.physical,
+                format,
+                kind,
+                tiling,
+                usage,
+                Default::default(),
+            )
+        };
+        let storage = of(vk::Format::R32_UINT, T::OPTIMAL, vk::ImageUsageFlags::STORAGE).unwrap();
+        assert!(storage.sample_counts.contains(four));
+        let linear = of(vk::Format::R32_UINT, T::LINEAR, vk::ImageUsageFlags::STORAGE).unwrap();
+        assert_eq!(linear.sample_counts, vk::SampleCountFlags::TYPE_1);
+        assert!(linear.max_mip_levels > 1 && linear.max_array_layers > 1);
+        for format in [vk::Format::R4G4B4A4_UNORM_PACK16, vk::Format::A2B10G10R10_SNORM_PACK32] {
+            let properties = v.instance.get_physical_device_format_properties(v.physical, format);
+            let both = properties.linear_tiling_features & properties.optimal_tiling_features;
+            assert!(both.contains(F::BLIT_SRC | F::BLIT_DST), "{format:?}: {both:?}");
+        }
+    }
+}
+
 /// *Required Format Support* has no exception for a device whose queues have no graphics, and scripts of the
 /// conformance suite ask for it.
 #[test]

@@ -14,11 +14,13 @@ pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     format::properties(format.as_raw())
 }
 
-/// Features of images of a format. Those of graphics are asked of optimal tiling only.
+/// Features of images of a format. Those with linear tiling are no attachments.
 fn image_features(info: &FormatInfo, tiling: vk::ImageTiling) -> u32 {
-    let graphics =
-        if tiling == vk::ImageTiling::OPTIMAL { info.graphics_features & !feature::VERTEX_BUFFER } else { 0 };
-    info.image_features | graphics
+    let graphics = match tiling {
+        vk::ImageTiling::OPTIMAL => !feature::VERTEX_BUFFER,
+        _ => feature::BLIT_SRC | feature::BLIT_DST,
+    };
+    info.image_features | info.graphics_features & graphics
 }
 
 /// Features of buffers of a format.
@@ -132,8 +134,8 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
         && info.numeric != Numeric::SharedExponent;
     Some(vk::ImageFormatProperties {
         max_extent: vk::Extent3D { width, height, depth },
-        max_mip_levels: if linear { 1 } else { u32::BITS - width.max(height).max(depth).leading_zeros() },
-        max_array_layers: if linear || query.image_type == vk::ImageType::TYPE_3D { 1 } else { IMAGE_LAYERS },
+        max_mip_levels: u32::BITS - width.max(height).max(depth).leading_zeros(),
+        max_array_layers: if query.image_type == vk::ImageType::TYPE_3D { 1 } else { IMAGE_LAYERS },
         sample_counts: if multisampled { S::TYPE_1 | S::TYPE_4 } else { S::TYPE_1 },
         max_resource_size: max_size,
     })

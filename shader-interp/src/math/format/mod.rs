@@ -105,8 +105,8 @@ pub struct FormatInfo {
     pub image_features: u32,
     /// Features of texel buffers.
     pub buffer_features: u32,
-    /// Features of graphics that *Required Format Support* asks of every device: attachments and blits
-    /// (images), vertex buffers (buffers).
+    /// Features of graphics: blits, and what *Required Format Support* asks of every device: attachments and
+    /// vertex buffers.
     pub graphics_features: u32,
 }
 
