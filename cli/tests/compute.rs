@@ -322,6 +322,17 @@ fn lanes_wait_to_reconverge_however_long_others_take() {
 }
 
 #[test]
+fn atomic_minima_and_maxima_of_floats() {
+    for mode in ["run", "check"] {
+        let arguments =
+            "--groups 2 --buffer 0:0=f32x2=5,5 --buffer 0:1=f64x2=5,5 --buffer 0:2=f32x4 --dump 0:0";
+        let output = exec("atomic_float2", &["--mode", mode], &format!("{arguments} --dump 0:1 --dump 0:2"));
+        assert_eq!(output.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(values(&output), ["-29.5", "33.5", "-59", "67", "-29.5", "33.5", "-59", "67"], "{mode}");
+    }
+}
+
+#[test]
 fn integer_functions_of_intel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
     let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))

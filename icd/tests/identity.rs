@@ -44,17 +44,26 @@ fn extension_structures_agree_with_the_core_versions() {
     let v = Vulkan::new();
     let mut model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut floats = vk::PhysicalDeviceShaderAtomicFloat2FeaturesEXT::default();
     let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
     let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
     // SAFETY: live handles, complete structures.
     unsafe {
-        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut model).push_next(&mut v12);
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut model)
+            .push_next(&mut v12)
+            .push_next(&mut floats);
         v.instance.get_physical_device_features2(v.physical, &mut features);
         let mut properties =
             vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut v11);
         v.instance.get_physical_device_properties2(v.physical, &mut properties);
     }
     assert_eq!(model.vulkan_memory_model, vk::TRUE);
+    assert_eq!(
+        floats.shader_buffer_float64_atomic_min_max & floats.shader_image_float32_atomic_min_max,
+        vk::TRUE
+    );
+    assert_eq!(floats.shader_buffer_float16_atomic_min_max, vk::FALSE);
     assert_eq!(model.vulkan_memory_model_device_scope, v12.vulkan_memory_model_device_scope);
     assert_eq!(subgroup.subgroup_size, v11.subgroup_size);
     assert_eq!(subgroup.supported_operations, v11.subgroup_supported_operations);

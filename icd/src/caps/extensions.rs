@@ -46,6 +46,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_scalar_block_layout", 1),
     e("VK_EXT_separate_stencil_usage", 1),
     e("VK_EXT_shader_atomic_float", 1),
+    e("VK_EXT_shader_atomic_float2", 1),
     e("VK_EXT_shader_demote_to_helper_invocation", 1),
     e("VK_EXT_shader_image_atomic_int64", 1),
     e("VK_EXT_shader_object", 1),

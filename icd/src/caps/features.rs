@@ -275,6 +275,20 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
     PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
     PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
+    PhysicalDeviceShaderAtomicFloat2FeaturesEXT {
+        shader_buffer_float16_atomics: |_| vk::FALSE,
+        shader_buffer_float16_atomic_add: |_| vk::FALSE,
+        shader_buffer_float16_atomic_min_max: |_| vk::FALSE,
+        shader_buffer_float32_atomic_min_max: |_| vk::TRUE,
+        shader_buffer_float64_atomic_min_max: |_| vk::TRUE,
+        shader_shared_float16_atomics: |_| vk::FALSE,
+        shader_shared_float16_atomic_add: |_| vk::FALSE,
+        shader_shared_float16_atomic_min_max: |_| vk::FALSE,
+        shader_shared_float32_atomic_min_max: |_| vk::TRUE,
+        shader_shared_float64_atomic_min_max: |_| vk::TRUE,
+        shader_image_float32_atomic_min_max: |_| vk::TRUE,
+        sparse_image_float32_atomic_min_max: |_| vk::FALSE,
+    }
     PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: |_| vk::TRUE }
     PhysicalDeviceRobustness2FeaturesEXT {
         robust_buffer_access2: |_| vk::TRUE,
