@@ -55,6 +55,7 @@ impl Types {
     pub fn new(words: &[u32]) -> Types {
         let mut out = Types::default();
         let mut pointers: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut constants: BTreeMap<u32, u32> = BTreeMap::new();
         let mut places: BTreeMap<u32, (Option<u32>, Option<u32>)> = BTreeMap::new();
         let mut rest = words.get(5..).unwrap_or_default();
         while let Some(first) = rest.first() {
@@ -89,6 +90,12 @@ impl Types {
                     _ => number(Element::U32, Element::I32, Element::F32),
                 }),
                 23 => Some(Type::Vector(word(2), word(3))),
+                // OpTypeVectorIdEXT; the shape of a value knows a specialized count.
+                5288 => Some(Type::Vector(word(2), constants.get(&word(3)).copied().unwrap_or(0))),
+                43 | 50 => {
+                    constants.insert(word(2), word(3));
+                    None
+                }
                 24 => Some(Type::Matrix(word(2), word(3))),
                 28 | 29 => Some(Type::Array(word(2))),
                 30 => {

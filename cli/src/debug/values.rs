@@ -137,9 +137,9 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 some.map(|k| part(format!("[{k}]"), of, element.clone(), k as u32 * stride)).collect()
             }
             (Type::Vector(of, count), shape) => {
-                let stride = match shape {
-                    Shape::Vector { stride, .. } => *stride,
-                    _ => 4,
+                let (count, stride) = match shape {
+                    Shape::Vector { count, stride } => (*count, *stride),
+                    _ => (count, 4),
                 };
                 let name = |k: u32| {
                     ["x", "y", "z", "w"].get(k as usize).map_or_else(|| k.to_string(), |n| (*n).to_owned())

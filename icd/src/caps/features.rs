@@ -139,13 +139,19 @@ pub struct Row {
     pub values: fn(&Features) -> Vec<vk::Bool32>,
 }
 
+/// The structures of the headers, and younger ones.
+mod all {
+    pub(super) use super::super::later::*;
+    pub(super) use ash::vk::*;
+}
+
 macro_rules! rows {
     ($( $type:ident { $($field:ident: $value:expr),* $(,)? } )*) => {
         &[ $( Row {
-            kind: <vk::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
+            kind: <all::$type as vk::TaggedStructure>::STRUCTURE_TYPE,
             members: &[$(stringify!($field)),*],
             fill: |f, link| {
-                let Some(out) = link.write::<vk::$type>() else { return };
+                let Some(out) = link.write::<all::$type>() else { return };
                 $( out.$field = { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) }; )*
             },
             values: |f| vec![$( { const VALUE: fn(&Features) -> vk::Bool32 = $value; VALUE(f) } ),*],
@@ -313,8 +319,10 @@ const EXTENSIONS: &[Row] = rows! {
         sparse_image_int64_atomics: |_| vk::FALSE,
     }
     PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }
+    PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector: |_| vk::TRUE }
     PhysicalDeviceShaderObjectFeaturesEXT { shader_object: |_| vk::TRUE }
     PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
+    PhysicalDeviceShaderReplicatedCompositesFeaturesEXT { shader_replicated_composites: |_| vk::TRUE }
         shader_subgroup_rotate: |_| vk::TRUE,
         shader_subgroup_rotate_clustered: |_| vk::TRUE,
     }

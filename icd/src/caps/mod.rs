@@ -7,6 +7,7 @@
 pub mod extensions;
 pub mod features;
 pub mod formats;
+pub mod later;
 pub mod limits;
 pub mod memory;
 pub mod properties;

@@ -1,6 +1,6 @@
 //! Properties.
 
-use super::{ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, limits};
+use super::{ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, later, limits};
 use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;
@@ -308,6 +308,14 @@ impl Caps {
             }
             out.optimal_tiling_layout_uuid = uuid("rows");
             out.identical_memory_type_requirements = vk::TRUE;
+            return;
+        }
+        if let Some(out) = link.write::<later::PhysicalDeviceMaintenance9PropertiesKHR>() {
+            (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::FALSE, 0);
+            return;
+        }
+        if let Some(out) = link.write::<later::PhysicalDeviceShaderLongVectorPropertiesEXT>() {
+            out.max_vector_components = pellucid_shader_interp::spirv::MAX_VECTOR;
             return;
         }
         if let Some(out) = link.write::<vk::PhysicalDeviceRobustness2PropertiesEXT<'_>>() {

@@ -324,7 +324,7 @@ impl Lowerer<'_> {
         let accumulator = if accumulate { Some(self.scalar_operand(i, 5)?) } else { None };
         let format_at = if accumulate { 6 } else { 5 };
         let (mut left, mut right) = (a.to_vec(), b.to_vec());
-        if a.len() == 1 {
+        if matches!(self.types.get(self.type_of(i.id(3)?)?)?.kind, Type::Scalar { .. }) {
             if i.rest(format_at).first().copied().unwrap_or(0) != 0 {
                 return Err(i.refuse("with another packed format"));
             }

@@ -5,8 +5,10 @@
 use crate::CompileError;
 use spirv::Capability;
 
+/// LongVectorEXT.
+pub(crate) const LONG_VECTOR: u32 = 5425;
 /// Capabilities that the enumeration of the `spirv` crate does not name yet.
-const NEWER: &[u32] = &[6029 /* FloatControls2 */];
+const NEWER: &[u32] = &[6029 /* FloatControls2 */, LONG_VECTOR, 6024 /* ReplicatedCompositesEXT */];
 
 /// Accepts or refuses OpCapability.
 pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
@@ -78,7 +80,9 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_KHR_workgroup_memory_explicit_layout",
         "SPV_EXT_demote_to_helper_invocation",
         "SPV_EXT_descriptor_indexing",
+        "SPV_EXT_long_vector",
         "SPV_EXT_physical_storage_buffer",
+        "SPV_EXT_replicated_composites",
         "SPV_EXT_shader_atomic_float16_add",
         "SPV_EXT_shader_atomic_float_add",
         "SPV_EXT_shader_atomic_float_min_max",

@@ -12,11 +12,7 @@ impl Lowerer<'_> {
     pub fn op_composite(&mut self, i: &Instruction<'_>) -> Result<bool, CompileError> {
         match i.op {
             Op::CompositeConstruct => {
-                let mut values = Flat::new();
-                self.check_flat(i.id(1)?)?;
-                for k in 3..i.len() {
-                    values.extend(self.operand(i, k)?);
-                }
+                let values = self.constituents(i)?;
                 self.set(i, &values)?;
             }
             Op::CompositeExtract => self.extract(i)?,
@@ -49,6 +45,19 @@ impl Lowerer<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The scalars of a composite's constituents.
+    pub fn constituents(&mut self, i: &Instruction<'_>) -> Result<Flat, CompileError> {
+        let ty = i.id(1)?;
+        self.check_flat(ty)?;
+        let times = if i.replicates() { self.types.parts(ty)? } else { 1 };
+        let mut values = Flat::new();
+        for k in 3..i.len() {
+            let part = self.operand(i, k)?;
+            (0..times).for_each(|_| values.extend_from_slice(&part));
+        }
+        Ok(values)
     }
 
     /// OpUndef, in functions and among the constants.

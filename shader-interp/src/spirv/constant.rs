@@ -1,6 +1,6 @@
 //! Types, constants, specialization and execution modes.
 
-use super::lowerer::{Def, Flat, Lowerer, MAX_SCALARS};
+use super::lowerer::{Def, Lowerer, MAX_SCALARS};
 use super::memory::MemoryOperands;
 use super::module::ExtendedSet;
 use super::types::Type;
@@ -54,12 +54,7 @@ impl Lowerer<'_> {
             }
             Constant | SpecConstant => self.number(i),
             ConstantComposite | SpecConstantComposite => {
-                let mut values = Flat::new();
-                self.check_flat(i.id(1)?)?;
-                for k in 3..i.len() {
-                    values.extend(self.operand(i, k)?);
-                }
-                let id = i.id(2)?;
+                let (values, id) = (self.constituents(i)?, i.id(2)?);
                 if self.module.decorations.of(id, Decoration::BuiltIn)
                     == Some(spirv::BuiltIn::WorkgroupSize as u32)
                 {

@@ -151,6 +151,7 @@ impl Lowerer<'_> {
         if let (Type::Scalar { .. } | Type::Vector { .. } | Type::Pointer { .. }, Some(scalar)) =
             (&info.kind, info.scalar)
             && layout.component_stride == 0
+            && info.flat as usize <= MAX_COMPONENTS
         {
             let flat = (0..info.flat).collect();
             return Ok(SmallVec::from_buf([Run { offset: 0, scalar, flat }]));

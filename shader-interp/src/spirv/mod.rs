@@ -45,6 +45,7 @@ use module::Module;
 use rustc_hash::FxHashMap;
 use site::Sites;
 use types::Types;
+pub use types::MAX_VECTOR;
 
 /// Lowers the compute entry point that `options` name.
 ///
@@ -58,7 +59,7 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
     let functions = module.functions.len();
     let sites = Sites::new(&module);
     let mut lowerer = Lowerer {
-        types: Types::new(bound),
+        types: Types::new(bound, module.long_vectors),
         b: Builder::default(),
         names: Vec::new(),
         defs: vec![Def::None; bound as usize],

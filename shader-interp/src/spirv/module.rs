@@ -1,6 +1,6 @@
 //! A module's first pass: sections, ids, functions. Nothing is lowered here.
 
-use super::capability::{check_capability, check_extension};
+use super::capability::{LONG_VECTOR, check_capability, check_extension};
 use super::decorate::{Decorations, is_annotation};
 use super::words::{Instruction, Stream};
 use crate::CompileError;
@@ -39,6 +39,8 @@ pub(crate) struct Function {
 pub(crate) struct Module<'a> {
     /// The words.
     pub stream: Stream<'a>,
+    /// LongVectorEXT is declared.
+    pub long_vectors: bool,
     pub vulkan_memory_model: bool,
     /// Imported sets by id.
     pub sets: FxHashMap<u32, ExtendedSet>,
@@ -79,6 +81,7 @@ impl<'a> Module<'a> {
         let bound = stream.bound as usize;
         let mut module = Module {
             stream,
+            long_vectors: false,
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
@@ -166,7 +169,10 @@ impl<'a> Module<'a> {
         modes: &mut Vec<(u32, u32)>,
     ) -> Result<(), CompileError> {
         match i.op {
-            Op::Capability => check_capability(i.word(1)?)?,
+            Op::Capability => {
+                check_capability(i.word(1)?)?;
+                self.long_vectors |= i.word(1)? == LONG_VECTOR;
+            }
             Op::Extension => check_extension(&i.string(1)?.0)?,
             Op::ExtInstImport => {
                 let (name, _) = i.string(2)?;

@@ -12,6 +12,9 @@ use crate::stack::MAX_TYPES;
 use spirv::{Decoration, StorageClass};
 use std::rc::Rc;
 
+/// The most components of a vector (SPV_EXT_long_vector).
+pub const MAX_VECTOR: u32 = 1024;
+
 /// A member of a structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -54,7 +57,7 @@ pub(crate) enum Type {
         /// Signedness.
         signed: bool,
     },
-    /// OpTypeVector.
+    /// OpTypeVector and OpTypeVectorIdEXT.
     Vector {
         /// Component type.
         component: u32,
@@ -146,14 +149,16 @@ pub(crate) struct Leaf {
 /// All types by id.
 #[derive(Default)]
 pub(crate) struct Types {
+    /// Vectors may have any number of components (LongVectorEXT).
+    long: bool,
     index: Vec<u32>,
     infos: Vec<TypeInfo>,
 }
 
 impl Types {
-    /// An empty table for ids below `bound`.
-    pub fn new(bound: u32) -> Types {
-        Types { index: vec![u32::MAX; bound as usize], infos: Vec::new() }
+    /// An empty table for ids below `bound`; `long`: of a module that declares LongVectorEXT.
+    pub fn new(bound: u32, long: bool) -> Types {
+        Types { long, index: vec![u32::MAX; bound as usize], infos: Vec::new() }
     }
 
     /// The type of an id.
@@ -223,14 +228,17 @@ impl Types {
                 self.insert(id, kind, 1, Some(scalar), scalar.bytes(), scalar.bytes());
             }
             Op::TypeVector | Op::TypeMatrix => {
-                let (part, count) = (i.id(2)?, i.word(3)?);
+                let part = i.id(2)?;
+                let count = if i.counts_by_id() { length(i.id(3)?)? } else { i.word(3)? };
                 let info = self.get(part)?;
                 let fits = match info.kind {
                     Type::Scalar { .. } => i.op == Op::TypeVector,
                     Type::Vector { .. } => i.op == Op::TypeMatrix,
                     _ => false,
                 };
-                if !fits || !(2..=4).contains(&count) {
+                let counts = if self.long && i.op == Op::TypeVector { 1..=MAX_VECTOR } else { 2..=4 };
+                let columns = matches!(info.kind, Type::Scalar { .. }) || (2..=4).contains(&info.flat);
+                if !fits || !columns || !counts.contains(&count) {
                     return Err(i.invalid("is no vector or matrix"));
                 }
                 let (flat, scalar, size, align) =

@@ -9,6 +9,17 @@ use spirv::Op;
 const MAX_BOUND: u32 = 0x3f_ffff;
 /// Words of the header.
 const HEADER: usize = 5;
+/// OpTypeVectorIdEXT: an OpTypeVector whose count is a constant.
+const TYPE_VECTOR_ID: u32 = 5288;
+/// OpConstantCompositeReplicateEXT and its likes: one constituent stands for all.
+const REPLICATE: std::ops::RangeInclusive<u32> = 4461..=4463;
+/// Instructions that are lowered like older ones.
+const NEWER: &[(u32, Op)] = &[
+    (TYPE_VECTOR_ID, Op::TypeVector),
+    (4461, Op::ConstantComposite),
+    (4462, Op::SpecConstantComposite),
+    (4463, Op::CompositeConstruct),
+];
 
 /// A module's words after the header was checked.
 #[derive(Clone, Copy)]
@@ -63,8 +74,10 @@ impl<'a> Stream<'a> {
             return Err(CompileError::Invalid(format!("word {start}: instruction of {count} words")));
         }
         let opcode = first & 0xffff;
-        let op = Op::from_u32(opcode)
-            .ok_or_else(|| CompileError::NotImplemented(format!("opcode {opcode} at word {start}")))?;
+        let newer = NEWER.iter().find(|(newer, _)| *newer == opcode).map(|(_, op)| *op);
+        let op = newer.or_else(|| Op::from_u32(opcode));
+        let op =
+            op.ok_or_else(|| CompileError::NotImplemented(format!("opcode {opcode} at word {start}")))?;
         Ok(Instruction { op, word, words: &self.words[start..start + count], bound: self.bound })
     }
 
@@ -104,6 +117,16 @@ impl<'a> Instruction<'a> {
             return Err(self.invalid(&format!("names id {id}, the bound is {}", self.bound)));
         }
         Ok(id)
+    }
+
+    /// It is OpTypeVectorIdEXT.
+    pub fn counts_by_id(&self) -> bool {
+        self.words[0] & 0xffff == TYPE_VECTOR_ID
+    }
+
+    /// It has one constituent for all parts of a composite.
+    pub fn replicates(&self) -> bool {
+        REPLICATE.contains(&(self.words[0] & 0xffff))
     }
 
     /// The words from `index` on.

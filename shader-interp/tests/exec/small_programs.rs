@@ -184,3 +184,65 @@ fn loads_and_stores_of_buffers_in_and_out_of_bounds() {
         assert_eq!(result, expected);
     }
 }
+
+/// The words of `long_vectors`, with what spirv-as does not know; without LongVectorEXT if `declared` is false.
+fn long_vectors(declared: bool) -> Vec<[u8; 4]> {
+    let (head, body) = words!("long_vectors").split_at(5);
+    let mut words = head.to_vec();
+    for capability in [6024, 5425].iter().take(if declared { 2 } else { 1 }) {
+        words.extend([2u32 << 16 | 17, *capability].map(u32::to_le_bytes));
+    }
+    let mut body = body.to_vec();
+    let mut at = 0;
+    while at < body.len() {
+        let first = u32::from_le_bytes(body[at]);
+        let made = match (first & 0xffff, first >> 16) {
+            (28, 4) => Some(5288),
+            (44, 4) => Some(4461),
+            (51, 4) => Some(4462),
+            (80, 4) => Some(4463),
+            _ => None,
+        };
+        if let Some(opcode) = made {
+            body[at] = (first & 0xffff_0000 | opcode).to_le_bytes();
+        }
+        at += (first >> 16) as usize;
+    }
+    words.extend(body);
+    words
+}
+
+#[test]
+fn vectors_of_any_number_of_components() {
+    let whole: Vec<f32> = (0..1024).map(|k| k as f32 + 2.0).collect();
+    let mut buffer: Vec<u32> = whole.iter().map(|x| x.to_bits()).collect();
+    buffer.resize(1024 + 16 * 13, 0);
+    let expected = (0..16).flat_map(|lane: usize| {
+        let x = lane as f32;
+        let inserted = if lane == 3 { 0.5 } else { whole[3] * x };
+        [
+            x * x * 999.0 + 25.0,
+            whole[33 * lane] * x,
+            inserted,
+            whole[1023] * x + inserted,
+            2.0 * x,
+            16.0 * x,
+            120.0,
+            480.0,
+            300.0 * x,
+            if lane < 8 { 4.0 * x } else { 4.0 },
+            4.0 * x,
+            6.0,
+            8.0 * x,
+        ]
+    });
+    let expected: Vec<f32> = expected.collect();
+    let modes: &[bool] = if cfg!(miri) { &[false] } else { &[false, true] };
+    for result in results(modes, &long_vectors(true), &[buffer], &[]) {
+        let values: Vec<f32> = result[1024..].iter().map(|&bits| f32::from_bits(bits)).collect();
+        assert_eq!(values, expected);
+    }
+    let words: Vec<u32> = long_vectors(false).iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let refused = pellucid_shader_interp::compile(&words, &options(32));
+    assert!(matches!(refused, Err(pellucid_shader_interp::CompileError::Invalid(_))));
+}

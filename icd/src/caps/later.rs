@@ -1,0 +1,52 @@
+//! Structures of extensions that are younger than the `ash` crate. They are found in chains and filled like
+//! those that it has; their layout is asserted below.
+
+use ash::vk;
+use std::ffi::c_void;
+
+macro_rules! structures {
+    ($($(#[$doc:meta])* $name:ident $number:literal { $($field:ident: $type:ty),* })*) => { $(
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs)]
+        pub struct $name {
+            pub s_type: vk::StructureType,
+            pub p_next: *mut c_void,
+            $(pub $field: $type),*
+        }
+
+        // SAFETY: the structure begins with sType and pNext, and the number is that of the registry.
+        unsafe impl vk::TaggedStructure for $name {
+            const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
+        }
+
+        // The members are words, one after the other, behind a header of 16 bytes.
+        const _: () = {
+            let members = [$(size_of::<$type>()),*];
+            let mut k = 0;
+            while k < members.len() {
+                assert!(members[k] == 4);
+                k += 1;
+            }
+            assert!(size_of::<$name>() == (16 + 4 * members.len()).next_multiple_of(8));
+        };
+    )* };
+}
+
+structures! {
+    /// VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT.
+    PhysicalDeviceShaderReplicatedCompositesFeaturesEXT 1000564000 { shader_replicated_composites: vk::Bool32 }
+    /// VkPhysicalDeviceMaintenance9FeaturesKHR.
+    PhysicalDeviceMaintenance9FeaturesKHR 1000584000 { maintenance9: vk::Bool32 }
+    /// VkPhysicalDeviceMaintenance9PropertiesKHR.
+    PhysicalDeviceMaintenance9PropertiesKHR 1000584001 {
+        image2_d_view_of3_d_sparse: vk::Bool32, default_vertex_attribute_value: i32
+    }
+    /// VkQueueFamilyOwnershipTransferPropertiesKHR.
+    QueueFamilyOwnershipTransferPropertiesKHR 1000584002 { optimal_image_transfer_to_queue_families: u32 }
+    /// VkPhysicalDeviceShaderLongVectorFeaturesEXT.
+    PhysicalDeviceShaderLongVectorFeaturesEXT 1000635000 { long_vector: vk::Bool32 }
+    /// VkPhysicalDeviceShaderLongVectorPropertiesEXT.
+    PhysicalDeviceShaderLongVectorPropertiesEXT 1000635001 { max_vector_components: u32 }
+}
