@@ -5,7 +5,7 @@ use super::stages::{accesses, destination, source, stages};
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
 use crate::entry::image::Image;
 use ash::vk;
-use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Transition};
+use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Stages, Transition};
 
 /// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
 pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
@@ -85,6 +85,18 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
                 transitions: transition((index, b)).into_iter().collect(),
             })
             .collect(),
+    }
+}
+
+/// The first scopes of an event that a command sets: one of vkCmdSetEvent; one for each stage of
+/// vkCmdSetEvent2, as each barrier of its wait takes those that it names.
+pub fn signaled(dependency: &Dependency) -> Vec<Stages> {
+    match dependency.stages {
+        Some((from, _)) => vec![source(from)],
+        None => {
+            let all = dependency.barriers.iter().map(|b| source(b.from.stages));
+            all.fold(Stages::empty(), |all, one| all | one).iter().collect()
+        }
     }
 }
 

@@ -343,26 +343,25 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to those who wait for it.
-    pub fn set_event(&self, at: &At<'_>, dependency: &Translated) -> EventToken {
+    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`.
+    pub fn set_event(&self, at: &At<'_>, scopes: &[Stages]) -> Vec<EventToken> {
         let mut state = self.state();
         state.name(at, "vkCmdSetEvent", None);
-        let stages = dependency.list.iter().fold(Stages::empty(), |all, d| all | d.source);
-        state.tracker.set_event(QueueId(at.queue), stages)
+        scopes.iter().map(|stages| state.tracker.set_event(QueueId(at.queue), *stages)).collect()
     }
 
     /// vkCmdWaitEvents and vkCmdWaitEvents2: the hazards of its layout transitions.
     pub fn wait_events(
         &self,
         at: &At<'_>,
-        tokens: &[Arc<EventToken>],
+        tokens: &[Arc<[EventToken]>],
         dependency: &Translated,
     ) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
         let list = state.told(tag, dependency);
         state.transitions(&list, dependency);
-        let tokens: Vec<&EventToken> = tokens.iter().map(|token| &**token).collect();
+        let tokens: Vec<&EventToken> = tokens.iter().flat_map(|tokens| tokens.iter()).collect();
         let mut hazards = Vec::new();
         for d in list {
             hazards.extend(state.tracker.wait_events(QueueId(at.queue), &tokens, &d, tag));

@@ -3,7 +3,7 @@
 use super::state::State;
 use super::{Command, CopyQueryResults, Recorded, blit, copy, dispatch, render};
 use crate::check::commands as check;
-use crate::check::dependency::translate;
+use crate::check::dependency::signaled;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::destroy::called;
@@ -62,9 +62,9 @@ fn step<'a>(
         }
         Command::SetEvent(event, dependency) => {
             let standing = || check::standing(device, queue, state);
-            let token =
-                device.hazards.as_ref().map(|h| h.set_event(&standing().at(), &translate(dependency)));
-            event.set(device.completion.now(queue.index), token);
+            let tokens =
+                device.hazards.as_ref().map(|h| h.set_event(&standing().at(), &signaled(dependency)));
+            event.set(device.completion.now(queue.index), tokens.unwrap_or_default());
             device.progress.notify();
         }
         Command::ResetEvent(event) => {
@@ -85,7 +85,7 @@ fn step<'a>(
                 *queue.blocked() = None;
             }
             check::barrier(device, queue, state, dependency, |hazards, at, told| {
-                let tokens: Vec<_> = events.iter().filter_map(|e| e.token()).collect();
+                let tokens: Vec<_> = events.iter().map(|e| e.tokens()).collect();
                 hazards.wait_events(at, &tokens, told)
             })?;
         }

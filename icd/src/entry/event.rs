@@ -25,7 +25,7 @@ struct State {
     /// What it tells a host that sees it set.
     completed: Completed,
     /// In check mode: what it carries to the commands that wait for it.
-    token: Option<Arc<EventToken>>,
+    tokens: Arc<[EventToken]>,
 }
 
 object!(Event, vk::Event, kind::EVENT);
@@ -36,8 +36,8 @@ impl Event {
     }
 
     /// Sets it. The caller notifies the device's progress.
-    pub fn set(&self, completed: Completed, token: Option<EventToken>) {
-        *self.state() = State { set: true, completed, token: token.map(Arc::new) };
+    pub fn set(&self, completed: Completed, tokens: Vec<EventToken>) {
+        *self.state() = State { set: true, completed, tokens: tokens.into() };
     }
 
     /// Resets it. The caller notifies the device's progress.
@@ -56,8 +56,8 @@ impl Event {
     }
 
     /// What it carries to the commands that wait for it.
-    pub fn token(&self) -> Option<Arc<EventToken>> {
-        self.state().token.clone()
+    pub fn tokens(&self) -> Arc<[EventToken]> {
+        self.state().tokens.clone()
     }
 }
 
@@ -103,7 +103,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         calls::synchronize(&device, "vkSetEvent");
         let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
-        handle::get::<Event>(event)?.set(device.completion.host(), token);
+        handle::get::<Event>(event)?.set(device.completion.host(), token.into_iter().collect());
         device.progress.notify();
         Ok(())
     }
