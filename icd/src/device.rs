@@ -49,6 +49,8 @@ pub struct Device {
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
     pub robust: Robustness,
+    /// Barriers take depth slices as layers (VK_KHR_maintenance9).
+    pub slices: bool,
     /// Wakes whoever waits for anything that happens on this device.
     pub progress: Progress,
     /// Ends running shaders when the device is destroyed or lost.
@@ -97,7 +99,7 @@ impl Device {
         instance: Arc<Instance>,
         caps: Arc<Caps>,
         extensions: Vec<String>,
-        robust: Robustness,
+        (robust, slices): (Robustness, bool),
         count: u32,
     ) -> Outcome<Arc<Device>> {
         let modelled = instance.config.mode.modelled();
@@ -119,6 +121,7 @@ impl Device {
             caps,
             extensions,
             robust,
+            slices,
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             epoch: Instant::now(),

@@ -80,6 +80,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_maintenance4", 2),
     e("VK_KHR_maintenance5", 1),
     e("VK_KHR_maintenance6", 1),
+    e("VK_KHR_maintenance9", 1),
     e("VK_KHR_map_memory2", 1),
     e("VK_KHR_pipeline_executable_properties", 1),
     e("VK_KHR_push_descriptor", 2),

@@ -275,12 +275,6 @@ const EXTENSIONS: &[Row] = rows! {
         sparse_image_float32_atomics: |_| vk::FALSE,
         sparse_image_float32_atomic_add: |_| vk::FALSE,
     }
-    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
-    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
-    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
-    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
-    PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
-    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
     PhysicalDeviceShaderAtomicFloat2FeaturesEXT {
         shader_buffer_float16_atomics: |_| vk::FALSE,
         shader_buffer_float16_atomic_add: |_| vk::FALSE,
@@ -295,6 +289,13 @@ const EXTENSIONS: &[Row] = rows! {
         shader_image_float32_atomic_min_max: |_| vk::TRUE,
         sparse_image_float32_atomic_min_max: |_| vk::FALSE,
     }
+    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
+    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
+    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
+    PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: |_| vk::TRUE }
+    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
+    PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
+    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
     PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: |_| vk::TRUE }
     PhysicalDeviceRobustness2FeaturesEXT {
         robust_buffer_access2: |_| vk::TRUE,
@@ -318,11 +319,11 @@ const EXTENSIONS: &[Row] = rows! {
         shader_image_int64_atomics: |_| vk::TRUE,
         sparse_image_int64_atomics: |_| vk::FALSE,
     }
-    PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }
     PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector: |_| vk::TRUE }
+    PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }
     PhysicalDeviceShaderObjectFeaturesEXT { shader_object: |_| vk::TRUE }
-    PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT { shader_replicated_composites: |_| vk::TRUE }
+    PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
         shader_subgroup_rotate: |_| vk::TRUE,
         shader_subgroup_rotate_clustered: |_| vk::TRUE,
     }

@@ -175,7 +175,7 @@ pub fn performed(device: &Device, dependency: &Dependency, found: &[Found]) -> R
 
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
 /// them.
-fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
+pub fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
     undefined(device, image, &image_ranges(image, range));
 }
 

@@ -3,15 +3,18 @@
 use super::hazards::Translated;
 use super::stages::{accesses, destination, source, stages};
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
-use crate::entry::image::Image;
+use crate::entry::image::{Image, Level};
 use ash::vk;
 use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Stages, Transition};
 
 /// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
 pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
     let Ok((memory, base)) = image.memory() else { return Vec::new() };
-    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
     let start = memory.bytes().address() + base;
+    if image.slices {
+        return slice_ranges(image, start, range);
+    }
+    let Ok((levels, layers)) = image.range(range) else { return Vec::new() };
     if levels.len() == image.layout.levels.len() {
         let first = start + u64::from(layers.start) * image.layout.layer;
         return vec![Range::new(first, layers.len() as u64 * image.layout.layer)];
@@ -23,6 +26,18 @@ pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Ran
             layers.clone().map(move |l| Range::new(first + u64::from(l) * image.layout.layer, level.size()))
         })
         .collect()
+}
+
+/// Bytes of the depth slices that the layers of a range stand for, in an image at address `start`.
+fn slice_ranges(image: &Image, start: u64, range: &vk::ImageSubresourceRange) -> Vec<Range> {
+    let whole = vk::ImageSubresourceRange { base_array_layer: 0, layer_count: 1, ..*range };
+    let Ok((levels, _)) = image.range(&whole) else { return Vec::new() };
+    let of = |level: &Level| {
+        let first = range.base_array_layer.min(level.extent[2]);
+        let count = range.layer_count.min(level.extent[2] - first);
+        Range::new(start + level.offset + u64::from(first) * level.slice, u64::from(count) * level.slice)
+    };
+    image.layout.levels[levels.start as usize..levels.end as usize].iter().map(of).collect()
 }
 
 /// All bytes of the buffer or image that a barrier is for.
@@ -105,7 +120,7 @@ pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
         BarrierOf::Image(image, range, ..) => {
-            let (levels, layers) = image.range(range).ok()?;
+            let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
             Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), b.transfers))
         }
         _ => None,

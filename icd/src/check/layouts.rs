@@ -27,6 +27,10 @@ pub struct Bound {
     pub alias: Option<(vk::Format, vk::ImageType, vk::ImageUsageFlags, u32)>,
     /// Array layers.
     pub layers: u32,
+    /// Its depth slices have layouts of their own ([`Image::slices`]), which are not followed.
+    ///
+    /// [`Image::slices`]: crate::entry::image::Image::slices
+    pub slices: bool,
     /// Bytes from one layer to the next.
     pub layer: u64,
     /// Of each mip level: its first byte in a layer, and its bytes.
@@ -168,6 +172,9 @@ impl Known {
         wrong: impl Fn(&Held, Aspect) -> bool,
         then: impl Fn(&mut Held),
     ) -> Option<(u32, u32, Held)> {
+        if image.slices {
+            return None;
+        }
         let count = image.levels.len() as u32;
         let named = |aspect: Aspect| match (image.aspect, aspect) {
             (Aspect::DepthStencil, Aspect::Depth) => *aspects != vk::ImageAspectFlags::STENCIL,

@@ -37,12 +37,13 @@ use ash::vk;
 use pellucid_memory::checked::Robustness;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Checks that the features that are asked for are there; which robustness they ask for.
+/// Checks that the features that are asked for are there; which robustness they ask for, and whether
+/// maintenance9 is among them.
 ///
 /// # Safety
 /// `info` is the application's.
-unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<Robustness> {
-    let mut robust = Robustness::default();
+unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<(Robustness, bool)> {
+    let (mut robust, mut nine) = (Robustness::default(), false);
     let refused = |member: &str| -> Outcome<()> {
         let text = format!("the feature {} is not there", features::header_name(member));
         Err(Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, text))
@@ -75,9 +76,10 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
                 robust.buffers |= on("robust_buffer_access");
                 robust.images |= on("robust_image_access");
                 robust.null_descriptors |= on("null_descriptor");
+                nine |= on("maintenance9");
             }
         }
-        Ok(robust)
+        Ok((robust, nine))
     }
 }
 
@@ -182,10 +184,10 @@ entries! {
             }
             names.push(name);
         }
-        let robust = check_features(&caps, info)?;
+        let features = check_features(&caps, info)?;
         let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;
-        let device = Device::create(instance, caps, names, robust, count)?;
+        let device = Device::create(instance, caps, names, features, count)?;
         add_live(&device);
         session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))

@@ -6,7 +6,7 @@
 
 use crate::boundary::entries;
 use crate::check::calls;
-use crate::check::commands::undefined;
+use crate::check::commands::discard;
 use crate::check::hazards::Transfer;
 use crate::check::layouts::ImageUse;
 use crate::command::copy::{self, HostRegion};
@@ -16,7 +16,7 @@ use crate::error::Outcome;
 use crate::ffi;
 use crate::handle;
 use ash::vk;
-use pellucid_memory::commands::{Accesses, Range};
+use pellucid_memory::commands::Accesses;
 use std::sync::Arc;
 
 /// A region's part of an image, as check mode takes it.
@@ -143,28 +143,17 @@ entries! {
         calls::synchronize(&device, "vkTransitionImageLayoutEXT");
         for t in ffi::slice(transitions, count) {
             let image: Arc<Image> = handle::get::<Image>(t.image)?;
-            let (levels, layers) = image.range(&t.subresource_range)?;
             let Some(bound) = image.bound() else { continue };
             if device.hazards.is_some() && t.old_layout == vk::ImageLayout::UNDEFINED {
-                let ranges = bytes(&image, &levels, &layers)?;
-                undefined(&device, &image, &ranges);
+                discard(&device, &image, &t.subresource_range);
             }
+            if image.slices {
+                continue;
+            }
+            let (levels, layers) = image.range(&t.subresource_range)?;
             let parts = (t.subresource_range.aspect_mask, levels, layers);
             calls::transitioned(&device, bound, &parts, (t.old_layout, t.new_layout));
         }
         Ok(())
     }
-}
-
-/// Device addresses of subresources of an image.
-fn bytes(image: &Image, levels: &std::ops::Range<u32>, layers: &std::ops::Range<u32>) -> Outcome<Vec<Range>> {
-    let (memory, base) = image.memory()?;
-    let start = memory.bytes().address() + base;
-    let layout = &image.layout;
-    let levels = &layout.levels[levels.start as usize..levels.end as usize];
-    let of_layer = |layer: u32| {
-        let first = start + u64::from(layer) * layout.layer;
-        levels.iter().map(move |level| Range::new(first + level.offset, level.size()))
-    };
-    Ok(layers.clone().flat_map(of_layer).collect())
 }

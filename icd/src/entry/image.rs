@@ -97,6 +97,8 @@ pub struct Image {
     /// Creation flags.
     pub flags: vk::ImageCreateFlags,
     pub tiling: vk::ImageTiling,
+    /// The layers that a barrier names are depth slices (VK_KHR_maintenance9).
+    pub slices: bool,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
     /// Where its bytes are.
@@ -161,6 +163,9 @@ impl Image {
             usage: info.usage,
             flags: info.flags,
             tiling: info.tiling,
+            slices: device.slices
+                && info.image_type == vk::ImageType::TYPE_3D
+                && info.flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE),
             initial_layout: info.initial_layout,
             layout,
             handle: AtomicU64::new(0),
@@ -223,6 +228,7 @@ impl Image {
             initial_layout: self.initial_layout,
             alias: alias.then_some((self.format, self.image_type, self.usage, self.samples)),
             layers: self.layers,
+            slices: self.slices,
             layer: self.layout.layer,
             levels: self.layout.levels.iter().map(|level| (level.offset, level.size())).collect(),
             bytes: Range::new(memory.bytes().address() + offset, self.layout.size),

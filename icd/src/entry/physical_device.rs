@@ -1,6 +1,7 @@
 //! VkPhysicalDevice: what it says of itself.
 
 use crate::boundary::{Origin, entries};
+use crate::caps::later::QueueFamilyOwnershipTransferPropertiesKHR;
 use crate::caps::{Caps, extensions, features, memory, properties};
 use crate::entry::instance::Instance;
 use crate::ffi;
@@ -94,7 +95,11 @@ entries! {
             return ffi::write(count, 1);
         }
         if *ffi::read(count)? > 0 {
-            ffi::read_mut(out)?.queue_family_properties = device.caps.queue_family();
+            let out = ffi::read_mut(out)?;
+            out.queue_family_properties = device.caps.queue_family();
+            if let Some(transfer) = ffi::find_mut::<QueueFamilyOwnershipTransferPropertiesKHR>(out.p_next) {
+                transfer.optimal_image_transfer_to_queue_families = 1;
+            }
             ffi::write(count, 1)?;
         }
         Ok(())

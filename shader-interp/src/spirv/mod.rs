@@ -44,8 +44,8 @@ use lowerer::{Def, Lowerer};
 use module::Module;
 use rustc_hash::FxHashMap;
 use site::Sites;
-use types::Types;
 pub use types::MAX_VECTOR;
+use types::Types;
 
 /// Lowers the compute entry point that `options` name.
 ///

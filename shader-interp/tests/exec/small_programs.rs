@@ -185,7 +185,7 @@ fn loads_and_stores_of_buffers_in_and_out_of_bounds() {
     }
 }
 
-/// The words of `long_vectors`, with what spirv-as does not know; without LongVectorEXT if `declared` is false.
+/// The words of `long_vectors`, with what spirv-as does not know; `declared`: with LongVectorEXT.
 fn long_vectors(declared: bool) -> Vec<[u8; 4]> {
     let (head, body) = words!("long_vectors").split_at(5);
     let mut words = head.to_vec();
