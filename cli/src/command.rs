@@ -101,7 +101,7 @@ struct SystemArgs {
 
 #[derive(clap::Args)]
 struct CompletionsArgs {
-    /// The shell
+    /// Whose completions they are
     shell: clap_complete::Shell,
 }
 

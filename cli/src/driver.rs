@@ -88,8 +88,8 @@ fn read(file: &File, (at, length): (u64, u64)) -> io::Result<Vec<u8>> {
 fn carried(executable: &File) -> io::Result<Option<(u64, u64)>> {
     let word = |bytes: &[u8], at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
     let half = |bytes: &[u8], at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
-    // The size of Elf64_Ehdr and of Elf64_Shdr; below, e_shoff, e_shnum and e_shstrndx of the one, and sh_name,
-    // sh_offset and sh_size of the other.
+    // The size of Elf64_Ehdr and of Elf64_Shdr; below, e_shoff, e_shnum and e_shstrndx of the one, and
+    // sh_name, sh_offset and sh_size of the other.
     const HEADER: usize = 64;
     let elf = read(executable, (0, HEADER as u64))?;
     let (table, count, names) = (word(&elf, 0x28), half(&elf, 0x3c), half(&elf, 0x3e));
