@@ -88,6 +88,21 @@ pub trait Origin: Copy {
 impl<T> Origin for *const T {}
 impl<T> Origin for *mut T {}
 
+/// The command of Vulkan that an entry point is: `vkMapMemory` for `map_memory`, and for itself.
+fn command(name: &str) -> String {
+    if name.starts_with("vk") {
+        return name.to_owned();
+    }
+    let mut begins = true;
+    let letters =
+        name.chars().filter_map(|letter| match (letter, std::mem::replace(&mut begins, letter == '_')) {
+            ('_', _) => None,
+            (_, true) => Some(letter.to_ascii_uppercase()),
+            _ => Some(letter),
+        });
+    "vk".chars().chain(letters).collect()
+}
+
 /// Runs the body of entry point `name`, which was called on `origin`.
 pub fn guard<R: Returned, A: Answers<R>>(
     origin: impl Origin,
@@ -99,7 +114,7 @@ pub fn guard<R: Returned, A: Answers<R>>(
         Ok(Ok(answer)) => answer.answer(),
         Ok(Err(error)) => {
             if let Some(text) = &error.message {
-                let text = format!("{name}: {text}");
+                let text = format!("{}: {text}", command(name));
                 origin.say(&text);
                 if error.is_misuse() {
                     report::misuse(&text);
@@ -108,7 +123,7 @@ pub fn guard<R: Returned, A: Answers<R>>(
             R::failure(error.code)
         }
         Err(payload) => {
-            origin.lose(&format!("{name}: internal error: {}", panic_text(payload.as_ref())));
+            origin.lose(&format!("{}: internal error: {}", command(name), panic_text(payload.as_ref())));
             R::failure(vk::Result::ERROR_UNKNOWN)
         }
     }

@@ -9,7 +9,7 @@
 
 use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
-use crate::host::{Flushed, Invalidated, Mapping, PAGE, Spans, View};
+use crate::host::{Faults, Flushed, Invalidated, Mapping, PAGE, Spans, View};
 use crate::raw::{self, MemoryView};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -164,10 +164,10 @@ impl Allocation {
         }
     }
 
-    /// Takes note of pages that the host has written. True if there are any whose bytes only a device at rest
-    /// leaves as the host wrote them.
-    pub fn look(&self) -> bool {
-        self.checked_view(|view, _| view.look()).unwrap_or(false) && self.kind == HostMemory::Coherent
+    /// Takes note of pages that the host has written, `faults` being those up to now. True if there are any
+    /// whose bytes only a device at rest leaves as the host wrote them.
+    pub fn look(&self, faults: Faults) -> bool {
+        self.checked_view(|view, _| view.look(faults)).unwrap_or(false) && self.kind == HostMemory::Coherent
     }
 
     /// The next look takes in all that the host has ever written in `offset .. offset + size`, if the memory
@@ -243,7 +243,7 @@ impl Allocation {
     pub fn flush(&self, offset: u64, size: u64) -> Flushed {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
-            view.look();
+            view.look(Faults::now());
             view.note(&self.device, unseen, false);
             view.flush(&self.device, &range, unseen)
         })
@@ -254,7 +254,7 @@ impl Allocation {
     pub fn invalidate(&self, offset: u64, size: u64) -> Invalidated {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
-            view.look();
+            view.look(Faults::now());
             view.note(&self.device, unseen, false);
             view.invalidate(&self.device, &range, unseen)
         })

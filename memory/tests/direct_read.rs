@@ -5,6 +5,7 @@
 
 use pellucid_memory::device::{Allocation, HostMemory};
 use pellucid_memory::heap::Heap;
+use pellucid_memory::host::Faults;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, Write as _};
 use std::os::fd::AsRawFd;
@@ -95,11 +96,11 @@ fn reading(kind: HostMemory) -> Option<(Arc<Allocation>, Reading)> {
 #[test]
 fn a_flush_moves_what_arrives_after_a_look() {
     let Some((memory, reading)) = reading(HostMemory::NonCoherent) else { return };
-    memory.look();
+    memory.look(Faults::now());
     memory.note_host_accesses(false);
     reading.end();
     memory.look_at(0, SIZE as u64);
-    memory.look();
+    memory.look(Faults::now());
     memory.note_host_accesses(false);
     memory.flush(0, SIZE as u64);
     let mut bytes = vec![0; SIZE];
@@ -110,10 +111,10 @@ fn a_flush_moves_what_arrives_after_a_look() {
 #[test]
 fn what_arrives_after_a_queues_look_is_seen_at_the_next_call() {
     let Some((memory, reading)) = reading(HostMemory::Coherent) else { return };
-    memory.look();
+    memory.look(Faults::now());
     memory.note_host_accesses(true);
     reading.end();
-    memory.look();
+    memory.look(Faults::now());
     memory.note_host_accesses(false);
     let writes = memory.host_accesses().writes;
     assert_eq!(writes.first().zip(writes.last()).map(|(a, b)| (a.start, b.end)), Some((0, SIZE as u64)));

@@ -8,6 +8,7 @@
 
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::Heap;
+use pellucid_memory::host::Faults;
 use pellucid_memory::random::Random;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Mapped {
     }
 
     fn writes(&self) -> Vec<Range<u64>> {
-        self.memory.look();
+        self.memory.look(Faults::now());
         self.memory.note_host_accesses(false);
         self.memory.host_accesses().writes
     }
@@ -140,7 +141,7 @@ fn reads_of_what_the_device_wrote_are_seen_by_the_page() {
     for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
         let m = Mapped::new(kind);
         let reads = || {
-            m.memory.look();
+            m.memory.look(Faults::now());
             m.memory.note_host_accesses(false);
             m.memory.host_accesses().reads
         };
@@ -175,7 +176,7 @@ fn reads_are_seen_again_after_a_submission_and_before_the_next_write() {
     for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
         let m = Mapped::new(kind);
         let reads = || {
-            m.memory.look();
+            m.memory.look(Faults::now());
             m.memory.note_host_accesses(false);
             m.memory.host_accesses().reads
         };
@@ -205,7 +206,7 @@ fn pages_that_are_expected_to_be_written_count_as_what_is_done_to_them() {
     for (kind, unseen) in [(HostMemory::Coherent, false), (HostMemory::NonCoherent, true)] {
         let m = Mapped::new(kind);
         let accesses = || {
-            m.memory.look();
+            m.memory.look(Faults::now());
             m.memory.note_host_accesses(false);
             let accesses = m.memory.host_accesses();
             (accesses.writes, accesses.reads)

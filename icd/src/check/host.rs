@@ -11,7 +11,7 @@ use super::hazards::Hazards;
 use crate::report::{Caller, say};
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::Allocation;
-use pellucid_memory::host;
+use pellucid_memory::host::{self, Faults};
 use std::collections::BTreeMap;
 use std::ops::Range as Bytes;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
@@ -161,9 +161,9 @@ impl HostMemory {
     /// Looks at what the host did since the last look. `again`: it may be just doing it, and the next look
     /// takes in the same pages. True if there is something to be judged.
     pub fn look(&self, again: bool) -> bool {
-        let memories = self.all();
+        let (memories, faults) = (self.all(), Faults::now());
         // All are looked at.
-        let written = memories.iter().filter(|memory| memory.bytes.look()).count();
+        let written = memories.iter().filter(|memory| memory.bytes.look(faults)).count();
         let note = || memories.iter().filter(|memory| memory.bytes.note_host_accesses(again)).count() > 0;
         if written > 0 { self.at_rest(note) } else { note() }
     }

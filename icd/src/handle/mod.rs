@@ -175,6 +175,10 @@ pub fn take<T: Object>(handle: T::Handle) -> Outcome<Option<Arc<T>>> {
 fn dead(name: &str, raw: u64) -> Error {
     match raw {
         0 => Error::usage(format!("{name} is VK_NULL_HANDLE")),
-        raw => Error::usage(format!("{raw:#x} is no live {name}: destroyed, or never created")),
+        // The handle itself may be an address.
+        raw => Error::usage(match number(raw) {
+            Some(number) => format!("{name} {number} is destroyed"),
+            None => format!("{raw:#x} is no live {name}: destroyed, or never created"),
+        }),
     }
 }

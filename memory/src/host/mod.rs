@@ -38,4 +38,4 @@ pub(crate) use mapping::{Mapping, PAGE};
 pub(crate) use spans::Spans;
 pub(crate) use view::View;
 pub use view::{Flushed, Invalidated};
-pub use watch::refusal;
+pub use watch::{Faults, refusal};

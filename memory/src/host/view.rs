@@ -3,7 +3,7 @@
 use super::mapping::{Mapping, PAGE};
 use super::parts;
 use super::spans::Spans;
-use super::watch::Watched;
+use super::watch::{Faults, Watched};
 use crate::component::runs;
 use crate::device::ATOM;
 use crate::heap::HeapError;
@@ -46,6 +46,8 @@ pub(crate) struct View {
     /// Pages that it had changed when they were last looked at.
     changed: Spans,
     forecast: Forecast,
+    /// Up to the last look.
+    faults: Faults,
     /// What the application did and nobody has asked for yet: runs that it changed, by the look that found
     /// them, and pages that it read.
     noted: (Vec<Vec<Range<u64>>>, Spans),
@@ -157,6 +159,7 @@ impl View {
             ever: Spans::default(),
             changed: Spans::default(),
             forecast: Forecast::default(),
+            faults: Faults::default(),
             noted: Default::default(),
             unflushed: Spans::default(),
             fills: 0,
@@ -171,10 +174,12 @@ impl View {
         self.app.start()
     }
 
-    /// Takes note of the pages that the application has written. True if there are any to be looked at.
-    pub fn look(&mut self) -> bool {
+    /// Takes note of the pages that the application has written, `faults` being those up to now. True if
+    /// there are any to be looked at.
+    pub fn look(&mut self, faults: Faults) -> bool {
         let touched = &mut self.touched;
-        self.app.written(|pages| touched.insert(&pages));
+        self.faults = faults;
+        self.app.written(faults, |pages| touched.insert(&pages));
         !self.touched.is_empty()
     }
 
@@ -196,7 +201,7 @@ impl View {
         let writes = self.writes(device, unseen);
         self.touched = touched.unwrap_or_default();
         let (written, read) = &mut self.noted;
-        self.app.opened().iter().for_each(|run| read.insert(&run));
+        self.app.opened(self.faults).iter().for_each(|run| read.insert(&run));
         if !writes.is_empty() {
             written.push(writes);
         }

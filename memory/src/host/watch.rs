@@ -135,17 +135,24 @@ pub fn refusal() -> Option<&'static Refusal> {
     Kernel::get().as_ref().err()
 }
 
-/// Page faults of this process so far, those of its system calls included.
-fn faults() -> Option<u64> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the system call fills the structure, which may hold zeros as well.
-    let usage = unsafe {
-        match libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) {
-            0 => usage.assume_init(),
-            _ => return None,
-        }
-    };
-    Some(usage.ru_minflt as u64 + usage.ru_majflt as u64)
+/// Page faults of this process up to some moment, those of its system calls included. To ask for them costs
+/// as much as the process has threads: who looks at many mappings asks once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults(Option<u64>);
+
+impl Faults {
+    /// Up to now.
+    pub fn now() -> Faults {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the system call fills the structure, which may hold zeros as well.
+        let usage = unsafe {
+            match libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) {
+                0 => usage.assume_init(),
+                _ => return Faults(None),
+            }
+        };
+        Faults(Some(usage.ru_minflt as u64 + usage.ru_majflt as u64))
+    }
 }
 
 /// A mapping for the application whose written pages are known.
@@ -156,7 +163,7 @@ pub(super) struct Watched {
     tracked: bool,
     /// Page faults of the process before its written pages were last listed, and before closed ones were
     /// looked at.
-    faults: [Option<u64>; 2],
+    faults: [Faults; 2],
     /// Pages that the application has not accessed since they were closed, as far as is known.
     closed: Spans,
     /// Pages that it had accessed when they were closed again.
@@ -192,10 +199,10 @@ impl Watched {
             new = closed.clone();
         }
         let mut watched =
-            Watched { mapping, file, tracked, faults: [None; 2], closed, early, open, new, devices };
+            Watched { mapping, file, tracked, faults: Default::default(), closed, early, open, new, devices };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
-            watched.written(|_| ());
+            watched.written(Faults::default(), |_| ());
             // A process that locks all its memory has them at once.
             watched.take_out(&(0..watched.mapping.length()));
         }
@@ -207,16 +214,17 @@ impl Watched {
         self.mapping.start()
     }
 
-    /// Whether the process has taken no fault since this was last asked for this purpose.
-    fn no_fault_since(&mut self, purpose: usize) -> bool {
-        let faults = faults();
-        faults.is_some() && faults == std::mem::replace(&mut self.faults[purpose], faults)
+    /// Whether the process has taken no fault between the moment that was last told for this purpose and
+    /// this one.
+    fn no_fault_since(&mut self, purpose: usize, faults: Faults) -> bool {
+        faults.0.is_some() && faults == std::mem::replace(&mut self.faults[purpose], faults)
     }
 
-    /// Calls `each` with the runs of pages that were written since they were last listed.
-    pub fn written(&mut self, mut each: impl FnMut(Range<u64>)) {
+    /// Calls `each` with the runs of pages that were written since they were last listed. `faults`: those up
+    /// to a moment before.
+    pub fn written(&mut self, faults: Faults, mut each: impl FnMut(Range<u64>)) {
         // The first write to a protected page is a fault.
-        if self.tracked && self.no_fault_since(0) {
+        if self.tracked && self.no_fault_since(0, faults) {
             return;
         }
         let all = 0..self.mapping.length();
@@ -278,7 +286,7 @@ impl Watched {
         if self.tracked {
             parts::map(runs.iter().cloned(), |part| self.populate(&part));
             // They are written now, whether or not the kernel counts what this did as faults.
-            self.faults[0] = None;
+            self.faults[0] = Faults(None);
         }
     }
 
@@ -289,11 +297,12 @@ impl Watched {
         unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_POPULATE_WRITE) };
     }
 
-    /// The pages that were closed and that the application has accessed since.
-    pub fn opened(&mut self) -> Spans {
+    /// The pages that were closed and that the application has accessed since. `faults`: those up to a moment
+    /// before.
+    pub fn opened(&mut self, faults: Faults) -> Spans {
         let mut opened = Spans::default();
         // The first access to a closed page is a fault.
-        if !self.no_fault_since(1) {
+        if !self.no_fault_since(1, faults) {
             opened = self.present(&self.closed.iter().collect::<Vec<_>>());
             for pages in opened.iter() {
                 self.closed.remove(&pages);
