@@ -155,6 +155,22 @@ mod tests {
     }
 
     #[test]
+    fn sarif_has_a_text_for_every_location() {
+        let commands = [
+            (r#"{"command":"vkCmdCopyBuffer","position":"command 2"}"#, "vkCmdCopyBuffer", true),
+            (r#"{"host":{"after":"vkQueueSubmit"}}"#, "the host, after vkQueueSubmit", false),
+        ];
+        for (command, text, named) in commands {
+            let line = format!(r#"{{"type":"finding","id":"host-in-flight","commands":[{command}]}}"#);
+            let lines = LINES.lines().next().unwrap().to_owned() + "\n" + &line + "\n";
+            let sarif = sarif::render(&Report::parse(&lines).unwrap());
+            let location = &sarif["runs"][0]["results"][0]["locations"][0];
+            assert_eq!(location["message"]["text"], text);
+            assert_eq!(location.get("logicalLocations").is_some(), named);
+        }
+    }
+
+    #[test]
     fn html_escapes_what_it_shows() {
         let html = html::render(&Report::parse(LINES).unwrap());
         assert!(html.starts_with("<!DOCTYPE html>"));

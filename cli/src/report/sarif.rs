@@ -7,8 +7,13 @@ use std::collections::BTreeMap;
 /// A command of a queue: where its shader accesses the memory, else where it was recorded.
 fn command(command: &Value) -> Value {
     let mut place = location(command).unwrap_or_else(|| json!({}));
-    place["logicalLocations"] = json!([{ "fullyQualifiedName": command["position"], "kind": "function" }]);
-    place["message"] = json!({ "text": command["title"] });
+    if let Some(position) = command["position"].as_str() {
+        place["logicalLocations"] = json!([{ "fullyQualifiedName": position, "kind": "function" }]);
+    }
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let host = || command["host"]["after"].as_str().map(|call| format!("the host, after {call}"));
+    let text = text(&command["title"]).or_else(|| text(&command["command"])).or_else(host);
+    place["message"] = json!({ "text": text.unwrap_or_default() });
     place
 }
 
