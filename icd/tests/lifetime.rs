@@ -72,7 +72,10 @@ impl Watched {
 
 fn alone(name: &str) -> bool {
     let Some(text) = common::alone(name, &[]) else { return true };
-    assert!(text.contains("error[freed-in-use]: an object is destroyed while the device uses it"), "{text}");
+    assert!(
+        text.contains("error[freed-in-use]: an object is destroyed or changed while the device uses it"),
+        "{text}"
+    );
     assert!(
         text.contains("missing: nothing has told the host that submission 1 on queue 0 has completed"),
         "{text}"

@@ -48,9 +48,9 @@ pub fn synchronize(device: &Device, call: &'static str) {
     report(device);
 }
 
-/// vkQueueSubmit: as the others; what the host reads after it, work may overwrite.
-pub fn submit(device: &Device) {
-    synchronize(device, "vkQueueSubmit");
+/// vkQueueSubmit or vkQueueSubmit2: as the others; what the host reads after it, work may overwrite.
+pub fn submit(device: &Device, call: &'static str) {
+    synchronize(device, call);
     if let Some(host) = &device.host {
         host.watch_again();
     }

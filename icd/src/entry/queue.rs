@@ -104,18 +104,19 @@ fn hand_in(
     device: &Arc<Device>,
     mut list: SmallVec<[Submission; 1]>,
     fence: vk::Fence,
+    call: &'static str,
 ) -> Outcome<()> {
-    calls::submit(device);
+    calls::submit(device, call);
     let raw = fence;
     let fence = handle::get_optional::<Fence>(fence)?;
     if let Some(fence) = &fence
-        && !fence_in_use(device, "vkQueueSubmit", raw, fence)
+        && !fence_in_use(device, call, raw, fence)
         && fence.is_signaled()
     {
         let raw = vk::Handle::as_raw(raw);
-        device.instance.misuse(&format!(
-            "vkQueueSubmit: VkFence {raw:#x} is signaled already: it has to be reset first"
-        ));
+        device
+            .instance
+            .misuse(&format!("{call}: VkFence {raw:#x} is signaled already: it has to be reset first"));
     }
     uses_ended(device, &list);
     if fence.is_some() {
@@ -167,7 +168,7 @@ entries! {
                 ..Default::default()
             });
         }
-        hand_in(&queue, &device, list, fence)
+        hand_in(&queue, &device, list, fence, "vkQueueSubmit")
     }
 
     /// vkQueueSubmit2.
@@ -191,7 +192,7 @@ entries! {
                 ..Default::default()
             });
         }
-        hand_in(&queue, &device, list, fence)
+        hand_in(&queue, &device, list, fence, "vkQueueSubmit2")
     }
 
     /// vkQueueBindSparse: no queue has SPARSE_BINDING.

@@ -43,7 +43,7 @@ impl FreedReport {
             "vkBeginCommandBuffer" | "vkResetCommandBuffer" | "vkResetCommandPool" | "vkResetFences" => {
                 "resets"
             }
-            "vkQueueSubmit" => "submits again",
+            "vkQueueSubmit" | "vkQueueSubmit2" => "submits again",
             "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" => "changes",
             _ => "ends",
         }

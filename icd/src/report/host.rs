@@ -65,6 +65,16 @@ impl HostReport<'_> {
         format!("{}{more}", told.join(", "))
     }
 
+    /// What the write has to come before. The work may wait for a signal of the host behind such a call.
+    fn start(&self) -> &'static str {
+        match self.since {
+            "vkQueueSubmit" | "vkQueueSubmit2" | "vkSignalSemaphore" | "vkSetEvent" => {
+                "the submission, or before the host's signal that the work waits for"
+            }
+            _ => "the submission",
+        }
+    }
+
     /// The range of the memory that a flush or an invalidate has to name.
     fn range(&self) -> String {
         let (address, size) = self.extent;
@@ -143,7 +153,7 @@ impl ApiFinding for HostReport<'_> {
             FindingId::HostNoBarrier => {
                 "missing: the work has completed, but no dependency to the host makes the write available to it".to_owned()
             }
-            _ => "missing: nothing has told the host that the work has completed, and the work does not wait for a signal of the host".to_owned(),
+            _ => "missing: nothing has told the host that the work has completed, and the work waits for no signal that the host makes afterwards".to_owned(),
         });
         out
     }
@@ -152,8 +162,9 @@ impl ApiFinding for HostReport<'_> {
         let memory = named(&self.memory);
         match self.hazard.id {
             FindingId::HostNotFlushed => format!(
-                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before the submission",
-                self.range()
+                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before {}",
+                self.range(),
+                self.start()
             ),
             FindingId::HostNotInvalidated if self.hazard.writes => format!(
                 "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the write",
@@ -176,10 +187,16 @@ impl ApiFinding for HostReport<'_> {
                 accesses(self.hazard.operand.write),
                 if self.hazard.writes { "HOST_WRITE" } else { "HOST_READ" }
             ),
-            _ => format!(
-                "wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle before the {}",
-                if self.hazard.writes { "write, or write before the submission" } else { "read" }
-            ),
+            _ => {
+                let access = if self.hazard.writes {
+                    format!("write, or write before {}", self.start())
+                } else {
+                    "read".to_owned()
+                };
+                format!(
+                    "wait for the submission's fence, for a timeline semaphore that it signals, or for the queue to be idle before the {access}"
+                )
+            }
         }
     }
 

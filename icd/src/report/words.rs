@@ -93,7 +93,7 @@ pub fn title(id: FindingId) -> &'static str {
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
         OutOfBoundsRobust => "an access outside the bounds of its object, which is defined here",
-        FreedInUse => "an object is destroyed while the device uses it",
+        FreedInUse => "an object is destroyed or changed while the device uses it",
         ApiMisuse => "a call breaks a rule of valid usage",
         NeverRan => "submitted work never ran",
         BarrierDivergence => "a barrier is not reached by all invocations of its scope",

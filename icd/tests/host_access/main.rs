@@ -297,6 +297,19 @@ fn mistakes_are_found_without_privileges() {
 }
 
 #[test]
+fn a_write_behind_the_hosts_signal_may_move_in_front_of_it() {
+    if !tracked() {
+        return;
+    }
+    for name in ["timeline_of_the_host", "event_of_the_host"] {
+        let text = succeeds(name, &process(&format!("wrong {name}"), "check").output().unwrap());
+        let missing = "and the work waits for no signal that the host makes afterwards\n";
+        let help = "or write before the submission, or before the host's signal that the work waits for\n";
+        assert!(text.contains(missing) && text.contains(help), "{text}");
+    }
+}
+
+#[test]
 fn findings_name_who_called_before_the_access() {
     if !tracked() {
         return;
