@@ -69,12 +69,14 @@ macro_rules! word_lane {
             unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
                 // SAFETY: by the caller.
                 let words = unsafe { *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) };
-                words.map($from)
+                each(|j| $from(words[j]))
             }
             #[inline(always)]
             unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
                 // SAFETY: by the caller.
-                unsafe { *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) = value.map($to) }
+                unsafe {
+                    *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) = each(|j| $to(value[j]))
+                }
             }
         }
     };
@@ -92,19 +94,14 @@ macro_rules! pair_lane {
                 let low = unsafe { u32::read(file, register, chunk) };
                 // SAFETY: by the caller.
                 let high = unsafe { u32::read(file, register + 1, chunk) };
-                std::array::from_fn(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
+                each(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
             }
             #[inline(always)]
             unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
                 // SAFETY: by the caller.
                 unsafe {
-                    u32::write(file, register, chunk, std::array::from_fn(|j| $to(value[j]) as u32));
-                    u32::write(
-                        file,
-                        register + 1,
-                        chunk,
-                        std::array::from_fn(|j| ($to(value[j]) >> 32) as u32),
-                    );
+                    u32::write(file, register, chunk, each(|j| $to(value[j]) as u32));
+                    u32::write(file, register + 1, chunk, each(|j| ($to(value[j]) >> 32) as u32));
                 }
             }
         }
@@ -161,9 +158,20 @@ macro_rules! test {
     }};
 }
 
+/// An array by its indices. A loop: the closures of `array::from_fn` and `array::map` are not always compiled
+/// for the instructions of the function around them.
+#[inline(always)]
+fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
+    let mut all = [T::default(); N];
+    for (j, one) in all.iter_mut().enumerate() {
+        *one = of(j);
+    }
+    all
+}
+
 #[inline(always)]
 fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
-    std::array::from_fn(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
+    each(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
 }
 
 /// What runs a strand: limits, and who it shares the workgroup with.
