@@ -17,6 +17,7 @@ use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
 use crate::{forks, report};
 use ash::vk;
 use pellucid_memory::checked::Robustness;
+use pellucid_memory::commands::Payload;
 use pellucid_memory::heap::Heap;
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
@@ -259,6 +260,12 @@ impl Device {
             return Ok(());
         }
         Err(vk::Result::ERROR_DEVICE_LOST.into())
+    }
+
+    /// What a command of a queue tells that sets an event or makes a query available. For the lifetime of
+    /// objects all of the submission counts as completed, which can only hide a mistake.
+    pub fn told(&self, queue: u32, payload: Option<Payload>) -> Told {
+        Told { completed: self.completion.now(queue), order: 0, payload: payload.map(Arc::new) }
     }
 
     /// The host saw a signal.

@@ -177,8 +177,8 @@ impl Hazards {
         self.state().tracker.wait_semaphore(QueueId(queue), payload, destination(stages));
     }
 
-    /// A submission signals a semaphore: what the signal carries. `None` is vkQueueSubmit's first scope:
-    /// everything.
+    /// A submission signals a semaphore, or a timestamp is written: what that carries. `None` is
+    /// vkQueueSubmit's first scope: everything.
     pub fn signal_semaphore(&self, queue: u32, stages: Option<vk::PipelineStageFlags2>) -> Payload {
         self.state().tracker.signal_semaphore(QueueId(queue), stages.map(source))
     }
@@ -343,11 +343,15 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`.
-    pub fn set_event(&self, at: &At<'_>, scopes: &[Stages]) -> Vec<EventToken> {
+    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`, and to the
+    /// host.
+    pub fn set_event(&self, at: &At<'_>, scopes: &[Stages]) -> (Vec<EventToken>, Payload) {
         let mut state = self.state();
         state.name(at, "vkCmdSetEvent", None);
-        scopes.iter().map(|stages| state.tracker.set_event(QueueId(at.queue), *stages)).collect()
+        let queue = QueueId(at.queue);
+        let tokens = scopes.iter().map(|stages| state.tracker.set_event(queue, *stages)).collect();
+        let all = scopes.iter().fold(Stages::empty(), |all, stages| all | *stages);
+        (tokens, state.tracker.signal_semaphore(queue, Some(all)))
     }
 
     /// vkCmdWaitEvents and vkCmdWaitEvents2: the hazards of its layout transitions.

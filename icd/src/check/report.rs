@@ -16,7 +16,6 @@ use crate::report::{HazardReport, HostReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::Fix;
-use pellucid_memory::finding::FindingId;
 use std::sync::Arc;
 
 /// A command, as reports name it.
@@ -97,12 +96,6 @@ pub fn of_host(device: &Device) -> Result<(), String> {
     let mut outcome = Ok(());
     for HostFound { hazard, command, since } in hazards.take_host_found() {
         let Some(host) = &device.host else { continue };
-        let submission = command.as_ref().map_or(u64::MAX, |command| command.submission);
-        // Events and queries tell as well, and need no dependency.
-        let completed = device.completion.host().covers(hazard.at.0.0, submission);
-        if hazard.id == FindingId::HostInFlight && completed {
-            continue;
-        }
         let Some(first) = hazard.bytes.first().map(|b| b.start) else { continue };
         // What the host copies itself may be memory that it cannot map.
         let unmapped = || {

@@ -155,8 +155,8 @@ pub enum Command {
     BeginQuery(Arc<QueryPool>),
     /// vkCmdEndQuery.
     EndQuery(Arc<QueryPool>, u32),
-    /// vkCmdWriteTimestamp and vkCmdWriteTimestamp2.
-    WriteTimestamp(Arc<QueryPool>, u32),
+    /// vkCmdWriteTimestamp and vkCmdWriteTimestamp2: after what these stages have done.
+    WriteTimestamp(Arc<QueryPool>, u32, vk::PipelineStageFlags2),
     /// vkCmdCopyQueryPoolResults.
     CopyQueryResults(Box<CopyQueryResults>),
     /// vkCmdExecuteCommands.

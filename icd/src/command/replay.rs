@@ -62,9 +62,9 @@ fn step<'a>(
         }
         Command::SetEvent(event, dependency) => {
             let standing = || check::standing(device, queue, state);
-            let tokens =
-                device.hazards.as_ref().map(|h| h.set_event(&standing().at(), &signaled(dependency)));
-            event.set(device.completion.now(queue.index), tokens.unwrap_or_default());
+            let set = device.hazards.as_ref().map(|h| h.set_event(&standing().at(), &signaled(dependency)));
+            let (tokens, payload) = set.unzip();
+            event.set(device.told(queue.index, payload), tokens.unwrap_or_default());
             device.progress.notify();
         }
         Command::ResetEvent(event) => {
@@ -97,14 +97,16 @@ fn step<'a>(
         }
         Command::BeginQuery(..) => {}
         Command::EndQuery(pool, query) => {
-            let completed = device.completion.now(queue.index);
-            device.skipped("vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0, completed)));
+            let payload = device.hazards.as_ref().map(|h| h.signal_fence(queue.index));
+            let told = device.told(queue.index, payload);
+            device.skipped("vkCmdEndQuery", pool.queries(*query, 1).map(|q| q[0].put(0, told)));
             device.progress.notify();
         }
-        Command::WriteTimestamp(pool, query) => {
+        Command::WriteTimestamp(pool, query, stages) => {
             let now = device.epoch.elapsed().as_nanos() as u64;
-            let completed = device.completion.now(queue.index);
-            let done = pool.queries(*query, 1).map(|q| q[0].put(now, completed));
+            let payload = device.hazards.as_ref().map(|h| h.signal_semaphore(queue.index, Some(*stages)));
+            let told = device.told(queue.index, payload);
+            let done = pool.queries(*query, 1).map(|q| q[0].put(now, told));
             device.skipped("vkCmdWriteTimestamp", done);
             device.progress.notify();
         }
@@ -163,7 +165,7 @@ fn copy_results(device: &Device, info: &CopyQueryResults, mut touched: copy::Tou
             .wait(None, || device.stop.load(Ordering::Relaxed) || queries.iter().all(|q| q.get().is_some()));
     }
     for (index, q) in queries.iter().enumerate() {
-        for (offset, part) in query::encode(q.get(), info.flags) {
+        for (offset, part) in query::encode(q.get().as_ref(), info.flags) {
             let at = (index as u64).saturating_mul(info.stride).saturating_add(offset as u64);
             let at = at.saturating_add(info.offset);
             copy::update(&info.buffer, at, &part, touched.as_deref_mut())?;

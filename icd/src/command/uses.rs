@@ -154,7 +154,7 @@ impl Command {
             Command::ResetQueries(pool, ..)
             | Command::BeginQuery(pool)
             | Command::EndQuery(pool, _)
-            | Command::WriteTimestamp(pool, _) => is(pool, object),
+            | Command::WriteTimestamp(pool, ..) => is(pool, object),
             Command::CopyQueryResults(copy) => is(&copy.pool, object) || copy.buffer.is_or_uses(object),
             Command::Execute(secondaries) => secondaries.iter().any(|s| is(s, object)),
             Command::PushConstants(..)

@@ -102,11 +102,16 @@ fn events(list: &[vk::Event]) -> Outcome<Vec<Arc<Event>>> {
     list.iter().map(|e| handle::get::<Event>(*e)).collect()
 }
 
-fn timestamp(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) -> Outcome<()> {
+fn timestamp(
+    buffer: vk::CommandBuffer,
+    stages: vk::PipelineStageFlags2,
+    pool: vk::QueryPool,
+    query: u32,
+) -> Outcome<()> {
     push(buffer, |r, _| {
         let pool = handle::get::<QueryPool>(pool)?;
         pool.queries(query, 1)?;
-        r.add(Command::WriteTimestamp(pool, query));
+        r.add(Command::WriteTimestamp(pool, query, stages));
         Ok(())
     })
 }
@@ -262,21 +267,21 @@ entries! {
     /// vkCmdWriteTimestamp.
     fn cmd_write_timestamp(
         buffer: vk::CommandBuffer,
-        _stage: vk::PipelineStageFlags,
+        stage: vk::PipelineStageFlags,
         pool: vk::QueryPool,
         query: u32,
     ) {
-        timestamp(buffer, pool, query)
+        timestamp(buffer, vk::PipelineStageFlags2::from_raw(stage.as_raw().into()), pool, query)
     }
 
     /// vkCmdWriteTimestamp2.
     fn cmd_write_timestamp2(
         buffer: vk::CommandBuffer,
-        _stage: vk::PipelineStageFlags2,
+        stage: vk::PipelineStageFlags2,
         pool: vk::QueryPool,
         query: u32,
     ) {
-        timestamp(buffer, pool, query)
+        timestamp(buffer, stage, pool, query)
     }
 
     /// vkCmdCopyQueryPoolResults.

@@ -7,7 +7,7 @@ use crate::entry::destroy::destroy;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use crate::queue::status;
-use crate::queue::told::Completed;
+use crate::queue::told::Told;
 use ash::vk;
 use pellucid_memory::commands::EventToken;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub struct Event {
 struct State {
     set: bool,
     /// What it tells a host that sees it set.
-    completed: Completed,
+    told: Told,
     /// In check mode: what it carries to the commands that wait for it.
     tokens: Arc<[EventToken]>,
 }
@@ -36,8 +36,8 @@ impl Event {
     }
 
     /// Sets it. The caller notifies the device's progress.
-    pub fn set(&self, completed: Completed, tokens: Vec<EventToken>) {
-        *self.state() = State { set: true, completed, tokens: tokens.into() };
+    pub fn set(&self, told: Told, tokens: Vec<EventToken>) {
+        *self.state() = State { set: true, told, tokens: tokens.into() };
     }
 
     /// Resets it. The caller notifies the device's progress.
@@ -89,11 +89,11 @@ entries! {
         device.alive()?;
         status::settle_all(&*device);
         let state = event.state();
-        let (set, completed) = (state.set, state.completed);
+        let (set, told) = (state.set, state.told.clone());
         drop(state);
         if set {
             calls::synchronize(&device, "vkGetEventStatus");
-            device.completion.host_saw(completed);
+            device.host_saw(&told);
         }
         Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
     }
@@ -103,7 +103,8 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         calls::synchronize(&device, "vkSetEvent");
         let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
-        handle::get::<Event>(event)?.set(device.completion.host(), token.into_iter().collect());
+        let told = Told { completed: device.completion.host(), ..Told::default() };
+        handle::get::<Event>(event)?.set(told, token.into_iter().collect());
         device.progress.notify();
         Ok(())
     }

@@ -263,9 +263,10 @@ entries! {
         _flags: vk::MemoryMapFlags,
         out: *mut *mut c_void,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         *out = handle::get::<DeviceMemory>(memory)?.map(offset, size)?;
+        calls::synchronize(&device, "vkMapMemory");
         Ok(())
     }
 
@@ -275,10 +276,11 @@ entries! {
         info: *const vk::MemoryMapInfoKHR<'_>,
         out: *mut *mut c_void,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let out = ffi::read_mut(out)?;
         *out = handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size)?;
+        calls::synchronize(&device, "vkMapMemory2KHR");
         Ok(())
     }
 

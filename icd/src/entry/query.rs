@@ -8,17 +8,17 @@ use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use crate::queue::status::settle_all;
-use crate::queue::told::Completed;
+use crate::queue::told::Told;
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct QueryResult {
     /// Nanoseconds, or samples.
     pub value: u64,
     /// What it tells a host that sees it.
-    pub completed: Completed,
+    pub told: Told,
 }
 
 /// One query: its result, if it is available.
@@ -31,13 +31,13 @@ impl Query {
     }
 
     /// Makes a result available.
-    pub fn put(&self, value: u64, completed: Completed) {
-        *self.state() = Some(QueryResult { value, completed });
+    pub fn put(&self, value: u64, told: Told) {
+        *self.state() = Some(QueryResult { value, told });
     }
 
     /// The result, if available.
     pub fn get(&self) -> Option<QueryResult> {
-        *self.state()
+        self.state().clone()
     }
 
     /// Makes it unavailable.
@@ -48,7 +48,7 @@ impl Query {
 
 /// What VkQueryResultFlags make of a query's result: byte offsets and bytes to be written there. An
 /// unavailable result is not written, except the availability word.
-pub fn encode(result: Option<QueryResult>, flags: vk::QueryResultFlags) -> Vec<(usize, Vec<u8>)> {
+pub fn encode(result: Option<&QueryResult>, flags: vk::QueryResultFlags) -> Vec<(usize, Vec<u8>)> {
     let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
     let word =
         |value: u64| if wide { value.to_le_bytes().to_vec() } else { (value as u32).to_le_bytes().to_vec() };
@@ -154,7 +154,7 @@ entries! {
         let stride = usize::try_from(stride).unwrap_or(usize::MAX);
         for (index, result) in results.iter().enumerate() {
             let start = index.saturating_mul(stride);
-            for (offset, part) in encode(*result, flags) {
+            for (offset, part) in encode(result.as_ref(), flags) {
                 let at = start.saturating_add(offset);
                 let Some(target) = out.get_mut(at..at.saturating_add(part.len())) else {
                     return Err(Error::usage("the results do not fit into dataSize"));
@@ -166,7 +166,7 @@ entries! {
         // there.
         if complete || flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
             calls::synchronize(&device, "vkGetQueryPoolResults");
-            results.iter().flatten().for_each(|r| device.completion.host_saw(r.completed));
+            results.iter().flatten().for_each(|result| device.host_saw(&result.told));
         }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     }
@@ -180,10 +180,10 @@ mod tests {
     fn unavailable_results_leave_the_value_alone() {
         let query = Query::default();
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-        assert_eq!(encode(query.get(), flags), vec![(8, vec![0; 8])]);
-        query.put(5, Completed::default());
+        assert_eq!(encode(query.get().as_ref(), flags), vec![(8, vec![0; 8])]);
+        query.put(5, Told::default());
         assert_eq!(
-            encode(query.get(), flags),
+            encode(query.get().as_ref(), flags),
             vec![(0, 5u64.to_le_bytes().to_vec()), (8, 1u64.to_le_bytes().to_vec())]
         );
     }

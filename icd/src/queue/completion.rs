@@ -87,8 +87,7 @@ impl Completion {
         (*known, order)
     }
 
-    /// What a command of the submission that a queue runs tells when it sets an event or makes a query
-    /// available. All of the submission counts as completed, which can only hide a mistake.
+    /// What a queue knows whose submission runs, all of that submission with it.
     pub fn now(&self, queue: u32) -> Completed {
         let state = self.state();
         let mut known = state.queues.get(queue as usize).copied().unwrap_or_default();

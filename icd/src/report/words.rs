@@ -86,7 +86,7 @@ pub fn title(id: FindingId) -> &'static str {
         HazardWriteRacingWrite => "two writes on different queues race",
         HazardLayoutTransition => "an image layout transition is not ordered with an access",
         HostNotFlushed => "the device reads bytes that the host wrote and never flushed",
-        HostNotInvalidated => "the host reads bytes that the device wrote and the host never invalidated",
+        HostNotInvalidated => "the host uses bytes that the device wrote and that it never invalidated",
         HostNoBarrier => "no dependency makes a write available between the host and the device",
         HostInFlight => "the host accesses memory that the device is using",
         ImageLayout => "an image is not in the layout that its use needs",

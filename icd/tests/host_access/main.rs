@@ -51,6 +51,8 @@ const PAIRS: &[Pair] = &[
     ("read_from_a_file", pairs::read_from_a_file, "host-in-flight"),
     ("another_thread_writes", pairs::another_thread_writes, "host-in-flight"),
     ("ring", pairs::ring, "host-in-flight"),
+    ("event_behind_the_copy", pairs::event_behind_the_copy, "host-in-flight"),
+    ("timestamp_behind_the_copy", pairs::timestamp_behind_the_copy, "host-in-flight"),
     ("event_of_the_host", pairs::event_of_the_host, "host-in-flight"),
     ("event_without_the_hosts_stage", pairs::event_without_the_hosts_stage, "host-in-flight"),
     ("timeline_of_the_host", pairs::timeline_of_the_host, "host-in-flight"),
@@ -307,6 +309,16 @@ fn a_write_behind_the_hosts_signal_may_move_in_front_of_it() {
         let help = "or write before the submission, or before the host's signal that the work waits for\n";
         assert!(text.contains(missing) && text.contains(help), "{text}");
     }
+}
+
+#[test]
+fn what_is_written_first_of_all_is_behind_the_mapping() {
+    if !tracked() {
+        return;
+    }
+    let text = succeeds("flush", &process("wrong flush", "check").output().unwrap());
+    assert!(text.contains("(1) the host writes after vkMapMemory, (2) vkCmdCopyBuffer"), "{text}");
+    assert!(text.contains("vkMapMemory was called by thread \"program_of_the_\", in "), "{text}");
 }
 
 #[test]

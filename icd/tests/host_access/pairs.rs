@@ -289,6 +289,50 @@ fn after_event(p: &Program, (from, wrote): (Stage, Access), late: bool) {
     }
 }
 
+/// The host sees an event that the wrong commands set before the copy is done, and writes what it reads.
+pub fn event_behind_the_copy(p: &Program, wrong: bool) {
+    let (b, target) = (p.buffer("staging", PAGES, COHERENT), p.buffer("target", PAGES, DEVICE));
+    b.put_all(1);
+    // SAFETY: live handles.
+    unsafe {
+        let event = p.v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        let fence = p.submit(p.record(|c| {
+            p.copy(c, &b, &target);
+            let stage = if wrong { Stage::TOP_OF_PIPE } else { Stage::TRANSFER };
+            p.v.device.cmd_set_event(c, event, stage);
+        }));
+        while !p.v.device.get_event_status(event).unwrap() {}
+        b.put_all(2);
+        p.wait(fence);
+    }
+}
+
+/// The same with a timestamp.
+pub fn timestamp_behind_the_copy(p: &Program, wrong: bool) {
+    let (b, target) = (p.buffer("staging", PAGES, COHERENT), p.buffer("target", PAGES, DEVICE));
+    b.put_all(1);
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+    // SAFETY: live handles.
+    unsafe {
+        let pool = p.v.device.create_query_pool(&info, None).unwrap();
+        let fence = p.submit(p.record(|c| {
+            p.v.device.cmd_reset_query_pool(c, pool, 0, 1);
+            let write = || p.v.device.cmd_write_timestamp(c, Stage::BOTTOM_OF_PIPE, pool, 0);
+            if wrong {
+                write();
+            }
+            p.copy(c, &b, &target);
+            if !wrong {
+                write();
+            }
+        }));
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        p.v.device.get_query_pool_results(pool, 0, &mut [0u64], flags).unwrap();
+        b.put_all(2);
+        p.wait(fence);
+    }
+}
+
 pub fn event_of_the_host(p: &Program, wrong: bool) {
     after_event(p, (Stage::HOST, Access::HOST_WRITE), wrong);
 }
