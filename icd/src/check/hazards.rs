@@ -343,8 +343,8 @@ impl Hazards {
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
-    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`, and to the
-    /// host.
+    /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`, and to
+    /// the host.
     pub fn set_event(&self, at: &At<'_>, scopes: &[Stages]) -> (Vec<EventToken>, Payload) {
         let mut state = self.state();
         state.name(at, "vkCmdSetEvent", None);
