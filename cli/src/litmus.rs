@@ -1,10 +1,11 @@
 //! `pellucid litmus`: memory-model tests, one at a time or a directory against its expectations.
 //!
-//! A single file prints what was found (text, JSON or Graphviz). A directory, or any number of files with
-//! `--expect`, prints one line for each answer, `file property model expected got ms`, and a total; the exit
-//! status is 0 when all is as expected and 1 otherwise. Tests that run as shaders have the answers and
-//! statuses of [`sampled`].
+//! A single file prints what was found (text, JSON, Graphviz or SVG). A directory, or any number of files
+//! with `--expect`, prints one line for each answer, `file property model expected got ms`, and a total;
+//! the exit status is 0 when all is as expected and 1 otherwise. Tests that run as shaders have the answers
+//! and statuses of [`sampled`].
 
+mod picture;
 pub mod sampled;
 
 use std::collections::BTreeMap;
@@ -51,8 +52,8 @@ pub struct LitmusArgs {
     /// Check against a CSV file with the columns file,property,model,expected
     #[arg(long, value_name = "CSV")]
     expect: Option<PathBuf>,
-    /// How a single test's report is printed; dot is Graphviz
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "dot"])]
+    /// How a single test's report is printed; dot (Graphviz) and svg draw the executions that answers rest on
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "dot", "svg"])]
     format: String,
     /// Print this relation of each execution shown, by the specification's name (repeatable)
     #[arg(long, value_name = "NAME", value_parser = |name: &str| name.parse::<RelationName>())]
@@ -91,6 +92,10 @@ pub struct LitmusArgs {
     /// Pellucid's]
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
+    /// Take the values of runs through Vulkan from the caches of a machine: desktop, tiled, integrated, or a
+    /// file that describes one
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "driver")]
+    machine: Option<String>,
     /// Events of a random program
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=14), requires = "fuzz")]
     events: u32,
@@ -127,6 +132,7 @@ pub fn run(args: &LitmusArgs) -> ExitCode {
         (args.seed.is_some(), "--seed", By::Vulkan),
         (args.runs.is_some(), "--runs", By::Vulkan),
         (args.driver.is_some(), "--driver", By::Vulkan),
+        (args.machine.is_some(), "--machine", By::Vulkan),
         (args.executions.is_some(), "--executions", By::Explore),
         (args.steps.is_some(), "--steps", By::Explore),
     ] {
@@ -165,6 +171,7 @@ fn single(args: &LitmusArgs, file: &Path) -> ExitCode {
             Err(error) => return fail(&error),
         },
         "dot" => print!("{}", report.graph()),
+        "svg" => print!("{}", picture::picture(&report)),
         _ => print!("{}", report.text()),
     }
     if report.as_asserted() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

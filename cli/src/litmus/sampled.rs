@@ -58,6 +58,7 @@ impl Source {
             seed: args.seed.unwrap_or(SEED),
             chains: args.model == "chains",
             threads: args.workers(),
+            machine: args.machine.clone(),
         }))
     }
 
@@ -109,7 +110,7 @@ pub(super) fn run(args: &LitmusArgs) -> ExitCode {
 fn not_for_samples(args: &LitmusArgs) -> Option<&'static str> {
     if args.progress.is_some() {
         Some("of termination: runs that end say nothing about those that do not")
-    } else if args.format == "dot" {
+    } else if ["dot", "svg"].contains(&args.format.as_str()) {
         Some("as a graph: a run shows its final state, not its execution")
     } else if !args.relation.is_empty() {
         Some("with --relation: a run shows its final state, not its execution")

@@ -6,9 +6,10 @@
 //! `vulkan` or `explore`, and `complete` false of every sample:
 //!
 //! - `file`, `test`, `format`, `model`, `by`, `complete`: as there
-//! - `sample`: `device`, `seed`, `asked` and `runs` (that came to an end; of an exploration: executions, and
-//!   at most how many), `filtered` and `blocked` (runs among them that do not count), `stopped` (why there
-//!   are fewer runs than asked for, or which bounds an exploration hit; or null)
+//! - `sample`: `device`, `seed`, `machine` (whose caches values come from, or null), `asked` and `runs`
+//!   (that came to an end; of an exploration: executions, and at most how many), `filtered` and `blocked`
+//!   (runs among them that do not count), `stopped` (why there are fewer runs than asked for, or which
+//!   bounds an exploration hit; or null)
 //! - `question`: `text`; `holds`: an answer that a run shows, null if none does; `runs` that show it
 //! - `outcomes`: the final states that were seen, as there
 //! - `seen`: for each of them `state`, `runs`, `first` (a run, from 0) and `allowed` by the axioms (null if
@@ -133,6 +134,7 @@ impl<'a> SampleReport<'a> {
             "sample": {
                 "device": sample.device,
                 "seed": sample.seed,
+                "machine": sample.machine,
                 "asked": sample.asked,
                 "runs": sample.runs,
                 "filtered": sample.filtered,
@@ -171,7 +173,12 @@ impl<'a> SampleReport<'a> {
         let _ = writeln!(text, "test {} ({}, by {})", self.program.name, self.model(), self.by.name());
         let _ = match self.by {
             By::Explore => writeln!(text, "{}: {}", sample.device, self.runs(sample.runs)),
-            _ => writeln!(text, "{}: {} runs, seed {}", sample.device, sample.runs, sample.seed),
+            _ => {
+                let machine = sample.machine.as_ref();
+                let values =
+                    machine.map_or(String::new(), |name| format!(", values from the caches of {name}"));
+                writeln!(text, "{}: {} runs, seed {}{values}", sample.device, sample.runs, sample.seed)
+            }
         };
         if let Some(why) = &sample.stopped {
             let _ = match self.by {

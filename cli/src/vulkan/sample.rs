@@ -78,6 +78,8 @@ pub struct Sampling {
     pub chains: bool,
     /// Batches at a time.
     pub threads: usize,
+    /// The machine whose caches values come from, in place of the policies that take turns.
+    pub machine: Option<String>,
 }
 
 /// What was seen.
@@ -87,6 +89,8 @@ pub struct Sample {
     pub device: String,
     /// What decided the schedules of all runs.
     pub seed: u64,
+    /// The machine whose caches values came from.
+    pub machine: Option<String>,
     /// Runs that were asked for.
     pub asked: u64,
     /// Runs that came to an end.
@@ -134,6 +138,7 @@ pub enum NoSample {
 pub fn sample(file: &Path, program: &Program, how: &Sampling) -> Result<Sample, NoSample> {
     let mut sample = Sample {
         seed: how.seed,
+        machine: how.machine.clone(),
         asked: how.runs,
         racy: how.target.tells_races().then_some(0),
         ..Sample::default()
@@ -202,7 +207,6 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
     if number / 2 % 2 == 1 {
         command.arg("--coarse");
     }
-    let machine = std::env::var_os("PELLUCID_MACHINE");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PELLUCID_") {
             command.env_remove(name);
@@ -221,7 +225,7 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
             .env("PELLUCID_MAX_REPORTS", "1")
             .env("PELLUCID_WATCHDOG", "200000")
             .env("PELLUCID_COMMAND", "pellucid litmus --by vulkan");
-        if let Some(machine) = machine {
+        if let Some(machine) = &how.machine {
             command.env("PELLUCID_MACHINE", machine).env("PELLUCID_VALUES", "caches");
         }
     } else {
