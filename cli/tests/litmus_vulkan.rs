@@ -271,6 +271,11 @@ fn what_a_run_cannot_show_is_refused_by_name() {
         let wanted = format!("not implemented in Pellucid: litmus --by vulkan {word}");
         assert!(text(&output.stderr).contains(&wanted), "{}", text(&output.stderr));
     }
+    for (machine, wrong) in [("nonsense", "nonsense: "), ("README.md", "README.md: line ")] {
+        let output = litmus(&[file, "--machine", machine]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(wrong), "{}", text(&output.stderr));
+    }
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("a.test");
     std::fs::write(&file, "st.sc0 x = 1\nSATISFIABLE consistent[X]\n").expect("the file");

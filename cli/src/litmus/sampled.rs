@@ -14,11 +14,14 @@ use crate::vulkan::answer::{AgainstAxioms, Answer, Verdict};
 use crate::vulkan::explored;
 use crate::vulkan::report::SampleReport;
 use crate::vulkan::sample::{NoSample, Sample, Sampling, Target, sample};
+use anyhow::Context as _;
 use pellucid_memory::explore::Bounds;
+use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::expect::Expectation;
 use pellucid_memory::litmus::program::Program;
 use pellucid_memory::litmus::run::{self, By};
+use pellucid_memory::machine::Machine;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,6 +54,10 @@ impl Source {
                 executions: args.executions.unwrap_or(usual.executions),
                 steps: args.steps.unwrap_or(usual.steps),
             }));
+        }
+        if let Some(name) = args.machine.as_deref().filter(|name| Machine::named(name).is_none()) {
+            let text = input::text(name.as_ref()).with_context(|| name.to_owned())?;
+            Machine::parse(&text).with_context(|| name.to_owned())?;
         }
         Ok(Source::Driver(Sampling {
             target: Target::find(args.driver.as_deref())?,
