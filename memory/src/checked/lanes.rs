@@ -123,7 +123,7 @@ pub(super) fn serve<C: Words>(
     let mut left = 0;
     while todo != 0 {
         let lane = todo.trailing_zeros() as usize;
-        let offset = u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+        let offset = place.offset(lane);
         let mut served = offset <= last && offset % 4 == 0;
         let mut settles = true;
         if served {
@@ -137,9 +137,7 @@ pub(super) fn serve<C: Words>(
                 let at = offset + 4 * k;
                 let old = raw::load(view, at, 4, Ordering::Relaxed).unwrap_or(0) as u32;
                 let address = view.address + at;
-                let undefined = place.undefined
-                    && cell.write.kind == 0
-                    && (!place.device || core.unwritten.any(address, address + 4));
+                let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
                 served &= match &mut does {
                     LaneOperation::Load(out) => {
                         if halves {
@@ -237,11 +235,9 @@ impl FastPath {
         while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
             todo &= todo - 1;
-            let address = place.view.address + u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+            let address = place.view.address + place.offset(lane);
             let cell = cells.cell(address / 4);
-            let undefined = place.undefined
-                && cell.write.kind == 0
-                && (!place.device || core.unwritten.any(address, address + 4));
+            let undefined = place.is_undefined(&core.unwritten, cell, address..address + 4);
             if !self.read(core, cell, lane, undefined) {
                 left |= 1 << lane;
             } else if let Some(stamp) = stamp
@@ -273,7 +269,7 @@ impl FastPath {
         let mut todo = inside;
         while todo != 0 {
             let lane = todo.trailing_zeros() as usize;
-            let address = place.view.address + u64::from(place.offset.0[lane].wrapping_add(place.immediate));
+            let address = place.view.address + place.offset(lane);
             let cell = cells.cell_to_write(address / 4);
             let Some(keep) = self.keeps(core, cell, lane) else { break };
             cell.overwrite(self.record(lane), old[0].0[lane], keep);
@@ -305,8 +301,8 @@ impl FastPath {
         for lane in (0..LANES).step_by(RUN) {
             let Some((word, _)) = self.run_of(place, mask, lane) else { continue };
             let Some(cell) = cells.run(word).and_then(CellRun::whole) else { continue };
-            let end = 4 * (word + RUN as u64);
-            let undefined = place.undefined && cell.write.kind == 0 && core.unwritten.any(4 * word, end);
+            let bytes = 4 * word..4 * (word + RUN as u64);
+            let undefined = place.is_undefined(&core.unwritten, cell, bytes);
             if self.read(core, cell, lane, undefined) {
                 left &= !(RUN_LANES << lane);
             }
@@ -379,10 +375,16 @@ impl FastPath {
         if earlier.kind != self.last {
             (self.last, self.looked) = (earlier.kind, core.kinds.beside(self.kind, earlier.kind));
         }
-        let local = earlier.agent.wrapping_sub(self.first_agent) < self.group_agents;
+        let local = self.is_local(earlier.agent);
         let ordered = (self.looked.contains(Looked::SAME) && earlier.agent == agent)
             || (self.looked.contains(Looked::SHARED) && earlier.time <= self.full && local);
         (ordered, self.looked.contains(Looked::MUTUAL) || (self.looked.contains(Looked::LOCAL) && local))
+    }
+
+    /// Whether this agent is one of the workgroup.
+    #[inline(always)]
+    fn is_local(&self, agent: AgentId) -> bool {
+        agent.wrapping_sub(self.first_agent) < self.group_agents
     }
 
     #[inline(always)]
@@ -427,8 +429,8 @@ impl FastPath {
             && latest.time == record.time
             && first.time == record.time
             && cell.reader_bytes == [15, 15]
-            && first.agent.wrapping_sub(self.first_agent) < self.group_agents
-            && latest.agent.wrapping_sub(self.first_agent) < self.group_agents;
+            && self.is_local(first.agent)
+            && self.is_local(latest.agent);
         if enough {
             cell.forgot |= first.agent != record.agent && latest.agent != record.agent;
         } else {
@@ -452,9 +454,9 @@ impl FastPath {
     /// nothing of a cell that was read so: it then holds two such readers, and others are forgotten.
     #[inline(always)]
     fn settles(&mut self, core: &Core, cell: &Cell) -> bool {
-        let local = |agent: AgentId| agent.wrapping_sub(self.first_agent) < self.group_agents;
-        let known =
-            |reader: &Record| reader.kind == self.kind && reader.time == self.times[0] && local(reader.agent);
+        let known = |reader: &Record| {
+            reader.kind == self.kind && reader.time == self.times[0] && self.is_local(reader.agent)
+        };
         cell.forgot
             && cell.reader_bytes == [15, 15]
             && cell.readers.iter().all(known)

@@ -2,6 +2,8 @@
 
 use crate::race::{Cell, CellRun, RUN, Shadow};
 use crate::system::{LANES, Lanes, Mask, MemoryView};
+use crate::unwritten::Unwritten;
+use std::ops::Range;
 
 /// Cells by the number of their word.
 pub(super) trait Words {
@@ -76,6 +78,18 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Where the lane accesses, in bytes from the view's first one on.
+    #[inline(always)]
+    pub fn offset(&self, lane: usize) -> u64 {
+        u64::from(self.offset.0[lane].wrapping_add(self.immediate))
+    }
+
+    /// Whether bytes of words that this cell stands for hold what nobody wrote.
+    #[inline(always)]
+    pub fn is_undefined(&self, unwritten: &Unwritten, cell: &Cell, bytes: Range<u64>) -> bool {
+        self.undefined && cell.write.kind == 0 && (!self.device || unwritten.any(bytes.start, bytes.end))
+    }
+
     /// The lanes that access the same as this one; none but itself if the next one of those `todo` does not.
     #[inline(always)]
     pub fn same(&self, lane: usize, todo: Mask) -> Mask {
@@ -145,9 +159,8 @@ impl Words for WorkgroupCells {
         }
         let last = self.stamps.len() - 1;
         let base = place.view.address as u32;
-        let first: [u32; LANES] = std::array::from_fn(|lane| {
-            base.wrapping_add(place.offset.0[lane].wrapping_add(place.immediate)) / 4
-        });
+        let first: [u32; LANES] =
+            std::array::from_fn(|lane| base.wrapping_add(place.offset(lane) as u32) / 4);
         let mut settled = place.aligned(words) & mask;
         for k in 0..words as u32 {
             let stamps = first.map(|first| self.stamps[(first.wrapping_add(k) as usize).min(last)]);
