@@ -8,6 +8,7 @@
 //! what happens between commands is judged elsewhere ([`crate::commands`]).
 
 mod access_table;
+mod by_lane;
 pub mod caches;
 mod core;
 mod explore;
@@ -26,25 +27,22 @@ use self::access_table::{AccessTable, Role};
 use self::caches::Caches;
 use self::core::Core;
 use self::group::Groups;
-use self::lane::{Cells, Lane};
 use self::lanes::{FastPath, LaneOperation};
 use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
 use crate::agent::SubgroupIdentity;
-use crate::component::{each as each_lane, get, put};
+use crate::component::each as each_lane;
 use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::outline::Outline;
 use crate::plain;
-use crate::race::{
-    AgentId, Agents, Histories, Operation, ReleaseSequence, Shadow, Space, Time, Topology, Trace,
-};
+use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Time, Topology, Trace};
 use crate::scope::{Scope, Semantics, StorageClasses};
-use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Notice, Observed, Pointers, Trap};
+use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -312,181 +310,6 @@ impl CheckedMemory {
         mask & !read
     }
 
-    /// Traces the components of lanes that were served without it.
-    #[cold]
-    fn trace(
-        &mut self,
-        at: Site,
-        pointers: &Pointers<'_>,
-        mask: Mask,
-        kind: u32,
-        access: &Access,
-    ) -> Result<(), Trap> {
-        let bytes = u64::from(access.size) * u64::from(access.components);
-        self.lanes(at, pointers, mask, bytes, |lane| {
-            for k in 0..usize::from(access.components) {
-                lane.trace(access, kind, k);
-            }
-        })
-    }
-
-    /// Calls `each` for every active lane with its agent's first byte: the view and the offset into it.
-    fn lanes(
-        &mut self,
-        at: Site,
-        pointers: &Pointers<'_>,
-        mask: Mask,
-        bytes: u64,
-        mut each: impl FnMut(&mut Lane<'_>),
-    ) -> Result<(), Trap> {
-        let first_lane = self.first_lane;
-        let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
-        match pointers {
-            Pointers::View { view, offset, immediate } => {
-                let undefined = self.core.partly_undefined(view);
-                let mut lane = Lane {
-                    core: &mut self.core,
-                    cells: Cells::Device(&mut self.shadow),
-                    view: **view,
-                    words: view.whole_words(),
-                    offset: 0,
-                    lane: 0,
-                    agent: 0,
-                    undefined,
-                    space: Space::Device,
-                };
-                for index in lanes {
-                    lane.lane = index;
-                    lane.agent = first_lane + index as u32;
-                    lane.offset = u64::from(offset.0[index].wrapping_add(*immediate));
-                    each(&mut lane);
-                }
-            }
-            Pointers::Workgroup { offset, immediate, reference } => {
-                let Some(group) = self.groups.entered() else { return Ok(()) };
-                let (view, words) = group.memory.views(&self.variables, *reference);
-                let immediate = immediate.wrapping_sub(view.address as u32);
-                let undefined = !group.zeroed;
-                let mut lane = Lane {
-                    core: &mut self.core,
-                    cells: Cells::Workgroup(&mut group.cells),
-                    view,
-                    words,
-                    offset: 0,
-                    lane: 0,
-                    agent: 0,
-                    undefined,
-                    space: Space::Workgroup(self.current),
-                };
-                for index in lanes {
-                    lane.lane = index;
-                    lane.agent = first_lane + index as u32;
-                    lane.offset = u64::from(offset.0[index].wrapping_add(immediate));
-                    each(&mut lane);
-                }
-            }
-            Pointers::Physical { low, high, immediate } => {
-                for index in lanes {
-                    let address = (u64::from(low.0[index]) | u64::from(high.0[index]) << 32)
-                        .wrapping_add(u64::from(*immediate));
-                    let Some(view) = resolve(&self.addresses, address, bytes) else {
-                        return Err(Trap::InvalidAddress { site: at, address, size: bytes as u32 });
-                    };
-                    let undefined = self.core.partly_undefined(&view);
-                    let view = view.through(Reference::PHYSICAL);
-                    let mut lane = Lane {
-                        core: &mut self.core,
-                        cells: Cells::Device(&mut self.shadow),
-                        view,
-                        words: view.whole_words(),
-                        offset: address - view.address,
-                        lane: index,
-                        agent: first_lane + index as u32,
-                        undefined,
-                        space: Space::Device,
-                    };
-                    each(&mut lane);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Loads lane by lane.
-    #[inline(never)]
-    fn load_lanes(
-        &mut self,
-        at: Site,
-        from: &Pointers<'_>,
-        mask: Mask,
-        (kind, access): (u32, &Access),
-        out: &mut [Lanes],
-    ) -> Result<(), Trap> {
-        let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (usize::from(access.size), usize::from(access.components));
-        self.lanes(at, from, mask, bytes, |lane| {
-            if access.atomic.is_some() {
-                let value = lane.atomic_read(access, kind);
-                put(out, 0, size, lane.lane, value);
-            } else {
-                for k in 0..components {
-                    let value = lane.read(access, kind, k);
-                    put(out, k, size, lane.lane, value);
-                    if access.visible.is_some() {
-                        lane.trace(access, kind, k);
-                    }
-                }
-            }
-        })
-    }
-
-    /// Stores lane by lane.
-    #[inline(never)]
-    fn store_lanes(
-        &mut self,
-        at: Site,
-        to: &Pointers<'_>,
-        mask: Mask,
-        (kind, access): (u32, &Access),
-        value: &[Lanes],
-    ) -> Result<(), Trap> {
-        let bytes = u64::from(access.size) * u64::from(access.components);
-        let (size, components) = (usize::from(access.size), usize::from(access.components));
-        let none = ReleaseSequence::default();
-        self.lanes(at, to, mask, bytes, |lane| {
-            if access.atomic.is_some() {
-                lane.atomic_write(access, kind, get(value, 0, size, lane.lane));
-            } else {
-                for k in 0..components {
-                    lane.write(access, kind, k, get(value, k, size, lane.lane), &none);
-                    if access.available.is_some() {
-                        lane.trace(access, kind, k);
-                    }
-                }
-            }
-        })
-    }
-
-    /// Reads, modifies and writes lane by lane; of kind `modify`, and where a comparison fails `fail`.
-    #[inline(never)]
-    fn modify_lanes(
-        &mut self,
-        at: Site,
-        to: &Pointers<'_>,
-        mask: Mask,
-        (modify, fail, access): (u32, u32, &Access),
-        does: LaneOperation<'_>,
-        comparator: Option<&[Lanes]>,
-    ) -> Result<(), Trap> {
-        let LaneOperation::Modify(op, value, out) = does else { return Ok(()) };
-        let size = usize::from(access.size);
-        self.lanes(at, to, mask, u64::from(access.size), |lane| {
-            let comparator = comparator.map_or(0, |comparator| get(comparator, 0, size, lane.lane));
-            let old = lane.modify(access, (modify, fail), op, get(value, 0, size, lane.lane), comparator);
-            put(out, 0, size, lane.lane, old);
-        })
-    }
-
     /// The lanes of the mask, by their times.
     fn times(&self, mask: Mask) -> Vec<(Mask, Time)> {
         let mut groups: Vec<(Mask, Time)> = Vec::new();
@@ -524,14 +347,6 @@ impl CheckedMemory {
         each_lane(mask, |lane| members.push(self.first_lane + lane as u32));
         members
     }
-}
-
-/// Of ranges sorted by address: the one that holds the bytes.
-fn resolve(ranges: &[MemoryRange], address: u64, size: u64) -> Option<MemoryView<'_>> {
-    let after = ranges.partition_point(|range| range.address() <= address);
-    let range = &ranges[after.checked_sub(1)?];
-    let into = address - range.address();
-    (into < range.size() && range.size() - into >= size).then(|| range.view())
 }
 
 #[cfg(test)]
@@ -642,8 +457,7 @@ impl MemorySystem for CheckedMemory {
         if mask == 0 {
             return Ok(());
         }
-        let lanes = LaneOperation::Modify(op, value, out);
-        self.modify_lanes(at, &to, mask, (modify, fail, access), lanes, comparator)
+        self.modify_lanes(at, &to, mask, (modify, fail, access), (op, value, comparator), out)
     }
 
     fn fence(&mut self, at: Site, mask: Mask, scope: Scope, semantics: &Semantics) {
@@ -711,10 +525,11 @@ impl MemorySystem for CheckedMemory {
         if let Some(exploring) = &mut self.core.exploring {
             exploring.explorer.joined(workgroup);
         }
-        let Some(group) = self.groups.get_mut(workgroup) else { return };
-        if let Some(arrival) = group.arrival {
-            let (scope, semantics) = (Scope::of_level(arrival.level), arrival.semantics);
-            self.synchronise_caches(workgroup, scope, &semantics, false, true);
+        if self.core.caches.is_some()
+            && let Some(arrival) = self.groups.get_mut(workgroup).and_then(|group| group.arrival)
+        {
+            let scope = Scope::of_level(arrival.level);
+            self.synchronise_caches(workgroup, scope, &arrival.semantics, false, true);
         }
         let Some(group) = self.groups.get_mut(workgroup) else { return };
         group.pass_barrier(&mut self.core, workgroup, self.workgroup_size);

@@ -1,6 +1,7 @@
 //! What an observer is told: whether stores change anything, and what was read last.
 
-use super::{CheckedMemory, resolve};
+use super::CheckedMemory;
+use super::by_lane::resolve;
 use crate::access::{Access, Reference, Site};
 use crate::component::get;
 use crate::finding::{AccessKind, Place};

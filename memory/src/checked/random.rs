@@ -8,6 +8,7 @@ use crate::model::{self, BarrierInstance, Event, EventId, Execution, ModelOption
 use crate::race::StaticAccess;
 use crate::race::tests::{Case, Step, random_case};
 use crate::random::Random;
+use crate::system::{LANES, MemoryView};
 
 const SCOPES: [Scope; 4] = [Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device];
 

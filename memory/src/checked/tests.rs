@@ -3,6 +3,7 @@
 use super::*;
 use crate::finding::{Edit, FindingId, Missing};
 use crate::outline::BarrierPlace;
+use crate::system::{LANES, MemoryView};
 
 mod caches;
 mod fast_paths;

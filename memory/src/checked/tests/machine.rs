@@ -2,6 +2,7 @@
 
 use super::super::*;
 use crate::finding::FindingId;
+use crate::system::{LANES, MemoryView};
 
 pub(super) const U: StorageClasses = StorageClasses::UNIFORM;
 pub(super) const W: StorageClasses = StorageClasses::WORKGROUP;
