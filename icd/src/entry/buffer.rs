@@ -176,6 +176,8 @@ entries! {
         out: *mut vk::MemoryRequirements,
     ) {
         handle::dispatchable::<Device>(device)?;
+        // Of an object that is not there the application reads zeros, never what its memory held.
+        ffi::write(out, vk::MemoryRequirements::default())?;
         ffi::write(out, Buffer::requirements(handle::get::<Buffer>(buffer)?.size))
     }
 
@@ -187,6 +189,7 @@ entries! {
     ) {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
+        out.memory_requirements = vk::MemoryRequirements::default();
         out.memory_requirements = Buffer::requirements(handle::get::<Buffer>(ffi::read(info)?.buffer)?.size);
         no_dedicated(ffi::chain(out.p_next));
         Ok(())

@@ -355,6 +355,8 @@ entries! {
     /// vkGetImageMemoryRequirements.
     fn get_image_memory_requirements(device: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
         handle::dispatchable::<Device>(device)?;
+        // Of an object that is not there the application reads zeros, never what its memory held.
+        ffi::write(out, vk::MemoryRequirements::default())?;
         ffi::write(out, handle::get::<Image>(image)?.requirements())
     }
 
@@ -366,6 +368,7 @@ entries! {
     ) {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
+        out.memory_requirements = vk::MemoryRequirements::default();
         out.memory_requirements = handle::get::<Image>(ffi::read(info)?.image)?.requirements();
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
@@ -425,6 +428,7 @@ entries! {
         out: *mut vk::SubresourceLayout,
     ) {
         handle::dispatchable::<Device>(device)?;
+        ffi::write(out, vk::SubresourceLayout::default())?;
         let image = handle::get::<Image>(image)?;
         let subresource = ffi::read(subresource)?;
         ffi::write(out, image.subresource(subresource)?)
