@@ -13,7 +13,9 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-co
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares"
 triple=$(rustc -vV | sed -n 's/^host: //p')
-cargo build --quiet --release --manifest-path fuzz/Cargo.toml --target "$triple" --bins
+profile=release
+[ "$seconds" -ge 120 ] || profile=short
+cargo build --quiet --profile $profile --manifest-path fuzz/Cargo.toml --target "$triple" --bins
 
 for target in "${targets[@]}"; do
     case $target in
@@ -27,7 +29,7 @@ for target in "${targets[@]}"; do
     corpus=fuzz/corpus/$target artifacts=fuzz/artifacts/$target/
     mkdir -p "$corpus" "$artifacts"
     echo "fuzz: $target for $seconds s"
-    "fuzz/target/$triple/release/$target" "$corpus" "${seeds[@]}" -artifact_prefix="$artifacts" -max_len=$length \
+    "fuzz/target/$triple/$profile/$target" "$corpus" "${seeds[@]}" -artifact_prefix="$artifacts" -max_len=$length \
         -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -close_fd_mask=3 -print_final_stats=1 \
         2>&1 | grep -E "^stat::number_of_executed|ERROR|SUMMARY|Test unit|panicked|DONE|Done"
 done
