@@ -8,7 +8,7 @@ use super::named::{Changes, Named};
 use super::{report, written};
 use crate::command::copy::Touched;
 use crate::command::state::State;
-use crate::command::{BarrierOf, Command, Dependency};
+use crate::command::{BarrierOf, Command, Dependency, EventWait};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -153,16 +153,41 @@ pub fn barrier(
     note: impl FnOnce(&Hazards, &At<'_>, &Translated) -> Vec<Found>,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    let found = note(hazards, &standing(device, queue, state).at(), &translate(dependency));
-    performed(device, dependency, &found)
+    let found = hazards.barrier(&standing(device, queue, state).at(), &translate(dependency));
+    performed(device, [dependency], &found)
+}
+
+/// Takes note of the dependencies of a command that waited for events, and checks the layout transitions that
+/// they perform.
+///
+/// # Errors
+/// The text of what loses the device.
+pub fn wait_events(
+    device: &Device,
+    queue: &Queue,
+    state: &State<'_>,
+    waits: &[EventWait],
+) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
+    let told = |wait: &EventWait| {
+        let tokens = wait.events.iter().map(|event| event.tokens()).collect();
+        (tokens, translate(&wait.dependency))
+    };
+    let told: Vec<_> = waits.iter().map(told).collect();
+    let found = hazards.wait_events(&standing(device, queue, state).at(), &told);
+    performed(device, waits.iter().map(|wait| &wait.dependency), &found)
 }
 
 /// Dependencies were taken note of: their transitions from UNDEFINED discard what images hold.
 ///
 /// # Errors
 /// The text of what loses the device.
-pub fn performed(device: &Device, dependency: &Dependency, found: &[Found]) -> Result<(), String> {
-    for b in &dependency.barriers {
+pub fn performed<'a>(
+    device: &Device,
+    dependencies: impl IntoIterator<Item = &'a Dependency>,
+    found: &[Found],
+) -> Result<(), String> {
+    for b in dependencies.into_iter().flat_map(|dependency| &dependency.barriers) {
         if let BarrierOf::Image(image, range, ..) = &b.of
             && let Some(Changes::Layout(vk::ImageLayout::UNDEFINED, _)) = b.transition()
         {

@@ -354,21 +354,16 @@ impl Hazards {
         (tokens, state.tracker.signal_semaphore(queue, Some(all)))
     }
 
-    /// vkCmdWaitEvents and vkCmdWaitEvents2: the hazards of its layout transitions.
-    pub fn wait_events(
-        &self,
-        at: &At<'_>,
-        tokens: &[Arc<[EventToken]>],
-        dependency: &Translated,
-    ) -> Vec<Found> {
+    /// vkCmdWaitEvents and vkCmdWaitEvents2, by what the events of each dependency carry: the hazards of
+    /// their layout transitions.
+    pub fn wait_events(&self, at: &At<'_>, waits: &[(Vec<Arc<[EventToken]>>, Translated)]) -> Vec<Found> {
         let mut state = self.state();
         let tag = state.name(at, "vkCmdWaitEvents", None);
-        let list = state.told(tag, dependency);
-        state.transitions(&list, dependency);
-        let tokens: Vec<&EventToken> = tokens.iter().flat_map(|tokens| tokens.iter()).collect();
-        let mut hazards = Vec::new();
-        for d in list {
-            hazards.extend(state.tracker.wait_events(QueueId(at.queue), &tokens, &d, tag));
+        let mut told: Vec<(Vec<&EventToken>, Vec<Told>)> = Vec::new();
+        for (tokens, dependency) in waits {
+            let list = state.told(tag, dependency);
+            state.transitions(&list, dependency);
+            told.push((tokens.iter().flat_map(|tokens| tokens.iter()).collect(), list));
         }
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
@@ -389,6 +384,8 @@ impl Hazards {
         state.keep(of_host);
         state.tracker.join_fixes(&mut found);
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();
+        let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
+        let hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
         (id, found)
     }
 }

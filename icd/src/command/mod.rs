@@ -79,6 +79,14 @@ pub struct Dependency {
 }
 
 /// An image as a command uses it: in the layout that it names.
+/// Events that a command waits for, and the dependency that they are the first halves of: all of
+/// vkCmdWaitEvents, or one of vkCmdWaitEvents2.
+#[derive(Clone)]
+pub struct EventWait {
+    pub events: Vec<Arc<Event>>,
+    pub dependency: Dependency,
+}
+
 #[derive(Clone)]
 pub struct ImageIn {
     pub image: Arc<Image>,
@@ -148,7 +156,7 @@ pub enum Command {
     /// vkCmdResetEvent and vkCmdResetEvent2.
     ResetEvent(Arc<Event>),
     /// vkCmdWaitEvents and vkCmdWaitEvents2.
-    WaitEvents(Vec<Arc<Event>>, Box<Dependency>),
+    WaitEvents(Vec<EventWait>),
     /// vkCmdResetQueryPool: first and count.
     ResetQueries(Arc<QueryPool>, u32, u32),
     /// vkCmdBeginQuery.

@@ -197,7 +197,7 @@ pub fn step(device: &Device, queue: &Queue, state: &mut State<'_>, step: &Step) 
     uses(device, queue, state, (step.name, tag), &step.ends)?;
     if let Some((hazards, dependency)) = device.hazards.as_ref().zip(step.dependency.as_ref()) {
         let found = hazards.dependency(queue.index, tag, &translate(dependency));
-        check::performed(device, dependency, &found)?;
+        check::performed(device, [dependency], &found)?;
     }
     if state.rendering.is_none() {
         state.instance = None;

@@ -54,7 +54,7 @@ fn step<'a>(
         // Commands run to their end one after another: execution is ordered already, and memory is coherent
         // in run mode.
         Command::Barrier(dependency) => {
-            check::barrier(device, queue, state, dependency, |hazards, at, told| hazards.barrier(at, told))?;
+            check::barrier(device, queue, state, dependency)?;
         }
         Command::Render(step) => render::step(device, queue, state, step)?,
         Command::ClearAttachments(attachments, rects) => {
@@ -71,11 +71,11 @@ fn step<'a>(
             event.reset();
             device.progress.notify();
         }
-        Command::WaitEvents(events, dependency) => {
-            let set = || events.iter().all(|e| e.is_set());
+        Command::WaitEvents(waits) => {
+            let events = || waits.iter().flat_map(|wait| &wait.events);
+            let set = || events().all(|e| e.is_set());
             if !set() {
-                let unset: Vec<String> = events
-                    .iter()
+                let unset: Vec<String> = events()
                     .filter(|event| !event.is_set())
                     .map(|e| called(device, ("VkEvent", vk::ObjectType::EVENT, e.handle())))
                     .collect();
@@ -84,10 +84,7 @@ fn step<'a>(
                 device.progress.wait(None, || device.stop.load(Ordering::Relaxed) || set());
                 *queue.blocked() = None;
             }
-            check::barrier(device, queue, state, dependency, |hazards, at, told| {
-                let tokens: Vec<_> = events.iter().map(|e| e.tokens()).collect();
-                hazards.wait_events(at, &tokens, told)
-            })?;
+            check::wait_events(device, queue, state, waits)?;
         }
         Command::ResetQueries(pool, first, count) => {
             device.skipped(

@@ -150,7 +150,7 @@ impl Command {
             Command::Clear(image, ..) => image.is_or_uses(object),
             Command::Render(step) => step.uses(object),
             Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),
-            Command::WaitEvents(events, _) => events.iter().any(|e| is(e, object)),
+            Command::WaitEvents(waits) => waits.iter().flat_map(|w| &w.events).any(|e| is(e, object)),
             Command::ResetQueries(pool, ..)
             | Command::BeginQuery(pool)
             | Command::EndQuery(pool, _)

@@ -2,7 +2,7 @@
 
 use crate::boundary::entries;
 use crate::command::buffer::push;
-use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, Half};
+use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half};
 use crate::entry::buffer::Buffer;
 use crate::entry::event::Event;
 use crate::entry::image::Image;
@@ -200,14 +200,15 @@ entries! {
         images: *const vk::ImageMemoryBarrier<'_>,
     ) {
         push(buffer, |r, _| {
-            let d = dependency(
+            let dependency = dependency(
                 from,
                 to,
                 ffi::slice(memory, memory_count),
                 ffi::slice(buffers, buffer_count),
                 ffi::slice(images, image_count),
             )?;
-            r.add(Command::WaitEvents(events(ffi::slice(list, count))?, Box::new(d)));
+            let events = events(ffi::slice(list, count))?;
+            r.add(Command::WaitEvents(vec![EventWait { events, dependency }]));
             Ok(())
         })
     }
@@ -220,11 +221,11 @@ entries! {
         infos: *const vk::DependencyInfo<'_>,
     ) {
         push(buffer, |r, _| {
-            let mut all = Dependency::default();
-            for info in ffi::slice(infos, count) {
-                all.barriers.extend(dependency2(info)?.barriers);
-            }
-            r.add(Command::WaitEvents(events(ffi::slice(list, count))?, Box::new(all)));
+            let each = ffi::slice(list, count).chunks(1).zip(ffi::slice(infos, count));
+            let wait = |(event, info): (&[vk::Event], &vk::DependencyInfo<'_>)| {
+                Ok(EventWait { events: events(event)?, dependency: dependency2(info)? })
+            };
+            r.add(Command::WaitEvents(each.map(wait).collect::<Outcome<_>>()?));
             Ok(())
         })
     }

@@ -26,6 +26,7 @@
 
 mod clock;
 mod dependency;
+mod event;
 mod explain;
 mod footprint;
 mod host;
@@ -35,11 +36,12 @@ mod tracker;
 mod transition;
 
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
+pub use event::EventToken;
 pub use explain::{BarrierGap, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
 pub use shadow::{Operand, Range};
-pub use tracker::{EventToken, OperationId, Payload, QueueId, Tracker};
+pub use tracker::{OperationId, Payload, QueueId, Tracker};
 
 #[cfg(test)]
 mod tests;

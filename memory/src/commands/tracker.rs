@@ -29,16 +29,6 @@ impl Payload {
     }
 }
 
-/// What a set event carries to its waits.
-#[derive(Clone, Debug)]
-pub struct EventToken {
-    /// Where it was set; `None` for the host.
-    pub(super) queue: Option<QueueId>,
-    pub(super) stages: Stages,
-    pub(super) knowledge: Knowledge,
-    pub(super) counts: BTreeMap<Stages, u64>,
-}
-
 /// A barrier that explanations may point at.
 #[derive(Clone, Debug)]
 pub(super) struct PastBarrier {
@@ -90,9 +80,9 @@ pub(super) struct Queue {
     /// Joined knowledge of the operations of a stage, without themselves.
     ends: BTreeMap<Stages, Knowledge>,
     /// From submissions: part of every scope.
-    always: Knowledge,
+    pub(super) always: Knowledge,
     /// From all dependencies, also those with an empty second scope.
-    everything: Knowledge,
+    pub(super) everything: Knowledge,
     /// Writes that are visible to accesses of this kind in this stage.
     visible: BTreeMap<(Stages, Accesses), Ranged>,
     pub(super) barriers: Vec<PastBarrier>,
@@ -139,7 +129,7 @@ impl Operation {
 impl Queue {
     /// Joined knowledge of a first synchronization scope; `None` takes in everything. The stage HOST holds
     /// what the host did before any submission, event or semaphore that the queue has waited for.
-    fn first_scope(&self, id: QueueId, stages: Option<Stages>) -> Knowledge {
+    pub(super) fn first_scope(&self, id: QueueId, stages: Option<Stages>) -> Knowledge {
         let mut known = self.always.clone();
         if stages.is_none() {
             known.join(&self.everything);
@@ -174,7 +164,7 @@ impl Queue {
 
     /// Availability operation: writes of `scope` that `known` says were executed, at most `counts` of each
     /// stage.
-    fn make_available(
+    pub(super) fn make_available(
         &self,
         id: QueueId,
         known: &mut Knowledge,
@@ -320,7 +310,7 @@ impl Tracker {
 
     /// The second halves of the dependencies of one command, given with what is available and what precedes
     /// them.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         queue: QueueId,
         begun: Vec<(&Dependency, Knowledge, BTreeMap<Stages, u64>)>,
@@ -342,43 +332,6 @@ impl Tracker {
             state.finish(known, barrier);
         }
         hazards
-    }
-
-    /// vkCmdSetEvent: the first scope of the waits for it.
-    pub fn set_event(&mut self, queue: QueueId, stages: Stages) -> EventToken {
-        let state = self.queues.entry(queue).or_default();
-        let knowledge = state.first_scope(queue, Some(stages.with_earlier()));
-        state.everything.join(&knowledge);
-        EventToken { queue: Some(queue), stages, knowledge, counts: state.counts.clone() }
-    }
-
-    /// vkCmdWaitEvents for events that a queue set (sync2: once for each event with its dependency).
-    pub fn wait_events(
-        &mut self,
-        queue: QueueId,
-        events: &[&EventToken],
-        dependency: &Dependency,
-        tag: u64,
-    ) -> Vec<Hazard> {
-        let state = self.queues.entry(queue).or_default();
-        let mut known = state.always.clone();
-        let mut counts: BTreeMap<Stages, u64> = BTreeMap::new();
-        if dependency.source.contains(Stages::HOST) {
-            known.join_host(&state.everything);
-        }
-        for event in events {
-            // Of the host's signals only a scope that names HOST takes in any.
-            let source = dependency.source.with_earlier();
-            if event.queue.is_none_or(|q| q == queue) && source.contains(event.stages) {
-                known.join(&event.knowledge);
-                for (&stage, &n) in &event.counts {
-                    let entry = counts.entry(stage).or_default();
-                    *entry = (*entry).max(n);
-                }
-            }
-        }
-        state.make_available(queue, &mut known, &dependency.available, &counts);
-        self.finish(queue, vec![(dependency, known, counts)], tag)
     }
 
     /// A queue operation begins; `first` is the first one of the same command or render pass instance, if
