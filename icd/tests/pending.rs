@@ -216,3 +216,100 @@ fn every_way_of_polling_is_believed() {
         }
     }
 }
+
+/// Submits command buffers that were recorded with flags, and looks whether they are done between two
+/// submissions or not; what of them is submitted again is the command buffer itself, it once more in the same
+/// submission, or a secondary command buffer.
+fn submit_again(flags: vk::CommandBufferUsageFlags, wait: bool, way: &str) {
+    let v = Vulkan::new();
+    let d = &v.device;
+    let (buffer, ..) = v.buffer(64, 0);
+    let record = |c: vk::CommandBuffer, flags, body: &dyn Fn(vk::CommandBuffer)| {
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let info = vk::CommandBufferBeginInfo::default().flags(flags).inheritance_info(&inheritance);
+        // SAFETY: valid usage.
+        unsafe {
+            d.begin_command_buffer(c, &info).unwrap();
+            body(c);
+            d.end_command_buffer(c).unwrap();
+        }
+        c
+    };
+    let work = |c| {
+        let transfer = vk::PipelineStageFlags::TRANSFER;
+        let writes = vk::AccessFlags::TRANSFER_WRITE;
+        let barrier = [vk::MemoryBarrier::default().src_access_mask(writes).dst_access_mask(writes)];
+        // SAFETY: valid usage.
+        unsafe {
+            d.cmd_pipeline_barrier(c, transfer, transfer, vk::DependencyFlags::empty(), &barrier, &[], &[]);
+            d.cmd_fill_buffer(c, buffer, 0, 64, 7);
+        }
+    };
+    let primary = || v.commands(vk::CommandBufferLevel::PRIMARY);
+    let lists = if way == "secondary" {
+        let secondary = record(v.commands(vk::CommandBufferLevel::SECONDARY), flags, &work);
+        // SAFETY: live handles.
+        let execute = |c| unsafe { d.cmd_execute_commands(c, &[secondary]) };
+        let simultaneous = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
+        [(); 2].map(|()| vec![record(primary(), simultaneous, &execute)])
+    } else {
+        let c = record(primary(), flags, &work);
+        if way == "twice" { [vec![c, c], vec![]] } else { [vec![c], vec![c]] }
+    };
+    for list in &lists {
+        let info = [vk::SubmitInfo::default().command_buffers(list)];
+        // SAFETY: what is wrong with it is what the test is about.
+        unsafe {
+            let _ = d.queue_submit(v.queues[0], &info, vk::Fence::null());
+            if wait {
+                d.device_wait_idle().unwrap();
+            } else {
+                // However far the device comes.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        }
+    }
+    // SAFETY: a live handle.
+    unsafe { d.device_wait_idle().unwrap() };
+}
+
+#[test]
+fn command_buffers_are_submitted_again() {
+    type Flags = vk::CommandBufferUsageFlags;
+    let (pending, none) = ("is pending (nothing has told the host", "");
+    let cases: [(Flags, bool, &str, &str); 9] = [
+        (
+            Flags::ONE_TIME_SUBMIT,
+            true,
+            "again",
+            "was recorded with ONE_TIME_SUBMIT and has been submitted before",
+        ),
+        (Flags::empty(), true, "again", none),
+        (Flags::empty(), false, "again", pending),
+        (Flags::SIMULTANEOUS_USE, false, "again", none),
+        (Flags::empty(), true, "twice", "is submitted twice at once"),
+        (Flags::SIMULTANEOUS_USE, true, "twice", none),
+        (Flags::empty(), true, "secondary", none),
+        (Flags::empty(), false, "secondary", "executes a secondary command buffer that is pending"),
+        (Flags::SIMULTANEOUS_USE, false, "secondary", none),
+    ];
+    let name = "command_buffers_are_submitted_again";
+    for mode in MODES {
+        for (index, (flags, wait, way, message)) in cases.into_iter().enumerate() {
+            let number = index.to_string();
+            let Some(text) = alone(name, &[("PELLUCID_MODE", mode), ("TEST_CASE", &number)]) else {
+                if std::env::var("TEST_CASE").unwrap() == number {
+                    return submit_again(flags, wait, way);
+                }
+                continue;
+            };
+            let said = text.matches("pellucid: vkQueueSubmit: VkCommandBuffer 1 ").count();
+            let said = said + text.matches("pellucid: vkQueueSubmit: VkCommandBuffer 3 ").count();
+            let said = said + text.matches("pellucid: vkQueueSubmit: VkCommandBuffer 1: ").count();
+            assert_eq!(said, usize::from(!message.is_empty()), "{mode} {flags:?} {way}: {text}");
+            assert!(text.contains(message), "{mode} {flags:?} {way}: {text}");
+            let misuse = text.contains("1 finding (1 api)");
+            assert_eq!(misuse, !message.is_empty(), "{mode} {flags:?} {way}: {text}");
+        }
+    }
+}

@@ -41,6 +41,10 @@ impl Work for Batch {
         self.commands.iter().try_for_each(run).inspect_err(|_| calls::tell(&device))
     }
 
+    fn submit(&self, queue: u32, serial: u64) {
+        self.commands.iter().for_each(|recorded| recorded.submit(queue, serial));
+    }
+
     fn access_of(&self, bytes: Range) -> Option<Use> {
         self.reach.access_of(bytes)
     }

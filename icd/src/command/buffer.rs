@@ -25,8 +25,10 @@ pub enum State {
     Recording,
     /// Ended without error.
     Executable,
-    /// Poisoned, or a one-time buffer after its submission.
+    /// Poisoned.
     Invalid,
+    /// A one-time buffer after its submission.
+    Submitted,
 }
 
 pub struct CommandBuffer {
@@ -41,7 +43,7 @@ dispatchable_object!(CommandBuffer, vk::CommandBuffer, |buffer| buffer.device.nu
 /// What a command buffer is recording or has recorded.
 pub struct Recorder {
     state: State,
-    one_time: bool,
+    flags: vk::CommandBufferUsageFlags,
     commands: Vec<Command>,
     recorded: Option<Arc<Recorded>>,
     error: Option<Error>,
@@ -69,7 +71,7 @@ impl CommandBuffer {
     pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
         let recorder = Recorder {
             state: State::Initial,
-            one_time: false,
+            flags: vk::CommandBufferUsageFlags::empty(),
             commands: Vec::new(),
             recorded: None,
             error: None,
@@ -101,7 +103,7 @@ impl CommandBuffer {
         let before = recorder.recorded.take();
         *recorder = Recorder {
             state: State::Recording,
-            one_time: flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT),
+            flags,
             commands: Vec::new(),
             recorded: None,
             error: None,
@@ -128,7 +130,7 @@ impl CommandBuffer {
             return Err(Error { code: error.code, message: None });
         }
         let (commands, bound) = (std::mem::take(&mut recorder.commands), std::mem::take(&mut recorder.bound));
-        recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, recorder.one_time)));
+        recorder.recorded = Some(Arc::new(Recorded::new(commands, bound, recorder.flags)));
         recorder.state = State::Executable;
         Ok(())
     }
@@ -151,6 +153,11 @@ impl CommandBuffer {
     /// It is not executable.
     pub fn executable(&self) -> Outcome<Arc<Recorded>> {
         let mut recorder = self.recorder();
+        if recorder.state == State::Submitted {
+            return Err(Error::usage(
+                "the command buffer was recorded with ONE_TIME_SUBMIT and has been submitted before",
+            ));
+        }
         if recorder.state != State::Executable {
             return Err(Error::usage(format!(
                 "the command buffer is not executable but {:?}",
@@ -159,8 +166,8 @@ impl CommandBuffer {
         }
         let recorded =
             recorder.recorded.clone().ok_or_else(|| Error::usage("the command buffer is empty"))?;
-        if recorded.one_time && self.level == vk::CommandBufferLevel::PRIMARY {
-            recorder.state = State::Invalid;
+        if recorded.is_one_time() && self.level == vk::CommandBufferLevel::PRIMARY {
+            recorder.state = State::Submitted;
         }
         Ok(recorded)
     }

@@ -24,9 +24,10 @@ use crate::entry::event::Event;
 use crate::entry::image::Image;
 use crate::entry::pipeline::Pipeline;
 use crate::entry::query::QueryPool;
+use crate::queue::told::Completed;
 use ash::vk;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One side of a dependency: stages and accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +79,6 @@ pub struct Dependency {
     pub barriers: Vec<Barrier>,
 }
 
-/// An image as a command uses it: in the layout that it names.
 /// Events that a command waits for, and the dependency that they are the first halves of: all of
 /// vkCmdWaitEvents, or one of vkCmdWaitEvents2.
 #[derive(Clone)]
@@ -87,6 +87,7 @@ pub struct EventWait {
     pub dependency: Dependency,
 }
 
+/// An image as a command uses it: in the layout that it names.
 #[derive(Clone)]
 pub struct ImageIn {
     pub image: Arc<Image>,
@@ -204,12 +205,22 @@ pub struct BoundSet {
     pub updates: u64,
 }
 
+/// What of a command buffer is pending and may not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Busy {
+    /// The command buffer that is submitted.
+    Itself,
+    /// A secondary command buffer that it executes.
+    Secondary,
+}
+
 /// The commands of an executable command buffer.
 pub struct Recorded {
     /// The commands, in order.
     pub commands: Vec<Command>,
-    /// VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT.
-    pub one_time: bool,
+    flags: vk::CommandBufferUsageFlags,
+    /// The queue that it was last submitted to, and the number of that submission there.
+    submitted: Mutex<Option<(u32, u64)>>,
     /// The descriptor sets that it binds, those of its secondary command buffers included, sorted by their
     /// place in memory.
     pub sets: Vec<Arc<DescriptorSet>>,
@@ -222,7 +233,11 @@ pub struct Recorded {
 
 impl Recorded {
     /// An executable list of commands.
-    pub fn new(commands: Vec<Command>, bound_sets: Vec<BoundSet>, one_time: bool) -> Recorded {
+    pub fn new(
+        commands: Vec<Command>,
+        bound_sets: Vec<BoundSet>,
+        flags: vk::CommandBufferUsageFlags,
+    ) -> Recorded {
         let mut sets = BTreeMap::new();
         let (mut dispatches, mut accesses) = (false, false);
         let mut bound = |list: &[Arc<DescriptorSet>]| {
@@ -250,7 +265,8 @@ impl Recorded {
         }
         Recorded {
             commands,
-            one_time,
+            flags,
+            submitted: Mutex::default(),
             sets: sets.into_values().collect(),
             bound: bound_sets,
             dispatches,
@@ -258,15 +274,56 @@ impl Recorded {
         }
     }
 
+    /// It may be submitted once, and no more.
+    pub fn is_one_time(&self) -> bool {
+        self.flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
+    }
+
+    fn last_submitted(&self) -> MutexGuard<'_, Option<(u32, u64)>> {
+        self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The secondary command buffers that it executes.
+    fn secondaries(&self) -> impl Iterator<Item = &Arc<Recorded>> {
+        let lists = self.commands.iter().filter_map(|command| match command {
+            Command::Execute(secondaries) => Some(secondaries),
+            _ => None,
+        });
+        lists.flatten()
+    }
+
+    /// It is part of a submission to a queue, by its number there.
+    pub fn submit(&self, queue: u32, serial: u64) {
+        *self.last_submitted() = Some((queue, serial));
+        self.secondaries().for_each(|secondary| secondary.submit(queue, serial));
+    }
+
+    /// Whether it is pending, as far as the host knows which submissions have completed, and may not be
+    /// submitted beside itself.
+    fn is_busy(&self, host: Completed) -> bool {
+        let pending = self.last_submitted().is_some_and(|(queue, serial)| !host.covers(queue, serial));
+        pending && !self.is_simultaneous()
+    }
+
+    /// What of it is pending and may not be: it, or a secondary command buffer that it executes.
+    pub fn busy(&self, host: Completed) -> Option<Busy> {
+        let secondary = || self.secondaries().any(|secondary| secondary.busy(host).is_some());
+        match self.is_busy(host) {
+            true => Some(Busy::Itself),
+            false => secondary().then_some(Busy::Secondary),
+        }
+    }
+
+    /// It may be submitted while it is pending.
+    pub fn is_simultaneous(&self) -> bool {
+        self.flags.contains(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)
+    }
+
     /// A set that was updated after it was bound here or in a secondary command buffer, which makes the
     /// command buffer invalid.
     pub fn updated(&self) -> Option<vk::DescriptorSet> {
         let mut updated = self.bound.iter().filter(|bound| bound.set.updates() != bound.updates);
-        let secondaries = self.commands.iter().filter_map(|command| match command {
-            Command::Execute(secondaries) => Some(secondaries),
-            _ => None,
-        });
-        let inside = || secondaries.flatten().find_map(|secondary| secondary.updated());
+        let inside = || self.secondaries().find_map(|secondary| secondary.updated());
         updated.next().map(|bound| bound.handle).or_else(inside)
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::boundary::entries;
 use crate::check::calls;
-use crate::command::Recorded;
 use crate::command::batch::Batch;
 use crate::command::buffer::CommandBuffer;
+use crate::command::{Busy, Recorded};
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::destroy::{called, fence_in_use};
@@ -53,11 +53,15 @@ fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOp
         .collect()
 }
 
+/// What command buffers of a submission have recorded; `all` is that of the same call so far.
 fn recorded(
     device: &Arc<Device>,
+    call: &'static str,
+    all: &mut SmallVec<[Arc<Recorded>; 1]>,
     buffers: impl Iterator<Item = vk::CommandBuffer>,
 ) -> Outcome<SmallVec<[Arc<Recorded>; 1]>> {
     let mut list = SmallVec::new();
+    let host = device.completion.host();
     for raw in buffers {
         let number = || handle::number(vk::Handle::as_raw(raw)).unwrap_or_default();
         let buffer = handle::dispatchable::<CommandBuffer>(raw)?;
@@ -67,11 +71,28 @@ fn recorded(
         if buffer.level != vk::CommandBufferLevel::PRIMARY {
             return Err(Error::usage("a secondary command buffer cannot be submitted"));
         }
-        let recorded = buffer.executable()?;
+        let recorded = buffer.executable().map_err(|error| Error {
+            message: error.message.map(|text| format!("VkCommandBuffer {}: {text}", number())),
+            ..error
+        })?;
+        let twice = !recorded.is_simultaneous() && all.iter().any(|other| Arc::ptr_eq(other, &recorded));
+        let pending = "is pending (nothing has told the host that its last submission has completed)";
+        let what = match recorded.busy(host) {
+            Some(Busy::Secondary) => Some(format!("executes a secondary command buffer that {pending}")),
+            Some(Busy::Itself) => Some(pending.to_owned()),
+            None => twice.then(|| "is submitted twice at once".to_owned()),
+        };
+        if let Some(what) = what {
+            let number = number();
+            device.instance.misuse(&format!(
+                "{call}: VkCommandBuffer {number} {what}, and was not recorded with SIMULTANEOUS_USE"
+            ));
+        }
+        all.push(recorded.clone());
         if let Some(set) = recorded.updated() {
             let set = (DescriptorSet::NAME, vk::ObjectType::DESCRIPTOR_SET, vk::Handle::as_raw(set));
             device.instance.misuse(&format!(
-                "vkQueueSubmit: VkCommandBuffer {} is invalid: {}, which it binds, was updated later",
+                "{call}: VkCommandBuffer {} is invalid: {}, which it binds, was updated later",
                 number(),
                 called(device, set)
             ));
@@ -144,6 +165,7 @@ entries! {
     ) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
+        let mut all = SmallVec::new();
         for info in ffi::slice(infos, count) {
             let timeline = ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
             let wait_values = timeline
@@ -163,7 +185,12 @@ entries! {
                 )?,
                 work: Batch::of(
                     &device,
-                    recorded(&device, ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied())?,
+                    recorded(
+                        &device,
+                        "vkQueueSubmit",
+                        &mut all,
+                        ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),
+                    )?,
                 ),
                 ..Default::default()
             });
@@ -180,6 +207,7 @@ entries! {
     ) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
+        let mut all = SmallVec::new();
         for info in ffi::slice(infos, count) {
             let buffers = ffi::slice(info.p_command_buffer_infos, info.command_buffer_info_count);
             list.push(Submission {
@@ -188,7 +216,10 @@ entries! {
                     info.p_signal_semaphore_infos,
                     info.signal_semaphore_info_count,
                 ))?,
-                work: Batch::of(&device, recorded(&device, buffers.iter().map(|b| b.command_buffer))?),
+                work: Batch::of(
+                    &device,
+                    recorded(&device, "vkQueueSubmit2", &mut all, buffers.iter().map(|b| b.command_buffer))?,
+                ),
                 ..Default::default()
             });
         }

@@ -106,6 +106,9 @@ impl Queue {
     pub fn submit(self: &Arc<Self>, host: &Arc<dyn Host>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
+        if let Some(work) = &submission.work {
+            work.submit(self.index, submission.serial);
+        }
         submission.host = host.hazards().map(|hazards| Box::new(hazards.host()));
         let submission = Arc::new(submission);
         let number = host.completion().submitted(&submission);

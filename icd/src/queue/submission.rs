@@ -30,6 +30,9 @@ pub trait Work: Send + Sync {
     /// The text of what loses the host.
     fn run(&self, queue: &Queue, labels: &[String]) -> Result<(), String>;
 
+    /// It is part of a submission to a queue, by its number there.
+    fn submit(&self, queue: u32, serial: u64);
+
     /// How it uses the object at `object`, if it does.
     fn use_of(&self, object: *const ()) -> Option<Use>;
 

@@ -246,15 +246,16 @@ impl Vulkan {
         unsafe { Ok(self.device.allocate_command_buffers(&info)?[0]) }
     }
 
-    /// Records a primary command buffer.
+    /// Records a primary command buffer, which may be submitted while it is pending.
     ///
     /// # Errors
     /// A Vulkan call fails.
     pub fn record(&self, body: impl FnOnce(vk::CommandBuffer)) -> Result<vk::CommandBuffer, vk::Result> {
         let buffer = self.commands(vk::CommandBufferLevel::PRIMARY)?;
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
         // SAFETY: valid usage up to what `body` does.
         unsafe {
-            self.device.begin_command_buffer(buffer, &vk::CommandBufferBeginInfo::default())?;
+            self.device.begin_command_buffer(buffer, &info)?;
             body(buffer);
             self.device.end_command_buffer(buffer)?;
         }
