@@ -37,6 +37,18 @@ pub struct CommandName {
     pub transition: Option<Changes>,
 }
 
+impl CommandName {
+    /// Where it stands.
+    pub fn position(&self) -> String {
+        format!("command {} of submission {} on {}", self.index, self.submission, self.queue)
+    }
+
+    /// What a sentence calls it.
+    pub fn told(&self) -> String {
+        format!("{} ({})", self.command, self.position())
+    }
+}
+
 /// What a submission waits for or signals, as hazards name it.
 pub struct NamedSemaphore {
     /// The handle.
@@ -63,6 +75,8 @@ pub struct HostFound {
     pub hazard: HostHazard,
     /// The device's command.
     pub command: Option<Arc<CommandName>>,
+    /// The barrier that the fix extends.
+    pub barrier: Option<Arc<CommandName>>,
     /// The host's call before the access.
     pub since: HostCall,
 }
@@ -460,6 +474,7 @@ impl State {
                 Some(found) => found.hazard.join(hazard),
                 None => self.host_found.push(HostFound { hazard, command, since }),
             }
+            let barrier = hazard.extend.and_then(|tag| self.names.get(&tag).cloned());
         }
     }
 

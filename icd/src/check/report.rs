@@ -23,7 +23,7 @@ fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
     match name {
         Some(n) => Side {
             command: n.command,
-            position: format!("command {} of submission {} on {}", n.index, n.submission, n.queue),
+            position: n.position(),
             labels: &n.labels,
             dispatch: n.dispatch.as_ref().map(|d| d.context()),
             transition: n.transition.map(|changes| match changes {
@@ -53,9 +53,7 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             Fix::ExtendSemaphore(gap) => device.name(vk::ObjectType::SEMAPHORE, gap.semaphore),
             _ => String::new(),
         };
-        let barrier = f.barrier.as_ref().map(|b| {
-            format!("{} (command {} of submission {} on {})", b.command, b.index, b.submission, b.queue)
-        });
+        let barrier = f.barrier.as_ref().map(|b| b.told());
         let told = HazardReport {
             hazard: &f.hazard,
             first: side(f.first.as_ref()),
@@ -94,7 +92,7 @@ fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
 pub fn of_host(device: &Device) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
     let mut outcome = Ok(());
-    for HostFound { hazard, command, since } in hazards.take_host_found() {
+    for HostFound { hazard, command, barrier, since } in hazards.take_host_found() {
         let Some(host) = &device.host else { continue };
         let Some(first) = hazard.bytes.first().map(|b| b.start) else { continue };
         // What the host copies itself may be memory that it cannot map.
@@ -114,6 +112,7 @@ pub fn of_host(device: &Device) -> Result<(), String> {
             since: since.call,
             caller: since.caller.as_deref(),
             command: side(command.as_ref()),
+            barrier: barrier.as_ref().map(|b| b.told()),
             memory: object(device, vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
             extent: (bytes.address(), bytes.size()),
             place: places(device, first).into_iter().next(),

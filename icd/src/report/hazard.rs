@@ -260,11 +260,13 @@ impl ApiFinding for HazardReport<'_> {
                 if !gap.visible.is_empty() {
                     parts.push(format!("{} to dstAccessMask", accesses(gap.visible)));
                 }
-                if gap.range {
-                    parts.push("these bytes to its range".to_owned());
-                }
                 let barrier = self.barrier.as_deref().unwrap_or("the barrier");
-                format!("add {} of {barrier}", parts.join(" and "))
+                let masks = format!("add {} of {barrier}", parts.join(" and "));
+                match (gap.range, parts.is_empty()) {
+                    (true, true) => format!("extend the range of {barrier} to these bytes"),
+                    (true, false) => format!("{masks}, and extend its range to these bytes"),
+                    (false, _) => masks,
+                }
             }
             Fix::Insert { source, available, destination, visible } => format!(
                 "insert a barrier between them: srcStageMask {}, srcAccessMask {}, dstStageMask {}, dstAccessMask {}",

@@ -20,6 +20,8 @@ pub struct HostReport<'a> {
     pub caller: Option<&'a Caller>,
     /// The device's command.
     pub command: Side<'a>,
+    /// The barrier that lacks nothing but these bytes, as it is told.
+    pub barrier: Option<String>,
     /// The VkDeviceMemory that both access.
     pub memory: Object,
     /// Its device address and size.
@@ -174,6 +176,9 @@ impl ApiFinding for HostReport<'_> {
                 "call vkInvalidateMappedMemoryRanges on {memory}, {}, after the wait and before the read",
                 self.range()
             ),
+            FindingId::HostNoBarrier if self.barrier.is_some() => {
+                format!("extend the range of {} to these bytes", self.barrier.as_deref().unwrap_or_default())
+            }
             FindingId::HostNoBarrier if self.hazard.late => format!(
                 "put a barrier from HOST (HOST_WRITE) to {} ({}) between the wait and {}, or write before the submission",
                 stages(self.hazard.at.1),

@@ -242,6 +242,39 @@ impl Tracker {
     }
 }
 
+/// Barriers whose masks order the host with the device, and whose ranges alone leave bytes out: of a buffer
+/// or image that holds these bytes.
+impl Tracker {
+    /// One behind a write of the device, to the host.
+    pub(super) fn barrier_to_host(&self, record: &Record, bytes: Range) -> Option<u64> {
+        let Record { queue, stage, operand, .. } = record;
+        self.last_barrier(*queue, |b| {
+            let d = &b.dependency;
+            b.is_after(record)
+                && d.source.with_earlier().contains(*stage)
+                && lack(&d.available, *stage, operand.write, bytes).is_some_and(|lack| !lack.accesses)
+                && d.visible.iter().any(|scope| scope.is_of_host() && scope.holds(bytes).1)
+        })
+    }
+
+    /// One from the host, before a read of the device.
+    pub(super) fn barrier_from_host(&self, record: &Record, bytes: Range) -> Option<u64> {
+        let Record { queue, stage, operand, .. } = record;
+        self.last_barrier(*queue, |b| {
+            let d = &b.dependency;
+            !b.is_after(record)
+                && d.destination.with_later().contains(*stage)
+                && d.available.iter().any(|scope| scope.is_from_host() && scope.holds(bytes).1)
+                && lack(&d.visible, *stage, operand.read, bytes).is_some_and(|lack| !lack.accesses)
+        })
+    }
+
+    /// The last barrier of a queue that is right.
+    fn last_barrier(&self, queue: QueueId, is: impl Fn(&PastBarrier) -> bool) -> Option<u64> {
+        self.queue(queue)?.barriers.iter().rev().find(|barrier| is(barrier)).map(|barrier| barrier.tag)
+    }
+}
+
 pub(super) fn hazard(tracker: &Tracker, earlier: &Record, later: &Record, bytes: Range) -> Hazard {
     let (w, y) = (&earlier.operand, &later.operand);
     let executed = tracker.executed(earlier, later, bytes);

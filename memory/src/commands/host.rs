@@ -34,6 +34,8 @@ pub struct HostHazard {
     pub tag: u64,
     /// The host wrote or flushed the bytes later than the submission.
     pub late: bool,
+    /// The caller's name for a barrier that lacks nothing but these bytes in its range.
+    pub extend: Option<u64>,
     /// The bytes concerned.
     pub bytes: Vec<Range>,
 }
@@ -117,7 +119,7 @@ impl Tracker {
         for &range in ranges {
             for (part, record) in self.records(range) {
                 if let Some((id, bytes)) = self.unordered_with_host(&record, part) {
-                    add(&mut found, hazard(id, &self.named(&record, &bytes), true, tag, bytes));
+                    add(&mut found, self.after_device(id, &record, true, tag, bytes));
                 }
             }
             self.host_side.take(range);
@@ -143,7 +145,7 @@ impl Tracker {
                 };
                 let judged = judged.or_else(|| unseen.then(|| (FindingId::HostNotInvalidated, vec![part])));
                 let Some((id, bytes)) = judged else { continue };
-                add(&mut bad, hazard(id, &self.named(&record, &bytes), false, tag, bytes));
+                add(&mut bad, self.after_device(id, &record, false, tag, bytes));
             }
             let covered: u64 = bad.iter().flat_map(|h| &h.bytes).map(|b| b.end - b.start).sum();
             if covered == range.end - range.start {
@@ -186,7 +188,7 @@ impl Tracker {
         let mut found = Vec::new();
         for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
             if let Some((id @ FindingId::HostNoBarrier, bytes)) = self.unordered_with_host(&record, part) {
-                add(&mut found, hazard(id, &self.named(&record, &bytes), false, tag, bytes));
+                add(&mut found, self.after_device(id, &record, false, tag, bytes));
             }
         }
         found
@@ -198,7 +200,7 @@ impl Tracker {
         for (part, record) in ranges.iter().flat_map(|range| self.records(*range)) {
             if !record.operand.write.is_empty() {
                 let id = FindingId::HostNotInvalidated;
-                add(&mut found, hazard(id, &self.named(&record, &[part]), true, tag, vec![part]));
+                add(&mut found, self.after_device(id, &record, true, tag, vec![part]));
             }
         }
         found
@@ -249,8 +251,10 @@ impl Tracker {
                 let number = write.available.unwrap_or(write.number);
                 (FindingId::HostNoBarrier, true, self.invisible_of(Stream::of_host(), number, record, part))
             };
-            if !bytes.is_empty() {
-                add(&mut found, HostHazard { late, ..hazard(id, record, true, write.tag, bytes) });
+            if let Some(first) = bytes.first() {
+                let missing = id == FindingId::HostNoBarrier;
+                let extend = missing.then(|| self.barrier_from_host(record, *first)).flatten();
+                add(&mut found, HostHazard { late, extend, ..hazard(id, record, true, write.tag, bytes) });
             }
         }
         if !operand.write.is_empty() {
@@ -279,6 +283,20 @@ impl Tracker {
 
     /// What is missing between an access of the device and one that the host makes now.
     fn unordered_with_host(&self, record: &Record, part: Range) -> Option<(FindingId, Vec<Range>)> {
+    /// An access of the host that is not ordered with an earlier one of the device.
+    fn after_device(
+        &self,
+        id: FindingId,
+        record: &Record,
+        writes: bool,
+        tag: u64,
+        bytes: Vec<Range>,
+    ) -> HostHazard {
+        let first = bytes.first().filter(|_| id == FindingId::HostNoBarrier);
+        let extend = first.and_then(|first| self.barrier_to_host(record, *first));
+        HostHazard { extend, ..hazard(id, &self.named(record, &bytes), writes, tag, bytes) }
+    }
+
         let known = &self.host;
         let Record { queue, stage, number, .. } = *record;
         if stage == Stages::TRANSITION {
@@ -299,7 +317,7 @@ impl Tracker {
 fn hazard(id: FindingId, record: &Record, writes: bool, tag: u64, bytes: Vec<Range>) -> HostHazard {
     let at = (record.queue, record.stage);
     let (operation, operand) = (record.operation, record.operand);
-    HostHazard { id, operation, operand, at, writes, tag, late: false, bytes }
+    HostHazard { id, operation, operand, at, writes, tag, late: false, extend: None, bytes }
 }
 
 /// Adds a hazard, or its bytes to one that differs in nothing else.
@@ -336,8 +354,10 @@ fn add(found: &mut Vec<HostHazard>, hazard: HostHazard) {
         match known.bytes.last_mut() {
             Some(last) if last.end >= bytes.start && last.start <= bytes.start => {
                 last.end = last.end.max(bytes.end)
+        self.extend = self.extend.or(other.extend);
             }
             _ => known.bytes.push(bytes),
         }
     }
 }
+    known.extend = known.extend.or(hazard.extend);
