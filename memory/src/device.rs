@@ -250,13 +250,19 @@ impl Allocation {
         .unwrap_or_default()
     }
 
-    /// vkInvalidateMappedMemoryRanges: the device's writes in `offset .. offset + size` reach the host view.
-    pub fn invalidate(&self, offset: u64, size: u64) -> Invalidated {
+    /// vkInvalidateMappedMemoryRanges: the device's writes in `offset .. offset + size` reach the host view,
+    /// as far as they are not `in_flight` to the host: it says which parts of some bytes are.
+    pub fn invalidate(
+        &self,
+        offset: u64,
+        size: u64,
+        in_flight: impl Fn(&Range<u64>) -> Vec<Range<u64>>,
+    ) -> Invalidated {
         let range = self.mapped_range(offset, size);
         self.non_coherent_view(|view, unseen| {
             view.look(Faults::now());
             view.note(&self.device, unseen, false);
-            view.invalidate(&self.device, &range, unseen)
+            view.invalidate(&self.device, &range, unseen, in_flight)
         })
         .unwrap_or_default()
     }

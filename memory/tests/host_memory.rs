@@ -8,7 +8,7 @@
 
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::Heap;
-use pellucid_memory::host::Faults;
+use pellucid_memory::host::{Faults, Invalidated};
 use pellucid_memory::random::Random;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +51,11 @@ impl Mapped {
         self.memory.device_wrote(&(at..at + bytes.len() as u64));
     }
 
+    /// The host was told of all that the device wrote.
+    fn invalidate(&self, offset: u64, size: u64) -> Invalidated {
+        self.memory.invalidate(offset, size, |_| Vec::new())
+    }
+
     fn writes(&self) -> Vec<Range<u64>> {
         self.memory.look(Faults::now());
         self.memory.note_host_accesses(false);
@@ -73,7 +78,7 @@ fn a_value_that_was_there_before_is_written_again() {
         assert_eq!((0..4).map(|i| m.device(i)).collect::<Vec<_>>(), [0; 4]);
         m.device_writes(0, &64u32.to_le_bytes());
     }
-    m.memory.invalidate(0, 4);
+    m.invalidate(0, 4);
     assert_eq!(m.get(0), 64);
 }
 
@@ -87,7 +92,7 @@ fn nothing_moves_without_a_call() {
     assert_eq!(m.device(70), 1);
     m.device_writes(70, &[2, 2, 2, 2]);
     assert!(![1, 2].contains(&m.get(70)), "what nobody may read is neither");
-    assert_eq!(m.memory.invalidate(64, 64).seen, [70..74]);
+    assert_eq!(m.invalidate(64, 64).seen, [70..74]);
     assert_eq!(m.get(70), 2);
 }
 
@@ -113,8 +118,27 @@ fn updates_that_an_atom_loses_are_told() {
 fn an_invalidate_discards_what_was_not_flushed() {
     let m = Mapped::new(HostMemory::NonCoherent);
     m.put(5, 1);
-    assert_eq!(m.memory.invalidate(0, 1).discarded, [5..6]);
+    assert_eq!(m.invalidate(0, 1).discarded, [5..6]);
     assert_eq!(m.get(5), 0);
+}
+
+#[test]
+fn an_invalidate_leaves_what_is_in_flight() {
+    let m = Mapped::new(HostMemory::NonCoherent);
+    m.device_writes(0, &[9; 256]);
+    let hidden = m.get(128);
+    let last = |bytes: &Range<u64>| vec![bytes.start.max(128)..bytes.end];
+    assert_eq!(m.memory.invalidate(0, u64::MAX, last).seen, [0..128]);
+    assert_eq!((m.get(127), m.get(128)), (9, hidden));
+    m.put(130, 4);
+    m.put(300, 4);
+    let again = m.memory.invalidate(0, u64::MAX, last);
+    assert_eq!((again.seen, again.discarded), (vec![], vec![130..131, 300..301]));
+    assert!(![4, 9].contains(&m.get(130)), "nobody may read it");
+    assert_eq!(m.get(300), 0);
+    assert!(m.memory.flush(0, u64::MAX).moved.is_empty());
+    assert_eq!(m.invalidate(0, u64::MAX).seen, [128..256]);
+    assert_eq!((m.get(128), m.get(130)), (9, 9));
 }
 
 #[test]
@@ -275,7 +299,7 @@ fn what_was_written_before_the_first_mapping_is_there() {
     assert!(memory.write(4096, &[3; 4]));
     memory.device_wrote(&(4096..4100));
     let m = Mapped { start: memory.map().unwrap(), memory };
-    assert_eq!(m.memory.invalidate(0, u64::MAX).seen, [4096..4100]);
+    assert_eq!(m.invalidate(0, u64::MAX).seen, [4096..4100]);
     assert_eq!(m.get(4096), 3);
 }
 
@@ -291,7 +315,7 @@ fn an_invalidate_of_untouched_memory_commits_nothing() {
     let before = resident();
     let start = std::time::Instant::now();
     for _ in 0..10 {
-        memory.invalidate(0, u64::MAX);
+        memory.invalidate(0, u64::MAX, |_| Vec::new());
         memory.flush(0, u64::MAX);
     }
     assert!(start.elapsed().as_millis() < 100, "{:?}", start.elapsed());
@@ -347,7 +371,7 @@ impl Program {
     }
 
     fn invalidate(&mut self, range: &Range<u64>) {
-        let done = self.m.memory.invalidate(range.start, range.end - range.start);
+        let done = self.m.invalidate(range.start, range.end - range.start);
         assert!(done.discarded.is_empty(), "{done:?}");
         self.each(&atoms(range), |_, byte, _| {
             if std::mem::take(&mut byte.unseen) {

@@ -12,6 +12,7 @@ use ash::vk;
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::host::{Flushed, Invalidated};
+use std::ops::Range as Bytes;
 use std::sync::Arc;
 
 /// Looks at what the host did since its last call, and judges it once the device has come as far as it can:
@@ -99,8 +100,20 @@ pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64
     }
 }
 
-/// vkInvalidateMappedMemoryRanges did this to memory.
-pub fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalidated) {
+/// vkInvalidateMappedMemoryRanges of a range of memory. It counts for what the host was told of, however far
+/// the device has come.
+pub fn invalidate(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64)) {
+    synchronize(device, "vkInvalidateMappedMemoryRanges");
+    let in_flight = |bytes: &Bytes<u64>| {
+        let base = memory.bytes().address();
+        let list = device.hazards.as_ref().map(|h| h.in_flight(addresses(memory.bytes(), bytes)));
+        list.into_iter().flatten().map(|range| range.start - base..range.end - base).collect()
+    };
+    let done = memory.bytes().invalidate(offset, size, in_flight);
+    invalidated(device, memory, &done);
+}
+
+fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalidated) {
     if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
         let [seen, discarded] = [&invalidated.seen, &invalidated.discarded]
             .map(|list| list.iter().map(|b| addresses(memory.bytes(), b)).collect::<Vec<Range>>());

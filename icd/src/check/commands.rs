@@ -2,7 +2,7 @@
 //! reports.
 
 use super::dependency::{image_ranges, translate};
-use super::hazards::{Access, At, Found, Hazards, Transfer, Translated};
+use super::hazards::{Access, At, Found, Hazards, Transfer};
 use super::layouts::ImageUse;
 use super::named::{Changes, Named};
 use super::{report, written};
@@ -97,9 +97,6 @@ pub fn operation(
     let mut transfer = Transfer::new(reads, writes);
     let outcome = run(Some(&mut transfer));
     let runs = transfer.runs();
-    if stores {
-        written::note(device, &runs);
-    }
     if outcome.is_ok() {
         let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
         let through = |range: &Range| uses.iter().map(|(part, _)| &part.image).find(|i| i.holds(*range));
@@ -112,6 +109,10 @@ pub fn operation(
         hazards.uses(tag, &uses, &bytes);
     }
     let (id, found) = hazards.operation(queue.index, stage, tag, first, &runs);
+    // What is unseen has its record: an invalidate asks for that.
+    if stores {
+        written::note(device, &runs);
+    }
     report::hazards(device, &found)?;
     report::layouts(device)?;
     Ok((outcome, id))
@@ -150,7 +151,6 @@ pub fn barrier(
     queue: &Queue,
     state: &State<'_>,
     dependency: &Dependency,
-    note: impl FnOnce(&Hazards, &At<'_>, &Translated) -> Vec<Found>,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
     let found = hazards.barrier(&standing(device, queue, state).at(), &translate(dependency));
@@ -237,7 +237,6 @@ pub fn dispatch(
     touches: Touches,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    written::note(device, &touches.runs);
     let standing = standing(device, queue, state);
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
     named.objects = hazards.share(named.objects);
@@ -254,6 +253,7 @@ pub fn dispatch(
     }
     images(hazards, state, tag, &touches.runs);
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, &touches.runs);
+    written::note(device, &touches.runs);
     report::hazards(device, &found)?;
     report::layouts(device)
 }

@@ -273,6 +273,11 @@ impl Hazards {
         state.keep_layouts(found, None);
     }
 
+    /// The parts of some bytes that the device has written without the host having been told that it is done.
+    pub fn in_flight(&self, range: Range) -> Vec<Range> {
+        self.state().tracker.in_flight(range)
+    }
+
     /// The host flushed `flushed`, by which it lost what the device wrote to `lost`.
     pub fn host_flushed(&self, flushed: Range, lost: &[Range], call: &HostCall) {
         let mut state = self.state();
@@ -379,6 +384,8 @@ impl Hazards {
             state.transitions(&list, dependency);
             told.push((tokens.iter().flat_map(|tokens| tokens.iter()).collect(), list));
         }
+        let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
+        let hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
 
@@ -398,8 +405,6 @@ impl Hazards {
         state.keep(of_host);
         state.tracker.join_fixes(&mut found);
         let found = found.into_iter().map(|hazard| state.found(hazard)).collect();
-        let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
-        let hazards = state.tracker.wait_each(QueueId(at.queue), &each.collect::<Vec<_>>(), tag);
         (id, found)
     }
 }
@@ -469,12 +474,15 @@ impl State {
         for hazard in found {
             let tag = self.tracker.tag(hazard.operation);
             let command = tag.and_then(|tag| self.names.get(&tag).cloned());
+            let barrier = hazard.extend.and_then(|tag| self.names.get(&tag).cloned());
             let since = self.calls.get(hazard.tag as usize).cloned().unwrap_or_default();
             match self.host_found.iter_mut().find(|found| found.hazard.is_like(&hazard)) {
-                Some(found) => found.hazard.join(hazard),
-                None => self.host_found.push(HostFound { hazard, command, since }),
+                Some(found) => {
+                    found.hazard.join(hazard);
+                    found.barrier = found.barrier.take().or(barrier);
+                }
+                None => self.host_found.push(HostFound { hazard, command, barrier, since }),
             }
-            let barrier = hazard.extend.and_then(|tag| self.names.get(&tag).cloned());
         }
     }
 

@@ -328,9 +328,7 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
-            calls::synchronize(&device, "vkInvalidateMappedMemoryRanges");
-            let invalidated = memory.bytes.invalidate(offset, size);
-            calls::invalidated(&device, &memory, &invalidated);
+            calls::invalidate(&device, &memory, (offset, size));
         }
         Ok(())
     }

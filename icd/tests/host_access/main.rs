@@ -23,6 +23,8 @@ const RIGHT: &[Case] = &[
     ("single_bytes", right::single_bytes),
     ("flush_over_device_writes", right::flush_over_device_writes),
     ("persistent_mapping", right::persistent_mapping),
+    ("told_by_a_status", right::told_by_a_status),
+    ("invalidate_beside_pending_work", right::invalidate_beside_pending_work),
 ];
 
 /// A program with a mistake beside its right twin, and what finds the mistake.
@@ -36,7 +38,14 @@ const PAIRS: &[Pair] = &[
     ("flush_for_a_shader", pairs::flush_for_a_shader, "host-not-flushed"),
     ("persistent_mapping", pairs::persistent_mapping, "host-not-flushed"),
     ("invalidate", pairs::invalidate, "host-not-invalidated"),
-    ("invalidate_before_the_wait", pairs::invalidate_before_the_wait, "host-not-invalidated"),
+    ("invalidate_before_the_wait", pairs::invalidate_before_the_wait::<0>, "host-not-invalidated"),
+    ("invalidate_long_before_the_wait", pairs::invalidate_before_the_wait::<30>, "host-not-invalidated"),
+    ("invalidate_before_the_semaphore", pairs::invalidate_before_the_semaphore::<0>, "host-not-invalidated"),
+    (
+        "invalidate_long_before_the_semaphore",
+        pairs::invalidate_before_the_semaphore::<30>,
+        "host-not-invalidated",
+    ),
     ("locked_memory", pairs::locked_memory, "host-not-invalidated"),
     ("invalidate_of_half", pairs::invalidate_of_half, "host-not-invalidated"),
     ("shared_atom", pairs::shared_atom, "host-not-invalidated"),
@@ -74,6 +83,7 @@ const PAIRS: &[Pair] = &[
     ("barrier_without_accesses_of_the_host", pairs::barrier_to_the_host::<4>, "host-no-barrier"),
     ("barrier_without_the_write", pairs::barrier_to_the_host::<5>, "host-no-barrier"),
     ("barrier_of_another_buffer", pairs::barrier_to_the_host::<6>, "host-no-barrier"),
+    ("barrier_of_half_of_the_buffer", pairs::barrier_to_the_host::<7>, "host-no-barrier"),
     ("signal_that_names_stages", pairs::signal_that_names_stages, "host-no-barrier"),
     ("read_before_the_end", pairs::read_before_the_end, "host-not-invalidated"),
     ("barrier_before_the_invalidate", pairs::barrier_before_the_invalidate, "host-no-barrier"),
@@ -364,6 +374,43 @@ fn what_is_found_does_not_hang_on_how_far_the_device_was() {
     let sides = "(1) the host reads after vkQueueSubmit, (2) vkCmdFillBuffer (command 2 of submission 2 on";
     for (case, text) in cases.iter().zip(&texts) {
         assert!(text.len() == 1 && text[0].contains(sides), "{case}: {text:?}");
+    }
+}
+
+#[test]
+fn an_invalidate_that_is_too_early_is_found_by_what_the_host_was_told() {
+    if !tracked() {
+        return;
+    }
+    for call in ["wait", "semaphore"] {
+        let texts = ["before", "long_before"].map(|time| {
+            let name = format!("wrong invalidate_{time}_the_{call}");
+            (0..5).map(|_| succeeds(&name, &process(&name, "check").output().unwrap())).collect::<Vec<_>>()
+        });
+        // The programs differ in the name of a function.
+        let findings = |text: &String| text.split("error[").nth(1).unwrap_or_default().replace("<30>", "<0>");
+        let texts: Vec<String> = texts.iter().flatten().map(findings).collect();
+        assert!(texts[0].contains("host-not-invalidated]") && texts[0].contains("0..8192"), "{}", texts[0]);
+        texts.iter().for_each(|text| assert_eq!(*text, texts[0]));
+    }
+}
+
+#[test]
+fn a_barrier_of_half_of_a_buffer_is_to_be_extended() {
+    if !tracked() {
+        return;
+    }
+    for (shape, help) in [
+        (
+            "half_of_the",
+            "extend the range of vkCmdPipelineBarrier (command 2 of submission 1 on queue 0) to these bytes",
+        ),
+        ("another", "after vkCmdFillBuffer, put a barrier from CLEAR (TRANSFER_WRITE) to HOST (HOST_READ)"),
+    ] {
+        let name = format!("wrong barrier_of_{shape}_buffer");
+        let text = succeeds(&name, &process(&name, "check").output().unwrap());
+        assert!(text.contains(help), "{text}");
+        assert!(text.contains("bytes 4096..8192 of") == (shape != "another"), "{text}");
     }
 }
 

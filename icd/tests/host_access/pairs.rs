@@ -33,6 +33,16 @@ fn fill_for_host(p: &Program, b: &Buffer) -> vk::CommandBuffer {
     })
 }
 
+/// Submits commands that signal 1 of a timeline semaphore.
+fn signal_after(p: &Program, commands: vk::CommandBuffer, semaphore: vk::Semaphore) {
+    let (list, signals, values) = ([commands], [semaphore], [1]);
+    let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+    let info = vk::SubmitInfo::default().command_buffers(&list).signal_semaphores(&signals);
+    let info = [info.push_next(&mut timeline)];
+    // SAFETY: live handles.
+    unsafe { p.v.device.queue_submit(p.v.queues[0], &info, vk::Fence::null()).unwrap() };
+}
+
 pub fn flush(p: &Program, wrong: bool) {
     let b = p.buffer("staging", 256, CACHED);
     b.put_all(5);
@@ -94,19 +104,35 @@ pub fn invalidate(p: &Program, wrong: bool) {
     b.sum();
 }
 
-pub fn invalidate_before_the_wait(p: &Program, wrong: bool) {
+/// An invalidate before the wait counts for nothing, however far the device was; the right twin makes
+/// another one after the wait.
+pub fn invalidate_before_the_wait<const MILLISECONDS: u64>(p: &Program, wrong: bool) {
     let b = p.buffer("results", PAGES, CACHED);
     let fence = p.submit(fill_for_host(p, &b));
-    if wrong {
-        p.invalidate(&b, 0, ALL);
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    std::thread::sleep(Duration::from_millis(MILLISECONDS));
+    p.invalidate(&b, 0, ALL);
     p.wait(fence);
-    if wrong {
-        // Whatever the invalidate found: the work has been done again.
-        p.run(fill_for_host(p, &b));
-    } else {
+    if !wrong {
         p.invalidate(&b, 0, ALL);
+        assert_eq!(b.sum(), 7 * (PAGES / 4) as u32);
+    }
+    b.sum();
+}
+
+/// The same with a timeline semaphore.
+pub fn invalidate_before_the_semaphore<const MILLISECONDS: u64>(p: &Program, wrong: bool) {
+    let b = p.buffer("results", PAGES, CACHED);
+    let (commands, semaphore) = (fill_for_host(p, &b), p.v.timeline().unwrap());
+    signal_after(p, commands, semaphore);
+    std::thread::sleep(Duration::from_millis(MILLISECONDS));
+    p.invalidate(&b, 0, ALL);
+    let (semaphores, values) = ([semaphore], [1]);
+    let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+    // SAFETY: live handles.
+    unsafe { p.v.device.wait_semaphores(&wait, u64::MAX).unwrap() };
+    if !wrong {
+        p.invalidate(&b, 0, ALL);
+        assert_eq!(b.sum(), 7 * (PAGES / 4) as u32);
     }
     b.sum();
 }
@@ -436,13 +462,9 @@ pub fn read_between<const MILLISECONDS: u64>(p: &Program, wrong: bool) {
 pub fn status_that_was_not_looked_at(p: &Program, wrong: bool) {
     let b = p.buffer("results", PAGES, COHERENT);
     let (commands, semaphore) = (fill_later(p, &b), p.v.timeline().unwrap());
+    signal_after(p, commands, semaphore);
     // SAFETY: live handles.
     unsafe {
-        let (list, signals, values) = ([commands], [semaphore], [1]);
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
-        let info = vk::SubmitInfo::default().command_buffers(&list).signal_semaphores(&signals);
-        let info = [info.push_next(&mut timeline)];
-        p.v.device.queue_submit(p.v.queues[0], &info, vk::Fence::null()).unwrap();
         if wrong {
             while b.get(0) != 8 {
                 std::thread::yield_now();
@@ -546,13 +568,14 @@ fn to_host(p: &Program, shape: Option<u32>, memory_type: u32) -> Buffer {
             ),
             Some(4) => p.barrier(c, transfer, (Stage::HOST, Access::empty())),
             Some(5) => p.barrier(c, (Stage::TRANSFER, Access::empty()), (Stage::HOST, Access::HOST_READ)),
-            Some(6) => {
+            Some(6 | 7) => {
                 let other = p.buffer("other", 64, DEVICE);
+                let (buffer, size) = if shape == Some(6) { (other, ALL) } else { (b, PAGES / 2) };
                 let barrier = [vk::BufferMemoryBarrier::default()
                     .src_access_mask(Access::TRANSFER_WRITE)
                     .dst_access_mask(Access::HOST_READ)
-                    .buffer(other.buffer)
-                    .size(ALL)];
+                    .buffer(buffer.buffer)
+                    .size(size)];
                 // SAFETY: live handles.
                 unsafe {
                     p.v.device.cmd_pipeline_barrier(

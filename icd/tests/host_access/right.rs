@@ -75,3 +75,46 @@ pub fn persistent_mapping(p: &Program) {
         assert_eq!(b.sum(), round << 14);
     }
 }
+
+/// Whoever asks until the work is done was told, and may invalidate and read.
+pub fn told_by_a_status(p: &Program) {
+    let b = p.buffer("b", 8192, CACHED);
+    for round in 1..4u32 {
+        let fence = p.submit(p.record(|c| {
+            p.fill(c, &b, round);
+            p.to_host(c);
+        }));
+        // SAFETY: a live handle.
+        while !unsafe { p.v.device.get_fence_status(fence).unwrap() } {
+            p.invalidate(&b, 0, ALL);
+        }
+        p.invalidate(&b, 0, ALL);
+        assert_eq!(b.sum(), round << 11);
+        p.wait(fence);
+    }
+}
+
+/// An invalidate of all of the memory while work on half of it is pending shows the other half, and leaves
+/// what the host has there.
+pub fn invalidate_beside_pending_work(p: &Program) {
+    let b = p.buffer("b", 16384, CACHED);
+    let fill = |offset, word| {
+        p.record(|c| {
+            // SAFETY: live handles.
+            unsafe { p.v.device.cmd_fill_buffer(c, b.buffer, offset, 8192, word) };
+            p.to_host(c);
+        })
+    };
+    for round in 1..5 {
+        p.run(fill(0, round));
+        let fence = p.submit(fill(8192, round + 10));
+        if round % 2 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        p.invalidate(&b, 0, ALL);
+        assert_eq!([b.get(0), b.get(8188)], [round; 2]);
+        p.wait(fence);
+        p.invalidate(&b, 8192, 8192);
+        assert_eq!([b.get(8188), b.get(8192), b.get(16380)], [round, round + 10, round + 10]);
+    }
+}

@@ -183,6 +183,22 @@ impl Tracker {
         EventToken { queue: None, stages: Stages::HOST, knowledge, counts: BTreeMap::new() }
     }
 
+    /// The parts of a range that the device wrote last in an operation of which the host does not know that
+    /// it has completed.
+    pub fn in_flight(&self, range: Range) -> Vec<Range> {
+        let mut found: Vec<Range> = Vec::new();
+        self.shadow.for_each(range, |part, cell| {
+            let write = cell.write.filter(|write| write.stage != Stages::TRANSITION);
+            if write.is_some_and(|write| !self.host_knows(&write)) {
+                match found.last_mut() {
+                    Some(last) if last.end == part.start => last.end = part.end,
+                    _ => found.push(part),
+                }
+            }
+        });
+        found
+    }
+
     /// The host invalidated these bytes, which the device wrote: it is about to read them.
     pub fn host_invalidated(&mut self, ranges: &[Range], tag: u64) -> Vec<HostHazard> {
         let mut found = Vec::new();
@@ -267,22 +283,6 @@ impl Tracker {
         found
     }
 
-    /// The same access by who made it to the first of these bytes.
-    fn named(&self, record: &Record, bytes: &[Range]) -> Record {
-        let first = bytes.first().and_then(|bytes| self.who(record, *bytes).into_iter().next());
-        first.map_or(*record, |(_, record)| record)
-    }
-
-    fn records(&self, range: Range) -> Vec<(Range, Record)> {
-        let mut records = Vec::new();
-        self.shadow.for_each(range, |part, cell| {
-            records.extend(cell.write.iter().chain(&cell.reads).map(|record| (part, *record)));
-        });
-        records
-    }
-
-    /// What is missing between an access of the device and one that the host makes now.
-    fn unordered_with_host(&self, record: &Record, part: Range) -> Option<(FindingId, Vec<Range>)> {
     /// An access of the host that is not ordered with an earlier one of the device.
     fn after_device(
         &self,
@@ -297,19 +297,40 @@ impl Tracker {
         HostHazard { extend, ..hazard(id, &self.named(record, &bytes), writes, tag, bytes) }
     }
 
-        let known = &self.host;
+    /// The same access by who made it to the first of these bytes.
+    fn named(&self, record: &Record, bytes: &[Range]) -> Record {
+        let first = bytes.first().and_then(|bytes| self.who(record, *bytes).into_iter().next());
+        first.map_or(*record, |(_, record)| record)
+    }
+
+    fn records(&self, range: Range) -> Vec<(Range, Record)> {
+        let mut records = Vec::new();
+        self.shadow.for_each(range, |part, cell| {
+            records.extend(cell.write.iter().chain(&cell.reads).map(|record| (part, *record)));
+        });
+        records
+    }
+
+    /// Whether the host was told that the operation has completed.
+    fn host_knows(&self, record: &Record) -> bool {
+        let Record { queue, stage, number, .. } = *record;
+        self.host.executed.get(Stream { queue, stage, access: Accesses::empty() }) >= number
+    }
+
+    /// What is missing between an access of the device and one that the host makes now.
+    fn unordered_with_host(&self, record: &Record, part: Range) -> Option<(FindingId, Vec<Range>)> {
         let Record { queue, stage, number, .. } = *record;
         if stage == Stages::TRANSITION {
             return None;
         }
-        if known.executed.get(Stream { queue, stage, access: Accesses::empty() }) < number {
+        if !self.host_knows(record) {
             return Some((FindingId::HostInFlight, vec![part]));
         }
         let access = record.operand.write;
         if access.is_empty() {
             return None;
         }
-        let missing = known.to_host.missing(Stream { queue, stage, access }, number, part);
+        let missing = self.host.to_host.missing(Stream { queue, stage, access }, number, part);
         (!missing.is_empty()).then_some((FindingId::HostNoBarrier, missing))
     }
 }
@@ -333,6 +354,7 @@ impl HostHazard {
     /// Has the bytes of `other`, which is like it, as well.
     pub fn join(&mut self, other: HostHazard) {
         self.late |= other.late;
+        self.extend = self.extend.or(other.extend);
         let mut all = std::mem::take(&mut self.bytes);
         all.extend(other.bytes);
         all.sort_unstable();
@@ -350,14 +372,13 @@ fn add(found: &mut Vec<HostHazard>, hazard: HostHazard) {
         return found.push(hazard);
     };
     known.late |= hazard.late;
+    known.extend = known.extend.or(hazard.extend);
     for bytes in hazard.bytes {
         match known.bytes.last_mut() {
             Some(last) if last.end >= bytes.start && last.start <= bytes.start => {
                 last.end = last.end.max(bytes.end)
-        self.extend = self.extend.or(other.extend);
             }
             _ => known.bytes.push(bytes),
         }
     }
 }
-    known.extend = known.extend.or(hazard.extend);

@@ -376,16 +376,34 @@ impl View {
         out
     }
 
-    /// Moves what the device wrote in the atoms of `range` to the application's mapping.
-    pub fn invalidate(&mut self, device: &Mapping, range: &Range<u64>, unseen: &mut Spans) -> Invalidated {
+    /// Moves what the device wrote in the atoms of `range` to the application's mapping, but for those parts
+    /// of it that are `in_flight`: the host was not told that they have been written, and they stay unseen.
+    pub fn invalidate(
+        &mut self,
+        device: &Mapping,
+        range: &Range<u64>,
+        unseen: &mut Spans,
+        in_flight: impl Fn(&Range<u64>) -> Vec<Range<u64>>,
+    ) -> Invalidated {
         let Some(own) = &self.own else { return Invalidated::default() };
         let range = atoms(range);
-        let out = Invalidated { seen: unseen.within(&range), discarded: self.unflushed.within(&range) };
-        for part in out.seen.iter().chain(&out.discarded) {
-            own.copy_from(device, part);
-            self.known.copy_from(device, part);
+        let [mut seen, mut left] = <[Spans; 2]>::default();
+        for part in unseen.within(&range) {
+            seen.insert(&part);
+            in_flight(&part).iter().for_each(|bytes| left.insert(bytes));
         }
-        unseen.remove(&range);
+        left.iter().for_each(|part| seen.remove(&part));
+        seen.iter().for_each(|part| unseen.remove(&part));
+        let out = Invalidated { seen: seen.iter().collect(), discarded: self.unflushed.within(&range) };
+        // What the host wrote is gone, where bytes stay unseen as well.
+        let hidden: Vec<_> = out.discarded.iter().flat_map(|part| left.within(part)).collect();
+        out.discarded.iter().for_each(|part| seen.insert(part));
+        hidden.iter().for_each(|part| seen.remove(part));
+        for part in seen.iter() {
+            own.copy_from(device, &part);
+            self.known.copy_from(device, &part);
+        }
+        hidden.iter().for_each(|part| self.note_write(device, part));
         self.unflushed.remove(&range);
         out
     }
