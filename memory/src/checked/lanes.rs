@@ -124,7 +124,7 @@ pub(super) fn serve<C: Words>(
     while todo != 0 {
         let lane = todo.trailing_zeros() as usize;
         let offset = place.offset(lane);
-        let mut served = offset <= last && offset % 4 == 0;
+        let mut served = offset <= last && offset.is_multiple_of(4);
         let mut settles = true;
         if served {
             let first = (view.address + offset) / 4;
