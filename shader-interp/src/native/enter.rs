@@ -121,12 +121,24 @@ unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to
     let mut to = to;
     loop {
         let (context, memory, control) = (visit.context, &mut *visit.memory, visit.control);
-        let run =
-            AssertUnwindSafe(|| interpret_at::<M, true>(visit.level, context, strand, memory, control, to));
+        let mut stopped = None;
+        // What is the rule is told by a bit: an outcome is large.
+        let run = AssertUnwindSafe(|| {
+            let outcome = interpret_at::<M, true>(visit.level, context, strand, memory, control, to);
+            let goes_on = matches!(outcome, Ok(Step::Yielded));
+            if !goes_on {
+                stopped = Some(outcome);
+            }
+            goes_on
+        });
         match catch_unwind(run) {
-            Ok(Ok(Step::Yielded)) => {}
-            outcome => {
-                visit.outcome = Some(outcome);
+            Ok(true) => {}
+            Ok(false) => {
+                visit.outcome = stopped.map(Ok);
+                return std::ptr::null();
+            }
+            Err(panic) => {
+                visit.outcome = Some(Err(panic));
                 return std::ptr::null();
             }
         }
