@@ -45,7 +45,7 @@ fn lower(name: &str) -> String {
     text
 }
 
-const ACCEPTED: [&str; 16] = [
+const ACCEPTED: [&str; 17] = [
     "addresses",
     "atomics",
     "chosen_pointers",
@@ -56,6 +56,7 @@ const ACCEPTED: [&str; 16] = [
     "glsl_std_450",
     "initializers",
     "layouts",
+    "pointers_of_array",
     "self_loop",
     "specialization",
     "subgroups",
@@ -65,12 +66,13 @@ const ACCEPTED: [&str; 16] = [
 ];
 
 /// The larger ones are only lowered: their text says little that a reader could check.
-const SNAPSHOTS: [&str; 9] = [
+const SNAPSHOTS: [&str; 10] = [
     "addresses",
     "atomics",
     "chosen_pointers",
     "coherent",
     "conditional_header",
+    "pointers_of_array",
     "specialization",
     "unreachable",
     "variable_pointers",

@@ -64,6 +64,8 @@ impl Features {
             uniform_and_storage_buffer16_bit_access,
             storage_push_constant16,
             multiview,
+            variable_pointers_storage_buffer,
+            variable_pointers,
         });
         let mut v12 = all_true!(vk::PhysicalDeviceVulkan12Features {
             sampler_mirror_clamp_to_edge,

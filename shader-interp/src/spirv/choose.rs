@@ -122,6 +122,9 @@ impl Lowerer<'_> {
     /// OpPtrEqual, OpPtrNotEqual, OpPtrDiff.
     pub fn op_pointer_comparison(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let (a, b) = (i.id(3)?, i.id(4)?);
+        if self.is_variable_pointer(a) {
+            return self.compare_variable_pointers(i);
+        }
         let logical =
             |lowerer: &Self, id: u32| matches!(lowerer.defs.get(id as usize), Some(Def::Pointer(_)));
         if logical(self, a) && logical(self, b) {

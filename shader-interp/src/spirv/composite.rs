@@ -67,10 +67,14 @@ impl Lowerer<'_> {
             self.defs[id as usize] = Def::Void;
             return Ok(());
         }
-        if matches!(
-            self.types.get(ty)?.kind,
-            Type::Image(_) | Type::Sampler | Type::SampledImage { .. } | Type::Array { length: 0, .. }
-        ) {
+        let info = self.types.get(ty)?;
+        let place = matches!(info.kind, Type::Pointer { .. }) && info.flat == 0;
+        if place
+            || matches!(
+                self.types.get(ty)?.kind,
+                Type::Image(_) | Type::Sampler | Type::SampledImage { .. } | Type::Array { length: 0, .. }
+            )
+        {
             // Of no use but to be there: whoever uses it is refused.
             return Ok(());
         }

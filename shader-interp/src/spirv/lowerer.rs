@@ -5,6 +5,7 @@ use super::module::Module;
 use super::pointer::Pointer;
 use super::site::Sites;
 use super::types::Types;
+use super::variable_pointer::{Choice, Origins};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::interface::CompileOptions;
@@ -92,6 +93,9 @@ pub(crate) struct Lowerer<'a> {
     pub defs: Vec<Def>,
     pub arena: Vec<Value>,
     pub pointers: Vec<Pointer>,
+    /// See [`super::variable_pointer`].
+    pub choices: Vec<Choice>,
+    pub origins: Option<Origins>,
     pub handles: Vec<Handle>,
     pub texels: Vec<Texel>,
     pub bindings: Vec<Binding>,
@@ -143,7 +147,7 @@ impl<'a> Lowerer<'a> {
                 SmallVec::from_slice(&self.arena[start as usize..(start + len) as usize])
             }
             Def::Void => SmallVec::new(),
-            Def::Pointer(_) => SmallVec::from_slice(&[self.pointer_value(id)?]),
+            Def::Pointer(_) => self.pointer_values(id)?,
             Def::Handle(handle) => {
                 let sampler = self.handles[handle as usize].sampler_only;
                 let what = if sampler { "sampler" } else { "image" };
@@ -154,7 +158,7 @@ impl<'a> Lowerer<'a> {
                 if self.is_global_variable(id) {
                     let pointer = self.pointer(id)?;
                     self.define_pointer(id, pointer);
-                    return Ok(SmallVec::from_slice(&[self.pointer_value(id)?]));
+                    return self.pointer_values(id);
                 }
                 return Err(undefined());
             }

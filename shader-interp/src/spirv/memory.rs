@@ -172,6 +172,13 @@ impl Lowerer<'_> {
         if let Base::Input(number) = pointer.base {
             return Ok(Flat::from_vec(self.load_built_in(number, pointer)?));
         }
+        if let Base::Chosen { .. } = pointer.base {
+            let scalars = self.scalars(pointer.pointee)?;
+            return self.at_each_root(pointer, &scalars, &mut |lowerer, pointer| {
+                let site = lowerer.site_through(site, pointer.variable)?;
+                lowerer.load(pointer, operands, site)
+            });
+        }
         if pointer.descriptor_array {
             return Err(CompileError::NotImplemented("load of an array of descriptors".into()));
         }
@@ -209,6 +216,14 @@ impl Lowerer<'_> {
         operands: MemoryOperands,
         site: Site,
     ) -> Result<(), CompileError> {
+        if let Base::Chosen { .. } = pointer.base {
+            self.at_each_root(pointer, &[], &mut |lowerer, pointer| {
+                let site = lowerer.site_through(site, pointer.variable)?;
+                lowerer.store(pointer, values, operands, site)?;
+                Ok(Flat::new())
+            })?;
+            return Ok(());
+        }
         let runs = self.runs(pointer.pointee, pointer.layout)?;
         if runs.iter().map(|run| run.flat.len()).sum::<usize>() != values.len() || pointer.descriptor_array {
             return Err(CompileError::Invalid("store of a value of another type than the pointee's".into()));
@@ -414,6 +429,16 @@ impl Lowerer<'_> {
     /// OpArrayLength: how many whole elements the descriptor's range holds after the array's offset.
     pub fn op_array_length(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let pointer = self.pointer(i.id(3)?)?;
+        let chosen = matches!(pointer.base, Base::Chosen { .. });
+        let count = self.at_each_root(&pointer, &[Scalar::I32], &mut |lowerer, pointer| {
+            let nowhere = chosen && matches!(pointer.base, Base::Physical(_));
+            let count = if nowhere { lowerer.b.int(0) } else { lowerer.array_length(i, pointer)? };
+            Ok(Flat::from_slice(&[count]))
+        })?;
+        self.set(i, &count)
+    }
+
+    fn array_length(&mut self, i: &Instruction<'_>, pointer: &Pointer) -> Result<Value, CompileError> {
         let Base::Buffer { binding, element } = pointer.base else {
             return Err(i.refuse("of an array that is in no buffer descriptor"));
         };
@@ -429,14 +454,13 @@ impl Lowerer<'_> {
         let short = self.b.alu(Alu::ULess, Scalar::Bool, &[size, offset]);
         let zero = self.b.int(0);
         let rest = self.b.select(short, zero, rest);
-        let count = if stride.is_power_of_two() {
+        Ok(if stride.is_power_of_two() {
             let amount = self.b.int(stride.trailing_zeros());
             self.b.alu(Alu::ShiftRightLogical, Scalar::I32, &[rest, amount])
         } else {
             let stride = self.b.int(stride);
             self.b.alu(Alu::UDiv, Scalar::I32, &[rest, stride])
-        };
-        self.set(i, &[count])
+        })
     }
 
     /// Copies a definition to another id, as OpCopyObject and calls do; decorations of the new id count too.
@@ -449,6 +473,10 @@ impl Lowerer<'_> {
             return Ok(());
         }
         match self.defs[from as usize] {
+            Def::None if self.is_no_place(from) => {
+                self.defs[to as usize] = Def::None;
+                Ok(())
+            }
             Def::None => Err(CompileError::Invalid(format!("id {from} is used before it is defined"))),
             def => {
                 let (a, b) = (self.type_of(from)?, self.type_of(to)?);
@@ -459,6 +487,12 @@ impl Lowerer<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// An undefined or null pointer that is no value: it may be handed on, but not be used.
+    fn is_no_place(&self, id: u32) -> bool {
+        let word = self.module.defined.get(id as usize).copied().unwrap_or(0);
+        self.module.stream.at(word).is_ok_and(|i| matches!(i.op, Op::Undef | Op::ConstantNull))
     }
 
     /// The pointer that an id is, if it is one that is no mere address.

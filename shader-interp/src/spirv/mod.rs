@@ -33,6 +33,7 @@ mod structure;
 mod subgroup;
 mod synchronise;
 mod types;
+mod variable_pointer;
 mod words;
 
 use crate::CompileError;
@@ -65,6 +66,8 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         defs: vec![Def::None; bound as usize],
         arena: Vec::new(),
         pointers: Vec::new(),
+        choices: Vec::new(),
+        origins: None,
         handles: Vec::new(),
         texels: Vec::new(),
         bindings: Vec::new(),

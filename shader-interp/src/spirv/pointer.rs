@@ -31,6 +31,13 @@ pub(crate) enum Base {
     PushConstant,
     /// A built-in variable, by its number.
     Input(u32),
+    /// One of several variables, or none; an index in the table of choices.
+    Chosen {
+        /// The index.
+        choice: u32,
+        /// The storage class of them all.
+        class: StorageClasses,
+    },
     /// An image or sampler variable.
     Resource {
         /// Index in the bindings.
@@ -73,6 +80,7 @@ impl Pointer {
             Base::Workgroup(_) => StorageClasses::WORKGROUP,
             Base::Resource { .. } | Base::Texel(_) => StorageClasses::IMAGE,
             Base::Private(_) | Base::Input(_) => StorageClasses::empty(),
+            Base::Chosen { class, .. } => class,
         }
     }
 
@@ -85,7 +93,7 @@ impl Pointer {
             Base::Workgroup(object) => Place::Workgroup { object, offset, immediate },
             Base::Private(object) => Place::Private { object, offset, immediate },
             Base::PushConstant => Place::PushConstant { offset, immediate },
-            Base::Input(_) | Base::Resource { .. } | Base::Texel(_) => return None,
+            Base::Input(_) | Base::Resource { .. } | Base::Texel(_) | Base::Chosen { .. } => return None,
         })
     }
 
@@ -153,6 +161,7 @@ impl Lowerer<'_> {
                 let address = *address;
                 self.physical(id, address)
             }
+            Some(Def::Many(..)) if let Some(words) = self.words_of(id) => self.pointer_of_words(id, &words),
             Some(Def::None) if self.is_global_variable(id) => {
                 let pointer = self.global_variable(id)?;
                 self.define_pointer(id, pointer);
@@ -379,8 +388,9 @@ impl Lowerer<'_> {
         let mut pointer = self.pointer(i.id(3)?)?;
         let mut at = 4;
         if matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
+            // What is not laid out explicitly has no strides but its own.
             let stride = match self.types.get(self.type_of(i.id(3)?)?)?.kind {
-                Type::Pointer { stride: Some(stride), .. } => stride,
+                Type::Pointer { stride: Some(stride), .. } if pointer.layout.explicit => stride,
                 _ => self.types.size(pointer.pointee, pointer.layout)?,
             };
             let element = self.scalar_operand(i, 4)?;

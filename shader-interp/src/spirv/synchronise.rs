@@ -4,7 +4,7 @@
 //! QueueFamily, a release also makes available and an acquire also makes visible, and SequentiallyConsistent
 //! is AcquireRelease, as the Vulkan environment treats it.
 
-use super::lowerer::Lowerer;
+use super::lowerer::{Flat, Lowerer};
 use super::memory::storage_classes;
 use super::pointer::{Base, Pointer};
 use super::words::Instruction;
@@ -77,12 +77,21 @@ impl Lowerer<'_> {
         let store = i.op == Op::AtomicStore;
         let at = if store { 1 } else { 3 };
         let pointer = self.pointer(i.id(at)?)?;
+        let scalar = self.types.scalar(pointer.pointee)?;
+        let results = if store { &[][..] } else { &[scalar] };
+        let values =
+            self.at_each_root(&pointer, results, &mut |lowerer, pointer| lowerer.atomic_at(i, pointer, at))?;
+        if store { Ok(()) } else { self.set(i, &values) }
+    }
+
+    /// An atomic instruction whose pointer is operand `at`, through that pointer.
+    fn atomic_at(&mut self, i: &Instruction<'_>, pointer: &Pointer, at: usize) -> Result<Flat, CompileError> {
         let scope = self.scope(i.id(at + 1)?)?;
         let semantics = self.semantics(i, at + 2)?;
         let scalar = self.types.scalar(pointer.pointee)?;
-        let access = self.atomic_access(i, &pointer, scalar, scope, semantics)?;
+        let access = self.atomic_access(i, pointer, scalar, scope, semantics)?;
         if i.op != Op::AtomicLoad {
-            self.written(&pointer);
+            self.written(pointer);
         }
         let site = self.site(i, pointer.variable);
         let texel = match pointer.base {
@@ -99,9 +108,9 @@ impl Lowerer<'_> {
                 (None, Some(place)) => self.b.one(OpKind::Load { place, access }, scalar, &[], site),
                 _ => return Err(i.invalid("is through a pointer to an opaque object")),
             };
-            return self.set(i, &[value]);
+            return Ok(Flat::from_slice(&[value]));
         }
-        if store {
+        if i.op == Op::AtomicStore {
             let value = self.scalar_operand(i, 4)?;
             self.same_scalar(i, value, scalar)?;
             match (texel, place) {
@@ -115,7 +124,7 @@ impl Lowerer<'_> {
                 }
                 _ => return Err(i.invalid("is through a pointer to an opaque object")),
             }
-            return Ok(());
+            return Ok(Flat::new());
         }
         let op = atomic_op(i.op).ok_or_else(|| i.refuse(""))?;
         let (access, arguments) = self.atomic_operands(i, op, access, scalar)?;
@@ -128,7 +137,7 @@ impl Lowerer<'_> {
             (None, Some(place)) => self.b.one(OpKind::Atomic { op, place, access }, scalar, &arguments, site),
             _ => return Err(i.invalid("is through a pointer to an opaque object")),
         };
-        self.set(i, &[value])
+        Ok(Flat::from_slice(&[value]))
     }
 
     fn atomic_operands(

@@ -5,6 +5,7 @@
 //! tightly by scalar alignment (*natural*, Bool as 4 bytes).
 
 use super::decorate::Decorations;
+use super::variable_pointer::is_variable;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::Scalar;
@@ -271,6 +272,8 @@ impl Types {
                 let kind = Type::Pointer { class, pointee: i.id(3)?, stride };
                 if physical {
                     self.insert(id, kind, 1, Some(Scalar::I64), 8, 8);
+                } else if is_variable(class) {
+                    self.insert(id, kind, 2, Some(Scalar::I32), 8, 4);
                 } else {
                     self.insert(id, kind, 0, None, 0, 1);
                 }
@@ -485,6 +488,12 @@ impl Types {
         let (count, stride) = match &info.kind {
             Type::Scalar { scalar, .. } => {
                 out.push(Leaf { offset, scalar: *scalar, flat: out.len() as u32 });
+                return Ok(());
+            }
+            Type::Pointer { .. } if info.flat == 2 => {
+                for word in 0..2 {
+                    out.push(Leaf { offset: offset + 4 * word, scalar: Scalar::I32, flat: out.len() as u32 });
+                }
                 return Ok(());
             }
             Type::Pointer { .. } if info.flat == 1 => {
