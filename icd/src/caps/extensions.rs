@@ -57,6 +57,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_subgroup_size_control", 2),
     e("VK_EXT_texel_buffer_alignment", 1),
     e("VK_EXT_tooling_info", 1),
+    e("VK_EXT_zero_initialize_device_memory", 1),
     e("VK_INTEL_shader_integer_functions2", 1),
     e("VK_KHR_16bit_storage", 1),
     e("VK_KHR_8bit_storage", 1),

@@ -331,6 +331,7 @@ const EXTENSIONS: &[Row] = rows! {
     }
     PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow: |_| vk::TRUE }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
+    PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory: |_| vk::TRUE }
 };
 
 /// All rows.

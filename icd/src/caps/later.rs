@@ -45,8 +45,22 @@ structures! {
     }
     /// VkQueueFamilyOwnershipTransferPropertiesKHR.
     QueueFamilyOwnershipTransferPropertiesKHR 1000584002 { optimal_image_transfer_to_queue_families: u32 }
+    /// VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT.
+    PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT 1000620000 {
+        zero_initialize_device_memory: vk::Bool32
+    }
     /// VkPhysicalDeviceShaderLongVectorFeaturesEXT.
     PhysicalDeviceShaderLongVectorFeaturesEXT 1000635000 { long_vector: vk::Bool32 }
     /// VkPhysicalDeviceShaderLongVectorPropertiesEXT.
     PhysicalDeviceShaderLongVectorPropertiesEXT 1000635001 { max_vector_components: u32 }
+}
+
+/// VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT.
+pub const ZERO_INITIALIZE: vk::MemoryAllocateFlags = vk::MemoryAllocateFlags::from_raw(8);
+/// VK_IMAGE_LAYOUT_ZERO_INITIALIZED_EXT.
+pub const ZERO_INITIALIZED: vk::ImageLayout = vk::ImageLayout::from_raw(1_000_620_000);
+
+/// The name of an image layout, without its prefix.
+pub fn layout_name(layout: vk::ImageLayout) -> String {
+    if layout == ZERO_INITIALIZED { "ZERO_INITIALIZED_EXT".to_owned() } else { format!("{layout:?}") }
 }

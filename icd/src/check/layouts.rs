@@ -7,6 +7,7 @@
 //! bytes makes it undefined. Images are known from the first command on that uses them.
 
 use super::hazards::Subresources;
+use crate::caps::later::ZERO_INITIALIZED;
 use ash::vk;
 use pellucid_memory::commands::Range;
 use pellucid_shader_interp::math::format::Aspect;
@@ -277,7 +278,9 @@ impl Layouts {
         let discards = from == vk::ImageLayout::UNDEFINED;
         let wrong = |h: &Held, aspect| {
             let is = |layout| of_aspect(h.layout, aspect) == of_aspect(layout, aspect);
-            !(discards || is(from) || external && is(to))
+            // What overwrote it may have written zeros.
+            let zeroed = from == ZERO_INITIALIZED && matches!(h.since, Since::Overwritten(_));
+            !(discards || is(from) || zeroed || external && is(to))
         };
         let then = |h: &mut Held| {
             *h = Held { layout: to, since: Since::Transition(by), written: h.written && !discards };

@@ -4,6 +4,7 @@ use super::hazards::{CommandName, Found, HostFound, WhoName};
 use super::host::Mappable;
 use super::layouts::{Mismatch, Since, Wrong};
 use super::named::Changes;
+use crate::caps::later::layout_name;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -27,7 +28,9 @@ fn side<'a>(name: Option<&'a Arc<CommandName>>) -> Side<'a> {
             labels: &n.labels,
             dispatch: n.dispatch.as_ref().map(|d| d.context()),
             transition: n.transition.map(|changes| match changes {
-                Changes::Layout(from, to) => format!("layout transition from {from:?} to {to:?}"),
+                Changes::Layout(from, to) => {
+                    format!("layout transition from {} to {}", layout_name(from), layout_name(to))
+                }
                 Changes::Ownership => "queue family ownership transfer".to_owned(),
             }),
         },
@@ -142,13 +145,13 @@ pub fn layouts(device: &Device) -> Result<(), String> {
             image: object(device, vk::ObjectType::IMAGE, "image", image.handle),
             subresource: (*level, *layer),
             wrong: match wrong {
-                Wrong::Access(layout) => report::Wrong::Access(format!("{layout:?}")),
-                Wrong::OldLayout(from, _) => report::Wrong::OldLayout(format!("{from:?}")),
+                Wrong::Access(layout) => report::Wrong::Access(layout_name(*layout)),
+                Wrong::OldLayout(from, _) => report::Wrong::OldLayout(layout_name(*from)),
                 Wrong::Read => report::Wrong::Read { linear: image.tiling == vk::ImageTiling::LINEAR },
             },
             by: by(&found.by),
             operand: found.operand,
-            layout: format!("{layout:?}"),
+            layout: layout_name(*layout),
             since: found.since.as_ref().map(by),
             overwritten: matches!(since, Since::Overwritten(_)),
         };

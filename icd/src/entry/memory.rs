@@ -1,6 +1,7 @@
 //! VkDeviceMemory.
 
 use crate::boundary::entries;
+use crate::caps::later::ZERO_INITIALIZE;
 use crate::caps::limits;
 use crate::caps::memory;
 use crate::check::calls;
@@ -222,8 +223,11 @@ entries! {
         if let Some(hazards) = &device.hazards {
             // The addresses may have been an inline uniform block's.
             hazards.forget(memory.bytes().address(), memory.bytes().size());
+            // All memory is zero when it is allocated, and of this it is promised.
+            let zeroed = ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next)
+                .is_some_and(|flags| flags.flags.contains(ZERO_INITIALIZE));
             // What the host can map it may write unseen: that counts as written from the start.
-            if !memory.host_visible {
+            if !memory.host_visible && !zeroed {
                 device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
