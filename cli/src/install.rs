@@ -28,7 +28,7 @@ pub fn install(system: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `pellucid uninstall`: removes what `install` wrote.
+/// `pellucid uninstall`: removes what `install` wrote; the user's, and what other commands keep in the cache.
 ///
 /// # Errors
 /// A file cannot be removed.
@@ -41,6 +41,12 @@ pub fn uninstall(system: bool) -> anyhow::Result<()> {
     remove(&libraries.join(driver::LIBRARY))?;
     // Others may keep files there.
     drop(std::fs::remove_dir(&libraries));
+    if !system {
+        let cache = driver::cache()?;
+        remove(&cache.join(driver::LIBRARY))?;
+        remove(&cache.join(driver::MANIFEST))?;
+        drop(std::fs::remove_dir(&cache));
+    }
     Ok(())
 }
 

@@ -66,6 +66,7 @@ fn an_executable_alone_brings_its_driver() {
     assert!(std::fs::read(&installed).unwrap() == driver, "another driver was installed");
     home.run(&["uninstall"]);
     assert!(!manifest.exists() && !installed.exists() && !installed.parent().unwrap().exists());
+    assert!(!cached.parent().unwrap().exists(), "the cache is still there");
     assert!(text(&home.run(&["uninstall"]).stdout).contains("is not there"));
 }
 
