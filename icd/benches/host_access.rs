@@ -2,7 +2,8 @@
 //!
 //! Each driver (this build's, and those named) runs in processes of its own, in each mode: a submission and a
 //! wait with 64 MiB mapped and idle, and a program that writes all of them between submissions, or three
-//! bytes of each word, on coherent and on non-coherent memory.
+//! bytes of each word, on coherent and on non-coherent memory; then with work that copies 64 bytes of
+//! them, and with work that copies all of them.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ash::vk;
@@ -58,7 +59,22 @@ fn part(driver: &str) {
         v.run(commands).unwrap();
         let idle = median(|| v.run(commands).unwrap());
         let mut byte = 1u8;
-        let mut written = |write: &dyn Fn(u8)| {
+        let (target, target_memory, _) = v.buffer(SIZE, 0).unwrap();
+        let barrier = vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE);
+        let (transfer, none) = (vk::PipelineStageFlags::TRANSFER, vk::DependencyFlags::empty());
+        let copy = |size| {
+            let region = [vk::BufferCopy::default().size(size)];
+            // SAFETY: valid usage.
+            let copy = |c| unsafe {
+                v.device.cmd_pipeline_barrier(c, transfer, transfer, none, &[barrier], &[], &[]);
+                v.device.cmd_copy_buffer(c, buffer, target, &region);
+            };
+            v.record(copy).unwrap()
+        };
+        let (some, all) = (copy(64), copy(SIZE));
+        let mut written = |write: &dyn Fn(u8), commands| {
             write(byte);
             median(|| {
                 byte = byte.wrapping_add(1);
@@ -71,15 +87,21 @@ fn part(driver: &str) {
                 v.run(commands).unwrap();
             })
         };
-        let (bytes, words) = (written(&fill), written(&words));
-        let [idle, bytes, words] = [idle, bytes, words].map(|time| time.as_nanos() as f64 / 1e3);
-        println!(
-            "    type {index} {coherent:5}: idle {idle:8.1} us, written {:8.1} ms, three bytes of each word {:8.1} ms",
-            bytes / 1e3,
-            words / 1e3
-        );
+        println!("    type {index}{}:", if coherent { ", coherent" } else { "" });
+        println!("        idle                      {:8.1} us", idle.as_nanos() as f64 / 1e3);
+        let parts = [
+            ("written", &fill as &dyn Fn(u8), commands),
+            ("three bytes of each word", &words, commands),
+            ("written, and 64 bytes used", &fill, some),
+            ("written, and all used", &fill, all),
+        ];
+        for (name, write, commands) in parts {
+            println!("        {name:26}{:8.1} ms", written(write, commands).as_nanos() as f64 / 1e6);
+        }
         // SAFETY: valid usage.
         unsafe {
+            v.device.destroy_buffer(target, None);
+            v.device.free_memory(target_memory, None);
             v.device.destroy_buffer(buffer, None);
             v.device.free_memory(memory, None);
         }
@@ -93,10 +115,7 @@ fn main() {
     let named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
     for driver in std::iter::once(String::new()).chain(named) {
         for mode in ["run", "check"] {
-            println!(
-                "{} {mode} (memory type, coherent):",
-                if driver.is_empty() { "this build" } else { &driver }
-            );
+            println!("{} {mode}:", if driver.is_empty() { "this build" } else { &driver });
             let mut command = Command::new(std::env::current_exe().unwrap());
             command.env(PART, &driver).env("PELLUCID_MODE", mode);
             assert!(command.status().unwrap().success(), "{driver}");

@@ -177,6 +177,31 @@ impl Allocation {
         self.checked_view(|view, _| view.look_at(&range));
     }
 
+    /// Bytes of pages of coherent memory that [`Allocation::look`] has found and that are to be looked at.
+    pub fn to_be_noted(&self) -> u64 {
+        match self.kind {
+            HostMemory::Coherent => self.checked_view(|view, _| view.to_be_noted()).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// From now on the host is left alone where it has written much of coherent memory, but for pages that
+    /// hold bytes of `kept`: elsewhere its writes are right, whatever they are. True if there are pages left
+    /// of those that [`Allocation::look`] has found.
+    pub fn leave_host(&self, kept: &[Range<u64>]) -> bool {
+        self.checked_view(|view, _| view.leave(kept)).unwrap_or(false)
+    }
+
+    /// Whether the host is left alone nowhere.
+    pub fn is_followed(&self) -> bool {
+        self.checked_view(|view, _| view.is_followed()).unwrap_or(true)
+    }
+
+    /// From now on the host's writes to these bytes are followed again: work is about to use them.
+    pub fn follow_host(&self, range: &Range<u64>) {
+        self.checked_view(|view, _| view.follow(&self.device, range));
+    }
+
     /// The host goes on, and may write what it wrote before the last look again.
     pub fn expect_writes(&self) {
         self.checked_view(|view, _| view.expect_writes());

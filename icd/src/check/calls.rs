@@ -2,13 +2,15 @@
 //! first, and only then what the call tells counts.
 
 use super::hazards::Subresources;
-use super::host::addresses;
+use super::host::{HandingIn, Mapped, addresses};
 use super::layouts::{Bound, ImageUse};
 use super::{report, written};
 use crate::device::Device;
 use crate::entry::memory::DeviceMemory;
+use crate::handle;
+use crate::queue::Submission;
 use crate::queue::status::settle_all;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::ATOM;
 use pellucid_memory::host::{Flushed, Invalidated};
@@ -19,16 +21,48 @@ use std::sync::Arc;
 /// so it does not matter how far it was when the host did it. `call` is the call that is made, if any is.
 fn judge(device: &Device, call: Option<&'static str>) {
     let (Some(host), Some(hazards)) = (&device.host, &device.hazards) else { return };
-    if device.alive().is_ok() && host.look(false) && call.is_some() {
+    let used = |memory: &Mapped, each: &mut dyn FnMut(Range)| used(device, memory, each);
+    if device.alive().is_ok() && host.look(false, used) && call.is_some() {
         settle_all(device);
         if device.alive().is_ok() {
-            host.look(false);
+            host.look(false, used);
         }
     }
     host.judge(hazards);
     if let Some(call) = call {
         host.calls(call);
     }
+}
+
+/// What work is asked by for the bytes of some memory that it may use: the address of its object.
+fn object(memory: &Mapped) -> Option<*const ()> {
+    let object = handle::get::<DeviceMemory>(vk::DeviceMemory::from_raw(memory.handle));
+    object.ok().map(|object| Arc::as_ptr(&object).cast())
+}
+
+/// Calls `each` with the bytes of some memory of which it matters what the host does to them now: those that
+/// work may use of which the host was not told that it has completed, and those for which what other work did
+/// matters.
+fn used(device: &Device, memory: &Mapped, each: &mut dyn FnMut(Range)) {
+    let all = memory.all();
+    match (object(memory), &device.hazards) {
+        (Some(object), Some(hazards)) => {
+            device.completion.bytes_used(object, all, each);
+            hazards.kept_from_host(all, each);
+        }
+        // The application has freed it.
+        _ => each(all),
+    }
+}
+
+/// The host hands in this work, until what is returned ends: what it writes later to bytes that the work may
+/// use is followed.
+pub fn hand_in<'a>(device: &'a Device, list: &[Submission]) -> Option<HandingIn<'a>> {
+    let used = |memory: &Mapped, each: &mut dyn FnMut(Range)| match object(memory) {
+        Some(object) => list.iter().for_each(|s| s.bytes_used(object, memory.all(), each)),
+        None => each(memory.all()),
+    };
+    device.host.as_ref().map(|host| host.hand_in(used))
 }
 
 /// Tells what was found.
@@ -85,7 +119,7 @@ pub fn tell(device: &Device) {
 /// A queue begins to work: what the host did until now is looked at before commands change the bytes.
 pub fn before_work(device: &Device) {
     if let Some(host) = device.host.as_ref().filter(|_| device.alive().is_ok()) {
-        host.look(true);
+        host.look(true, |memory, each| each(memory.all()));
     }
 }
 
@@ -156,6 +190,7 @@ pub fn transitioned(
     layouts: (vk::ImageLayout, vk::ImageLayout),
 ) {
     if let (Some(host), Some(hazards)) = (&device.host, &device.hazards) {
+        host.follow(image.bytes);
         hazards.host_transitioned(&host.since(), image, parts, layouts);
         or_lose(device, report::layouts(device));
     }

@@ -239,6 +239,14 @@ impl Hazards {
         state.keep(found);
     }
 
+    /// Calls `each` with the bytes of a range of which it matters what the host does to them, as far as work
+    /// is concerned that has run: something may be found, or an image loses its contents.
+    pub fn kept_from_host(&self, range: Range, mut each: impl FnMut(Range)) {
+        let state = self.state();
+        state.layouts.images_in(range).for_each(&mut each);
+        state.tracker.kept_from_host(range, each);
+    }
+
     /// The host copied these parts of images in its call, by which it touched these bytes.
     pub fn host_copied(&self, call: &HostCall, parts: &[ImageUse], runs: &[(Range, Operand)]) {
         let mut state = self.state();

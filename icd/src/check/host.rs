@@ -33,6 +33,22 @@ impl Mappable<Weak<Allocation>> {
     }
 }
 
+/// Memory that the host can map, alive.
+pub type Mapped = Mappable<Arc<Allocation>>;
+
+impl Mapped {
+    /// Its device addresses.
+    pub fn all(&self) -> Range {
+        addresses(&self.bytes, &(0..self.bytes.size()))
+    }
+
+    /// The part of a range of addresses that is in it.
+    fn part(&self, range: Range) -> Bytes<u64> {
+        let Range { start, end } = self.all();
+        range.start.clamp(start, end) - start..range.end.clamp(start, end) - start
+    }
+}
+
 /// The memory of a device that the host can map.
 #[derive(Default)]
 pub struct HostMemory {
@@ -42,6 +58,16 @@ pub struct HostMemory {
     since: Mutex<HostCall>,
     rest: Mutex<Rest>,
     changed: Condvar,
+    left: Mutex<Left>,
+}
+
+/// Where the host is left alone, and when that cannot begin.
+#[derive(Default)]
+struct Left {
+    /// It was somewhere.
+    ever: bool,
+    /// So many calls are handing in work.
+    handing_in: u32,
 }
 
 /// A call of the host's, and who made it.
@@ -52,6 +78,12 @@ pub struct HostCall {
     /// Its thread and stack, where it is known.
     pub caller: Option<Arc<Caller>>,
 }
+
+/// Bytes from which on it is worth a question whether it matters what the host has written.
+const MUCH: u64 = 256 << 10;
+
+/// Parts of memory that matter from which on it is not worth its cost to leave the others alone.
+const PARTS: usize = 1 << 10;
 
 /// Whether a command runs, and how many calls wait for its end.
 #[derive(Default)]
@@ -67,6 +99,15 @@ impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.rest().busy = false;
         self.0.changed.notify_all();
+    }
+}
+
+/// A call that hands in work.
+pub struct HandingIn<'a>(&'a HostMemory);
+
+impl Drop for HandingIn<'_> {
+    fn drop(&mut self) {
+        self.0.left().handing_in -= 1;
     }
 }
 
@@ -158,14 +199,66 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.expect_writes());
     }
 
-    /// Looks at what the host did since the last look. `again`: it may be just doing it, and the next look
-    /// takes in the same pages. True if there is something to be judged.
-    pub fn look(&self, again: bool) -> bool {
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Work is handed in, until what is returned ends, that may use the bytes which `used` says: from now on
+    /// what the host writes to them is followed.
+    pub fn hand_in(&self, used: impl Fn(&Mapped, &mut dyn FnMut(Range))) -> HandingIn<'_> {
+        let ever = {
+            let mut left = self.left();
+            left.handing_in += 1;
+            left.ever
+        };
+        let all = if ever { self.all() } else { Vec::new() };
+        for memory in all.iter().filter(|memory| !memory.bytes.is_followed()) {
+            used(memory, &mut |range| memory.bytes.follow_host(&memory.part(range)));
+        }
+        HandingIn(self)
+    }
+
+    /// From now on what the host writes to these bytes is followed.
+    pub fn follow(&self, range: Range) {
+        if let Some(memory) = self.at(range.start) {
+            memory.bytes.follow_host(&memory.part(range));
+        }
+    }
+
+    /// Leaves the host alone where it has written much to this memory, but for bytes that are `used` by
+    /// pending work or otherwise matter. True if there is still something to be looked at.
+    fn leave(&self, memory: &Mapped, used: &impl Fn(&Mapped, &mut dyn FnMut(Range))) -> bool {
+        let mut left = self.left();
+        if left.handing_in > 0 || memory.bytes.to_be_noted() < MUCH {
+            return true;
+        }
+        let mut kept: Vec<Bytes<u64>> = Vec::new();
+        used(memory, &mut |range| {
+            let part = memory.part(range);
+            match kept.last_mut().filter(|last| last.start <= part.start && part.start <= last.end) {
+                Some(last) => last.end = last.end.max(part.end),
+                None => kept.push(part),
+            }
+        });
+        if kept.len() > PARTS {
+            return true;
+        }
+        left.ever = true;
+        memory.bytes.leave_host(&kept)
+    }
+
+    /// Looks at what the host did since the last look; but where it has written much, only at bytes that are
+    /// `used`. `again`: it may be just doing it, and the next look takes in the same pages. True if there is
+    /// something to be judged.
+    pub fn look(&self, again: bool, used: impl Fn(&Mapped, &mut dyn FnMut(Range))) -> bool {
         let (memories, faults) = (self.all(), Faults::now());
         // All are looked at.
-        let written = memories.iter().filter(|memory| memory.bytes.look(faults)).count();
+        let mut written = false;
+        for memory in &memories {
+            written |= memory.bytes.look(faults) && self.leave(memory, &used);
+        }
         let note = || memories.iter().filter(|memory| memory.bytes.note_host_accesses(again)).count() > 0;
-        if written > 0 { self.at_rest(note) } else { note() }
+        if written { self.at_rest(note) } else { note() }
     }
 
     /// Judges what was seen of the host since its last call.

@@ -289,6 +289,18 @@ impl Layouts {
         Some(mismatch(image, found, Wrong::OldLayout(from, to), by))
     }
 
+    /// The known images that reach into a range.
+    fn near(&self, range: Range) -> impl Iterator<Item = u64> {
+        let from = range.start.saturating_sub(self.largest);
+        let near = self.extents.range((from, 0)..(range.end, 0));
+        near.filter(move |(_, end)| **end > range.start).map(|((_, handle), _)| *handle)
+    }
+
+    /// The bytes of the known images that reach into a range.
+    pub fn images_in(&self, range: Range) -> impl Iterator<Item = Range> {
+        self.near(range).filter_map(|handle| self.known.get(&handle)?.image.upgrade().map(|i| i.bytes))
+    }
+
     /// Bytes are read or written, not through the image `through`.
     pub fn bytes(
         &mut self,
@@ -297,10 +309,7 @@ impl Layouts {
         through: Option<&Bound>,
         by: Who,
     ) -> Vec<Mismatch> {
-        let from = range.start.saturating_sub(self.largest);
-        let near = self.extents.range((from, 0)..(range.end, 0));
-        let near: Vec<u64> =
-            near.filter(|(_, end)| **end > range.start).map(|((_, handle), _)| *handle).collect();
+        let near: Vec<u64> = self.near(range).collect();
         let mut found = Vec::new();
         for handle in near {
             let Some(known) = self.known.get_mut(&handle) else { continue };

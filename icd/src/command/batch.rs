@@ -45,6 +45,21 @@ impl Work for Batch {
         self.commands.iter().for_each(|recorded| recorded.submit(queue, serial));
     }
 
+    fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
+        self.commands.iter().for_each(|recorded| recorded.bytes_used(object, all, &self.reach, each));
+        self.reach.bytes_used(object, all, each);
+        if self.commands.iter().any(|recorded| recorded.dispatches) {
+            match self.device.upgrade() {
+                Some(device) => self
+                    .reach
+                    .addresses_now(&device)
+                    .iter()
+                    .for_each(|b| each(Range::new(b.address(), b.size()))),
+                None => each(all),
+            }
+        }
+    }
+
     fn access_of(&self, bytes: Range) -> Option<Use> {
         self.reach.access_of(bytes)
     }

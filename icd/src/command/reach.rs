@@ -23,6 +23,9 @@ pub struct Reach {
     accessed: Mutex<Vec<(Range, Use)>>,
 }
 
+/// Descriptors of a submission from which on nobody looks through them: it counts as using all memory.
+const MANY: usize = 1 << 12;
+
 fn key(set: &Arc<DescriptorSet>) -> usize {
     Arc::as_ptr(set).addr()
 }
@@ -61,6 +64,20 @@ impl Reach {
         }
         let now = device.addresses.all();
         Some(Arc::new(join(self.addresses.iter().chain(now.iter()).cloned().collect())))
+    }
+
+    /// Where physical storage buffer pointers may point by now.
+    pub fn addresses_now(&self, device: &Device) -> AddressMap {
+        self.later_addresses(device).unwrap_or_else(|| self.addresses.clone())
+    }
+
+    /// Calls `each` with bytes of the memory at `object` that descriptors are of; `all` are its addresses.
+    pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
+        let slots = || self.sets.iter().flat_map(|(_, slots)| slots.iter());
+        if slots().nth(MANY).is_some() {
+            return each(all);
+        }
+        slots().filter_map(|slot| slot.bytes_used(object, all)).for_each(each);
     }
 
     fn accessed(&self) -> MutexGuard<'_, Vec<(Range, Use)>> {

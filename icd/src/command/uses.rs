@@ -2,13 +2,14 @@
 //! application destroys an object.
 
 use super::reach::Reach;
-use super::{Cleared, Command, ImageIn, Recorded};
+use super::{Barrier, BarrierOf, Cleared, Command, Dependency, ImageIn, Recorded};
 use crate::check::layouts::ImageUse;
+use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::pipeline::Pipeline;
 use crate::queue::submission::Use;
 use ash::vk;
-use pellucid_memory::commands::Stages;
+use pellucid_memory::commands::{Range, Stages};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -167,7 +168,54 @@ impl Command {
     }
 }
 
+impl Dependency {
+    /// True if it does something to the memory at `object` itself: a transition or a transfer of ownership.
+    fn changes(&self, object: *const ()) -> bool {
+        let of = |barrier: &Barrier| match &barrier.of {
+            BarrierOf::Memory => false,
+            BarrierOf::Buffer(buffer, ..) => buffer.is_or_uses(object),
+            BarrierOf::Image(image, ..) => image.is_or_uses(object),
+        };
+        self.barriers.iter().any(|barrier| barrier.transition().is_some() && of(barrier))
+    }
+}
+
+impl Command {
+    /// Calls `each` with bytes of the memory at `object` that the command may use, but for those of
+    /// descriptors and addresses; `all` are the memory's.
+    fn bytes_used(&self, object: *const (), all: Range, reach: &Reach, each: &mut dyn FnMut(Range)) {
+        let mut part = |buffer: &Buffer, offset, size| {
+            buffer.bytes_of(object, offset, size).into_iter().for_each(&mut *each);
+        };
+        match self {
+            Command::CopyBuffer(from, to, regions) => {
+                for region in regions {
+                    part(from, region.src_offset, region.size);
+                    part(to, region.dst_offset, region.size);
+                }
+            }
+            Command::FillBuffer(to, offset, size, _) => part(to, *offset, *size),
+            Command::UpdateBuffer(to, offset, bytes) => part(to, *offset, bytes.len() as u64),
+            Command::DispatchIndirect(buffer, offset) => part(buffer, *offset, 12),
+            Command::BindSets(..) => {}
+            Command::Barrier(dependency) if dependency.changes(object) => each(all),
+            Command::WaitEvents(waits) if waits.iter().any(|w| w.dependency.changes(object)) => each(all),
+            Command::Execute(secondaries) => {
+                secondaries.iter().for_each(|s| s.bytes_used(object, all, reach, each));
+            }
+            _ if self.uses(object, reach) => each(all),
+            _ => {}
+        }
+    }
+}
+
 impl Recorded {
+    /// Calls `each` with bytes of the memory at `object` that its commands may use, but for those of
+    /// descriptors and addresses; `all` are the memory's.
+    pub fn bytes_used(&self, object: *const (), all: Range, reach: &Reach, each: &mut dyn FnMut(Range)) {
+        self.commands.iter().for_each(|command| command.bytes_used(object, all, reach, each));
+    }
+
     /// The first use of the object at `object` in this command buffer; `counted` commands precede it in the
     /// submission, and are counted on. What is bound is used by the next dispatch.
     pub fn use_of(&self, object: *const (), reach: &Reach, counted: &mut u32) -> Option<Use> {

@@ -48,6 +48,14 @@ impl Buffer {
             || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
     }
 
+    /// The addresses of `size` bytes (or VK_WHOLE_SIZE) from `offset`, cut to the buffer, if it is bound to
+    /// the object at `memory`.
+    pub fn bytes_of(&self, memory: *const (), offset: u64, size: u64) -> Option<Range> {
+        let (bound, base) = self.binding.get().filter(|(m, _)| Arc::as_ptr(m).cast::<()>() == memory)?;
+        let offset = offset.min(self.size);
+        Some(Range::new(bound.bytes().address() + base + offset, size.min(self.size - offset)))
+    }
+
     /// `range` bytes (or VK_WHOLE_SIZE) from `offset`, cut to the buffer.
     pub fn range(&self, offset: u64, range: u64, reference: Reference) -> MemoryRange {
         match self.binding.get() {

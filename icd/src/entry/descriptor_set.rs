@@ -13,6 +13,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::access::Reference;
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};
 use pellucid_shader_interp::interface;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +52,17 @@ impl Slot {
             Slot::Image(view, _) => image(view),
             Slot::Sampler(sampler) => is(sampler, object),
             Slot::ImageSampler(view, _, sampler) => image(view) || is(sampler, object),
+        }
+    }
+}
+
+impl Slot {
+    /// The bytes of the memory at `object` that it is of; `all` are the memory's addresses.
+    pub fn bytes_used(&self, object: *const (), all: Range) -> Option<Range> {
+        match self {
+            Slot::Buffer(buffer, ..) => buffer.bytes_of(object, 0, vk::WHOLE_SIZE),
+            Slot::Texels(view) => view.buffer.bytes_of(object, 0, vk::WHOLE_SIZE),
+            _ => self.mentions(object).then_some(all),
         }
     }
 }

@@ -148,6 +148,7 @@ fn hand_in(
     }
     let labels = queue.labels().clone();
     let host: Arc<dyn Host> = device.clone();
+    let _handing_in = calls::hand_in(device, &list);
     for mut submission in list {
         submission.labels.clone_from(&labels);
         queue.submit(&host, submission);

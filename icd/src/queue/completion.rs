@@ -37,6 +37,8 @@ struct State {
     /// The submission that a queue runs.
     running: [u64; QUEUE_COUNT as usize],
     unseen: VecDeque<Arc<Submission>>,
+    /// The last submissions that are not remembered any more.
+    dropped: Completed,
 }
 
 /// The completion of a device's submissions, as the host knows it.
@@ -55,6 +57,10 @@ impl Completion {
         let number = state.submitted;
         state.unseen.push_back(submission.clone());
         let oldest = if state.unseen.len() > REMEMBERED { state.unseen.pop_front() } else { None };
+        if let Some((queue, serial)) = oldest.as_ref().and_then(|s| Some((s.queue.as_ref()?.index, s.serial)))
+        {
+            state.dropped.reach(queue, serial);
+        }
         drop(state);
         // What it alone holds ends here, outside the lock.
         drop(oldest);
@@ -158,6 +164,16 @@ impl Completion {
     pub fn use_of(&self, object: *const ()) -> Option<(Use, Arc<Submission>)> {
         let state = self.state();
         state.unseen.iter().find_map(|s| s.use_of(object).map(|u| (u, s.clone())))
+    }
+
+    /// Calls `each` with bytes of the memory at `object` that submissions may use which the host has not seen
+    /// complete; `all` are its addresses.
+    pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
+        let state = self.state();
+        if !state.host.knows(state.dropped) {
+            each(all);
+        }
+        state.unseen.iter().for_each(|s| s.bytes_used(object, all, each));
     }
 
     /// The first submission with commands that the host has not seen complete.

@@ -39,6 +39,9 @@ pub trait Work: Send + Sync {
     /// How it uses the object at `object`, whose handle has ended before it was submitted, if it does.
     fn use_of_ended(&self, object: *const ()) -> Option<Use>;
 
+    /// Calls `each` with bytes of the memory at `object` that it may use; `all` are its addresses.
+    fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range));
+
     /// In check mode, once it has run: the first access of it to some of these bytes by their address.
     fn access_of(&self, bytes: Range) -> Option<Use>;
 }
@@ -100,6 +103,13 @@ impl Submission {
             return Some(Use { command: "vkQueueSubmit", index: None });
         }
         self.work.as_ref().and_then(|work| work.use_of(object))
+    }
+
+    /// Calls `each` with bytes of the memory at `object` that it may use; `all` are its addresses.
+    pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
+        if let Some(work) = &self.work {
+            work.bytes_used(object, all, each);
+        }
     }
 
     /// The waits that have not ended.

@@ -371,3 +371,15 @@ pub fn host_writes_a_linear_image(p: &Program, wrong: bool) {
         read_back(p, c, &picture, layout);
     }));
 }
+
+/// The same in memory of which the host writes much, while no work is pending.
+pub fn host_writes_much_over_a_linear_image(p: &Program, wrong: bool) {
+    let bytes = crate::large::large(p);
+    let picture = picture(p, vk::ImageTiling::LINEAR, vk::ImageCreateFlags::empty(), Ok(bytes.memory));
+    let layout = if wrong { FROM } else { Layout::GENERAL };
+    p.run(p.record(|c| transition(p, c, &picture, whole(), Layout::UNDEFINED, layout)));
+    bytes.put_all(9);
+    p.run(p.record(|c| {
+        read_back(p, c, &picture, layout);
+    }));
+}

@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod images;
+mod large;
 mod pairs;
 mod program;
 mod right;
@@ -88,6 +89,12 @@ const PAIRS: &[Pair] = &[
     ("read_before_the_end", pairs::read_before_the_end, "host-not-invalidated"),
     ("barrier_before_the_invalidate", pairs::barrier_before_the_invalidate, "host-no-barrier"),
     ("barrier_before_the_hosts_write", pairs::barrier_before_the_hosts_write, "host-no-barrier"),
+    ("large_staging", large::staging, "host-in-flight"),
+    ("large_beside_a_copy", large::beside_a_copy, "host-in-flight"),
+    ("large_much_beside_a_copy", large::much_beside_a_copy, "host-in-flight"),
+    ("large_by_a_descriptor", large::by_a_descriptor, "host-in-flight"),
+    ("large_by_address", large::by_address, "host-in-flight"),
+    ("large_without_a_barrier", large::without_a_barrier, "host-no-barrier"),
     ("never_transitioned", images::never_transitioned, "image-layout"),
     ("read_in_the_layout_of_writes", images::read_in_the_layout_of_writes, "image-layout"),
     ("another_old_layout", images::another_old_layout, "image-layout"),
@@ -101,6 +108,7 @@ const PAIRS: &[Pair] = &[
     ("images_on_one_memory", images::images_on_one_memory, "image-layout"),
     ("host_reads_a_linear_image", images::host_reads_a_linear_image, "image-layout"),
     ("host_writes_a_linear_image", images::host_writes_a_linear_image, "image-layout"),
+    ("host_writes_much_over_a_linear_image", images::host_writes_much_over_a_linear_image, "image-layout"),
 ];
 
 const CASE: &str = "HOST_ACCESS_CASE";

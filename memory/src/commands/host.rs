@@ -210,6 +210,18 @@ impl Tracker {
         found
     }
 
+    /// Calls `each` with the bytes of a range to which the host may not do what it likes: what the device did
+    /// to them is not ordered before it, or not available to it. To others it may, until an operation that is
+    /// not recorded yet accesses them.
+    pub fn kept_from_host(&self, range: Range, mut each: impl FnMut(Range)) {
+        self.shadow.for_each(range, |part, cell| {
+            let mut records = cell.write.iter().chain(&cell.reads);
+            if records.any(|record| self.unordered_with_host(record, part).is_some()) {
+                each(part);
+            }
+        });
+    }
+
     /// A flush of the host wrote back other bytes of the atoms, and may have lost what the device wrote here.
     pub fn host_lost(&mut self, ranges: &[Range], tag: u64) -> Vec<HostHazard> {
         let mut found = Vec::new();

@@ -18,6 +18,11 @@
 //! Nothing is listed while the process takes no fault. What was written is compared and copied in one go, by
 //! several threads where it is much.
 //!
+//! Where the host has written much of coherent memory that no pending work uses, and of which nothing that
+//! other work did is unordered with it, it is *left alone*: whatever it writes there is right. Such pages are
+//! neither listed nor protected, compared nor copied until work is handed in that may use them. Then they are
+//! protected, and kept as they are: all that was written until then is before that work.
+//!
 //! Where very many bytes changed, those between them that are less than a word, and did not change, count as
 //! written, too: numbers are seldom new in all of their bytes.
 //!

@@ -58,6 +58,14 @@ impl Spans {
         self.parts(range).next()
     }
 
+    /// The parts of `range` that are not in the set, in order.
+    pub fn between(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let (mut at, end) = (range.start, range.end);
+        let last = std::iter::once(end..end);
+        let gap = move |part: Range<u64>| std::mem::replace(&mut at, part.end)..part.start;
+        self.parts(range).chain(last).map(gap).filter(|gap| gap.start < gap.end)
+    }
+
     fn parts(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { start, end } = *range;
         let before = self.0.range(..start).next_back();
@@ -86,5 +94,8 @@ mod tests {
         assert_eq!(s.within(&(11..56)), [11..12, 13..35, 55..56]);
         assert_eq!(s.first_within(&(11..56)), Some(11..12));
         assert!(s.within(&(35..55)).is_empty());
+        assert_eq!(s.between(&(11..61)).collect::<Vec<_>>(), [12..13, 35..55, 60..61]);
+        assert_eq!(s.between(&(20..35)).count(), 0);
+        assert_eq!(s.between(&(70..80)).next(), Some(70..80));
     }
 }

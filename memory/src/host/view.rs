@@ -41,6 +41,8 @@ pub(crate) struct View {
     known: Mapping,
     /// Pages that the application may have written since.
     touched: Spans,
+    /// Pages of coherent memory that it has written, and goes on to as it likes: it is not followed there.
+    left: Spans,
     /// Pages that it has written at some time.
     ever: Spans,
     /// Pages that it had changed when they were last looked at.
@@ -75,7 +77,6 @@ const EXPECTED: u64 = 2 * PAGE;
 impl Forecast {
     /// `pages` of those that were expected have been changed.
     fn judge(&mut self, changed: &Spans) {
-        let bytes = |spans: &Spans| spans.iter().map(|run| run.end - run.start).sum::<u64>();
         let expected = bytes(&std::mem::take(&mut self.expected));
         if expected == 0 {
             return;
@@ -87,6 +88,16 @@ impl Forecast {
             self.left_out = self.next;
         }
     }
+}
+
+/// Bytes of pages in a row from which on the host is left alone there: what lies between is listed apart.
+const LEFT: u64 = 16 * PAGE;
+
+/// Steps between the words of successive pages by which it is seen whether the host has changed them.
+const SAMPLE: u64 = 104;
+
+fn bytes(spans: &Spans) -> u64 {
+    spans.iter().map(|run| run.end - run.start).sum()
 }
 
 /// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as
@@ -156,6 +167,7 @@ impl View {
             own,
             known,
             touched: Spans::default(),
+            left: Spans::default(),
             ever: Spans::default(),
             changed: Spans::default(),
             forecast: Forecast::default(),
@@ -179,8 +191,64 @@ impl View {
     pub fn look(&mut self, faults: Faults) -> bool {
         let touched = &mut self.touched;
         self.faults = faults;
-        self.app.written(faults, |pages| touched.insert(&pages));
+        self.app.written(faults, &self.left, |pages| touched.insert(&pages));
         !self.touched.is_empty()
+    }
+
+    /// Bytes of the pages that are to be looked at.
+    pub fn to_be_noted(&self) -> u64 {
+        bytes(&self.touched)
+    }
+
+    /// From now on the host is not followed where it has written much in a row, but for the pages of `kept`.
+    /// True if there are still pages to be looked at.
+    pub fn leave(&mut self, kept: &[Range<u64>]) -> bool {
+        if self.own.is_none() {
+            let mut left = self.touched.clone();
+            kept.iter().for_each(|range| left.remove(&pages(range)));
+            for run in left.iter().filter(|run| run.end - run.start >= LEFT) {
+                self.touched.remove(&run);
+                self.left.insert(&run);
+                self.forecast.expected.remove(&run);
+            }
+        }
+        !self.touched.is_empty()
+    }
+
+    /// Whether the host is followed everywhere.
+    pub fn is_followed(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// From now on the host is followed in all pages of `range`. What it has written there until now is past.
+    pub fn follow(&mut self, device: &Mapping, range: &Range<u64>) {
+        let mut runs = Spans::default();
+        for run in self.left.within(&pages(range)) {
+            self.left.remove(&run);
+            self.app.protect(&run);
+            runs.insert(&run);
+        }
+        let known = &self.known;
+        let parts = parts::map(runs.iter(), |part| {
+            let mut changed = Vec::new();
+            for page in part.step_by(PAGE as usize).map(|page| page..page + PAGE) {
+                let word = page.start + page.start / PAGE * SAMPLE % PAGE;
+                if known.word(word) != device.word(word) {
+                    append(&mut changed, page.clone(), 0);
+                }
+                known.copy_from(device, &page);
+            }
+            changed
+        });
+        let mut changed = Spans::default();
+        parts.iter().flatten().for_each(|run| changed.insert(run));
+        self.foresee(&runs, &changed);
+    }
+
+    /// Of the pages `touched` the application has changed these.
+    fn foresee(&mut self, touched: &Spans, changed: &Spans) {
+        touched.iter().for_each(|run| self.changed.remove(&run));
+        changed.iter().for_each(|run| self.changed.insert(&run));
     }
 
     /// The next look takes in all pages of `range` that the application has ever written. Where it has the
@@ -201,7 +269,10 @@ impl View {
         let writes = self.writes(device, unseen);
         self.touched = touched.unwrap_or_default();
         let (written, read) = &mut self.noted;
-        self.app.opened(self.faults).iter().for_each(|run| read.insert(&run));
+        for run in self.app.opened(self.faults).iter() {
+            // Where the host is left alone, its reads are right as well.
+            self.left.between(&run).for_each(|part| read.insert(&part));
+        }
         if !writes.is_empty() {
             written.push(writes);
         }
@@ -253,11 +324,10 @@ impl View {
         }
         if !touched.is_empty() {
             self.forecast.judge(&changed);
-            touched.iter().for_each(|run| self.changed.remove(&run));
-            changed.iter().for_each(|run| self.changed.insert(&run));
-            touched.iter().for_each(|run| self.ever.insert(&run));
+            self.foresee(&touched, &changed);
         }
         if self.own.is_some() {
+            touched.iter().for_each(|run| self.ever.insert(&run));
             found.iter().for_each(|range| self.unflushed.insert(range));
         }
         found
@@ -271,7 +341,8 @@ impl View {
             return;
         }
         let mut pages = self.changed.clone();
-        self.app.closed().iter().for_each(|run| pages.remove(&run));
+        let apart = self.app.closed().iter().chain(self.left.iter());
+        apart.for_each(|run| pages.remove(&run));
         let runs: Vec<_> = pages.iter().filter(|run| run.end - run.start >= EXPECTED).collect();
         if runs.is_empty() {
             return;
@@ -287,6 +358,7 @@ impl View {
 
     /// The device has written these bytes.
     pub fn device_wrote(&mut self, device: &Mapping, range: &Range<u64>) {
+        self.follow(device, range);
         self.note_write(device, range);
         let last = if range.end == self.size { device.length() } else { range.end / PAGE * PAGE };
         self.app.device_wrote(&(range.start.next_multiple_of(PAGE)..last));
@@ -332,7 +404,7 @@ impl View {
                 }
             }
         }
-        for known in [unseen, &self.unflushed] {
+        for known in [unseen, &self.unflushed, &self.left] {
             known.iter().for_each(|range| found.remove(&range));
         }
         found.iter().collect()

@@ -202,7 +202,7 @@ impl Watched {
             Watched { mapping, file, tracked, faults: Default::default(), closed, early, open, new, devices };
         if tracked {
             // Protects all pages: those that are not there yet count as written until then.
-            watched.written(Faults::default(), |_| ());
+            watched.written(Faults::default(), &Spans::default(), |_| ());
             // A process that locks all its memory has them at once.
             watched.take_out(&(0..watched.mapping.length()));
         }
@@ -220,20 +220,26 @@ impl Watched {
         faults.0.is_some() && faults == std::mem::replace(&mut self.faults[purpose], faults)
     }
 
-    /// Calls `each` with the runs of pages that were written since they were last listed. `faults`: those up
-    /// to a moment before.
-    pub fn written(&mut self, faults: Faults, mut each: impl FnMut(Range<u64>)) {
+    /// Calls `each` with the runs of pages that were written since they were last listed, but for those that
+    /// are `left`. `faults`: those up to a moment before.
+    pub fn written(&mut self, faults: Faults, left: &Spans, mut each: impl FnMut(Range<u64>)) {
         // The first write to a protected page is a fault.
         if self.tracked && self.no_fault_since(0, faults) {
             return;
         }
         let all = 0..self.mapping.length();
-        if self.tracked && !self.scan(&all, PROTECT, PAGE_IS_WRITTEN, &mut each) {
+        let listed = |run| self.scan(&run, PROTECT, PAGE_IS_WRITTEN, &mut each);
+        if self.tracked && !left.between(&all).all(listed) {
             self.tracked = false;
         }
         if !self.tracked {
-            self.holding().for_each(each);
+            self.holding().for_each(|run| left.between(&run).for_each(&mut each));
         }
+    }
+
+    /// The pages count as written when the application next writes them, and not before.
+    pub fn protect(&mut self, pages: &Range<u64>) {
+        self.tracked &= self.scan(pages, PROTECT, PAGE_IS_WRITTEN, &mut |_| ());
     }
 
     /// The device has written these pages: from now on it is known when the application accesses them.

@@ -45,6 +45,37 @@ fn a_submission_sees_what_the_host_wrote_before() {
     assert!(wrote(&mut t, true).is_empty());
 }
 
+fn left(t: &Tracker, range: Range) -> bool {
+    let mut left = true;
+    t.kept_from_host(range, |_| left = false);
+    left
+}
+
+#[test]
+fn bytes_are_left_to_the_host_when_it_was_told_of_their_last_access() {
+    let to_host = Dependency::memory(
+        Stages::COPY,
+        Accesses::TRANSFER_WRITE,
+        Stages::HOST,
+        Accesses::HOST_READ | Accesses::HOST_WRITE,
+    );
+    for (operand, barrier, expected) in
+        [(read(), false, true), (write(), false, false), (write(), true, true)]
+    {
+        let mut t = Tracker::new();
+        assert!(left(&t, B));
+        submit(&mut t);
+        operate(&mut t, operand);
+        if barrier {
+            t.barrier(Q, &to_host, 0);
+        }
+        assert!(!left(&t, Range { start: 0, end: B.start + 1 }), "nothing was told");
+        assert!(left(&t, Range { start: 0, end: B.start }));
+        wait(&mut t);
+        assert_eq!(left(&t, B), expected, "{operand:?} {barrier}");
+    }
+}
+
 #[test]
 fn a_write_after_the_submission_waits_for_a_signal_of_the_host() {
     let (writes, reads) = (Accesses::HOST_WRITE, Accesses::TRANSFER_READ);
