@@ -9,7 +9,7 @@
 
 use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
-use crate::host::{Faults, Flushed, Invalidated, Mapping, PAGE, Spans, View};
+use crate::host::{Faults, Flushed, Invalidated, Mapping, PAGE, Spans, View, atoms};
 use crate::raw::{self, MemoryView};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -262,6 +262,21 @@ impl Allocation {
                 found.unwrap_or_else(|| std::iter::once(pages.start..pages.end.min(self.size)).collect());
             found.iter().for_each(|range| self.device_wrote(range));
         }
+    }
+
+    /// Whether [`Allocation::flush`] of what was seen of the host would move bytes.
+    pub fn flush_moves(&self, offset: u64, size: u64) -> bool {
+        let range = self.mapped_range(offset, size);
+        self.non_coherent_view(|view, _| view.holds_unflushed(&range)).unwrap_or(false)
+    }
+
+    /// Whether [`Allocation::invalidate`] could move bytes, or discard some of the host's.
+    pub fn invalidate_moves(&self, offset: u64, size: u64) -> bool {
+        let range = self.mapped_range(offset, size);
+        let moves = |view: &mut View, unseen: &mut Spans| {
+            view.holds_unflushed(&range) || unseen.first_within(&atoms(&range)).is_some()
+        };
+        self.non_coherent_view(moves).unwrap_or(false)
     }
 
     /// vkFlushMappedMemoryRanges: the host's writes in `offset .. offset + size` reach the device view.

@@ -13,7 +13,7 @@ use crate::queue::status::settle_all;
 use ash::vk::{self, Handle as _};
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::ATOM;
-use pellucid_memory::host::{Flushed, Invalidated};
+use pellucid_memory::host::Invalidated;
 use std::ops::Range as Bytes;
 use std::sync::Arc;
 
@@ -123,8 +123,15 @@ pub fn before_work(device: &Device) {
     }
 }
 
-/// vkFlushMappedMemoryRanges did this to a range of memory.
-pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64), flushed: &Flushed) {
+/// vkFlushMappedMemoryRanges of a range of memory. Work that was submitted before it does not see what it
+/// moves, however far the device has come.
+pub fn flush(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64)) {
+    memory.bytes().look_at(offset, size);
+    synchronize(device, "vkFlushMappedMemoryRanges");
+    if memory.bytes().flush_moves(offset, size) {
+        settle_all(device);
+    }
+    let flushed = memory.bytes().flush(offset, size);
     if let (Some(host), Some(hazards), false) = (&device.host, &device.hazards, memory.coherent) {
         let (start, end) = (offset / ATOM * ATOM, offset.saturating_add(size).next_multiple_of(ATOM));
         let range = addresses(memory.bytes(), &(start..end.min(memory.bytes().size())));
@@ -138,6 +145,9 @@ pub fn flushed(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64
 /// the device has come.
 pub fn invalidate(device: &Device, memory: &DeviceMemory, (offset, size): (u64, u64)) {
     synchronize(device, "vkInvalidateMappedMemoryRanges");
+    if memory.bytes().invalidate_moves(offset, size) {
+        settle_all(device);
+    }
     let in_flight = |bytes: &Bytes<u64>| {
         let base = memory.bytes().address();
         let list = device.hazards.as_ref().map(|h| h.in_flight(addresses(memory.bytes(), bytes)));
@@ -152,15 +162,6 @@ fn invalidated(device: &Device, memory: &DeviceMemory, invalidated: &Invalidated
         let [seen, discarded] = [&invalidated.seen, &invalidated.discarded]
             .map(|list| list.iter().map(|b| addresses(memory.bytes(), b)).collect::<Vec<Range>>());
         hazards.host_invalidated(&seen, &discarded, &host.since());
-        if let Some(first) = invalidated.discarded.first() {
-            let text = format!(
-                "vkInvalidateMappedMemoryRanges: the host wrote bytes {}..{} of VkDeviceMemory {:#x} and did not flush them: they are lost",
-                first.start,
-                first.end,
-                memory.handle()
-            );
-            device.instance.misuse(&text);
-        }
         or_lose(device, report::of_host(device));
     }
 }

@@ -314,10 +314,7 @@ entries! {
         for range in ffi::slice(ranges, count) {
             let memory = handle::get::<DeviceMemory>(range.memory)?;
             let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
-            memory.bytes.look_at(offset, size);
-            calls::synchronize(&device, "vkFlushMappedMemoryRanges");
-            let flushed = memory.bytes.flush(offset, size);
-            calls::flushed(&device, &memory, (offset, size), &flushed);
+            calls::flush(&device, &memory, (offset, size));
         }
         Ok(())
     }

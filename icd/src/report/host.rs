@@ -100,12 +100,12 @@ impl ApiFinding for HostReport<'_> {
             Some((object, start)) => (object, *start),
             None => (&self.memory, self.extent.0),
         };
-        let HostHazard { id, operand, late, .. } = self.hazard;
+        let HostHazard { id, operand, late, discarded, .. } = self.hazard;
         if *id == FindingId::HostInFlight {
             return if object.name.is_empty() { format!("{start:#x}") } else { object.name.clone() };
         }
         let shader = self.command.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
-        let accesses = (operand.read, operand.write, late);
+        let accesses = (operand.read, operand.write, late, discarded);
         format!("{}|{}|{}|{shader}|{accesses:?}", object.name, self.host(), self.command.command)
     }
 
@@ -137,11 +137,14 @@ impl ApiFinding for HostReport<'_> {
             None => format!("bytes {} of {memory}", self.bytes(self.extent.0)),
         });
         out.push(match self.hazard.id {
+            FindingId::HostNotFlushed if self.hazard.discarded => {
+                "missing: the memory is not coherent, and an invalidate came between the write and any flush: the bytes are undefined".to_owned()
+            }
             FindingId::HostNotFlushed if self.hazard.late => {
                 "missing: the memory is not coherent, and the flush comes later than the submission".to_owned()
             }
             FindingId::HostNotFlushed => {
-                "missing: the memory is not coherent, and nothing made the write available to the device".to_owned()
+                "missing: the memory is not coherent, and nothing made the write available to the device before it read".to_owned()
             }
             FindingId::HostNotInvalidated if self.hazard.writes => format!(
                 "missing: an invalidate before the host wrote other bytes of the same atoms (nonCoherentAtomSize is {ATOM} bytes): the flush writes whole atoms back"
@@ -163,6 +166,10 @@ impl ApiFinding for HostReport<'_> {
     fn help(&self) -> String {
         let memory = named(&self.memory);
         match self.hazard.id {
+            FindingId::HostNotFlushed if self.hazard.discarded => format!(
+                "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before the invalidate",
+                self.range()
+            ),
             FindingId::HostNotFlushed => format!(
                 "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before {}",
                 self.range(),

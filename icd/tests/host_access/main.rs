@@ -10,7 +10,9 @@ mod images;
 mod large;
 mod pairs;
 mod program;
+mod ranges;
 mod right;
+mod waits;
 
 use program::Program;
 use std::os::unix::process::CommandExt as _;
@@ -34,7 +36,8 @@ type Pair = (&'static str, fn(&Program, bool), &'static str);
 const PAIRS: &[Pair] = &[
     ("flush", pairs::flush, "host-not-flushed"),
     ("flush_of_half", pairs::flush_of_half, "host-not-flushed"),
-    ("flush_after_submit", pairs::flush_after_submit, "host-not-flushed"),
+    ("flush_after_submit", pairs::flush_after_submit::<0>, "host-not-flushed"),
+    ("flush_long_after_submit", pairs::flush_after_submit::<30>, "host-not-flushed"),
     ("unmapping_is_no_flush", pairs::unmapping_is_no_flush, "host-not-flushed"),
     ("flush_for_a_shader", pairs::flush_for_a_shader, "host-not-flushed"),
     ("persistent_mapping", pairs::persistent_mapping, "host-not-flushed"),
@@ -95,6 +98,23 @@ const PAIRS: &[Pair] = &[
     ("large_by_a_descriptor", large::by_a_descriptor, "host-in-flight"),
     ("large_by_address", large::by_address, "host-in-flight"),
     ("large_without_a_barrier", large::without_a_barrier, "host-no-barrier"),
+    ("another_queue_is_idle", waits::another_queue_is_idle, "host-in-flight"),
+    ("another_device_is_idle", waits::another_device_is_idle, "host-in-flight"),
+    ("fence_of_the_submission_before", waits::fence_of_the_submission_before, "host-in-flight"),
+    ("fence_of_what_does_not_wait", waits::fence_of_what_does_not_wait, "host-in-flight"),
+    ("value_of_a_frame_too_early", waits::value_of_a_frame_too_early, "host-in-flight"),
+    ("value_before_the_last_write", waits::value_before_the_last_write, "host-in-flight"),
+    ("event_of_the_first_half", waits::event_of_the_first_half, "host-in-flight"),
+    ("status_that_says_not_ready", waits::status_that_says_not_ready, "host-in-flight"),
+    ("barrier_in_another_queue", waits::barrier_in_another_queue, "host-no-barrier"),
+    ("flush_of_another_slice", ranges::flush_of_another_slice, "host-not-flushed"),
+    ("invalidate_of_another_slice", ranges::invalidate_of_another_slice, "host-not-invalidated"),
+    ("flush_of_another_memory", ranges::flush_of_another_memory, "host-not-flushed"),
+    ("invalidate_before_the_flush", ranges::invalidate_before_the_flush, "host-not-flushed"),
+    ("flush_beside_a_pending_write", ranges::flush_beside_a_pending_write, "host-not-invalidated"),
+    ("query_results_before_the_wait", ranges::query_results_before_the_wait, "host-in-flight"),
+    ("query_results_not_invalidated", ranges::query_results_not_invalidated, "host-not-invalidated"),
+    ("query_results_without_a_barrier", ranges::query_results_without_a_barrier, "host-no-barrier"),
     ("never_transitioned", images::never_transitioned, "image-layout"),
     ("read_in_the_layout_of_writes", images::read_in_the_layout_of_writes, "image-layout"),
     ("another_old_layout", images::another_old_layout, "image-layout"),
@@ -401,6 +421,36 @@ fn an_invalidate_that_is_too_early_is_found_by_what_the_host_was_told() {
         assert!(texts[0].contains("host-not-invalidated]") && texts[0].contains("0..8192"), "{}", texts[0]);
         texts.iter().for_each(|text| assert_eq!(*text, texts[0]));
     }
+}
+
+#[test]
+fn a_flush_behind_the_submission_is_found_in_the_same_words_however_late_it_is() {
+    if !tracked() {
+        return;
+    }
+    let texts = ["after", "long_after"].map(|time| {
+        let name = format!("wrong flush_{time}_submit");
+        let text = succeeds(&name, &process(&name, "check").output().unwrap());
+        text.split("error[").nth(1).unwrap_or_default().replace("<30>", "<0>")
+    });
+    assert!(
+        texts[0].contains("nothing made the write available to the device before it read"),
+        "{}",
+        texts[0]
+    );
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn an_invalidate_of_what_was_not_flushed_is_no_mistake_before_somebody_reads_it() {
+    if !tracked() {
+        return;
+    }
+    let name = "wrong invalidate_before_the_flush";
+    let text = succeeds(name, &process(name, "check").output().unwrap());
+    assert!(text.contains("and an invalidate came between the write and any flush"), "{text}");
+    assert!(text.contains("size 256, after the write and before the invalidate\n"), "{text}");
+    assert!(!text.contains("vkInvalidateMappedMemoryRanges: "), "{text}");
 }
 
 #[test]

@@ -1,18 +1,12 @@
 //! Programs with a mistake of the host, each beside its right twin: `wrong` says which of the two runs.
 
 use crate::common::Spin;
-use crate::program::{Buffer, CACHED, COHERENT, Program};
+use crate::program::{ALL, Buffer, CACHED, COHERENT, DEVICE, PAGES, Program};
 use ash::vk;
 use std::time::Duration;
 
 type Stage = vk::PipelineStageFlags;
 type Access = vk::AccessFlags;
-
-const ALL: u64 = vk::WHOLE_SIZE;
-/// Memory that only the device reaches.
-const DEVICE: u32 = 0;
-/// Two pages: reads are seen by the page.
-const PAGES: u64 = 8192;
 
 /// Commands that copy `b` to memory of the device.
 fn upload(p: &Program, b: &Buffer) -> vk::CommandBuffer {
@@ -59,7 +53,7 @@ pub fn flush_of_half(p: &Program, wrong: bool) {
     p.run(upload(p, &b));
 }
 
-pub fn flush_after_submit(p: &Program, wrong: bool) {
+pub fn flush_after_submit<const MILLISECONDS: u64>(p: &Program, wrong: bool) {
     let b = p.buffer("staging", 256, CACHED);
     let commands = upload(p, &b);
     b.put_all(5);
@@ -68,6 +62,7 @@ pub fn flush_after_submit(p: &Program, wrong: bool) {
     }
     let fence = p.submit(commands);
     if wrong {
+        std::thread::sleep(Duration::from_millis(MILLISECONDS));
         p.flush(&b, 0, ALL);
     }
     p.wait(fence);

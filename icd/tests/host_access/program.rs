@@ -4,7 +4,13 @@ use crate::common::Vulkan;
 use ash::vk;
 use std::cell::Cell;
 
-/// The driver's memory types, by what a program looks for.
+pub const ALL: u64 = vk::WHOLE_SIZE;
+/// Two pages: reads are seen by the page.
+pub const PAGES: u64 = 8192;
+
+/// Memory that only the device reaches.
+pub const DEVICE: u32 = 0;
+/// The driver's other memory types, by what a program looks for.
 pub const COHERENT: u32 = 1;
 pub const CACHED: u32 = 3;
 

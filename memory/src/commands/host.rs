@@ -34,6 +34,8 @@ pub struct HostHazard {
     pub tag: u64,
     /// The host wrote or flushed the bytes later than the submission.
     pub late: bool,
+    /// An invalidate came between the host's write and any flush: the bytes are undefined.
+    pub discarded: bool,
     /// The caller's name for a barrier that lacks nothing but these bytes in its range.
     pub extend: Option<u64>,
     /// The bytes concerned.
@@ -46,6 +48,8 @@ pub(super) struct HostWrite {
     number: u64,
     /// When it became available to the host domain.
     available: Option<u64>,
+    /// It was invalidated before it was flushed: no flush makes it available any more.
+    discarded: bool,
     tag: u64,
 }
 
@@ -114,7 +118,7 @@ impl Tracker {
     pub fn host_wrote(&mut self, ranges: &[Range], coherent: bool, tag: u64) -> Vec<HostHazard> {
         self.host_side.now += 1;
         let number = self.host_side.now;
-        let write = HostWrite { number, available: coherent.then_some(number), tag };
+        let write = HostWrite { number, available: coherent.then_some(number), discarded: false, tag };
         let mut found = Vec::new();
         for &range in ranges {
             for (part, record) in self.records(range) {
@@ -161,7 +165,7 @@ impl Tracker {
         let now = self.host_side.now;
         for &range in ranges {
             for (part, write) in self.host_side.take(range) {
-                let available = write.available.or(Some(now));
+                let available = write.available.or((!write.discarded).then_some(now));
                 self.host_side.writes.insert(part.start, (part.end, HostWrite { available, ..write }));
             }
         }
@@ -234,10 +238,14 @@ impl Tracker {
         found
     }
 
-    /// The host's writes to these bytes are gone.
+    /// The host invalidated these bytes, which it had written and not flushed: they are undefined until
+    /// somebody writes them again. That is no mistake before somebody reads them.
     pub fn host_discarded(&mut self, ranges: &[Range]) {
         for &range in ranges {
-            self.host_side.take(range);
+            for (part, write) in self.host_side.take(range) {
+                let discarded = write.available.is_none();
+                self.host_side.writes.insert(part.start, (part.end, HostWrite { discarded, ..write }));
+            }
         }
     }
 
@@ -282,7 +290,9 @@ impl Tracker {
             if let Some(first) = bytes.first() {
                 let missing = id == FindingId::HostNoBarrier;
                 let extend = missing.then(|| self.barrier_from_host(record, *first)).flatten();
-                add(&mut found, HostHazard { late, extend, ..hazard(id, record, true, write.tag, bytes) });
+                let discarded = write.discarded && id == FindingId::HostNotFlushed;
+                let hazard = hazard(id, record, true, write.tag, bytes);
+                add(&mut found, HostHazard { late, discarded, extend, ..hazard });
             }
         }
         if !operand.write.is_empty() {
@@ -350,7 +360,7 @@ impl Tracker {
 fn hazard(id: FindingId, record: &Record, writes: bool, tag: u64, bytes: Vec<Range>) -> HostHazard {
     let at = (record.queue, record.stage);
     let (operation, operand) = (record.operation, record.operand);
-    HostHazard { id, operation, operand, at, writes, tag, late: false, extend: None, bytes }
+    HostHazard { id, operation, operand, at, writes, tag, late: false, discarded: false, extend: None, bytes }
 }
 
 /// Adds a hazard, or its bytes to one that differs in nothing else.
@@ -358,8 +368,8 @@ impl HostHazard {
     /// Whether it is of the same two, on whatever bytes. Of an access while work is pending it does not count
     /// who was looked at first.
     pub fn is_like(&self, other: &HostHazard) -> bool {
-        (self.id, self.operation, self.writes, self.tag)
-            == (other.id, other.operation, other.writes, other.tag)
+        (self.id, self.operation, self.writes, self.tag, self.discarded)
+            == (other.id, other.operation, other.writes, other.tag, other.discarded)
             && (self.late == other.late || self.id == FindingId::HostInFlight)
     }
 

@@ -41,6 +41,6 @@ mod watch;
 
 pub(crate) use mapping::{Mapping, PAGE};
 pub(crate) use spans::Spans;
-pub(crate) use view::View;
 pub use view::{Flushed, Invalidated};
+pub(crate) use view::{View, atoms};
 pub use watch::{Faults, refusal};

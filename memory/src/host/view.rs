@@ -140,7 +140,7 @@ fn neither(seed: u64, old: u64, new: u64) -> u64 {
 }
 
 /// The atoms that hold the bytes.
-fn atoms(range: &Range<u64>) -> Range<u64> {
+pub(crate) fn atoms(range: &Range<u64>) -> Range<u64> {
     range.start / ATOM * ATOM..range.end.next_multiple_of(ATOM)
 }
 
@@ -408,6 +408,11 @@ impl View {
             known.iter().for_each(|range| found.remove(&range));
         }
         found.iter().collect()
+    }
+
+    /// Whether the host wrote bytes in the atoms of `range` that it has not flushed.
+    pub fn holds_unflushed(&self, range: &Range<u64>) -> bool {
+        self.unflushed.first_within(&atoms(range)).is_some()
     }
 
     /// Moves what the host wrote in the atoms of `range` to the device view.

@@ -158,6 +158,28 @@ fn a_flush_counts_before_the_submission_only() {
 }
 
 #[test]
+fn what_an_invalidate_made_undefined_no_flush_brings_back() {
+    for (flushed, again) in [(false, false), (true, false), (true, true)] {
+        let mut t = Tracker::new();
+        wrote(&mut t, false);
+        if flushed {
+            t.host_flushed(&[B]);
+        }
+        t.host_discarded(&[B]);
+        t.host_flushed(&[B]);
+        if again {
+            wrote(&mut t, false);
+            t.host_flushed(&[B]);
+        }
+        submit(&mut t);
+        let id = t.begin(Q, Stages::COPY, 0, None);
+        let found = t.access_after_host(id, B, read());
+        let expected = if flushed { vec![] } else { vec![(FindingId::HostNotFlushed, true)] };
+        assert_eq!(found.iter().map(|h| (h.id, h.discarded)).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn what_the_device_overwrites_need_not_be_flushed() {
     let mut t = Tracker::new();
     wrote(&mut t, false);
