@@ -38,8 +38,9 @@ enum Command {
     Debug(debug::DebugArgs),
     /// Run a program as a report's findings were found, and say whether they came again
     Replay(ReplayArgs),
-    /// Run a shader under every schedule
-    Explore(Rest),
+    /// Run one small shader in every execution: each order, each value that a load may return
+    #[command(after_help = EXPLORE_HELP)]
+    Explore(ExploreCommand),
     /// Decide memory-model litmus tests
     Litmus(LitmusArgs),
     /// Show a report file as text, SARIF or HTML
@@ -82,15 +83,25 @@ struct RunArgs {
 struct ExecCommand {
     #[command(flatten)]
     options: DriverOptions,
+    /// Run once for each seed of A..B, in parallel, and print every distinct finding once
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
+    seeds: Option<Range<u64>>,
     #[command(flatten)]
     exec: ExecArgs,
 }
 
+/// `exec` in explore mode.
 #[derive(clap::Args)]
-struct Rest {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _rest: Vec<OsString>,
+struct ExploreCommand {
+    #[command(flatten)]
+    options: DriverOptions,
+    #[command(flatten)]
+    exec: ExecArgs,
 }
+
+const EXPLORE_HELP: &str = "The outcomes are those of the buffers of --dump, by default of all storage \
+    buffers; --executions and --steps bound the search. For each dispatch of a program: pellucid run --mode \
+    explore -- PROGRAM";
 
 #[derive(clap::Args)]
 struct SystemArgs {
@@ -123,6 +134,9 @@ fn seed_range(text: &str) -> Result<Range<u64>, String> {
         .filter(|r: &Range<u64>| !r.is_empty())
         .ok_or_else(|| format!("\"{text}\" is not A..B with A below B"))
 }
+
+/// The variable of the driver's mode.
+const MODE: &str = "PELLUCID_MODE";
 
 /// The exit status of a usage error, as clap's.
 const USAGE: u8 = 2;
@@ -163,28 +177,24 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             hunt::hunt(arguments)
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
-        Command::Exec(mut arguments) => {
-            if usage(arguments.options.resolve())?.validation {
-                let why = "--validation is for programs that use the Vulkan loader: pellucid run";
-                return usage(Err(anyhow::anyhow!(why)));
+        Command::Exec(arguments) => {
+            let job = exec_job(arguments.options, &arguments.exec)?;
+            match arguments.seeds {
+                Some(seeds) => hunt::seeds(&job, seeds),
+                None => finish(&job),
             }
-            let dumped = usage(exec::check(&arguments.exec))?;
-            let options = &mut arguments.options;
-            if !dumped.is_empty()
-                && options.explores()
-                && !options.variables.contains_key("PELLUCID_OUTCOMES")
-            {
-                options.set("outcomes", dumped);
+        }
+        Command::Explore(mut arguments) => {
+            let mode = arguments.options.variables.insert(MODE.to_owned(), "explore".to_owned());
+            if let Some(mode) = mode.filter(|mode| mode != "explore") {
+                return usage(Err(anyhow::anyhow!("explore has its own mode, not {mode}: pellucid exec")));
             }
-            finish(&exec_job(arguments.options)?)
+            finish(&exec_job(arguments.options, &arguments.exec)?)
         }
         Command::Debug(arguments) => debug::run(&arguments).map(|()| 0),
         Command::ExecHere(arguments) => exec::run(&arguments).map(|()| 0),
         Command::LitmusHere(arguments) => batch::run(&arguments).map(|()| 0),
         Command::Replay(arguments) => usage(Replay::new(&arguments))?.run(),
-        Command::Explore(_) => usage(Err(anyhow::anyhow!(
-            "explore is a mode: pellucid exec --mode explore FILE.spv ..., or pellucid run --mode explore -- PROGRAM"
-        ))),
         Command::Report(arguments) => report::run(&arguments).map(|()| 0),
         Command::Install(arguments) => install::install(arguments.system).map(|()| 0),
         Command::Uninstall(arguments) => install::uninstall(arguments.system).map(|()| 0),
@@ -212,11 +222,21 @@ fn finish(job: &Job) -> anyhow::Result<u8> {
 
 /// This executable as the program, with the arguments of `exec` and without the driver's options, which go by
 /// the environment.
-fn exec_job(options: DriverOptions) -> anyhow::Result<Job> {
-    let arguments = without_options(std::env::args_os().skip_while(|a| a != "exec").skip(1), &options);
+fn exec_job(mut options: DriverOptions, exec: &ExecArgs) -> anyhow::Result<Job> {
+    if usage(options.resolve())?.validation {
+        let why = "--validation is for programs that use the Vulkan loader: pellucid run";
+        return usage(Err(anyhow::anyhow!(why)));
+    }
+    let dumped = usage(exec::check(exec))?;
+    if !dumped.is_empty() && options.explores() && !options.variables.contains_key("PELLUCID_OUTCOMES") {
+        options.set("outcomes", dumped);
+    }
+    // Behind the names of this executable and of the command.
+    let arguments = without_options(std::env::args_os().skip(2), &options);
     exec::job(options, arguments)
 }
 
+/// What is left for the shader's process: no options of the driver, and no `--seeds`, which are many of them.
 fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOptions) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut arguments = arguments;
@@ -224,6 +244,12 @@ fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOp
         let text = argument.to_string_lossy().into_owned();
         let name = text.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or(flag));
         let spec = name.and_then(vulkan_pellucid::config::find);
+        if name == Some("seeds") {
+            if !text.contains('=') {
+                drop(arguments.next());
+            }
+            continue;
+        }
         match spec.filter(|spec| options.variables.contains_key(&spec.variable())) {
             Some(spec) if spec.kind == vulkan_pellucid::config::Kind::Value && !text.contains('=') => {
                 drop(arguments.next())
@@ -306,7 +332,8 @@ mod tests {
 
     #[test]
     fn options_of_the_driver_are_not_passed_on_to_the_program_itself() {
-        let words = ["a.spv", "--seed", "3", "--groups", "1", "--no-chains", "--values=stale"];
+        let words =
+            ["a.spv", "--seed", "3", "--seeds", "0..4", "--groups", "1", "--no-chains", "--values=stale"];
         let mut options = DriverOptions::default();
         for (name, value) in [("seed", "3"), ("no-chains", "1"), ("values", "stale")] {
             options.set(name, value);

@@ -120,7 +120,7 @@ pub fn table() -> String {
         text.push_str(&format!("{flag}\n    {}={}\n", spec.variable(), spec.value));
         text.push_str(&format!("    {}. Default: {}.\n\n", spec.help, spec.default));
     }
-    text.push_str("--seeds A..B (pellucid run only)\n    runs the program once for each seed, in parallel, names the failing seeds, and prints each distinct finding once.\n");
+    text.push_str("--seeds A..B (pellucid run and pellucid exec only)\n    runs the program once for each seed, in parallel, names the failing seeds, and prints each distinct finding once.\n");
     text
 }
 

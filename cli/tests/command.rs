@@ -113,6 +113,23 @@ fn failing_seeds_are_named_in_order() {
 }
 
 #[test]
+fn seeds_of_a_shader_need_no_program() {
+    let seeds = |shader| {
+        let mut arguments = vec!["exec", shader, "--seeds", "0..3"];
+        arguments.extend(BUFFERS);
+        pellucid(&arguments)
+    };
+    let output = seeds(REDUCE);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{text}");
+    assert_eq!(text.matches("error[race-").count(), 1, "{text}");
+    assert!(text.contains(": in 3 of 3 seeds, first in seed 0\n"), "{text}");
+    assert!(text.contains("replay: pellucid exec --seed 0 "), "{text}");
+    assert!(text.ends_with("pellucid: seeds 0..3: 3 of 3 failing: 0, 1, 2\n"), "{text}");
+    assert_eq!(errors(&seeds(FIXED)), "pellucid: seeds 0..3: all 3 clean\n");
+}
+
+#[test]
 fn the_programs_own_status_passes_through() {
     assert_eq!(pellucid(&["run", "--", "sh", "-c", "exit 3"]).status.code(), Some(3));
     assert_eq!(pellucid(&["run", "--", "true"]).status.code(), Some(0));

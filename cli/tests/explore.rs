@@ -117,6 +117,22 @@ fn a_bound_is_named() {
 }
 
 #[test]
+fn the_command_is_the_mode() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let by_mode = arguments("independent-reads.litmus", folder.path());
+    assert_eq!(by_mode[..3], ["exec", "--mode", "explore"]);
+    let mut by_command = vec!["explore".to_owned()];
+    by_command.extend_from_slice(&by_mode[3..]);
+    let (one, other) = (pellucid(&by_mode), pellucid(&by_command));
+    assert!(errors(&one).contains("= outcomes: 16\n"), "{}", errors(&one));
+    assert_eq!((errors(&one), one.status.code()), (errors(&other), other.status.code()));
+    by_command.extend(["--mode".to_owned(), "run".to_owned()]);
+    let refused = pellucid(&by_command);
+    assert_eq!(refused.status.code(), Some(2), "{}", errors(&refused));
+    assert!(errors(&refused).contains("explore has its own mode, not run"), "{}", errors(&refused));
+}
+
+#[test]
 fn a_livelock_is_an_execution_that_fails() {
     let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compute/endless.spv");
     let arguments =
