@@ -50,6 +50,8 @@ pub(super) fn is_wide(op: Opcode) -> bool {
             | INotEqual64
             | ULess64
             | ULessEqual64
+            | SLess64
+            | SLessEqual64
     )
 }
 
@@ -307,24 +309,46 @@ rows! {
             self.set(inst.dst + 1, u);
         };
         IMul64 => {
-            let (x, y) = (self.read(inst.a), self.read(inst.b));
-            let (t, high) = (self.temporary(), self.high_product(x, y));
-            let (x_high, y_high) = (self.read(inst.a + 1), self.read(inst.b + 1));
-            self.binary(MUL, t, x, Source::Host(y_high));
-            self.binary(ADD, high, high, Source::Host(t));
-            self.binary(MUL, t, y, Source::Host(x_high));
-            self.binary(ADD, high, high, Source::Host(t));
-            self.binary(MUL, t, x, Source::Host(y));
-            self.set(inst.dst, t);
+            // As pairs of words, two registers of eight: the order within them is undone with the halves.
+            let (x, y) = (self.pairs(inst.a), self.pairs(inst.b));
+            for k in 0..2 {
+                let (product, y) = (self.host(x[k]), self.host(y[k]));
+                let code = X86::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64;
+                self.asm.put(Instruction::with3(code, product, product, y));
+            }
+            let [low, high] = y;
+            for (to, words) in [(low, 0x88u32), (high, 0xdd)] {
+                let [to, x, y] = [to, x[0], x[1]].map(|k| self.host(k));
+                self.asm.put(Instruction::with4(X86::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8, to, x, y, words));
+            }
+            self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
         };
         ShiftLeft64 => {
-            let (low, high) = self.shifted_pair(inst.a, inst.a + 1, inst.b, SHL, SHR);
+            let (low, high) = self.shifted_pair(inst.a, inst.a + 1, inst.b, (SHL, SHL_BY), (SHR, SHR_BY));
             self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
         };
         ShiftRightLogical64 => {
-            let (high, low) = self.shifted_pair(inst.a + 1, inst.a, inst.b, SHR, SHL);
+            let (high, low) = self.shifted_pair(inst.a + 1, inst.a, inst.b, (SHR, SHR_BY), (SHL, SHL_BY));
+            self.set(inst.dst, low);
+            self.set(inst.dst + 1, high);
+        };
+        ShiftRightArithmetic64 => {
+            let (low, high) = self.shifted_signed_pair(inst);
+            self.set(inst.dst, low);
+            self.set(inst.dst + 1, high);
+        };
+        SNegate64 => {
+            let (zero, low, high) = (self.zero(), self.temporary(), self.temporary());
+            let (x, x_high) = (self.read(inst.a), self.read(inst.a + 1));
+            self.binary(SUB, low, zero, Source::Host(x));
+            // All bits of the high words are inverted, and 1 is added where the low words are 0.
+            let none = self.compare(true, I_EQUAL, x, Source::Host(zero));
+            self.binary(SUB, zero, zero, Source::Host(x_high));
+            let ones = self.constant_register(Constant::Ones);
+            self.binary(XOR, high, x_high, Source::Host(ones));
+            self.choose(high, none, Source::Host(zero), high);
             self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
         };
@@ -398,10 +422,17 @@ rows! {
         FUnordEqual => self.float_test(inst, EQUAL_OR_UNORDERED);
         FUnordLess => self.float_test(inst, NOT_GREATER_EQUAL);
         FUnordLessEqual => self.float_test(inst, NOT_GREATER);
-        IEqual64 => self.compare_pairs(inst, I_EQUAL, false);
-        INotEqual64 => self.compare_pairs(inst, I_EQUAL, true);
+        IEqual64 => self.equal_pairs(inst);
+        INotEqual64 => {
+            let equal = self.equal_pairs(inst);
+            let k = Register::K0 + u32::from(equal);
+            self.asm.registers(X86::VEX_Knotw_kr_kr, k, k);
+            equal
+        };
         ULess64 => self.compare_pairs(inst, I_LESS, false);
         ULessEqual64 => self.compare_pairs(inst, I_LESS_EQUAL, false);
+        SLess64 => self.compare_pairs(inst, I_LESS, true);
+        SLessEqual64 => self.compare_pairs(inst, I_LESS_EQUAL, true);
         IsNan => {
             let x = self.read(inst.a);
             self.compare_floats(UNORDERED, x, Source::Host(x))
@@ -648,9 +679,27 @@ impl Part<'_> {
         t
     }
 
+    /// 16 lanes: values of 64 bits as such, those of lanes 0, 1, 4, 5 and so on, and the others.
+    fn pairs(&mut self, register: u16) -> [u8; 2] {
+        let (low, high) = (self.read(register), self.read(register + 1));
+        let [low, high] = [low, high].map(|k| self.host(k));
+        [X86::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, X86::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32].map(
+            |code| {
+                let t = self.temporary();
+                let to = self.host(t);
+                self.asm.put(Instruction::with3(code, to, low, high));
+                t
+            },
+        )
+    }
+
     /// A shift of 64 bits from the words `near` towards the words `far`: near words, far words. The host
     /// shifts by 32 and more to 0.
-    fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Operation, back: Operation) -> (u8, u8) {
+    fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Shift, back: Shift) -> (u8, u8) {
+        if let Some(count) = self.known(by) {
+            return self.shifted_pair_by(near, far, count & 63, on.1, back.1);
+        }
+        let (on, back) = (on.0, back.0);
         let (n, t, u, v) = (self.read(by), self.temporary(), self.temporary(), self.temporary());
         let count = self.constant_register(Constant::PairShiftBits);
         self.binary(AND, count, n, Source::Host(count));
@@ -667,23 +716,91 @@ impl Part<'_> {
         (v, t)
     }
 
-    /// 16 lanes: a comparison of unsigned numbers of 64 bits, or what it is not.
-    fn compare_pairs(&mut self, inst: &Inst, predicate: u32, inverted: bool) -> u8 {
+    /// A shift of signed numbers of 64 bits to the right: low words, high words.
+    fn shifted_signed_pair(&mut self, inst: &Inst) -> (u8, u8) {
+        if let Some(count) = self.known(inst.b).map(|count| count & 63) {
+            let (high, t, u) = (self.read(inst.a + 1), self.temporary(), self.temporary());
+            self.by(SAR_BY, u, high, count.min(31));
+            if count >= 32 {
+                self.by(SAR_BY, t, high, count - 32);
+                return (t, u);
+            }
+            let low = self.read(inst.a);
+            self.by(SHR_BY, t, low, count);
+            let v = self.temporary();
+            self.by(SHL_BY, v, high, 32 - count);
+            self.binary(OR, t, t, Source::Host(v));
+            return (t, u);
+        }
+        let (n, t, u) = (self.read(inst.b), self.temporary(), self.temporary());
+        let count = self.constant_register(Constant::PairShiftBits);
+        self.binary(AND, count, n, Source::Host(count));
+        let (low, high) = (self.read(inst.a), self.read(inst.a + 1));
+        let word = self.constant_register(Constant::WordBits);
+        self.binary(SHR, t, low, Source::Host(count));
+        self.binary(SUB, u, word, Source::Host(count));
+        self.binary(SHL, u, high, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        // From 32 on the low words are bits of the high ones alone.
+        let near = self.compare(false, I_LESS, count, Source::Host(word));
+        self.binary(SUB, u, count, Source::Host(word));
+        self.binary(SAR, u, high, Source::Host(u));
+        self.choose(t, near, Source::Host(t), u);
+        self.binary(SAR, u, high, Source::Host(count));
+        (t, u)
+    }
+
+    /// [`Part::shifted_pair`] by one number for all lanes, below 64.
+    fn shifted_pair_by(
+        &mut self,
+        near: u16,
+        far: u16,
+        count: u32,
+        on: Operation,
+        back: Operation,
+    ) -> (u8, u8) {
+        let (near, t, u) = (self.read(near), self.temporary(), self.temporary());
+        if count >= 32 {
+            self.by(on, t, near, count - 32);
+            self.binary(XOR, u, u, Source::Host(u));
+            return (u, t);
+        }
+        let far = self.read(far);
+        self.by(on, t, far, count);
+        // By 32, to 0, if the count is 0.
+        self.by(back, u, near, 32 - count);
+        self.binary(OR, t, t, Source::Host(u));
+        self.by(on, u, near, count);
+        (u, t)
+    }
+
+    /// 16 lanes: whether values of 64 bits are equal.
+    fn equal_pairs(&mut self, inst: &Inst) -> u8 {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let low = self.compare(true, I_EQUAL, x, Source::Host(y));
+        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
+        self.both(low, equal);
+        low
+    }
+
+    /// 16 lanes: a comparison of numbers of 64 bits: high words are less, or equal and so are low words.
+    fn compare_pairs(&mut self, inst: &Inst, predicate: u32, signed: bool) -> u8 {
         let (x, y) = (self.read(inst.a), self.read(inst.b));
         let low = self.compare(false, predicate, x, Source::Host(y));
         let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
         let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
-        let [low_k, equal_k] = [low, equal].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, low_k, low_k, equal_k));
-        if predicate != I_EQUAL {
-            let less = self.compare(false, I_LESS, x, Source::Host(y));
-            let less = Register::K0 + u32::from(less);
-            self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, low_k, low_k, less));
-        }
-        if inverted {
-            self.asm.registers(X86::VEX_Knotw_kr_kr, low_k, low_k);
-        }
+        self.both(low, equal);
+        let less = self.compare(signed, I_LESS, x, Source::Host(y));
+        let [to, less] = [low, less].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, to, to, less));
         low
+    }
+
+    /// 16 lanes: the condition `to` holds where `other` does as well.
+    fn both(&mut self, to: u8, other: u8) {
+        let [to, other] = [to, other].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, to, to, other));
     }
 
     /// A shift of the first operand by the second, to the register that `to` gives.
