@@ -8,10 +8,12 @@
 //! [`single`] or [`double`] is the canonical quiet NaN, because its sign and payload would otherwise depend
 //! on the processor and on how the compiler ordered operands.
 //!
-//! Transcendental functions of [`single`] are computed in double precision and rounded once, so most results
-//! are correctly rounded: range reduction and a minimax polynomial, with a relative error of 2^-34 or better
-//! before the final rounding. 16-bit functions are computed in single precision and rounded once more:
-//! `half::from_f32(single::sin(half::to_f32(h)))`.
+//! Functions of [`single`] that shaders call most (`exp`, `exp2`, `log`, `log2`, `sin`, `cos`) are faithfully
+//! rounded: their result is one of the two floats beside the exact value. They are computed in single
+//! precision, twice as many lanes at a time as in double precision; machine code has the same steps. The
+//! other transcendental functions are computed in double precision, with a relative error of 2^-34 or better,
+//! and rounded once, so that most results are correctly rounded. 16-bit functions are computed in single
+//! precision and rounded once more: `half::from_f32(single::sin(half::to_f32(h)))`.
 
 pub mod convert;
 pub mod double;
@@ -31,14 +33,33 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     sum
 }
 
+/// Estrin's scheme, which has fewer steps that wait for one another: the polynomial with these coefficients,
+/// constant term first, of neighbouring terms with x, of their neighbouring sums with x^2, and so on.
+#[inline(always)]
+fn estrin<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
+    let (mut terms, mut left, mut power) = (coefficients, N, x);
+    while left > 1 {
+        for k in 0..left / 2 {
+            terms[k] = terms[2 * k] + terms[2 * k + 1] * power;
+        }
+        if left % 2 == 1 {
+            terms[left / 2] = terms[left - 1];
+        }
+        left = left.div_ceil(2);
+        power *= power;
+    }
+    terms[0]
+}
+
+/// 1.5 * 2^52: adding it leaves no bits for a fraction, and the sum's low mantissa bits are the integer in
+/// two's complement.
+pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
+
 /// `x` rounded to the nearest integer (ties to even) for |x| < 2^51, and that integer modulo 2^12 in the low
 /// bits of a word whose bit 12 to bit 50 are those of the integer too: shifted left by 52 it is the exponent
 /// field of 2^n without its bias.
 #[inline(always)]
 fn round_to_word(x: f64) -> (f64, u64) {
-    // Adding 1.5 * 2^52 leaves no bits for a fraction: the sum's low mantissa bits are the integer in two's
-    // complement.
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
     let shifted = x + SHIFT;
     (shifted - SHIFT, shifted.to_bits())
 }

@@ -126,6 +126,9 @@ pub(super) enum Constant {
 pub(super) const STRIDE: usize = 64;
 
 impl Constant {
+    /// Where the last of them ends.
+    pub const END: i64 = (Constant::OddOnes as i64 + 1) * STRIDE as i64;
+
     /// Where it stands.
     pub fn place(self) -> i64 {
         self as i64 * STRIDE as i64

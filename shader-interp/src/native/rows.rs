@@ -3,6 +3,10 @@
 //! Each computes the bits that its expression in [`crate::code::isa`] computes: operands of additions and
 //! products stand in the expression's order, as the host passes on the first NaN.
 
+mod division;
+mod functions;
+mod pairs;
+
 use super::operation::*;
 use super::registers::{Part, RUNNING, RUNNING_MASK, Source};
 use crate::code::{Inst, Opcode};
@@ -30,6 +34,13 @@ const DOWN: u32 = 9;
 const UP: u32 = 10;
 const TO_ZERO: u32 = 11;
 
+pub(super) use functions::table as function_table;
+
+/// Whether an encoding needs many host registers for itself.
+pub(super) fn needs_many(op: Opcode) -> bool {
+    matches!(op, Opcode::SMod | Opcode::Sin | Opcode::Cos)
+}
+
 /// Whether an encoding is for 16 lanes only.
 pub(super) fn is_wide(op: Opcode) -> bool {
     use Opcode::*;
@@ -52,6 +63,12 @@ pub(super) fn is_wide(op: Opcode) -> bool {
             | ULessEqual64
             | SLess64
             | SLessEqual64
+            | Exp
+            | Exp2
+            | Log
+            | Log2
+            | Sin
+            | Cos
     )
 }
 
@@ -162,6 +179,12 @@ rows! {
             self.binary(F_DIV, t, one, Source::Host(t));
             self.canonical(inst.dst, t);
         };
+        Exp => self.exp(inst);
+        Exp2 => self.exp2(inst);
+        Log => self.log(inst);
+        Log2 => self.log2(inst);
+        Sin => self.circle(inst, false);
+        Cos => self.circle(inst, true);
         Floor => self.rounded(inst, DOWN);
         Fract => {
             let (x, t) = (self.read(inst.a), self.temporary());
@@ -319,7 +342,8 @@ rows! {
             let [low, high] = y;
             for (to, words) in [(low, 0x88u32), (high, 0xdd)] {
                 let [to, x, y] = [to, x[0], x[1]].map(|k| self.host(k));
-                self.asm.put(Instruction::with4(X86::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8, to, x, y, words));
+                let code = X86::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8;
+                self.asm.put(Instruction::with4(code, to, x, y, words));
             }
             self.set(inst.dst, low);
             self.set(inst.dst + 1, high);
@@ -592,215 +616,6 @@ impl Part<'_> {
         let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
         self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
         t
-    }
-
-    /// 16 lanes: the quotient of unsigned numbers, 0 where the divisor is; both operands.
-    fn divided(&mut self, a: u16, b: u16) -> (u8, u8, u8) {
-        let (x, y) = (self.read(a), self.read(b));
-        (self.quotient(x, y), x, y)
-    }
-
-    /// In double precision: a rounded quotient never reaches an integer above the exact one.
-    fn quotient(&mut self, x: u8, y: u8) -> u8 {
-        let (q, t, u) = (self.temporary(), self.temporary(), self.temporary());
-        let [from_x, from_y] = [x, y].map(|k| self.half_register(k));
-        let [half_q, half_t, half_u] = [q, t, u].map(|k| self.half_register(k));
-        let [wide_x, wide_y, wide_q, wide_t, wide_u] = [x, y, q, t, u].map(|k| self.host(k));
-        let wide = X86::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er;
-        let narrow = X86::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae;
-        let divide = X86::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er;
-        let upper = X86::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.asm.registers(wide, wide_t, from_x);
-        self.asm.registers(wide, wide_u, from_y);
-        self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
-        self.asm.registers(narrow, half_q, wide_t);
-        self.asm.put(Instruction::with3(upper, half_t, wide_x, 1u32));
-        self.asm.put(Instruction::with3(upper, half_u, wide_y, 1u32));
-        self.asm.registers(wide, wide_t, half_t);
-        self.asm.registers(wide, wide_u, half_u);
-        self.asm.put(Instruction::with3(divide, wide_t, wide_t, wide_u));
-        self.asm.registers(narrow, half_t, wide_t);
-        let join = X86::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-        self.asm.put(Instruction::with4(join, wide_q, wide_q, half_t, 1u32));
-        self.binary(XOR, t, t, Source::Host(t));
-        let nothing = self.compare(true, I_EQUAL, y, Source::Host(t));
-        self.choose(q, nothing, Source::Host(t), q);
-        q
-    }
-
-    /// `x - q * y`, in `q`; 0 where `y` is.
-    fn rest(&mut self, q: u8, x: u8, y: u8) -> u8 {
-        self.binary(MUL, q, q, Source::Host(y));
-        self.binary(SUB, q, x, Source::Host(q));
-        let zero = self.zero();
-        let nothing = self.compare(true, I_EQUAL, y, Source::Host(zero));
-        self.choose(q, nothing, Source::Host(zero), q);
-        q
-    }
-
-    fn remainder(&mut self, inst: &Inst) -> (u8, u8, u8) {
-        let (q, x, y) = self.divided(inst.a, inst.b);
-        (self.rest(q, x, y), x, y)
-    }
-
-    fn signed_quotient(&mut self, inst: &Inst) -> (u8, u8, u8) {
-        let (x, y, t, u) = (self.read(inst.a), self.read(inst.b), self.temporary(), self.temporary());
-        self.unary(ABS, t, Source::Host(x));
-        self.unary(ABS, u, Source::Host(y));
-        let q = self.quotient(t, u);
-        self.binary(XOR, t, x, Source::Host(y));
-        self.binary(XOR, u, u, Source::Host(u));
-        let negative = self.compare(true, I_LESS, t, Source::Host(u));
-        self.binary(SUB, u, u, Source::Host(q));
-        self.choose(q, negative, Source::Host(u), q);
-        (q, x, y)
-    }
-
-    /// And the divisor.
-    fn signed_remainder(&mut self, inst: &Inst) -> (u8, u8) {
-        let (q, x, y) = self.signed_quotient(inst);
-        (self.rest(q, x, y), y)
-    }
-
-    /// 16 lanes: the high words of products of unsigned numbers.
-    fn high_product(&mut self, x: u8, y: u8) -> u8 {
-        let (t, u, v) = (self.temporary(), self.temporary(), self.temporary());
-        let [x, y] = [x, y].map(|k| self.host(k));
-        let [even, odd, other] = [t, u, v].map(|k| self.host(k));
-        let (product, down) =
-            (X86::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64, X86::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
-        self.asm.put(Instruction::with3(down, odd, x, 32u32));
-        self.asm.put(Instruction::with3(down, other, y, 32u32));
-        self.asm.put(Instruction::with3(product, odd, odd, other));
-        self.asm.put(Instruction::with3(product, even, x, y));
-        self.asm.put(Instruction::with3(down, even, even, 32u32));
-        self.binary(AND, u, u, Source::Constant(Constant::OddOnes));
-        self.binary(OR, t, t, Source::Host(u));
-        t
-    }
-
-    /// 16 lanes: values of 64 bits as such, those of lanes 0, 1, 4, 5 and so on, and the others.
-    fn pairs(&mut self, register: u16) -> [u8; 2] {
-        let (low, high) = (self.read(register), self.read(register + 1));
-        let [low, high] = [low, high].map(|k| self.host(k));
-        [X86::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, X86::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32].map(
-            |code| {
-                let t = self.temporary();
-                let to = self.host(t);
-                self.asm.put(Instruction::with3(code, to, low, high));
-                t
-            },
-        )
-    }
-
-    /// A shift of 64 bits from the words `near` towards the words `far`: near words, far words. The host
-    /// shifts by 32 and more to 0.
-    fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Shift, back: Shift) -> (u8, u8) {
-        if let Some(count) = self.known(by) {
-            return self.shifted_pair_by(near, far, count & 63, on.1, back.1);
-        }
-        let (on, back) = (on.0, back.0);
-        let (n, t, u, v) = (self.read(by), self.temporary(), self.temporary(), self.temporary());
-        let count = self.constant_register(Constant::PairShiftBits);
-        self.binary(AND, count, n, Source::Host(count));
-        let (near, far) = (self.read(near), self.read(far));
-        self.binary(on, t, far, Source::Host(count));
-        let word = self.constant_register(Constant::WordBits);
-        self.binary(SUB, u, word, Source::Host(count));
-        self.binary(back, u, near, Source::Host(u));
-        self.binary(OR, t, t, Source::Host(u));
-        self.binary(SUB, u, count, Source::Host(word));
-        self.binary(on, u, near, Source::Host(u));
-        self.binary(OR, t, t, Source::Host(u));
-        self.binary(on, v, near, Source::Host(count));
-        (v, t)
-    }
-
-    /// A shift of signed numbers of 64 bits to the right: low words, high words.
-    fn shifted_signed_pair(&mut self, inst: &Inst) -> (u8, u8) {
-        if let Some(count) = self.known(inst.b).map(|count| count & 63) {
-            let (high, t, u) = (self.read(inst.a + 1), self.temporary(), self.temporary());
-            self.by(SAR_BY, u, high, count.min(31));
-            if count >= 32 {
-                self.by(SAR_BY, t, high, count - 32);
-                return (t, u);
-            }
-            let low = self.read(inst.a);
-            self.by(SHR_BY, t, low, count);
-            let v = self.temporary();
-            self.by(SHL_BY, v, high, 32 - count);
-            self.binary(OR, t, t, Source::Host(v));
-            return (t, u);
-        }
-        let (n, t, u) = (self.read(inst.b), self.temporary(), self.temporary());
-        let count = self.constant_register(Constant::PairShiftBits);
-        self.binary(AND, count, n, Source::Host(count));
-        let (low, high) = (self.read(inst.a), self.read(inst.a + 1));
-        let word = self.constant_register(Constant::WordBits);
-        self.binary(SHR, t, low, Source::Host(count));
-        self.binary(SUB, u, word, Source::Host(count));
-        self.binary(SHL, u, high, Source::Host(u));
-        self.binary(OR, t, t, Source::Host(u));
-        // From 32 on the low words are bits of the high ones alone.
-        let near = self.compare(false, I_LESS, count, Source::Host(word));
-        self.binary(SUB, u, count, Source::Host(word));
-        self.binary(SAR, u, high, Source::Host(u));
-        self.choose(t, near, Source::Host(t), u);
-        self.binary(SAR, u, high, Source::Host(count));
-        (t, u)
-    }
-
-    /// [`Part::shifted_pair`] by one number for all lanes, below 64.
-    fn shifted_pair_by(
-        &mut self,
-        near: u16,
-        far: u16,
-        count: u32,
-        on: Operation,
-        back: Operation,
-    ) -> (u8, u8) {
-        let (near, t, u) = (self.read(near), self.temporary(), self.temporary());
-        if count >= 32 {
-            self.by(on, t, near, count - 32);
-            self.binary(XOR, u, u, Source::Host(u));
-            return (u, t);
-        }
-        let far = self.read(far);
-        self.by(on, t, far, count);
-        // By 32, to 0, if the count is 0.
-        self.by(back, u, near, 32 - count);
-        self.binary(OR, t, t, Source::Host(u));
-        self.by(on, u, near, count);
-        (u, t)
-    }
-
-    /// 16 lanes: whether values of 64 bits are equal.
-    fn equal_pairs(&mut self, inst: &Inst) -> u8 {
-        let (x, y) = (self.read(inst.a), self.read(inst.b));
-        let low = self.compare(true, I_EQUAL, x, Source::Host(y));
-        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
-        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
-        self.both(low, equal);
-        low
-    }
-
-    /// 16 lanes: a comparison of numbers of 64 bits: high words are less, or equal and so are low words.
-    fn compare_pairs(&mut self, inst: &Inst, predicate: u32, signed: bool) -> u8 {
-        let (x, y) = (self.read(inst.a), self.read(inst.b));
-        let low = self.compare(false, predicate, x, Source::Host(y));
-        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
-        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
-        self.both(low, equal);
-        let less = self.compare(signed, I_LESS, x, Source::Host(y));
-        let [to, less] = [low, less].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, to, to, less));
-        low
-    }
-
-    /// 16 lanes: the condition `to` holds where `other` does as well.
-    fn both(&mut self, to: u8, other: u8) {
-        let [to, other] = [to, other].map(|k| Register::K0 + u32::from(k));
-        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, to, to, other));
     }
 
     /// A shift of the first operand by the second, to the register that `to` gives.

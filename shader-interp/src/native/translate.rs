@@ -15,7 +15,7 @@ use super::operation::{Constant, Form};
 use super::registers::{
     FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, VIEWS, next_uses, vector_operands,
 };
-use super::rows::{has_encoding, is_wide, test_has_encoding};
+use super::rows::{function_table, has_encoding, is_wide, needs_many, test_has_encoding};
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
@@ -118,7 +118,8 @@ pub(super) fn translate(code: &Code, form: Form, always: bool) -> Result<Option<
     if !always && encoded < CALL * calls {
         return Ok(None);
     }
-    let mut asm = Assembler::new(Constant::table());
+    let constants = Constant::table().into_iter().chain(function_table());
+    let mut asm = Assembler::new(constants.collect());
     let (ended, epilogue) = (asm.label(), asm.label());
     let mut translator = Translator {
         labels: FxHashMap::default(),
@@ -186,7 +187,7 @@ impl<'a> Translator<'a> {
             let mut much = false;
             for row in rows.clone() {
                 let inst = &code[row];
-                much |= inst.op == Opcode::SMod || Access::of(self.part.code, inst).is_some();
+                much |= needs_many(inst.op) || Access::of(self.part.code, inst).is_some();
                 for (register, _, writes) in vector_operands(self.part.code, inst) {
                     // Shifts by a constant do not read it.
                     let weight = weights.entry(register).or_default();

@@ -1,8 +1,49 @@
 //! Exponentials, logarithms and powers. Required: exp and exp2 3 + 2|x| ULP, log and log2 3 ULP (absolute
-//! 2^-21 in [0.5, 2]), pow as exp2(y * log2(x)). Reached: 0.51 ULP.
+//! 2^-21 in [0.5, 2]), pow as exp2(y * log2(x)). Reached: less than 1 ULP; pow 0.53.
 
-use crate::math::{canonical, polynomial, power_of_two, round_to_word};
+use crate::math::{canonical, estrin, polynomial, power_of_two, round_to_word};
 use std::f64::consts::{LN_2, LOG2_E};
+
+/// What exponentials and logarithms in single precision are made of. Machine code has the same steps with the
+/// same constants.
+pub(crate) mod constants {
+    /// Adding it leaves no bits for a fraction, and the integer in the low bits.
+    pub const SHIFT: f32 = 12_582_912.0;
+    pub const LOG2_E: f32 = std::f32::consts::LOG2_E;
+    /// ln(2) in two parts; the first has 10 bits, so that its product with an exponent is exact.
+    pub const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    pub const LN_2_NEAR: f32 = std::f32::consts::LN_2;
+    /// 1 / ln(2) in two parts; the first has 12 bits.
+    pub const LOG2_E_PARTS: [f32; 2] = [1.442_871_1, -1.760_528_6e-4];
+    /// Where e^x and 2^x are infinite and zero.
+    pub const EXP_RANGE: [f32; 2] = [-105.0, 89.0];
+    pub const EXP2_RANGE: [f32; 2] = [-151.0, 129.0];
+    /// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+    pub const EXP: [f32; 5] = [0.499_999_94, 0.166_665_21, 0.041_668_348, 0.008_368_71, 0.001_381_674_8];
+    /// (2^r - 1 - r ln(2)) / r^2 for |r| <= 1 / 2.
+    pub const EXP2: [f32; 5] = [0.240_226_5, 0.055_503_614, 0.009_618_022, 0.001_339_049_9, 0.000_154_718_89];
+    /// (ln(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) <= 1 + f < sqrt(2).
+    pub const LOG: [f32; 8] = [
+        0.333_333_3,
+        -0.250_008_08,
+        0.200_012_7,
+        -0.166_238_08,
+        0.142_013_28,
+        -0.131_559_22,
+        0.127_621_58,
+        -0.076_452_19,
+    ];
+    /// The bits of sqrt(1/2), and those of a float below the exponent.
+    pub const SQRT_HALF: u32 = 0x3f35_04f3;
+    pub const FRACTION: u32 = 0x007f_ffff;
+    /// The least normal float, and what makes denormals normal.
+    pub const NORMAL: f32 = f32::MIN_POSITIVE;
+    pub const UP: f32 = 33_554_432.0;
+    pub const UP_BITS: f32 = 25.0;
+    /// Of a float's bits, those of a number that a product with one of 12 bits leaves exact.
+    pub const HIGH_BITS: u32 = 0xffff_f000;
+}
+use constants as c;
 
 /// 2^t for finite t, in double precision with a relative error of 2^-34; t is limited to where single
 /// precision still tells results apart.
@@ -83,29 +124,82 @@ fn log2_wide(x: f64) -> f64 {
     log_edges(x, exponent + log * LOG2_E)
 }
 
+/// `x` within a range; NaN stays.
+#[inline(always)]
+fn within(x: f32, [low, high]: [f32; 2]) -> f32 {
+    let x = if high < x { high } else { x };
+    if low > x { low } else { x }
+}
+
+/// x 2^n, rounded once, for 1/2 < x < 2 and the integer n, -160 < n < 160, in the low bits of `shifted`.
+#[inline(always)]
+fn scaled(x: f32, shifted: f32) -> f32 {
+    let n = shifted.to_bits().wrapping_sub(c::SHIFT.to_bits()) as i32;
+    let power = |n: i32| f32::from_bits(((n + 127) << 23) as u32);
+    x * power(n >> 1) * power(n - (n >> 1))
+}
+
 /// e^x.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    canonical(exp2_wide(x as f64 * LOG2_E) as f32)
+    let x = within(x, c::EXP_RANGE);
+    let shifted = x * c::LOG2_E + c::SHIFT;
+    let n = shifted - c::SHIFT;
+    let r = (x - n * c::LN_2[0]) - n * c::LN_2[1];
+    canonical(scaled(power(r, (r * r) * estrin(r, c::EXP)), shifted))
 }
 
 /// 2^x; exact at integers.
 #[inline(always)]
 pub fn exp2(x: f32) -> f32 {
-    canonical(exp2_wide(x as f64) as f32)
+    let x = within(x, c::EXP2_RANGE);
+    let shifted = x + c::SHIFT;
+    let r = x - (shifted - c::SHIFT);
+    canonical(scaled(power(r * c::LN_2_NEAR, (r * r) * estrin(r, c::EXP2)), shifted))
+}
+
+/// 1 + `first` + `rest`, where the rest is small.
+#[inline(always)]
+fn power(first: f32, rest: f32) -> f32 {
+    let sum = 1.0 + first;
+    // What the sum has lost comes with the smaller terms.
+    sum + (rest + (first - (sum - 1.0)))
+}
+
+/// The exponent k of x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive finite x; f, which is exact;
+/// and ln(1 + f) - f.
+#[inline(always)]
+fn parts(x: f32) -> (f32, f32, f32) {
+    let small = x < c::NORMAL;
+    let above = (if small { x * c::UP } else { x }).to_bits().wrapping_sub(c::SQRT_HALF);
+    let k = ((above as i32) >> 23) as f32;
+    let f = f32::from_bits((above & c::FRACTION).wrapping_add(c::SQRT_HALF)) - 1.0;
+    (if small { k - c::UP_BITS } else { k }, f, (f * f) * (f * estrin(f, c::LOG) - 0.5))
+}
+
+/// What logarithms give at the edges of their domain: -infinity at zero, NaN below, infinity at infinity.
+#[inline(always)]
+fn edges(x: f32, inside: f32) -> f32 {
+    let r = if x == 0.0 { f32::NEG_INFINITY } else { inside };
+    let r = if x == f32::INFINITY { x } else { r };
+    if x >= 0.0 { r } else { f32::NAN }
 }
 
 /// Natural logarithm; NaN for x < 0, -infinity at zeros.
 #[inline(always)]
 pub fn log(x: f32) -> f32 {
-    let x = x as f64;
-    canonical(log_edges(x, log_wide(x)) as f32)
+    let (k, f, rest) = parts(x);
+    canonical(edges(x, k * c::LN_2[0] + (f + (k * c::LN_2[1] + rest))))
 }
 
 /// Logarithm to base 2; exact at powers of two; NaN for x < 0, -infinity at zeros.
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    canonical(log2_wide(x as f64) as f32)
+    let (k, f, rest) = parts(x);
+    let high = f32::from_bits((f + rest).to_bits() & c::HIGH_BITS);
+    let low = (f - high) + rest;
+    let [first, second] = c::LOG2_E_PARTS;
+    canonical(edges(x, (((low + high) * second + low * first) + high * first) + k))
 }
 
 /// x^y; NaN for x < 0. Where GLSL leaves it undefined: 1 for y = 0, infinity for x = 0 and y < 0.

@@ -1,9 +1,9 @@
 //! Single precision: the operations of SPIR-V and of GLSL.std.450 on 32-bit floats.
 
 mod basic;
-mod exponential;
+pub(crate) mod exponential;
 mod hyperbolic;
-mod trigonometric;
+pub(crate) mod trigonometric;
 
 pub use basic::*;
 pub use exponential::*;

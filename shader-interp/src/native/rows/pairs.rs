@@ -1,0 +1,129 @@
+//! Integers of 64 bits: low words in one register, high words in the next one.
+
+use super::*;
+
+impl Part<'_> {
+    /// 16 lanes: values of 64 bits as such, those of lanes 0, 1, 4, 5 and so on, and the others.
+    pub(super) fn pairs(&mut self, register: u16) -> [u8; 2] {
+        let (low, high) = (self.read(register), self.read(register + 1));
+        let [low, high] = [low, high].map(|k| self.host(k));
+        [X86::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32, X86::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32].map(
+            |code| {
+                let t = self.temporary();
+                let to = self.host(t);
+                self.asm.put(Instruction::with3(code, to, low, high));
+                t
+            },
+        )
+    }
+
+    /// A shift of 64 bits from the words `near` towards the words `far`: near words, far words. The host
+    /// shifts by 32 and more to 0.
+    pub(super) fn shifted_pair(&mut self, near: u16, far: u16, by: u16, on: Shift, back: Shift) -> (u8, u8) {
+        if let Some(count) = self.known(by) {
+            return self.shifted_pair_by(near, far, count & 63, on.1, back.1);
+        }
+        let (on, back) = (on.0, back.0);
+        let (n, t, u, v) = (self.read(by), self.temporary(), self.temporary(), self.temporary());
+        let count = self.constant_register(Constant::PairShiftBits);
+        self.binary(AND, count, n, Source::Host(count));
+        let (near, far) = (self.read(near), self.read(far));
+        self.binary(on, t, far, Source::Host(count));
+        let word = self.constant_register(Constant::WordBits);
+        self.binary(SUB, u, word, Source::Host(count));
+        self.binary(back, u, near, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        self.binary(SUB, u, count, Source::Host(word));
+        self.binary(on, u, near, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        self.binary(on, v, near, Source::Host(count));
+        (v, t)
+    }
+
+    /// A shift of signed numbers of 64 bits to the right: low words, high words.
+    pub(super) fn shifted_signed_pair(&mut self, inst: &Inst) -> (u8, u8) {
+        if let Some(count) = self.known(inst.b).map(|count| count & 63) {
+            let (high, t, u) = (self.read(inst.a + 1), self.temporary(), self.temporary());
+            self.by(SAR_BY, u, high, count.min(31));
+            if count >= 32 {
+                self.by(SAR_BY, t, high, count - 32);
+                return (t, u);
+            }
+            let low = self.read(inst.a);
+            self.by(SHR_BY, t, low, count);
+            let v = self.temporary();
+            self.by(SHL_BY, v, high, 32 - count);
+            self.binary(OR, t, t, Source::Host(v));
+            return (t, u);
+        }
+        let (n, t, u) = (self.read(inst.b), self.temporary(), self.temporary());
+        let count = self.constant_register(Constant::PairShiftBits);
+        self.binary(AND, count, n, Source::Host(count));
+        let (low, high) = (self.read(inst.a), self.read(inst.a + 1));
+        let word = self.constant_register(Constant::WordBits);
+        self.binary(SHR, t, low, Source::Host(count));
+        self.binary(SUB, u, word, Source::Host(count));
+        self.binary(SHL, u, high, Source::Host(u));
+        self.binary(OR, t, t, Source::Host(u));
+        // From 32 on the low words are bits of the high ones alone.
+        let near = self.compare(false, I_LESS, count, Source::Host(word));
+        self.binary(SUB, u, count, Source::Host(word));
+        self.binary(SAR, u, high, Source::Host(u));
+        self.choose(t, near, Source::Host(t), u);
+        self.binary(SAR, u, high, Source::Host(count));
+        (t, u)
+    }
+
+    /// [`Part::shifted_pair`] by one number for all lanes, below 64.
+    pub(super) fn shifted_pair_by(
+        &mut self,
+        near: u16,
+        far: u16,
+        count: u32,
+        on: Operation,
+        back: Operation,
+    ) -> (u8, u8) {
+        let (near, t, u) = (self.read(near), self.temporary(), self.temporary());
+        if count >= 32 {
+            self.by(on, t, near, count - 32);
+            self.binary(XOR, u, u, Source::Host(u));
+            return (u, t);
+        }
+        let far = self.read(far);
+        self.by(on, t, far, count);
+        // By 32, to 0, if the count is 0.
+        self.by(back, u, near, 32 - count);
+        self.binary(OR, t, t, Source::Host(u));
+        self.by(on, u, near, count);
+        (u, t)
+    }
+
+    /// 16 lanes: whether values of 64 bits are equal.
+    pub(super) fn equal_pairs(&mut self, inst: &Inst) -> u8 {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let low = self.compare(true, I_EQUAL, x, Source::Host(y));
+        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
+        self.both(low, equal);
+        low
+    }
+
+    /// 16 lanes: a comparison of numbers of 64 bits: high words are less, or equal and so are low words.
+    pub(super) fn compare_pairs(&mut self, inst: &Inst, predicate: u32, signed: bool) -> u8 {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let low = self.compare(false, predicate, x, Source::Host(y));
+        let (x, y) = (self.read(inst.a + 1), self.read(inst.b + 1));
+        let equal = self.compare(true, I_EQUAL, x, Source::Host(y));
+        self.both(low, equal);
+        let less = self.compare(signed, I_LESS, x, Source::Host(y));
+        let [to, less] = [low, less].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Korw_kr_kr_kr, to, to, less));
+        low
+    }
+
+    /// 16 lanes: the condition `to` holds where `other` does as well.
+    pub(super) fn both(&mut self, to: u8, other: u8) {
+        let [to, other] = [to, other].map(|k| Register::K0 + u32::from(k));
+        self.asm.put(Instruction::with3(X86::VEX_Kandw_kr_kr_kr, to, to, other));
+    }
+}
