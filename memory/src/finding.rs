@@ -185,6 +185,9 @@ pub struct AccessInfo {
     pub newest: Option<u64>,
     /// All values that the model allowed the read to return, ascending, at most 16.
     pub admissible: Vec<u64>,
+    /// Of an access of 8 bytes: which 4 of them these values are, 0 for the lower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half: Option<u8>,
 }
 
 impl AccessInfo {
@@ -206,6 +209,7 @@ impl AccessInfo {
             returned: None,
             newest: None,
             admissible: Vec::new(),
+            half: None,
         }
     }
 }

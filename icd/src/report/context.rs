@@ -1,6 +1,7 @@
 //! What the driver knows about a finding beyond the memory model: the shader, its dispatch and the
 //! debug-utils names of objects.
 
+use super::element::Element;
 use super::texel::Image;
 use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::finding::{AccessInfo, Finding, Texel};
@@ -126,6 +127,17 @@ impl<'a> DispatchContext<'a> {
         let same = |other: &&Binding| (other.set, other.binding) == (binding.set, binding.binding);
         let only = self.shader.bindings.iter().filter(same).count() == 1;
         self.shader.blocks.get(index).filter(|_| only)?.as_ref()?.part(offset)
+    }
+
+    /// The type of the values of an access: of a buffer or variable what the instruction moves, of an image
+    /// its texels; `None` where these are not of one type, and where the access is to a part of them.
+    pub fn element_type(&self, access: &AccessInfo) -> Option<Element> {
+        let element = if access.place.class == StorageClasses::IMAGE {
+            Element::of_format(self.object(access)?.texels.as_ref()?.format)?
+        } else {
+            Element::of_component(self.site(access.site)?.component?)?
+        };
+        (element.size() == access.place.size as usize).then_some(element)
     }
 
     /// Whether an access reads push constants.

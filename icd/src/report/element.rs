@@ -1,5 +1,6 @@
 //! Types of buffer elements: contents of buffers as text and back.
 
+use pellucid_shader_interp::ir::{Component, Scalar};
 use pellucid_shader_interp::math::half;
 
 /// The type of a buffer's elements.
@@ -43,6 +44,41 @@ impl Element {
         found.ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|row| row.0).collect();
             format!("unknown type \"{name}\"; types: {}", names.join(", "))
+        })
+    }
+
+    /// What a shader moves; `None` for Bool, whose representation nobody sees.
+    pub fn of_component(component: Component) -> Option<Element> {
+        Some(match (component.scalar, component.signed) {
+            (Scalar::Bool, _) => return None,
+            (Scalar::I8, false) => Element::U8,
+            (Scalar::I8, true) => Element::I8,
+            (Scalar::I16, false) => Element::U16,
+            (Scalar::I16, true) => Element::I16,
+            (Scalar::I32, false) => Element::U32,
+            (Scalar::I32, true) => Element::I32,
+            (Scalar::I64, false) => Element::U64,
+            (Scalar::I64, true) => Element::I64,
+            (Scalar::F16, _) => Element::F16,
+            (Scalar::F32, _) => Element::F32,
+            (Scalar::F64, _) => Element::F64,
+        })
+    }
+
+    /// The texels of a format of one component that is kept as it is.
+    pub fn of_format(name: &str) -> Option<Element> {
+        Some(match name {
+            "R8_UINT" => Element::U8,
+            "R8_SINT" => Element::I8,
+            "R16_UINT" => Element::U16,
+            "R16_SINT" => Element::I16,
+            "R16_SFLOAT" => Element::F16,
+            "R32_UINT" => Element::U32,
+            "R32_SINT" => Element::I32,
+            "R32_SFLOAT" => Element::F32,
+            "R64_UINT" => Element::U64,
+            "R64_SINT" => Element::I64,
+            _ => return None,
         })
     }
 
@@ -107,10 +143,40 @@ impl Element {
         }
     }
 
+    /// A value as findings and the debugger show it: floats with a point or an exponent, what is no number
+    /// with its bits, large unsigned integers in hexadecimal. [`Element::encode`] reads all but the second.
+    pub fn show(self, bits: u64) -> String {
+        let float = |value: String, finite: bool| match finite {
+            true => value,
+            false => format!("{value} ({bits:#x})"),
+        };
+        match self {
+            Element::F16 => {
+                let value = half::to_f32(bits as u32);
+                float(format!("{value:?}"), !value.is_nan())
+            }
+            Element::F32 => {
+                let value = f32::from_bits(bits as u32);
+                float(format!("{value:?}"), !value.is_nan())
+            }
+            Element::F64 => {
+                let value = f64::from_bits(bits);
+                float(format!("{value:?}"), !value.is_nan())
+            }
+            Element::U8 | Element::U16 | Element::U32 | Element::U64 => untyped(bits),
+            Element::I8 | Element::I16 | Element::I32 | Element::I64 => self.decode(&bits.to_le_bytes()),
+        }
+    }
+
     /// All values of a buffer.
     pub fn values(self, bytes: &[u8]) -> Vec<String> {
         bytes.chunks(self.size()).map(|value| self.decode(value)).collect()
     }
+}
+
+/// A value of unknown type: decimal while small, else its bits.
+pub fn untyped(bits: u64) -> String {
+    if bits < 1_000_000 { bits.to_string() } else { format!("{bits:#x}") }
 }
 
 #[cfg(test)]
@@ -124,5 +190,22 @@ mod tests {
         assert_eq!(Element::F32.values(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0]), ["1", "0"]);
         assert_eq!(Element::parse("u64").map(Element::name), Ok("u64"));
         assert!(Element::parse("u65").is_err());
+    }
+
+    #[test]
+    fn findings_show_what_a_variable_holds() {
+        assert_eq!(Element::F32.show(0x43e0_0000), "448.0");
+        assert_eq!(Element::F32.show(0x7fc0_0000), "NaN (0x7fc00000)");
+        assert_eq!(Element::F16.show(0x3c00), "1.0");
+        assert_eq!(Element::F64.show(0x4059_0000_0000_0000), "100.0");
+        assert_eq!(Element::I16.show(0xfffe), "-2");
+        assert_eq!(
+            (Element::U32.show(17), Element::U32.show(0xdead_beef)),
+            ("17".into(), "0xdeadbeef".into())
+        );
+        for (element, bits) in [(Element::U32, 0xdead_beef_u64), (Element::F32, 0x3f8c_cccd)] {
+            let bytes = element.encode(&element.show(bits)).unwrap();
+            assert_eq!(bytes, bits.to_le_bytes()[..4]);
+        }
     }
 }

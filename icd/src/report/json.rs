@@ -2,6 +2,7 @@
 //! the totals.
 
 use super::context::{Context, DispatchContext};
+use super::element::Element;
 use super::source::excerpt;
 use super::text;
 use super::words;
@@ -121,6 +122,20 @@ fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
         "returned": access.returned,
         "newest": access.newest,
         "admissible": access.admissible,
+        "values": values(access, dispatch),
         "label": words::access(index, finding, context),
+    })
+}
+
+/// The values of an access as people read them, where it has some.
+fn values(access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> Value {
+    let told = |bits: u64| words::value(bits, access, dispatch);
+    let Some(returned) = access.returned else { return Value::Null };
+    json!({
+        "type": dispatch.and_then(|dispatch| dispatch.element_type(access)).map(Element::name),
+        "half": access.half,
+        "returned": told(returned),
+        "newest": access.newest.map(told),
+        "admissible": access.admissible.iter().copied().map(told).collect::<Vec<_>>(),
     })
 }

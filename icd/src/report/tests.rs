@@ -37,6 +37,7 @@ fn shader(language: SourceLanguage, text: Option<&str>, lines: bool) -> Shader {
         function: "main".into(),
         variable: variable.into(),
         call: 0,
+        component: None,
     };
     Shader {
         name: "main".into(),
@@ -79,6 +80,7 @@ fn access(site: u32, kind: AccessKind, local_index: u32) -> AccessInfo {
         returned: None,
         newest: None,
         admissible: vec![],
+        half: None,
     }
 }
 
@@ -256,6 +258,7 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
         serde_json::json!({"file": "shaders/reduce.comp", "line": 12, "column": 18})
     );
     assert_eq!(lines[1]["accesses"][1]["returned"], 0);
+    assert_eq!(lines[1]["accesses"][1]["values"]["returned"], "0");
     assert_eq!(lines[3]["occurrences"], serde_json::json!([126, 63]));
     let again: Finding = serde_json::from_value(lines[1]["finding"].clone()).unwrap();
     assert_eq!(again, not_visible());
@@ -343,6 +346,7 @@ fn a_declaration_is_told_once_with_all_accesses_that_it_serves() {
         function: "main".into(),
         variable: variable.into(),
         call: 0,
+        component: None,
     };
     shader.sites =
         vec![SiteInfo::default(), site(4, "flag"), site(6, "flag"), site(6, "flag"), site(7, "data")];

@@ -30,7 +30,8 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
     out.notes.extend(finding.facts.iter().map(|f| words::fact(f, dispatch)));
     out.notes.extend(finding.missing.iter().map(|m| words::missing(m, dispatch)));
     for (index, access) in finding.accesses.iter().enumerate().filter(|(_, a)| a.admissible.len() > 1) {
-        let values: Vec<String> = access.admissible.iter().map(|v| words::value(*v)).collect();
+        let value = |bits: &u64| words::value(*bits, access, context.of(access));
+        let values: Vec<String> = access.admissible.iter().map(value).collect();
         out.notes.push(format!("the model allows ({}) to return {}", index + 1, values.join(", ")));
     }
     if words::Dialect::of(dispatch.shader) == words::Dialect::Glsl || !dispatch.shader.vulkan_memory_model {

@@ -2,6 +2,7 @@
 //! GLSL, or of SPIR-V.
 
 use super::context::{Context, DispatchContext};
+use super::element::untyped;
 use super::misuse;
 use super::texel::{self, Layers};
 use pellucid_memory::access::{AtomicOp, Site};
@@ -142,9 +143,14 @@ pub fn class_name(classes: StorageClasses) -> String {
     join(names.iter().filter(|(class, _)| classes.contains(*class)).map(|(_, name)| *name), " and ")
 }
 
-/// A value of unknown type: decimal while small, else its bits.
-pub fn value(bits: u64) -> String {
-    if bits < 1_000_000 { bits.to_string() } else { format!("{bits:#x}") }
+/// A value that an access returned or may return, in the type of what it accesses; of 8 bytes that were read
+/// by halves, the half's bits.
+pub fn value(bits: u64, access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> String {
+    match (access.half, dispatch.and_then(|dispatch| dispatch.element_type(access))) {
+        (Some(half), _) => format!("{bits:#x} in the {} 4 bytes", ["lower", "upper"][usize::from(half & 1)]),
+        (None, Some(element)) => element.show(bits),
+        (None, None) => untyped(bits),
+    }
 }
 
 /// Who made an access and what it did, such as `(2) read by invocation 0 (subgroup 0) of the same workgroup:
@@ -187,6 +193,7 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
         }
     }
     let number = if finding.accesses.len() > 1 { format!("({}) ", index + 1) } else { String::new() };
+    let value = |bits: u64| value(bits, access, context.of(access));
     let got = match (access.returned, access.newest) {
         (Some(got), Some(newest)) if got != newest => {
             format!(": got {} (stale), newest is {}", value(got), value(newest))
@@ -334,7 +341,9 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
     let place = dispatch.location(wait.access.site);
     match wait.reason {
         WaitReason::Repeats if wait.access.place.size > 0 => {
-            let seen = wait.access.returned.map_or(String::new(), |value| format!(", which holds {value}"));
+            let seen = wait.access.returned.map_or(String::new(), |bits| {
+                format!(", which holds {}", value(bits, &wait.access, Some(dispatch)))
+            });
             format!(
                 "{who} {} at {place} for a change of {}: {}{seen}",
                 verb("waits", "wait"),

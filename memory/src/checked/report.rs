@@ -184,6 +184,7 @@ impl Report {
             returned: None,
             newest: None,
             admissible: Vec::new(),
+            half: None,
         }
     }
 
@@ -243,6 +244,7 @@ impl Report {
             returned: None,
             newest: None,
             admissible: Vec::new(),
+            half: None,
         };
         match *notice {
             Notice::OutsideImage { view, .. } if self.reads_zero(view.reference) => {}
@@ -362,10 +364,16 @@ impl Report {
         let earlier = self.access(pair.earlier.agent, pair.earlier_kind, place);
         let mut later = self.access(pair.later.agent, pair.later_kind, place);
         if let Some(loaded) = seen {
-            later.returned = Some(u64::from(loaded.value));
-            later.newest = Some(u64::from(newest));
-            later.admissible = loaded.admissible.iter().copied().map(u64::from).collect();
+            // Of the word, the bytes of the component; of a component of 8 bytes one of its words.
+            let bits = |word: u32| match place.size {
+                1 | 2 => (u64::from(word) >> (8 * (place.address & 3))) & ((1 << (8 * place.size)) - 1),
+                _ => u64::from(word),
+            };
+            later.returned = Some(bits(loaded.value));
+            later.newest = Some(bits(newest));
+            later.admissible = loaded.admissible.iter().copied().map(bits).collect();
             later.admissible.sort_unstable();
+            later.half = (place.size == 8).then_some(u8::from(place.word != place.address));
         }
         self.findings[index].accesses = vec![earlier, later];
     }

@@ -221,6 +221,17 @@ pub struct SiteInfo {
     pub variable: String,
     /// With debug information: the call that it is in, an index into [`Shader::calls`].
     pub call: u32,
+    /// What a load, a store or an atomic of buffers and variables moves, where it is all of one type.
+    pub component: Option<Component>,
+}
+
+/// The type of a scalar, or of the components of a vector, matrix, array or structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Its representation.
+    pub scalar: Scalar,
+    /// It is a signed integer.
+    pub signed: bool,
 }
 
 /// A position in a source file.

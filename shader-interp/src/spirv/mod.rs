@@ -156,6 +156,6 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
     shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
     shader.malformed_prints.iter().for_each(|(site, ..)| used[site.0 as usize] = true);
     site::mark(&shader.body, &mut used);
-    (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &used);
+    (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &lowerer.types, &used);
     Ok(shader)
 }

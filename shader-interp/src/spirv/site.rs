@@ -2,8 +2,9 @@
 //! at the end.
 
 use super::module::Module;
+use super::types::{Type, Types};
 use super::words::Instruction;
-use crate::ir::{Node, Region, SiteInfo, SourceFile, SourcePosition};
+use crate::ir::{Component, Node, Region, SiteInfo, SourceFile, SourcePosition};
 use pellucid_memory::access::Site;
 use rustc_hash::FxHashMap;
 use spirv::Op;
@@ -116,9 +117,14 @@ impl Sites {
     }
 
     /// Text for the sites that `used` marks, and the files.
-    pub fn finish(self, module: &Module<'_>, used: &[bool]) -> (Vec<SiteInfo>, Vec<SourceFile>) {
+    pub fn finish(
+        self,
+        module: &Module<'_>,
+        types: &Types,
+        used: &[bool],
+    ) -> (Vec<SiteInfo>, Vec<SourceFile>) {
         let text = |(k, raw): (usize, &Raw)| match used.get(k) {
-            Some(true) => info(module, raw),
+            Some(true) => info(module, types, raw),
             _ => SiteInfo::default(),
         };
         let infos = self.raw.iter().enumerate().map(text).collect();
@@ -155,7 +161,7 @@ pub(crate) fn mark(region: &Region, used: &mut [bool]) {
     }
 }
 
-fn info(module: &Module<'_>, raw: &Raw) -> SiteInfo {
+fn info(module: &Module<'_>, types: &Types, raw: &Raw) -> SiteInfo {
     if raw.word == 0 {
         return SiteInfo::default();
     }
@@ -166,7 +172,26 @@ fn info(module: &Module<'_>, raw: &Raw) -> SiteInfo {
         function: plain_name(&module.name(raw.function)),
         variable: variable_name(module, raw.variable),
         call: raw.call,
+        component: module.stream.at(raw.word).ok().and_then(|i| component(module, types, &i)),
     }
+}
+
+/// What an instruction loads or stores.
+fn component(module: &Module<'_>, types: &Types, i: &Instruction<'_>) -> Option<Component> {
+    let of_value = |operand: usize| module.result_type.get(i.word(operand).ok()? as usize).copied();
+    let ty = match i.op {
+        Op::Load | Op::AtomicLoad => i.word(1).ok()?,
+        Op::Store => of_value(2)?,
+        Op::AtomicStore => of_value(4)?,
+        Op::CopyMemory => match types.get(of_value(1)?).ok()?.kind {
+            Type::Pointer { pointee, .. } => pointee,
+            _ => return None,
+        },
+        Op::AtomicFlagTestAndSet | Op::AtomicFlagClear => return None,
+        op if format!("{op:?}").starts_with("Atomic") => i.word(1).ok()?,
+        _ => return None,
+    };
+    types.component(ty)
 }
 
 /// A variable's name, or that of its block type when it has none.

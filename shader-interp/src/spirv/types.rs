@@ -8,7 +8,7 @@ use super::decorate::Decorations;
 use super::variable_pointer::is_variable;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::Scalar;
+use crate::ir::{Component, Scalar};
 use crate::stack::MAX_TYPES;
 use spirv::{Decoration, StorageClass};
 use std::rc::Rc;
@@ -186,6 +186,22 @@ impl Types {
         self.get(id)?
             .scalar
             .ok_or_else(|| CompileError::Invalid(format!("type {id} is not a scalar, vector or matrix")))
+    }
+
+    /// The type of all scalars of a value, if they have one type and signedness.
+    pub fn component(&self, id: u32) -> Option<Component> {
+        match &self.get(id).ok()?.kind {
+            Type::Scalar { scalar, signed } => Some(Component { scalar: *scalar, signed: *signed }),
+            Type::Vector { component: part, .. }
+            | Type::Matrix { column: part, .. }
+            | Type::Array { element: part, .. } => self.component(*part),
+            Type::Struct { members } => {
+                let mut parts = members.iter().map(|member| self.component(member.ty));
+                let first = parts.next()?;
+                if parts.all(|part| part == first) { first } else { None }
+            }
+            _ => None,
+        }
     }
 
     /// True for a signed integer type, or a vector of them.
