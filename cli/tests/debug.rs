@@ -136,3 +136,76 @@ fn a_finding_of_a_report_is_where_the_debugger_stops() {
     assert!(printed.contains("may read 0 or 42 now"), "{printed}");
     assert!(printed.contains("missing: a visibility operation"), "{printed}");
 }
+
+#[test]
+fn what_quit_leaves_behind_is_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let status = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+        .args(["exec", FLAG, "--groups", "2", "--report"])
+        .arg(&report)
+        .current_dir(root())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(66));
+    let temporary = folder.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    // In the midst of the dispatch, and at its end.
+    for commands in ["quit\n", "continue\nquit\n", ""] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pellucid"))
+            .args(["debug", "--finding"])
+            .arg(&report)
+            .current_dir(root())
+            .env("TMPDIR", &temporary)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        // No total of a program that was not run to its end.
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("checked"), "{said}");
+        let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn what_was_there_before_is_a_number_too_and_the_end_says_how_to_go_back() {
+    let commands = "before data #0 now\nbefore data #0 #1\nbefore data #0 #9\ncontinue\nsees data\nbefore data #1 now\n\
+                    step back\nsees data\n";
+    let printed = session(&["--run", FLAG, "--groups", "2"], commands);
+    assert_eq!(printed.matches("#0 is 0, which data held before the writes").count(), 2, "{printed}");
+    assert!(printed.contains("\"#9\" is no write of data"), "{printed}");
+    assert!(printed.contains("may still read it now; `reads data` says why"), "{printed}");
+    assert_eq!(printed.matches("has ended: everything is visible").count(), 2, "{printed}");
+    assert_eq!(printed.matches("`step back` (or `continue back`").count(), 2, "{printed}");
+    let after = printed.rsplit(") step back").next().unwrap();
+    assert!(after.contains("memory holds 42 in data"), "{printed}");
+}
+
+#[test]
+fn push_constants_are_variables() {
+    let shader = "cli/tests/compute/saxpy.spv";
+    let printed = session(
+        &[shader, "--push", "0=f32:2.5", "--push", "4=u32:7"],
+        "buffers\nprint count\nprint a\nprint Push.count\nprint Push\nsees a\nset a 3\n",
+    );
+    for expected in [
+        "Push: Push = {a = 2.5, count = 7}",
+        "count = 7",
+        "a = 2.5",
+        "a is a push constant: nothing writes it",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+    let shader = "cli/tests/compute/vectors.spv";
+    let matrix: Vec<String> = (0..16).map(|k| format!("{k}")).collect();
+    let push = format!("0=f32:{}", matrix.join(","));
+    let printed = session(&[shader, "--push", &push], "print transform\nprint transform[2].y\n");
+    assert!(printed.contains("transform[2].y = 9.0"), "{printed}");
+}

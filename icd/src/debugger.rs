@@ -9,6 +9,7 @@ use crate::check::info::{Dispatch, options};
 use crate::check::watching::Watching;
 use crate::device::Device;
 use crate::report::DispatchContext;
+use crate::report::exit;
 use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::Finding;
@@ -43,6 +44,13 @@ fn debugger() -> MutexGuard<'static, Option<Box<dyn Debugger>>> {
 pub fn install(by: Box<dyn Debugger>) {
     *debugger() = Some(by);
     INSTALLED.store(true, Ordering::Relaxed);
+}
+
+/// The process is about to end in the midst of what is debugged: no totals are written.
+pub fn abandon() {
+    if let Some(session) = exit::session() {
+        session.abandon();
+    }
 }
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);

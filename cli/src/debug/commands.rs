@@ -468,10 +468,10 @@ fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, Str
     }
     let word = sees::word_of(stop, &operand).ok_or("the load is outside of its buffer")?;
     let seen = sees::look_at(stop, &word, Some(&operand));
-    let element = sees::element_at(stop, &operand);
+    let element = sees::element_next(stop);
     let wanted = element.encode(rest).ok().and_then(|bytes| bytes.try_into().ok().map(u32::from_le_bytes));
     let wanted = wanted.ok_or_else(|| format!("\"{rest}\" is no {}", element.name()))?;
-    let shown = |value: &u32| element.decode(&value.to_le_bytes());
+    let shown = |value: &u32| element.show(u64::from(*value));
     let allowed: Vec<String> = seen.values.iter().map(shown).collect();
     if !seen.values.contains(&wanted) {
         return Err(format!(

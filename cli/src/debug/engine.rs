@@ -19,8 +19,9 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::Unit;
 use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use vulkan_pellucid::debugger::{Debugged, Debugger, Turns};
+use vulkan_pellucid::debugger::{self, Debugged, Debugger, Turns};
 
 /// From where a motion starts.
 #[derive(Clone, Debug)]
@@ -452,6 +453,8 @@ pub struct Engine {
     /// Run to the first finding before the first stop.
     to_finding: bool,
     wanted: Option<Wanted>,
+    /// To be removed where the program is left in the midst of a dispatch.
+    folder: Option<PathBuf>,
 }
 
 /// The finding at which to stop first.
@@ -465,17 +468,28 @@ pub struct Wanted {
 
 impl Engine {
     /// A debugger of the shader in `words`. It leaves `skip` dispatches alone; `to_finding`: it stops first
-    /// where the first finding is.
+    /// where the first finding is. Quitting removes `folder`.
     pub fn new(
         front: Box<dyn Front>,
         words: &[u32],
         skip: u32,
         to_finding: bool,
         wanted: Option<Wanted>,
+        folder: Option<PathBuf>,
     ) -> Engine {
         let (types, session) = (Types::new(words), Session::default());
-        Engine { front, types, session, skip, to_finding, wanted }
+        Engine { front, types, session, skip, to_finding, wanted, folder }
     }
+}
+
+/// Ends the program where it stands: it has not run to its end, so there is nothing to sum up.
+fn quit(folder: Option<&Path>) -> ! {
+    if let Some(folder) = folder {
+        // What cannot be removed is left to the system.
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    debugger::abandon();
+    std::process::exit(0)
 }
 
 impl Debugger for Engine {
@@ -514,7 +528,7 @@ impl Debugger for Engine {
             let outcome = dispatch.run(&turns, &mut runner);
             dispatch.memory().choose(None);
             if runner.quit {
-                std::process::exit(0);
+                quit(self.folder.as_deref());
             }
             if runner.again.is_none() && matches!(runner.goal, Goal::Backward(..)) {
                 // It ended before it came to where the search began.
@@ -548,7 +562,7 @@ impl Debugger for Engine {
                         Resume::Move(_, false) => return outcome,
                         Resume::To(at) => (Goal::At(at, Reason::Position, None), 0),
                         Resume::Again => (Goal::Forward(Motion::Continue, end), usize::MAX),
-                        Resume::Quit => std::process::exit(0),
+                        Resume::Quit => quit(self.folder.as_deref()),
                     }
                 }
             };

@@ -82,7 +82,7 @@ struct Debuggee {
     to_finding: bool,
     wanted: Option<Wanted>,
     /// Holds rules of suppression.
-    _folder: Option<tempfile::TempDir>,
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Debuggee {
@@ -90,7 +90,7 @@ impl Debuggee {
         let ExecLine { options, exec } = ExecLine::try_parse_from(arguments)?;
         let shown: Vec<String> = arguments.iter().map(|a| quote(&a.to_string_lossy())).collect();
         let shown = format!("pellucid exec {}", shown.join(" "));
-        Ok(Debuggee { options, exec, shown, skip: 0, to_finding: false, wanted: None, _folder: None })
+        Ok(Debuggee { options, exec, shown, skip: 0, to_finding: false, wanted: None, folder: None })
     }
 
     /// The program of a report, to stop at one of its findings.
@@ -134,7 +134,7 @@ impl Debuggee {
         debuggee.skip = found["dispatch"]["number"].as_u64().unwrap_or(0) as u32;
         debuggee.to_finding = true;
         debuggee.wanted = Some(wanted);
-        debuggee._folder = Some(folder);
+        debuggee.folder = Some(folder);
         Ok(debuggee)
     }
 
@@ -158,7 +158,8 @@ impl Debuggee {
     /// Runs the program under the debugger.
     fn run(self, front: Box<dyn Front>, out: &mut dyn Write) -> anyhow::Result<()> {
         let words = exec::words(&self.exec)?;
-        let engine = Engine::new(front, &words, self.skip, self.to_finding, self.wanted);
+        let folder = self.folder.as_ref().map(|folder| folder.path().to_owned());
+        let engine = Engine::new(front, &words, self.skip, self.to_finding, self.wanted, folder);
         debugger::install(Box::new(engine));
         exec::run_linked(&self.exec, out)
     }

@@ -3,8 +3,6 @@
 
 use super::stop::{At, Stop};
 use super::target::Who;
-use super::types::Type;
-use super::values::{Home, Item};
 use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::checked::inspect::{Reader, Word, WordSeen, WriteSeen};
 use pellucid_memory::finding::AccessKind;
@@ -105,35 +103,14 @@ pub fn look_at(stop: &mut Stopped<'_, '_, '_, '_, '_>, word: &Word, operand: Opt
     reading(stop, word, operand, |stop, reader| stop.at.memory().look(word, reader))
 }
 
-/// The type of what an access reads, by the variable that it goes through; unsigned where that is not known.
-pub fn element_at(stop: &mut Stopped<'_, '_, '_, '_, '_>, operand: &Operand) -> Element {
-    let eyes = stop.eyes();
-    let at = |item: &Item| match &item.home {
-        Home::Buffer(range, byte) => range.address() + byte,
-        Home::Workgroup(byte, _) | Home::Private(byte) => u64::from(*byte),
-        Home::Known(..) => u64::MAX,
-    };
-    let shared = operand.place.class == StorageClasses::WORKGROUP;
-    let mut items: Vec<Item> = if shared { eyes.shared() } else { eyes.buffers() };
-    items.retain(|item| matches!(item.home, Home::Workgroup(..)) == shared);
-    let mut best = None;
-    while let Some(item) =
-        items.iter().filter(|item| at(item) <= operand.place.address).max_by_key(|i| at(i)).cloned()
-    {
-        if let Some(element) = eyes.element(&item) {
-            best = Some(element);
-            break;
-        }
-        let array = matches!(eyes.target.types.get(item.ty), Type::Array(_));
-        items = match (&*item.shape, array) {
-            (pellucid_shader_interp::ir::Shape::Array { stride, .. }, true) => {
-                let k = (operand.place.address - at(&item)) / u64::from((*stride).max(1));
-                eyes.parts(&item, k as usize, 1)
-            }
-            _ => eyes.parts(&item, 0, usize::MAX),
-        };
-    }
-    best.filter(|element| element.size() == 4).unwrap_or(Element::U32)
+/// The type of what the invocation in focus accesses next; unsigned where that is not of one type.
+pub fn element_next(stop: &Stopped<'_, '_, '_, '_, '_>) -> Element {
+    let program = stop.target.program;
+    let next = stop.at.standing(stop.session.focus).map(|(standing, _)| standing.strand.pc());
+    let entry = next.and_then(|pc| program.memory.get(program.code.get(pc as usize)?.imm as usize));
+    let site = entry.and_then(|entry| program.shader.sites.get(entry.site.0 as usize));
+    let element = site.and_then(|site| Element::of_component(site.component?));
+    element.filter(|element| element.size() == 4).unwrap_or(Element::U32)
 }
 
 /// A location that an expression names.
@@ -146,8 +123,8 @@ struct Location {
 
 impl Location {
     fn show(&self, word: u32) -> String {
-        let bytes = (word >> (8 * self.shift)).to_le_bytes();
-        self.element.decode(&bytes[..self.element.size().min(4)])
+        let bits = u64::from(word) >> (8 * self.shift);
+        self.element.show(bits & ((1 << (8 * self.element.size().min(4))) - 1))
     }
 }
 
@@ -278,7 +255,9 @@ fn running(stop: &Stopped<'_, '_, '_, '_, '_>) -> Result<(), String> {
     match stop.at {
         At::Moment(_) => Ok(()),
         At::End(_) => {
-            Err("the dispatch has ended: everything is visible to what comes after a dependency".to_owned())
+            let why = "the dispatch has ended: everything is visible to what comes after a dependency; \
+                       `step back` (or `continue back`, `goto POSITION`) comes to where it still runs";
+            Err(why.to_owned())
         }
     }
 }
@@ -317,6 +296,29 @@ pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Strin
     Ok(out.trim_end().to_owned())
 }
 
+/// How what was there before the writes stands to one of them, or to a read now.
+fn from_before(
+    stop: &Stopped<'_, '_, '_, '_, '_>,
+    at: &Location,
+    seen: &WordSeen,
+    text: &str,
+    other: &str,
+) -> String {
+    let value = at.show(seen.before);
+    let mut out = format!(
+        "#0 is {value}, which {text} held before the writes that are remembered: it is older than each of them \
+         in modification order"
+    );
+    if other == "now" {
+        let may = match seen.before_readable || seen.writes.is_empty() {
+            true => "may still read it now",
+            false => "may not read it now: something newer is location-ordered before the read",
+        };
+        let _ = write!(out, "\n  {} {may}; `reads {text}` says why", stop.target.name(stop.session.focus));
+    }
+    out
+}
+
 /// `before EXPR A B`.
 ///
 /// # Errors
@@ -332,6 +334,13 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
         let found = number.and_then(|k| k.checked_sub(1)).and_then(|k| seen.writes.get(k)).cloned();
         found.ok_or_else(|| format!("\"{name}\" is no write of {text}: `sees {text}` numbers them"))
     };
+    let oldest = |name: &str| name.trim_start_matches('#') == "0";
+    if let Some(other) = [(a, b), (b, a)].into_iter().find(|(one, _)| oldest(one)).map(|(_, other)| other) {
+        if other != "now" && !oldest(other) {
+            write(other)?;
+        }
+        return Ok(from_before(stop, &at, &seen, text, other));
+    }
     let first = write(a)?;
     let second = if b == "now" { None } else { Some(write(b)?) };
     let relation = reading(stop, &at.word, at.operand.as_ref(), |stop, reader| {

@@ -1,6 +1,8 @@
 //! The types and variables of a module, as its source names them.
 
+use pellucid_shader_interp::ir::{Part, Shape};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vulkan_pellucid::report::element::Element;
 
 /// A type, by what it is made of (ids of other types).
@@ -35,12 +37,25 @@ pub struct Variable {
     pub class: u32,
 }
 
+/// How a member of a block is laid out.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    name: String,
+    offset: u32,
+    matrix_stride: u32,
+    row_major: bool,
+}
+
 /// The types, names and variables of a module.
 #[derive(Debug, Default)]
 pub struct Types {
     types: BTreeMap<u32, Type>,
     names: BTreeMap<u32, String>,
     members: BTreeMap<u32, Vec<u32>>,
+    layouts: BTreeMap<(u32, u32), Member>,
+    /// Lengths of arrays, and their strides.
+    lengths: BTreeMap<u32, u32>,
+    strides: BTreeMap<u32, u32>,
     /// By id.
     pub variables: BTreeMap<u32, Variable>,
 }
@@ -73,6 +88,25 @@ impl Types {
                     out.names.insert(word(1), text(i.get(2..).unwrap_or_default()));
                     None
                 }
+                6 => {
+                    let member = out.layouts.entry((word(1), word(2))).or_default();
+                    member.name = text(i.get(3..).unwrap_or_default());
+                    None
+                }
+                72 => {
+                    let member = out.layouts.entry((word(1), word(2))).or_default();
+                    match word(3) {
+                        35 => member.offset = word(4),
+                        7 => member.matrix_stride = word(4),
+                        4 => member.row_major = true,
+                        _ => {}
+                    }
+                    None
+                }
+                71 if word(2) == 6 => {
+                    out.strides.insert(word(1), word(3));
+                    None
+                }
                 71 => {
                     let place = places.entry(word(1)).or_default();
                     match word(2) {
@@ -97,7 +131,11 @@ impl Types {
                     None
                 }
                 24 => Some(Type::Matrix(word(2), word(3))),
-                28 | 29 => Some(Type::Array(word(2))),
+                28 | 29 => {
+                    let length = constants.get(&word(3)).copied().unwrap_or(0);
+                    out.lengths.insert(word(1), length);
+                    Some(Type::Array(word(2)))
+                }
                 30 => {
                     out.members.insert(word(1), i.get(2..).unwrap_or_default().to_vec());
                     Some(Type::Struct)
@@ -134,6 +172,54 @@ impl Types {
     /// OpName of an id, or "".
     pub fn name(&self, id: u32) -> &str {
         self.names.get(&id).map_or("", String::as_str)
+    }
+
+    /// How a block of this type lies in memory, by its decorations.
+    pub fn shape(&self, id: u32) -> Arc<Shape> {
+        self.shape_of(id, &Member::default(), 0)
+    }
+
+    fn shape_of(&self, id: u32, within: &Member, depth: u32) -> Arc<Shape> {
+        const DEEPEST: u32 = 64;
+        Arc::new(match self.get(id) {
+            _ if depth == DEEPEST => Shape::Whole,
+            Type::Vector(of, count) => {
+                let stride = match self.get(of) {
+                    Type::Number(element) => element.size() as u32,
+                    _ => 4,
+                };
+                Shape::Vector { count, stride }
+            }
+            Type::Matrix(column, _) => {
+                let bytes = match self.get(column) {
+                    Type::Vector(of, _) => match self.get(of) {
+                        Type::Number(element) => element.size() as u32,
+                        _ => 4,
+                    },
+                    _ => 4,
+                };
+                let [column, row] = match within.row_major {
+                    true => [bytes, within.matrix_stride],
+                    false => [within.matrix_stride, bytes],
+                };
+                Shape::Matrix { column, row }
+            }
+            Type::Array(of) => Shape::Array {
+                length: self.lengths.get(&id).copied().unwrap_or(0),
+                stride: self.strides.get(&id).copied().unwrap_or(0),
+                element: self.shape_of(of, within, depth + 1),
+            },
+            Type::Struct => {
+                let of = self.members.get(&id).map_or(&[][..], Vec::as_slice);
+                let part = |(k, ty): (u32, &u32)| {
+                    let member = self.layouts.get(&(id, k)).cloned().unwrap_or_default();
+                    let shape = self.shape_of(*ty, &member, depth + 1);
+                    Part { name: member.name, offset: member.offset, size: 0, shape }
+                };
+                Shape::Struct((0..).zip(of).map(part).collect())
+            }
+            Type::Bool | Type::Number(_) | Type::Other => Shape::Whole,
+        })
     }
 
     /// The type of a structure's member.

@@ -24,6 +24,8 @@ pub enum Home {
     Workgroup(u32, Reference),
     /// At a byte of a descriptor's memory.
     Buffer(MemoryRange, u64),
+    /// At a byte of the push constants.
+    Push(u32),
     /// Nowhere: these are its components.
     Known(Vec<u64>, Element),
 }
@@ -50,6 +52,7 @@ impl Home {
             Home::Private(byte) => Home::Private(byte + offset),
             Home::Workgroup(byte, reference) => Home::Workgroup(byte + offset, *reference),
             Home::Buffer(range, byte) => Home::Buffer(range.clone(), byte + u64::from(offset)),
+            Home::Push(byte) => Home::Push(byte + offset),
             known @ Home::Known(..) => known.clone(),
         }
     }
@@ -93,6 +96,11 @@ impl Eyes<'_, '_, '_, '_, '_> {
             }
             Home::Buffer(range, byte) => {
                 raw::load(&range.view(), *byte, bytes.min(8) as u8, Ordering::Relaxed)
+            }
+            Home::Push(byte) => {
+                let constants = self.target.resources.push_constants.get(*byte as usize..);
+                let constants = constants.and_then(|rest| rest.get(..bytes.min(8) as usize));
+                constants.map(|of| of.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
             }
             Home::Known(values, _) => values.first().copied(),
         };
@@ -180,7 +188,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
             if self.target.types.get(item.ty) == Type::Bool && !matches!(item.home, Home::Known(..)) {
                 return (bits != 0).to_string();
             }
-            return element.decode(&bits.to_le_bytes());
+            return element.show(bits);
         }
         let parts = self.parts(item, 0, SHOWN + 1);
         if parts.is_empty() {
@@ -306,7 +314,20 @@ impl Eyes<'_, '_, '_, '_, '_> {
         items
     }
 
-    /// The blocks of buffers.
+    /// The push constant block.
+    fn push_constants(&self) -> Option<Item> {
+        const PUSH_CONSTANT: u32 = 9;
+        let types = self.target.types;
+        let variable = types.variables.values().find(|of| of.class == PUSH_CONSTANT)?;
+        let name = match types.name(variable.id) {
+            "" => types.name(variable.ty),
+            name => name,
+        };
+        let (name, shape) = (name.to_owned(), types.shape(variable.ty));
+        Some(Item { name, ty: variable.ty, shape, home: Home::Push(0) })
+    }
+
+    /// The blocks of buffers, and of push constants.
     pub fn buffers(&self) -> Vec<Item> {
         let shader = &self.target.program.shader;
         let types = self.target.types;
@@ -331,6 +352,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 items.push(Item { name, ty, shape: variable.shape.clone(), home });
             }
         }
+        items.extend(self.push_constants());
         items
     }
 
@@ -489,6 +511,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
         match &item.home {
             Home::Buffer(range, byte) => Ok((None, range.address() + byte, bytes)),
             Home::Workgroup(byte, _) => Ok((Some(self.who.workgroup), u64::from(*byte), bytes)),
+            Home::Push(_) => Err(format!("{} is a push constant: nothing writes it", item.name)),
             Home::Private(_) | Home::Known(..) => {
                 Err(format!("{} is the invocation's own: no other one sees it", item.name))
             }
@@ -500,7 +523,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return 4 };
         let start = |item: &Item| match &item.home {
             Home::Buffer(_, byte) => *byte,
-            Home::Workgroup(byte, _) | Home::Private(byte) => u64::from(*byte),
+            Home::Workgroup(byte, _) | Home::Private(byte) | Home::Push(byte) => u64::from(*byte),
             Home::Known(..) => 0,
         };
         let last_bytes = self.element(last).map_or_else(|| self.bytes(last), |element| element.size() as u64);

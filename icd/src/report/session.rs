@@ -551,6 +551,11 @@ impl Session {
         self.state().at_end = Some(report);
     }
 
+    /// No totals are written: the program was left where it stood.
+    pub fn abandon(&self) {
+        self.state().finished = true;
+    }
+
     /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and
     /// there were findings or a device was lost.
     pub fn finish(&self) -> Option<u8> {
