@@ -2,6 +2,7 @@
 
 mod html;
 mod sarif;
+mod specification;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};

@@ -2,6 +2,7 @@
 //! desk: what has text is laid out by the browser, so that it is inside its box at every width.
 
 use super::Report;
+use super::specification::{self, Said};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use vulkan_pellucid::report::session::total_line;
@@ -21,45 +22,9 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What the specification says to a kind of finding, in short, and where.
-fn specification(id: &str) -> Option<(&'static str, &'static str)> {
-    let said = match id {
-        "race-not-available" => {
-            "A write is made available to a domain by an availability operation. What is not available cannot be made visible to anybody, whatever happens before what."
-        }
-        "race-not-visible" => {
-            "A write that is available to a domain is read for certain only after a visibility operation makes it visible to the agent that reads, through the reference that it uses."
-        }
-        "race-scope" => {
-            "Two operations synchronize, and availability and visibility reach the other agent, only where both are inside the scope that each of them names."
-        }
-        "race-storage-class" => {
-            "The memory semantics of a barrier or atomic cover the storage classes that they name, and no others."
-        }
-        "race-reference" => {
-            "Availability and visibility hold for a reference. Accesses through another one need an operation for it, too."
-        }
-        "race-private" => {
-            "An access that is not non-private takes no part in availability and visibility: nothing orders it against other agents."
-        }
-        id if id.starts_with("race-") => {
-            "Two accesses to a location, of which one is a write and not both are atomic, are a data race unless one is location-ordered before the other."
-        }
-        id if id.starts_with("hazard-") => {
-            return Some((
-                "Commands may overlap and be reordered. A dependency orders them by the stages and accesses that both of its scopes name, for the memory that it covers.",
-                "Synchronization and Cache Control: Execution and Memory Dependencies",
-            ));
-        }
-        id if id.starts_with("host-") => {
-            return Some((
-                "What the device writes reaches the host by a memory dependency to the host and a wait; memory that is not coherent is flushed and invalidated as well.",
-                "Synchronization and Cache Control: Host Write Ordering Guarantees; Memory Allocation: Host Access to Device Memory Objects",
-            ));
-        }
-        _ => return None,
-    };
-    Some((said, "Vulkan specification, appendix Memory Model: Location-Ordered"))
+/// What explains a part of the page when it is hovered.
+fn hover((said, section): Said) -> String {
+    format!(" title=\"{}\n({})\"", escape(said), escape(section))
 }
 
 /// The source lines that a diagnostic shows, by file and number.
@@ -84,6 +49,7 @@ struct Event {
     lane: String,
     told: String,
     place: String,
+    said: Said,
     source: Option<(String, u64)>,
 }
 
@@ -101,12 +67,15 @@ fn events(finding: &Value) -> Vec<Event> {
         );
         let place = access["element"].as_str().or(access["place"].as_str());
         let place = place.unwrap_or_default().to_owned();
-        Event { lane, told: text(&access["label"]).to_owned(), place, source: source(access) }
+        let said =
+            specification::of_access(text(&access["kind"]) != "read", !access["atomic_scope"].is_null());
+        Event { lane, told: text(&access["label"]).to_owned(), place, said, source: source(access) }
     });
     let host = finding.get("host").map(|host| Event {
         lane: "host".to_owned(),
         told: format!("{} by the host after {}", text(&host["access"]), text(&host["after"])),
         place: String::new(),
+        said: specification::DEPENDENCIES,
         source: None,
     });
     let commands = list("commands").map(|command| Event {
@@ -118,6 +87,7 @@ fn events(finding: &Value) -> Vec<Event> {
             text(&command["access"])
         ),
         place: text(&command["location"]).to_owned(),
+        said: specification::DEPENDENCIES,
         source: source(command),
     });
     accesses.chain(commands).chain(host).collect()
@@ -157,13 +127,15 @@ fn picture(finding: &Value, events: &[Event]) -> String {
         lanes.len()
     );
     for lane in &lanes {
-        out.push_str(&format!("<div class=\"lane\">{}</div>\n", escape(lane)));
+        let hover = hover(specification::AGENT);
+        out.push_str(&format!("<div class=\"lane\"{hover}>{}</div>\n", escape(lane)));
     }
     let drawn = |event: &Event, row: usize, class: &str| {
         let place =
             if event.place.is_empty() { String::new() } else { format!("<br>{}", escape(&event.place)) };
         format!(
-            "<div class=\"event{class}\" style=\"grid-column:{};grid-row:{row}\">{}{place}</div>\n",
+            "<div class=\"event{class}\"{} style=\"grid-column:{};grid-row:{row}\">{}{place}</div>\n",
+            hover(event.said),
             column(event),
             escape(&event.told)
         )
@@ -187,21 +159,50 @@ fn picture(finding: &Value, events: &[Event]) -> String {
         "<div class=\"way\" style=\"grid-row:{row}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"missing\">{has}<path class=\"lacks\" d=\"M{from} 0L{to} 94\"/><path class=\"lacks\" style=\"stroke-dasharray:none\" d=\"M{} 85l5 9l5 -9\"/></svg><ul>\n",
         to - 5
     ));
+    let mut item = |class: &str, note: &str| {
+        let hover = hover(specification::of_note(note, text(&finding["id"])));
+        out.push_str(&format!("<li class=\"{class}\"{hover}>{}</li>\n", escape(note)));
+    };
     for note in &ordered {
-        out.push_str(&format!("<li class=\"has\">{}</li>\n", escape(note)));
+        item("has", note);
     }
     if missing.is_empty() {
-        out.push_str(&format!("<li class=\"lacks\">{}</li>\n", escape(text(&finding["title"]))));
+        item("lacks", text(&finding["title"]));
     }
     for note in &missing {
-        out.push_str(&format!("<li class=\"lacks\">missing: {}</li>\n", escape(note)));
+        item("lacks", &format!("missing: {note}"));
     }
     for help in strings(finding, "help") {
-        out.push_str(&format!("<li class=\"fix\">fix: {}</li>\n", escape(help)));
+        item("fix", &format!("fix: {help}"));
     }
     out.push_str("</ul></div>\n");
     out.push_str(&drawn(last, row + 1, " last"));
     out + "</div>\n"
+}
+
+/// Who waits in a livelock, and for what: a box for each.
+fn waiting(finding: &Value) -> String {
+    const VERBS: [&str; 8] =
+        [" waits at ", " wait at ", " repeats ", " repeat ", " is ", " are ", " could ", " has not started"];
+    let waits = |note: &str| {
+        let at = VERBS.iter().filter_map(|verb| note.find(verb)).min()?;
+        note.starts_with("invocation").then(|| (note[..at].to_owned(), note[at + 1..].to_owned()))
+    };
+    let hover = hover(specification::of_note("", "livelock"));
+    let boxes: String = strings(finding, "notes")
+        .filter_map(waits)
+        .map(|(who, told)| {
+            format!(
+                "<div class=\"event last\"{hover}><span class=\"dim\">{}</span><br>{}</div>\n",
+                escape(&who),
+                escape(&told)
+            )
+        })
+        .collect();
+    if boxes.is_empty() {
+        return String::new();
+    }
+    format!("<h3>Who waits for ever</h3>\n<div class=\"picture waits\">\n{boxes}</div>\n")
 }
 
 fn article(finding: &Value, shader: &str) -> String {
@@ -219,11 +220,14 @@ fn article(finding: &Value, shader: &str) -> String {
     let panes: String = events.iter().filter_map(|event| pane(event, &sources)).collect();
     out.push_str(&format!("<div class=\"panes\">\n{panes}</div>\n"));
     out.push_str(&picture(finding, &events));
+    if text(&finding["id"]) == "livelock" {
+        out.push_str(&waiting(finding));
+    }
     let helps = if events.len() < 2 { strings(finding, "help").collect() } else { Vec::new() };
     for help in helps {
         out.push_str(&format!("<p>Fix: {}</p>\n", escape(help)));
     }
-    if let Some((said, section)) = specification(text(&finding["id"])) {
+    if let Some((said, section)) = specification::of_finding(text(&finding["id"])) {
         out.push_str(&format!(
             "<details><summary>What the specification says</summary><p>{said}</p><p class=\"dim\">{section}</p></details>\n"
         ));

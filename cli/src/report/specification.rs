@@ -1,0 +1,123 @@
+//! What the Vulkan specification says about findings, in short, and where it says so.
+
+/// What is said, and the section.
+pub type Said = (&'static str, &'static str);
+
+/// A command's access.
+pub const DEPENDENCIES: Said = (
+    "Commands may overlap and be reordered. A dependency orders them by the stages and accesses that both of its scopes name, for the memory that it covers.",
+    "Synchronization and Cache Control: Execution and Memory Dependencies",
+);
+
+const AVAILABLE: Said = (
+    "An availability operation makes the writes that happen before it available to a memory domain: that of its scope, or all the device's. Only from there can they be made visible to others.",
+    "Memory Model: Availability and Visibility",
+);
+
+const VISIBLE: Said = (
+    "A visibility operation makes what is available in a memory domain visible to the agent that performs it, through its references. Before that a read may return an older value.",
+    "Memory Model: Availability and Visibility",
+);
+
+const HAPPENS_BEFORE: Said = (
+    "One operation happens before another if program order, synchronizes-with and dependencies between commands lead from the one to the other. That alone makes no write available or visible.",
+    "Memory Model: Happens-Before",
+);
+
+const LOCATION_ORDERED: Said = (
+    "Two accesses to a location, of which one is a write and not both are atomic, are a data race unless one is location-ordered before the other: it happens before it, and is available and visible to it as far as the two need that.",
+    "Memory Model: Location-Ordered; Data Race",
+);
+
+const REFERENCE: Said = (
+    "Availability and visibility hold for a reference: a variable, a descriptor or a physical pointer. Accesses to the same memory through another one need an operation for it, too.",
+    "Memory Model: Reference",
+);
+
+const SCOPE: Said = (
+    "Two operations synchronize, and availability and visibility reach the other agent, only where each of the two is inside the scope that the other one names.",
+    "Memory Model: Scope",
+);
+
+const SEMANTICS: Said = (
+    "The memory semantics of a barrier or atomic order accesses to the storage classes that they name, and to no others.",
+    "Memory Model: Memory Semantics",
+);
+
+const PRIVATE: Said = (
+    "An access that is not non-private takes no part in availability and visibility: nothing orders it against other agents.",
+    "Memory Model: Private vs. Non-Private",
+);
+
+const ATOMICS: Said = (
+    "Atomics that are mutually ordered do not race: each one's scope includes the other's agent, and they access the same location through the same reference.",
+    "Memory Model: Scoped Modification Order",
+);
+
+const PROGRESS: Said = (
+    "An invocation that waits for another one needs a guarantee that the other one makes progress. Where nobody can change what all wait for, the dispatch never ends.",
+    "Shaders: Shader Execution; the progress models of docs/checks.md",
+);
+
+/// A lane of a picture.
+pub const AGENT: Said = (
+    "An agent is what performs memory operations: an invocation, a command, the host.",
+    "Memory Model: Agent",
+);
+
+/// To a kind of finding.
+pub fn of_finding(id: &str) -> Option<Said> {
+    Some(match id {
+        "race-not-available" => AVAILABLE,
+        "race-not-visible" => VISIBLE,
+        "race-scope" => SCOPE,
+        "race-storage-class" => SEMANTICS,
+        "race-reference" => REFERENCE,
+        "race-private" => PRIVATE,
+        "livelock" | "barrier-divergence" => PROGRESS,
+        id if id.starts_with("race-") => LOCATION_ORDERED,
+        id if id.starts_with("hazard-") => DEPENDENCIES,
+        id if id.starts_with("host-") => (
+            "What the device writes reaches the host by a memory dependency to the host and a wait; memory that is not coherent is flushed and invalidated as well.",
+            "Synchronization and Cache Control: Host Write Ordering Guarantees; Memory Allocation: Host Access to Device Memory Objects",
+        ),
+        _ => return None,
+    })
+}
+
+/// To a note of a finding, by its words; where nothing is known of these, to the finding.
+pub fn of_note(note: &str, id: &str) -> Said {
+    let words = [
+        ("an availability operation", AVAILABLE),
+        ("is made available", AVAILABLE),
+        ("a visibility operation", VISIBLE),
+        ("is made visible", VISIBLE),
+        ("MakeAvailable", AVAILABLE),
+        ("MakeVisible", VISIBLE),
+        ("happens before", HAPPENS_BEFORE),
+        ("happens-before", HAPPENS_BEFORE),
+        ("reference", REFERENCE),
+        ("scope", SCOPE),
+        ("the semantics of", SEMANTICS),
+        ("is private", PRIVATE),
+        ("atomic", ATOMICS),
+    ];
+    let race = id.starts_with("race-");
+    let known = words.into_iter().find(|(word, _)| race && note.contains(word)).map(|(_, said)| said);
+    known.or_else(|| of_finding(id)).unwrap_or(LOCATION_ORDERED)
+}
+
+/// To an access: whether it writes, and is an atomic.
+pub fn of_access(writes: bool, atomic: bool) -> Said {
+    match (writes, atomic) {
+        (_, true) => ATOMICS,
+        (true, false) => (
+            "A write is seen by its own agent at once, and by others for certain only when it is available and visible to them.",
+            "Memory Model: Availability and Visibility",
+        ),
+        (false, false) => (
+            "A read returns a write that is visible to it, or races with one; what an ordered, newer write hides it does not return.",
+            "Memory Model: Visible-To",
+        ),
+    }
+}

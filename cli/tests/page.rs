@@ -1,0 +1,159 @@
+//! `pellucid report --format html` in a browser: no error of its script, all text inside its box, nothing on
+//! top of something else, at the widths of a phone and of a desk; the filter filters, and what is hovered
+//! explains itself. `PELLUCID_PAGES=FOLDER` keeps the pages, and pictures of them.
+
+use ash::vk;
+use pellucid_test_host::{COHERENT, Vulkan};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const CASE: &str = "PAGE_CASE";
+
+/// A program whose copy is not ordered after the fill that it reads.
+#[test]
+fn program() {
+    if std::env::var_os(CASE).is_none() {
+        return;
+    }
+    let opened = Vulkan::open(&pellucid::driver::library().unwrap()).unwrap();
+    let (buffer, memory, _) = opened.buffer(4096, opened.memory_type(!0, COHERENT).unwrap()).unwrap();
+    let device = &opened.device;
+    // SAFETY: live handles; the barrier that is missing is what the test is about.
+    unsafe {
+        let commands = opened
+            .record(|commands| {
+                device.cmd_fill_buffer(commands, buffer, 0, 64, 7);
+                let region = vk::BufferCopy::default().dst_offset(1024).size(64);
+                device.cmd_copy_buffer(commands, buffer, buffer, &[region]);
+            })
+            .unwrap();
+        opened.run(commands).unwrap();
+        device.destroy_buffer(buffer, None);
+        device.free_memory(memory, None);
+    }
+}
+
+const LOOK: &str = r##"
+const told = [];
+for (const frame of document.querySelectorAll('iframe')) {
+  const page = frame.contentDocument, window = frame.contentWindow, width = frame.width;
+  const text = node => node ? node.textContent.trim().slice(0, 60) : '';
+  const tell = (what, node) => told.push(`${width}: ${what}: ${text(node)}`);
+  for (const error of window.errors) tell('script: ' + error);
+  const details = [...page.querySelectorAll('details')];
+  for (const one of details) one.open = true;
+  if (page.documentElement.scrollWidth > page.documentElement.clientWidth) tell('wider than the page');
+  const walk = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    if (!node.data.trim() || node.parentElement.closest('script,option')) continue;
+    const range = page.createRange();
+    range.selectNodeContents(node);
+    let box = range.getBoundingClientRect();
+    for (let of = node.parentElement; of && of !== page.body; of = of.parentElement) {
+      const style = window.getComputedStyle(of);
+      if (style.display === 'inline' || style.display === 'contents') continue;
+      const limits = of.getBoundingClientRect();
+      if (style.overflowX === 'auto') { box = limits; continue; }
+      const wide = box.left < limits.left - 1 || box.right > limits.right + 1;
+      if (wide || box.top < limits.top - 1 || box.bottom > limits.bottom + 1)
+        tell(`outside of its ${of.tagName} ${of.className}`, node);
+    }
+  }
+  for (const picture of page.querySelectorAll('.picture')) {
+    const parts = [...picture.children];
+    for (const [k, one] of parts.entries()) for (const other of parts.slice(k + 1)) {
+      const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
+      const beside = a.left >= b.right - 1 || b.left >= a.right - 1;
+      if (!beside && a.top < b.bottom - 1 && b.top < a.bottom - 1) tell('on top of another', one);
+    }
+  }
+  for (const part of page.querySelectorAll('.event, .way li')) if (!part.title) tell('explains nothing', part);
+  for (const one of details) one.open = false;
+  const words = page.getElementById('words');
+  const shown = () => page.querySelectorAll('article:not([hidden])').length;
+  const all = shown();
+  words.value = 'no finding says this';
+  words.dispatchEvent(new window.Event('input'));
+  if (!all || shown()) tell('the search finds everything');
+  words.value = '';
+  words.dispatchEvent(new window.Event('input'));
+  if (shown() !== all) tell('the search loses something');
+}
+const verdict = { id: 'verdict', textContent: JSON.stringify(told) };
+document.body.append(Object.assign(document.createElement('pre'), verdict));
+"##;
+
+fn pellucid(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    command.env(CASE, "hazard").output().expect("pellucid runs")
+}
+
+/// The page of what a command reports.
+fn page(name: &str, arguments: &[&str], id: &str, folder: &Path) -> String {
+    let report = folder.join(format!("{name}.json"));
+    let report = report.to_str().expect("a path");
+    let words = [&arguments[..1], &["--report", report], &arguments[1..]].concat();
+    let output = pellucid(&words);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains(&format!("error[{id}")), "{name}: {text}");
+    String::from_utf8(pellucid(&["report", report, "--format", "html"]).stdout).expect("text")
+}
+
+fn browser(arguments: &[String], file: &Path) -> Output {
+    Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"])
+        .args(arguments)
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .expect("the browser")
+}
+
+#[test]
+fn every_kind_of_finding_is_a_page_that_can_be_read() {
+    if Command::new("chromium").arg("--version").output().is_err() {
+        return pellucid_test_host::skipped("chromium");
+    }
+    let keep = std::env::var_os("PELLUCID_PAGES").map(PathBuf::from);
+    let folder = tempfile::tempdir().expect("a folder");
+    let this = std::env::current_exe().expect("this program");
+    let planted = |name: &str| format!("tests/planted/message_passing/{name}.spv");
+    let visible = planted("buffer.no-make-visible");
+    let reduce = "cli/src/demo/reduce.spv";
+    let endless = "cli/tests/compute/endless.spv";
+    let hazard = ["run", "--", this.to_str().expect("a path"), "--exact", "program"];
+    let cases: [(&str, &[&str], &str); 4] = [
+        ("race", &["exec", reduce, "--buffer", "0:0=u32x64=iota"], "race-not-"),
+        ("visibility", &["exec", &visible, "--groups", "2"], "race-not-visible"),
+        ("hazard", &hazard, "hazard-read-after-write"),
+        ("livelock", &["exec", endless], "livelock"),
+    ];
+    for (name, arguments, id) in cases {
+        let html = page(name, arguments, id, folder.path());
+        let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
+        let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");
+        let frames: String = [360, 1600]
+            .map(|width| {
+                format!("<iframe width=\"{width}\" height=\"1500\" frameborder=\"0\" srcdoc=\"{inner}\"></iframe>\n")
+            })
+            .concat();
+        let file = folder.path().join(format!("{name}.html"));
+        let shell = |script: &str| {
+            format!(
+                "<!DOCTYPE html><meta charset=\"utf-8\"><body style=\"margin:0\">{frames}<script>{script}</script>"
+            )
+        };
+        std::fs::write(&file, shell(&format!("addEventListener('load', () => {{ {LOOK} }})")))
+            .expect("a page");
+        let shown = browser(&["--dump-dom".to_owned()], &file);
+        let shown = String::from_utf8_lossy(&shown.stdout);
+        let told = shown.rsplit("<pre id=\"verdict\">").next().unwrap_or_default();
+        assert!(shown.contains("<pre id=\"verdict\">[]</pre>"), "{name}: {}", &told[..told.len().min(2000)]);
+        if let Some(keep) = &keep {
+            std::fs::write(keep.join(format!("{name}.html")), &html).expect("the page");
+            std::fs::write(&file, shell("")).expect("a page");
+            let picture = format!("--screenshot={}", keep.join(format!("{name}.png")).display());
+            browser(&[picture, "--window-size=1980,1500".to_owned()], &file);
+        }
+    }
+}
