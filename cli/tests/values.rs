@@ -32,7 +32,10 @@ fn findings_show_values_in_the_type_of_the_variable() {
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let reads: Vec<Value> =
         lines.filter(|line| line["type"] == "finding").map(|line| line["accesses"][1].clone()).collect();
-    let of = |element: &str| reads.iter().find(|read| read["element"] == element).expect("a finding");
+    let of = |member: &str| {
+        let element = format!("from.{member}");
+        reads.iter().find(|read| read["element"] == element).expect("a finding")
+    };
     // The bits stay.
     assert_eq!((&of("single")["newest"], &of("half")["newest"]), (&json!(0x43e0_0000), &json!(0x3e00)));
     let values = json!({
