@@ -140,7 +140,7 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
         let file = folder.path().join(format!("{name}.html"));
         let shell = |script: &str| {
             format!(
-                "<!DOCTYPE html><meta charset=\"utf-8\"><body style=\"margin:0\">{frames}<script>{script}</script>"
+                "<!DOCTYPE html><meta charset=\"utf-8\"><body style=\"margin:0;display:flex\">{frames}<script>{script}</script>"
             )
         };
         std::fs::write(&file, shell(&format!("addEventListener('load', () => {{ {LOOK} }})")))

@@ -153,11 +153,11 @@ fn picture(finding: &Value, events: &[Event]) -> String {
     let has = if ordered.is_empty() {
         String::new()
     } else {
-        format!("<path class=\"has\" d=\"M{} 0L{} 94m-5 -9l5 9l5 -9\"/>", from.max(8) - 6, to.max(8) - 6)
+        format!("<path class=\"has\" d=\"M{} 0L{} 100m-1 -4l1 4l1 -4\"/>", from.max(8) - 2, to.max(8) - 2)
     };
     out.push_str(&format!(
-        "<div class=\"way\" style=\"grid-row:{row}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"missing\">{has}<path class=\"lacks\" d=\"M{from} 0L{to} 94\"/><path class=\"lacks\" style=\"stroke-dasharray:none\" d=\"M{} 85l5 9l5 -9\"/></svg><ul>\n",
-        to - 5
+        "<div class=\"way\" style=\"grid-row:{row}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"missing\">{has}<path class=\"lacks\" d=\"M{from} 0L{to} 100\"/><path class=\"lacks\" style=\"stroke-dasharray:none\" d=\"M{} 96l1 4l1 -4\"/></svg><ul>\n",
+        to - 1
     ));
     let mut item = |class: &str, note: &str| {
         let hover = hover(specification::of_note(note, text(&finding["id"])));
