@@ -11,7 +11,9 @@ use pellucid_memory::heap::Heap;
 use pellucid_memory::host::{Faults, Invalidated};
 use pellucid_memory::random::Random;
 use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const SIZE: u64 = 5 * 4096 + 200;
 
@@ -267,6 +269,56 @@ fn what_several_threads_compare_is_one_run() {
         assert_eq!(m.writes(), [77..end as u64]);
         m.memory.expect_writes();
     }
+}
+
+#[test]
+fn pages_that_are_admitted_at_once_can_be_used_meanwhile() {
+    const PAGES: usize = 512;
+    let m = Mapped::of(2 * 4096 * PAGES as u64, HostMemory::Coherent);
+    let start = m.start as usize;
+    let counter = |page: usize| {
+        let at = (start + 4096 * (PAGES + page)) as *const AtomicU32;
+        // SAFETY: inside the mapping, which lives as long as this function, and aligned.
+        unsafe { &*at }
+    };
+    let (done, mut told) = (AtomicBool::new(false), vec![false; PAGES]);
+    std::thread::scope(|scope| {
+        let count = scope.spawn(|| {
+            let mut count = 0;
+            while count < 1000 || !done.load(Ordering::Relaxed) {
+                count += 1;
+                (0..PAGES).for_each(|page| _ = counter(page).fetch_add(1, Ordering::Relaxed));
+            }
+            count
+        });
+        scope.spawn(|| {
+            // SAFETY: a name that ends in zero; the result is checked, and the descriptor ours.
+            let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"copy".as_ptr(), 0)) };
+            while !done.load(Ordering::Relaxed) {
+                let size = 2 * 4096 * PAGES;
+                // SAFETY: the system call reads bytes of the mapping.
+                let written = unsafe { libc::pwrite(file.as_raw_fd(), start as *const _, size, 0) };
+                assert_eq!(written, size as isize);
+            }
+        });
+        let mut tell = || {
+            for run in m.writes() {
+                let page = |at: u64| (at as usize / 4096).saturating_sub(PAGES);
+                told[page(run.start)..page(run.end - 1) + 1].fill(true);
+            }
+        };
+        for round in 0..100 {
+            (0..4096 * PAGES).step_by(4096).for_each(|at| m.put(at as u64, round));
+            tell();
+            m.memory.expect_writes();
+        }
+        done.store(true, Ordering::Relaxed);
+        let count = count.join().unwrap();
+        tell();
+        assert!((0..PAGES).all(|page| counter(page).load(Ordering::Relaxed) == count));
+        assert!((0..PAGES).all(|page| m.device(4096 * (PAGES + page) as u64) == count as u8));
+    });
+    assert!(told.iter().all(|told| *told));
 }
 
 #[test]

@@ -30,6 +30,7 @@ const FEATURES: u64 = 1 | 1 << 12 | 1 << 13 | 1 << 15;
 const UFFDIO_API: libc::Ioctl = 0xc018_aa3f_u32 as libc::Ioctl;
 const UFFDIO_REGISTER: libc::Ioctl = 0xc020_aa00_u32 as libc::Ioctl;
 const REGISTER_WRITE_PROTECT: u64 = 2;
+const UFFDIO_UNREGISTER: libc::Ioctl = 0x8010_aa01_u32 as libc::Ioctl;
 const PAGEMAP_SCAN: libc::Ioctl = 0xc060_6610_u32 as libc::Ioctl;
 /// PM_SCAN_WP_MATCHING and PM_SCAN_CHECK_WPASYNC: protect what is found; fail where that cannot be.
 const PROTECT: u64 = 1 | 2;
@@ -80,6 +81,10 @@ struct Region {
     categories: u64,
 }
 
+/// Bytes in a row from which on it costs less to let the application write them all at once than page by
+/// page.
+const AT_ONCE: u64 = 16 * PAGE;
+
 /// Which interface the kernel refuses, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{interface}: {error}")]
@@ -122,6 +127,20 @@ impl Kernel {
             return Err(Error::last_os_error());
         }
         Ok(faults)
+    }
+
+    /// From now on the kernel can protect these addresses, which a mapping of ours has.
+    fn register(&self, start: u64, length: u64) -> bool {
+        let mut register = Register { start, length, mode: REGISTER_WRITE_PROTECT, ioctls: 0 };
+        // SAFETY: the ioctl takes this structure.
+        unsafe { libc::ioctl(self.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
+    }
+
+    /// Ends the protection of these addresses, and that they can be protected.
+    fn unregister(&self, start: u64, length: u64) -> bool {
+        let mut range = [start, length];
+        // SAFETY: the ioctl takes a struct uffdio_range, which is these two words.
+        unsafe { libc::ioctl(self.faults.as_raw_fd(), UFFDIO_UNREGISTER, range.as_mut_ptr()) == 0 }
     }
 
     fn get() -> &'static Result<Kernel, Refusal> {
@@ -183,16 +202,8 @@ impl Watched {
     /// The operating system refuses to map.
     pub fn new(size: u64, file: (libc::c_int, u64)) -> Result<Watched, HeapError> {
         let mapping = Mapping::new(size, Some(file))?;
-        let tracked = Kernel::get().as_ref().is_ok_and(|kernel| {
-            let mut register = Register {
-                start: mapping.start() as u64,
-                length: mapping.length(),
-                mode: REGISTER_WRITE_PROTECT,
-                ioctls: 0,
-            };
-            // SAFETY: the ioctl takes this structure, and the range is a mapping of ours.
-            unsafe { libc::ioctl(kernel.faults.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) == 0 }
-        });
+        let kernel = Kernel::get().as_ref();
+        let tracked = kernel.is_ok_and(|kernel| kernel.register(mapping.start() as u64, mapping.length()));
         let [mut closed, early, open, mut new, devices]: [Spans; 5] = Default::default();
         if tracked {
             closed.insert(&(0..mapping.length()));
@@ -290,17 +301,38 @@ impl Watched {
     /// written from now on.
     pub fn admit_writes(&mut self, runs: &[Range<u64>]) {
         if self.tracked {
-            parts::map(runs.iter().cloned(), |part| self.populate(&part));
+            let (large, small) = runs.iter().partition::<Vec<_>, _>(|run| run.end - run.start >= AT_ONCE);
+            self.tracked = large.into_iter().all(|run| self.admit_at_once(run));
+            parts::map(small.into_iter().cloned(), |part| self.populate(&part));
             // They are written now, whether or not the kernel counts what this did as faults.
             self.faults[0] = Faults(None);
         }
     }
 
-    fn populate(&self, pages: &Range<u64>) {
+    /// Makes pages writable as a whole. Only where a mapping is not registered does a change of its
+    /// permissions do that; they never lack the right to write, and where a page may be written, the processor
+    /// lets it be read as well. False: the kernel does not protect these pages any more.
+    fn admit_at_once(&self, pages: &Range<u64>) -> bool {
+        let Ok(kernel) = Kernel::get() else { return false };
+        let start = self.mapping.start().wrapping_add(pages.start as usize);
+        let length = pages.end - pages.start;
+        if !kernel.unregister(start as u64, length) {
+            return self.populate(pages);
+        }
+        for permissions in [libc::PROT_WRITE, libc::PROT_READ | libc::PROT_WRITE] {
+            // SAFETY: the pages are of a mapping of ours, which nothing that may read it finds unreadable.
+            unsafe { libc::mprotect(start.cast(), length as usize, permissions) };
+        }
+        kernel.register(start as u64, length)
+    }
+
+    /// Makes pages writable one by one.
+    fn populate(&self, pages: &Range<u64>) -> bool {
         let start = self.mapping.start().wrapping_add(pages.start as usize);
         // SAFETY: the pages are of a mapping of ours, whose bytes this leaves as they are. Where the kernel
         // refuses, each page's first write takes a fault.
         unsafe { libc::madvise(start.cast(), (pages.end - pages.start) as usize, libc::MADV_POPULATE_WRITE) };
+        true
     }
 
     /// The pages that were closed and that the application has accessed since. `faults`: those up to a moment
