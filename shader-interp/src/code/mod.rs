@@ -104,6 +104,34 @@ impl Code {
         classes.dedup();
         classes
     }
+
+    /// Calls `each` with the vector registers that `inst` reads by the entry which it names.
+    pub(crate) fn listed_reads(&self, inst: &Inst, mut each: impl FnMut(u32)) {
+        let entry = inst.imm as usize;
+        match inst.op.shape()[5] {
+            OperandKind::Memory => {
+                let entry = &self.memory[entry];
+                entry.values.iter().chain(&entry.comparator).for_each(|register| each(*register));
+                each(entry.offset);
+                match entry.space {
+                    Space::Element { element, .. } => each(element),
+                    Space::Physical => each(entry.offset + 1),
+                    _ => {}
+                }
+            }
+            OperandKind::Image => {
+                let entry = &self.images[entry];
+                entry.arguments.iter().for_each(|register| each(*register));
+                for element in [Some(entry.element), entry.sampler].into_iter().flatten() {
+                    if let ElementIndex::Register(register) = element {
+                        each(register);
+                    }
+                }
+            }
+            OperandKind::Print => self.prints[entry].registers.iter().for_each(|register| each(*register)),
+            _ => {}
+        }
+    }
 }
 
 /// What a pinned register holds.

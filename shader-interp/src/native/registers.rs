@@ -148,6 +148,7 @@ impl<'a> Part<'a> {
                     for (register, reading, _) in vector_operands(code, inst) {
                         reads[register as usize] |= reading;
                     }
+                    code.listed_reads(inst, |register| reads[register as usize] = true);
                 }
                 reads
             },

@@ -229,7 +229,23 @@ impl Generator {
         if alone {
             self.code.push((row(Opcode::Jump), To::Here(self.code.len() + 1)));
         }
-        if (loads || modifies) && result == LOADED {
+        // What only an entry names is read as well.
+        if modifies && result == LOADED && self.random.chance(30) {
+            let entry = MemoryEntry {
+                offset: VECTORS.into(),
+                shift: 2,
+                immediate: 0,
+                space: Space::View(1),
+                result: (ALL_VECTORS - 1).into(),
+                values: [LOADED.into()].into_iter().collect(),
+                comparator: [].into_iter().collect(),
+                atomic: Some(AtomicOp::FAdd),
+                ..self.memory[entry].clone()
+            };
+            self.memory.push(entry);
+            let imm = self.memory.len() as u32 - 1;
+            self.code.push((Inst { imm, ..row(Opcode::Atomic) }, To::End));
+        } else if (loads || modifies) && result == LOADED {
             for word in 0..words {
                 let mov = Inst { dst: self.vector(1, true), a: LOADED + word, ..row(Opcode::MovMasked) };
                 self.code.push((mov, To::End));
