@@ -9,7 +9,7 @@ use crate::tier::Tier;
 pub(crate) enum NativeCode {}
 
 impl NativeCode {
-    pub fn new(_: &Code, _: Level, _: Tier) -> Option<NativeCode> {
+    pub fn new(_: &Code, _: Vec<i32>, _: Level, _: Tier) -> Option<NativeCode> {
         None
     }
 }

@@ -1,6 +1,7 @@
 //! Which tier runs a program of the plain mode, and what programs have executed so far.
 
 use crate::code::{Code, Program};
+use crate::exec::context::Context;
 use crate::exec::level::Level;
 use crate::native::{self, NativeCode};
 use std::sync::OnceLock;
@@ -67,14 +68,16 @@ impl Progress {
         strands * self.straight + turns * self.turn
     }
 
-    /// So many more instructions of `code` have been executed: the thread that finds them enough compiles
-    /// it, while others go on.
-    pub fn add(&self, code: &Code, executed: u64, tier: Tier) {
+    /// So many more instructions of the program have been executed: the thread that finds them enough
+    /// compiles it, for images of the formats that it has now, while others go on.
+    pub fn add(&self, context: &Context<'_>, executed: u64) {
+        let (code, tier) = (context.program, context.tier);
         let before = self.executed.fetch_add(executed, Ordering::Relaxed);
         let enough = WORTH * code.code.len() as u64 + WORTH_AT_LEAST;
         let worth = tier == Tier::Compiled || tier == Tier::Auto && before + executed >= enough;
         if worth && !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Relaxed) {
-            self.code.get_or_init(|| NativeCode::new(code, Level::detect(), tier));
+            let formats = context.planes.iter().map(|plane| plane.format).collect();
+            self.code.get_or_init(|| NativeCode::new(code, formats, Level::detect(), tier));
         }
     }
 }

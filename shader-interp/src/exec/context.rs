@@ -4,6 +4,7 @@ use super::launch::Launch;
 use super::prints::PrintLog;
 use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
+use crate::ops::image::planar::Plane;
 use crate::tier::{Progress, Tier};
 use pellucid_memory::system::{MemorySystem, MemoryView};
 
@@ -13,6 +14,8 @@ pub(crate) struct Context<'a> {
     pub resources: &'a Resources,
     /// Memory of [`Code::views`](crate::code::Code).
     pub views: Vec<MemoryView<'a>>,
+    /// Images of [`Code::images`](crate::code::Code).
+    pub planes: Vec<Plane<'a>>,
     pub launch: Launch,
     /// Where DebugPrintf goes.
     pub prints: Option<&'a PrintLog>,
@@ -31,6 +34,7 @@ impl<'a> Context<'a> {
             program,
             resources,
             views: views.collect(),
+            planes: program.images.iter().map(|entry| Plane::of(entry, resources)).collect(),
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,

@@ -55,7 +55,7 @@ pub fn dispatch(
     let mut context = Context::new(program, grid, resources);
     (context.prints, context.tier) = (options.prints, options.tier);
     if options.tier == Tier::Compiled {
-        context.progress.add(program, 0, options.tier);
+        context.progress.add(&context, 0);
     }
     let total = context.launch.workgroups()?;
     if total == 0 {

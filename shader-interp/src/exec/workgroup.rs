@@ -135,7 +135,7 @@ impl Worker {
     pub fn tell_executed(&mut self, context: &Context<'_>) {
         if context.tier == Tier::Auto && self.executed > 0 {
             let executed = std::mem::take(&mut self.executed);
-            context.progress.add(context.program, executed, context.tier);
+            context.progress.add(context, executed);
         }
     }
 

@@ -48,6 +48,7 @@ pub(crate) fn run<M: MemorySystem>(
             && strand.masks.len() == program.masks as usize
             && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
             && context.views.len() == program.views.len()
+            && context.planes.len() == program.images.len()
             && (strand.pc as usize) < code.entries.len()
             && code.entries.len() == program.code.len()
     );
@@ -64,6 +65,7 @@ pub(crate) fn run<M: MemorySystem>(
         masks,
         private,
         views: context.views.as_ptr().cast(),
+        planes: context.planes.as_ptr().cast(),
         workgroup,
         rows: rows::<M>,
         changes: 0,

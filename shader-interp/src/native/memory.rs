@@ -24,8 +24,8 @@ use pellucid_memory::system::MemoryView;
 use smallvec::SmallVec;
 
 /// The first byte that an access may go to, and how many there are.
-const HOST: Register = Register::R8;
-const SIZE: Register = Register::R9;
+pub(super) const HOST: Register = Register::R8;
+pub(super) const SIZE: Register = Register::R9;
 /// Predicates of comparisons of integers.
 const LESS_EQUAL: u32 = 2;
 const NOT_EQUAL: u32 = 4;
@@ -97,6 +97,22 @@ impl Access {
             value: None,
             comparator: None,
         })
+    }
+
+    /// An access to texels of so many bytes: 1, 2, 4, 8 or 16.
+    pub fn of_texels(bytes: u32) -> Access {
+        Access {
+            does: Does::Load,
+            space: Space::View(0),
+            offset: 0,
+            shift: 0,
+            immediate: 0,
+            size: bytes.min(4),
+            atomic: false,
+            words: (0..bytes.div_ceil(4) as u16).collect(),
+            value: None,
+            comparator: None,
+        }
     }
 
     fn of_entry(code: &Code, inst: &Inst) -> Option<Access> {
@@ -207,14 +223,18 @@ impl Part<'_> {
         Register::XMM0 + u32::from(k)
     }
 
-    fn masked(&mut self, condition: u8, instruction: Result<Instruction, iced_x86::IcedError>) {
+    pub(super) fn masked(&mut self, condition: u8, instruction: Result<Instruction, iced_x86::IcedError>) {
         self.asm.put(instruction.map(|mut instruction| {
             instruction.set_op_mask(Register::K0 + u32::from(condition));
             instruction
         }));
     }
 
-    fn masked_zero(&mut self, condition: u8, instruction: Result<Instruction, iced_x86::IcedError>) {
+    pub(super) fn masked_zero(
+        &mut self,
+        condition: u8,
+        instruction: Result<Instruction, iced_x86::IcedError>,
+    ) {
         let zeroing = instruction.map(|mut instruction| {
             instruction.set_zeroing_masking(true);
             instruction
@@ -222,7 +242,7 @@ impl Part<'_> {
         self.masked(condition, zeroing);
     }
 
-    fn general(&mut self, code: X86, number: u32, to: Register) {
+    pub(super) fn general(&mut self, code: X86, number: u32, to: Register) {
         self.asm.immediate(code, to, number as i32);
     }
 
@@ -252,7 +272,7 @@ impl Part<'_> {
         }
     }
 
-    fn spread_general(&mut self, to: u8, from: Register) {
+    pub(super) fn spread_general(&mut self, to: u8, from: Register) {
         let to = self.host(to);
         self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, from);
     }
@@ -266,7 +286,7 @@ impl Part<'_> {
         }
     }
 
-    fn zero_register(&mut self, k: u8) {
+    pub(super) fn zero_register(&mut self, k: u8) {
         self.binary(XOR, k, k, Source::Host(k));
     }
 
@@ -355,7 +375,7 @@ impl Part<'_> {
         }
         let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
         let k = self.host_mask_but(running);
-        let (done, other, general) = (self.asm.label(), self.asm.label(), self.asm.label());
+        let done = self.asm.label();
         self.locate(access.space);
         if uniform || known.is_some() {
             match known {
@@ -368,34 +388,48 @@ impl Part<'_> {
                 self.load_spread(access.size, end, &results[words]);
             }
         } else {
-            if let Some(steps) = access.stride() {
-                self.binary(SUB, u, t, Source::Constant(steps));
-                self.unless_equal(u, results[0], running, k, other);
-                self.first(u, 0, access.immediate);
-                self.unless_inside(16 * access.bytes(), general);
-                self.load_block(access, &results, t, u);
-                self.jump(X86::Jmp_rel32_64, done);
-                self.asm.bind(other);
-            }
-            self.unless_equal(t, u, running, k, general);
-            self.first(t, 0, access.immediate);
-            self.unless_inside(access.bytes(), general);
-            for (words, end) in access.components() {
-                self.load_spread(access.size, end, &results[words]);
-            }
-            self.jump(X86::Jmp_rel32_64, done);
-            self.asm.bind(general);
-            results.iter().for_each(|k| self.zero_register(*k));
-            self.add_immediate(t, u, access.immediate);
-            if access.size < 4 || access.atomic {
-                self.load_each(access, &results, (t, u), (running, k), done);
-            } else {
-                self.gather(access, &results, (t, u), (running, k), done);
-            }
+            self.load_lanes(access, &results, (t, u), (running, k), done);
         }
         self.asm.bind(done);
         for (register, k) in access.words.iter().zip(results) {
             self.set(*register, k);
+        }
+    }
+
+    /// The lanes where the first condition holds load from the offsets in `t`; other lanes hold anything
+    /// then. Jumps to `done` or ends. `u` and the second condition are for its use.
+    pub(super) fn load_lanes(
+        &mut self,
+        access: &Access,
+        results: &[u8],
+        (t, u): (u8, u8),
+        (running, k): (u8, u8),
+        done: Label,
+    ) {
+        let (other, general) = (self.asm.label(), self.asm.label());
+        if let Some(steps) = access.stride() {
+            self.binary(SUB, u, t, Source::Constant(steps));
+            self.unless_equal(u, results[0], running, k, other);
+            self.first(u, 0, access.immediate);
+            self.unless_inside(16 * access.bytes(), general);
+            self.load_block(access, results, t, u);
+            self.jump(X86::Jmp_rel32_64, done);
+            self.asm.bind(other);
+        }
+        self.unless_equal(t, u, running, k, general);
+        self.first(t, 0, access.immediate);
+        self.unless_inside(access.bytes(), general);
+        for (words, end) in access.components() {
+            self.load_spread(access.size, end, &results[words]);
+        }
+        self.jump(X86::Jmp_rel32_64, done);
+        self.asm.bind(general);
+        results.iter().for_each(|k| self.zero_register(*k));
+        self.add_immediate(t, u, access.immediate);
+        if access.size < 4 || access.atomic {
+            self.load_each(access, results, (t, u), (running, k), done);
+        } else {
+            self.gather(access, results, (t, u), (running, k), done);
         }
     }
 
@@ -508,8 +542,20 @@ impl Part<'_> {
         self.scaled(access, t);
         let values: SmallVec<[u8; 8]> = access.words.iter().map(|register| self.read(*register)).collect();
         let k = self.host_mask_but(running);
-        let (done, general) = (self.asm.label(), self.asm.label());
         self.locate(access.space);
+        self.store_lanes(access, &values, [t, u, v, w], (running, k));
+    }
+
+    /// The lanes where the first condition holds store to the offsets in the first register. The others, and
+    /// the second condition, are for its use.
+    pub(super) fn store_lanes(
+        &mut self,
+        access: &Access,
+        values: &[u8],
+        [t, u, v, w]: [u8; 4],
+        (running, k): (u8, u8),
+    ) {
+        let (done, general) = (self.asm.label(), self.asm.label());
         if let Some(steps) = access.stride() {
             self.binary(SUB, u, t, Source::Constant(steps));
             self.unless_equal(u, v, running, k, general);
@@ -520,7 +566,7 @@ impl Part<'_> {
             self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
             let single = access.size == 4 && values.len() == 1;
             self.jump(X86::Jae_rel32_64, if single { part } else { general });
-            self.store_block(access, &values, [u, v, w]);
+            self.store_block(access, values, [u, v, w]);
             if single {
                 self.jump(X86::Jmp_rel32_64, done);
                 self.asm.bind(part);

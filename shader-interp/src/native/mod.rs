@@ -6,13 +6,14 @@
 //! same register file and hand over to each other at any instruction at which a line of code begins. All
 //! values are bit for bit those of the interpreter.
 //!
-//! Stages: [`translate`] (lines, regions, control), [`registers`] (values in host registers), [`rows`] and
-//! [`memory`] (the encodings), [`operation`] (vector instructions for 8 and for 16 lanes), [`assembler`],
+//! Stages: [`translate`] (lines, regions, control), [`registers`] (values in host registers), [`rows`],
+//! [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8 and for 16 lanes), [`assembler`],
 //! [`executable`], and [`enter`], which runs it.
 
 mod assembler;
 pub(crate) mod enter;
 mod executable;
+mod image;
 mod memory;
 mod operation;
 mod registers;
@@ -39,15 +40,16 @@ pub(crate) struct NativeCode {
 }
 
 impl NativeCode {
-    /// Compiles `code`; `None` if it is not worth while, or cannot be.
-    pub fn new(code: &Code, level: Level, tier: Tier) -> Option<NativeCode> {
+    /// Compiles `code`, whose images mostly have these formats; `None` if it is not worth while, or cannot
+    /// be.
+    pub fn new(code: &Code, formats: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
         let form = match level {
             Level::Avx512 => Form::Avx512,
             Level::Avx2 => Form::Avx2,
             Level::Baseline => return None,
         };
         // Encodings are tested for all rows and both forms; one that failed would leave the interpreter.
-        let translation = translate::translate(code, form, tier == Tier::Compiled).ok()??;
+        let translation = translate::translate(code, formats, form, tier == Tier::Compiled).ok()??;
         match Executable::new(&translation.bytes) {
             Ok(memory) => Some(NativeCode { memory, enter: translation.enter, entries: translation.entries }),
             Err(error) => {

@@ -4,6 +4,7 @@
 //! that is wanted for another value is taken from the one whose next use is farthest.
 
 use super::assembler::Assembler;
+use super::image;
 use super::memory::Access;
 use super::operation::{Constant, Form, LOAD, Operation, STORE};
 use crate::code::{Code, Inst, Opcode, OperandKind, Pin};
@@ -47,6 +48,7 @@ pub(super) fn vector_operands(code: &Code, inst: &Inst) -> Operands {
         access.registers(add);
         return operands;
     }
+    image::registers(code, inst, &mut add);
     // Lanes that do not run stay.
     let reads_result = inst.op == Opcode::MovMasked;
     let fields = [inst.dst, inst.a, inst.b, inst.c, inst.aux];
@@ -109,6 +111,8 @@ pub(super) struct Part<'a> {
     pub asm: Assembler,
     pub form: Form,
     pub code: &'a Code,
+    /// The formats that its images are expected to have.
+    pub formats: Vec<i32>,
     /// The lanes that instructions are made for now.
     pub part: usize,
     place: Vec<u8>,
@@ -128,11 +132,12 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub fn new(asm: Assembler, form: Form, code: &'a Code) -> Part<'a> {
+    pub fn new(asm: Assembler, form: Form, code: &'a Code, formats: Vec<i32>) -> Part<'a> {
         Part {
             asm,
             form,
             code,
+            formats,
             part: 0,
             place: vec![NOWHERE; code.vectors as usize],
             held: [EMPTY; 32],

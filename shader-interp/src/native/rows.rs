@@ -14,7 +14,7 @@ use iced_x86::{Code as X86, Instruction, Register};
 
 /// Predicates of comparisons of floats.
 const EQUAL: u32 = 0x00;
-const UNORDERED: u32 = 0x03;
+pub(super) const UNORDERED: u32 = 0x03;
 const NOT_EQUAL: u32 = 0x04;
 const EQUAL_OR_UNORDERED: u32 = 0x08;
 const ORDERED_NOT_EQUAL: u32 = 0x0c;
@@ -596,12 +596,12 @@ impl Part<'_> {
         self.canonical(inst.dst, t);
     }
 
-    fn half_register(&self, k: u8) -> Register {
+    pub(super) fn half_register(&self, k: u8) -> Register {
         Register::YMM0 + u32::from(k)
     }
 
     /// 16 lanes: the low halves of `x` as floats of 32 bits, in `to`.
-    fn widen_half(&mut self, x: u8, to: u8) {
+    pub(super) fn widen_half(&mut self, x: u8, to: u8) {
         let (from, narrow, wide) = (self.host(x), self.half_register(to), self.host(to));
         self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
         self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
@@ -610,12 +610,17 @@ impl Part<'_> {
     /// 16 lanes: a float of 16 bits, the canonical one if it is no number.
     fn narrow_half(&mut self, a: u16) -> u8 {
         let (x, t) = (self.read(a), self.temporary());
+        self.narrow_half_to(x, t);
+        t
+    }
+
+    /// The same of `x`, in `t`.
+    pub(super) fn narrow_half_to(&mut self, x: u8, t: u8) {
         let (from, narrow, wide) = (self.host(x), self.half_register(t), self.host(t));
         self.asm.put(Instruction::with3(X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, narrow, from, 0u32));
         self.asm.registers(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, wide, narrow);
         let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
         self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
-        t
     }
 
     /// A shift of the first operand by the second, to the register that `to` gives.
@@ -752,7 +757,7 @@ impl Part<'_> {
         });
     }
 
-    fn compare_floats(&mut self, predicate: u32, x: u8, y: Source) -> u8 {
+    pub(super) fn compare_floats(&mut self, predicate: u32, x: u8, y: Source) -> u8 {
         let code = self.instruction(F_COMPARE);
         let (k, to) = match self.form {
             Form::Avx512 => {

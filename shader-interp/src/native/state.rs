@@ -1,5 +1,6 @@
 //! What machine code and the interpreter share while a strand runs.
 
+use crate::ops::image::planar::Plane;
 use pellucid_memory::system::{Lanes, MemoryView};
 use std::mem::{MaybeUninit, offset_of};
 
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub private: *mut Lanes,
     /// The views that the program names by slot.
     pub views: *const MemoryView<'static>,
+    /// The images of the program's image operations.
+    pub planes: *const Plane<'static>,
     /// Workgroup memory: a view.
     pub workgroup: *mut MemoryView<'static>,
     /// Runs the instructions from one number to before another; the place where the code goes on, or null.
@@ -53,6 +56,7 @@ pub(super) const VECTORS: usize = offset_of!(State, vectors);
 pub(super) const MASKS: usize = offset_of!(State, masks);
 pub(super) const PRIVATE: usize = offset_of!(State, private);
 pub(super) const VIEWS: usize = offset_of!(State, views);
+pub(super) const PLANES: usize = offset_of!(State, planes);
 pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);
 pub(super) const CHANGES: usize = offset_of!(State, changes);

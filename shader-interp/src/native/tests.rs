@@ -468,7 +468,7 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<(), Strin
     values[VECTORS as usize + 2] = Lanes(std::array::from_fn(|_| generator.random.below(90u32)));
     values[VECTORS as usize + 3] = Lanes([generator.random.below(9u32); 32]);
     let (program, mut random) = generator.program();
-    let native = NativeCode::new(&program, level, Tier::Compiled).ok_or("no code")?;
+    let native = NativeCode::new(&program, Vec::new(), level, Tier::Compiled).ok_or("no code")?;
     let words: [Vec<u32>; 2] = std::array::from_fn(|k| (0..WORDS[k]).map(|_| random.bits() as u32).collect());
     let resources = Resources::default();
     let context = Context::new(&program, &Grid { base: [0; 3], groups: [1; 3] }, &resources);

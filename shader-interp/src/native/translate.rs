@@ -10,6 +10,7 @@
 //! line; whatever leaves it stores them.
 
 use super::assembler::{Assembler, Label};
+use super::image::TexelAccess;
 use super::memory::Access;
 use super::operation::{Constant, Form};
 use super::registers::{
@@ -49,7 +50,7 @@ pub(super) enum Kind {
     Interpreted,
 }
 
-pub(super) fn kind(code: &Code, inst: &Inst, form: Form) -> Kind {
+pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Kind {
     use Opcode::*;
     match inst.op {
         Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => Kind::Control,
@@ -62,6 +63,7 @@ pub(super) fn kind(code: &Code, inst: &Inst, form: Form) -> Kind {
             },
             None if has_encoding(op) => Kind::Lanes,
             None if form == Form::Avx512 && Access::of(code, inst).is_some() => Kind::Lanes,
+            None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => Kind::Lanes,
             _ => Kind::Interpreted,
         },
     }
@@ -88,6 +90,8 @@ enum Exit {
     Region(usize, usize),
     /// The strand stops in a region, or outside of one, and goes on at an instruction.
     Stop(Option<usize>, usize, u32),
+    /// The interpreter runs an instruction of a region, or outside of one.
+    Interpreted(Option<usize>, usize),
 }
 
 struct Translator<'a> {
@@ -96,6 +100,8 @@ struct Translator<'a> {
     /// The lines' first instructions.
     labels: FxHashMap<usize, Label>,
     regions: Vec<Region>,
+    /// Where instructions of a region are entered that follow one which the interpreter may have run.
+    pads: Vec<(usize, Label)>,
     exits: Vec<(Label, Exit)>,
     ended: Label,
     epilogue: Label,
@@ -105,8 +111,13 @@ struct Translator<'a> {
 const CALL: u64 = 16;
 
 /// The machine code of `code`; `None` if so little of it has encodings that it is not worth while.
-pub(super) fn translate(code: &Code, form: Form, always: bool) -> Result<Option<Translation>, IcedError> {
-    let kinds: Vec<Kind> = code.code.iter().map(|inst| kind(code, inst, form)).collect();
+pub(super) fn translate(
+    code: &Code,
+    formats: Vec<i32>,
+    form: Form,
+    always: bool,
+) -> Result<Option<Translation>, IcedError> {
+    let kinds: Vec<Kind> = code.code.iter().map(|inst| kind(code, &formats, inst, form)).collect();
     let loops = loops(&code.code);
     let depth = |row: usize| loops.iter().filter(|rows| rows.contains(&row)).count().min(6) as u32;
     // How often an instruction runs, by the loops that it is in.
@@ -124,10 +135,11 @@ pub(super) fn translate(code: &Code, form: Form, always: bool) -> Result<Option<
     let mut translator = Translator {
         labels: FxHashMap::default(),
         regions: Vec::new(),
+        pads: Vec::new(),
         exits: Vec::new(),
         ended,
         epilogue,
-        part: Part::new(asm, form, code),
+        part: Part::new(asm, form, code, formats),
         kinds,
     };
     if form == Form::Avx512 {
@@ -188,6 +200,7 @@ impl<'a> Translator<'a> {
             for row in rows.clone() {
                 let inst = &code[row];
                 much |= needs_many(inst.op) || Access::of(self.part.code, inst).is_some();
+                much |= inst.op == Opcode::Image;
                 for (register, _, writes) in vector_operands(self.part.code, inst) {
                     // Shifts by a constant do not read it.
                     let weight = weights.entry(register).or_default();
@@ -225,8 +238,18 @@ impl<'a> Translator<'a> {
                 || follows.is_some_and(|next| {
                     (*next == Kind::Interpreted) != (self.kinds[row] == Kind::Interpreted)
                 });
-            if ends && row + 1 < code.len() {
+            let image = inst.op == Opcode::Image && self.kinds[row] == Kind::Lanes;
+            begins[row] |= image;
+            if (ends || image) && row + 1 < code.len() {
                 begins[row + 1] = true;
+            }
+            let region = self.region(row);
+            if image
+                && region.is_some_and(|region| self.regions[region].rows.start != row + 1)
+                && self.region(row + 1) == region
+            {
+                let label = self.asm().label();
+                self.pads.push((row + 1, label));
             }
         }
         for row in (0..code.len()).filter(|row| begins[*row]) {
@@ -237,6 +260,9 @@ impl<'a> Translator<'a> {
 
     /// The code's place for an instruction that the interpreter may enter it at.
     fn entry(&self, row: usize) -> u32 {
+        if let Some((_, pad)) = self.pads.iter().find(|(entered, _)| *entered == row) {
+            return self.part.asm.place(*pad).unwrap_or(0) as u32;
+        }
         let inside = self.region(row).is_some_and(|region| self.regions[region].rows.start != row);
         let label = self.labels.get(&row).filter(|_| !inside);
         label.and_then(|label| self.part.asm.place(*label)).unwrap_or(0) as u32
@@ -314,6 +340,12 @@ impl<'a> Translator<'a> {
         let operands: Vec<_> =
             code[row..=end].iter().map(|inst| vector_operands(self.part.code, inst)).collect();
         let uses = next_uses(&operands);
+        let image = TexelAccess::of(self.part.code, &self.part.formats, &code[row]);
+        if let Some(image) = &image {
+            let other = self.asm().label();
+            self.exits.push((other, Exit::Interpreted(region, row)));
+            self.part.unless_format(image, other);
+        }
         if !lanes.is_empty() || test.is_some() {
             for part in 0..self.part.form.parts() {
                 self.part.begin_line(part);
@@ -325,9 +357,10 @@ impl<'a> Translator<'a> {
                             let condition = self.part.test(test, inst);
                             self.part.set_mask(inst.dst, condition);
                         }
-                        None => match Access::of(self.part.code, inst) {
-                            Some(access) => self.part.access(&access),
-                            None => self.part.row(inst),
+                        None => match (Access::of(self.part.code, inst), &image) {
+                            (Some(access), _) => self.part.access(&access),
+                            (_, Some(image)) => self.part.image(image),
+                            _ => self.part.row(inst),
                         },
                     }
                     self.part.end_row();
@@ -517,7 +550,7 @@ impl<'a> Translator<'a> {
             self.asm().bind(label);
             let region = match exit {
                 Exit::Region(region, _) => Some(region),
-                Exit::Stop(region, ..) => region,
+                Exit::Stop(region, ..) | Exit::Interpreted(region, _) => region,
             };
             if let Some(region) = region {
                 let pinned = self.regions[region].pinned.clone();
@@ -529,6 +562,7 @@ impl<'a> Translator<'a> {
                     let to = self.labels[&to];
                     self.asm().branch(X86::Jmp_rel32_64, to);
                 }
+                Exit::Interpreted(_, row) => self.interpreted(row..row + 1),
                 Exit::Stop(_, row, how) => {
                     let epilogue = self.epilogue;
                     let asm = self.asm();
@@ -540,6 +574,14 @@ impl<'a> Translator<'a> {
                     asm.branch(X86::Jmp_rel32_64, epilogue);
                 }
             }
+        }
+        for (row, pad) in self.pads.clone() {
+            let Some(region) = self.region(row) else { continue };
+            self.asm().bind(pad);
+            let (pinned, on) = (self.regions[region].pinned.clone(), self.labels[&row]);
+            self.part.pin(pinned);
+            self.part.load_pinned();
+            self.asm().branch(X86::Jmp_rel32_64, on);
         }
     }
 }

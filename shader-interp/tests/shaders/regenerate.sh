@@ -11,3 +11,7 @@ done
 for source in lowering/*.spvasm; do
     spirv-as --preserve-numeric-ids --target-env spv1.3 "$source" -o "${source%asm}"
 done
+for kind in 'f vec4 image2D sampler2D' 'i ivec4 iimage2D isampler2D' 'u uvec4 uimage2D usampler2D'; do
+    set -- $kind
+    glslangValidator -V --target-env vulkan1.3 -DTYPE="$2" -DIMAGE="$3" -DFETCHED="$4" texels.comp -o "texels_$1.spv"
+done

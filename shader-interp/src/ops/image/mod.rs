@@ -12,7 +12,7 @@ mod address;
 mod cube;
 pub(crate) mod entry;
 mod footprint;
-mod planar;
+pub(crate) mod planar;
 mod sample;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! The common case of storage images in one step: two dimensions, one 32-bit component a texel, one sample,
-//! flat memory.
+//! The common case of images in one step: two dimensions, one layer and sample, flat memory. The interpreter
+//! does texels of one 32-bit component so, machine code more formats.
 
 use super::address::to_mask;
 use super::{ImageInstruction, Operation, clear_outside};
@@ -7,7 +7,8 @@ use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, ImageView, Resources};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
 use pellucid_memory::access::{Access, AtomicOp};
-use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Pointers, Trap};
+use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
+use std::mem::offset_of;
 
 const R32_UINT: i32 = 98;
 const R32_SINT: i32 = 99;
@@ -20,15 +21,89 @@ pub(super) fn may_be(image: &ImageOperand) -> bool {
 
 /// The view, and what its texels' alpha is: one.
 fn view<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<(&'a ImageView, u32)> {
-    let ElementIndex::Constant(element) = entry.element else { return None };
-    let array = resources.bindings.get(entry.instruction.image.binding as usize)?;
-    let Descriptor::Image(view) = array.get(element as usize)? else { return None };
+    let view = image(entry, resources)?;
     let one = match view.format {
         R32_UINT | R32_SINT => 1,
         R32_SFLOAT => 1f32.to_bits(),
         _ => return None,
     };
-    (view.samples <= 1 && view.swizzle == [3, 4, 5, 6]).then_some((view, one))
+    Some((view, one))
+}
+
+/// What machine code knows of the image of an instruction, where it finds it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane<'a> {
+    memory: MemoryView<'a>,
+    /// The VkFormat of its texels; 0 if the image is not of the case.
+    pub format: i32,
+    /// Byte offset of the first texel, and bytes from row to row.
+    start: u32,
+    pitch: u32,
+    width: u32,
+    height: u32,
+}
+
+impl<'a> Plane<'a> {
+    /// Where its fields are.
+    pub const MEMORY: usize = offset_of!(Plane<'static>, memory);
+    pub const FORMAT: usize = offset_of!(Plane<'static>, format);
+    pub const START: usize = offset_of!(Plane<'static>, start);
+    pub const PITCH: usize = offset_of!(Plane<'static>, pitch);
+    pub const WIDTH: usize = offset_of!(Plane<'static>, width);
+    pub const HEIGHT: usize = offset_of!(Plane<'static>, height);
+
+    const NONE: Plane<'static> =
+        Plane { memory: MemoryView::NULL, format: 0, start: 0, pitch: 0, width: 0, height: 0 };
+
+    /// The image of `entry`.
+    pub fn of(entry: &ImageEntry, resources: &'a Resources) -> Plane<'a> {
+        match image(entry, resources) {
+            Some(view) if entry.instruction.planar => Plane {
+                memory: view.memory.view(),
+                format: view.format,
+                start: view.level_offsets[0],
+                pitch: view.level_row_pitch[0],
+                width: view.extent[0],
+                height: view.extent[1],
+            },
+            _ => Plane::NONE,
+        }
+    }
+}
+
+/// What an instruction of the case does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texel {
+    /// Reads the texel at x and y.
+    Read,
+    /// Reads the texel at x and y of the level that a third argument names.
+    ReadLevel,
+    /// Writes the texel at x and y.
+    Write,
+}
+
+impl ImageInstruction {
+    /// What the instruction does, if it may be of the case and is neither atomic nor a query.
+    pub(crate) fn texel(&self) -> Option<Texel> {
+        match self.operation {
+            _ if !self.planar => None,
+            Operation::Read => Some(Texel::Read),
+            Operation::Fetch => Some(Texel::ReadLevel),
+            Operation::Write => Some(Texel::Write),
+            _ => None,
+        }
+    }
+}
+
+/// The view that an instruction uses, if all its components are those of the texels.
+fn image<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<&'a ImageView> {
+    let ElementIndex::Constant(element) = entry.element else { return None };
+    let array = resources.bindings.get(entry.instruction.image.binding as usize)?;
+    let (Descriptor::Image(view) | Descriptor::ImageSampler(view, _)) = array.get(element as usize)? else {
+        return None;
+    };
+    (view.samples <= 1 && view.swizzle == [3, 4, 5, 6]).then_some(view)
 }
 
 /// Runs the operation of `entry` on the registers of a strand, like [`super::entry::execute`]; `None` if it

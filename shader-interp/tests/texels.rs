@@ -1,0 +1,161 @@
+//! Reads, fetches and writes of texels in both tiers, for every format of a storage image: the same bytes.
+
+use pellucid_memory::access::Reference;
+use pellucid_memory::device::MemoryRange;
+use pellucid_memory::random::Random;
+use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
+use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
+use pellucid_shader_interp::math::format::{FORMATS, FormatInfo, Numeric, feature};
+use pellucid_shader_interp::tier::Tier;
+use pellucid_shader_interp::{CompileOptions, Program, compile};
+
+/// Invocations times turns of the shader's loop.
+const TEXELS: usize = 256;
+const WIDTH: u32 = 60;
+const HEIGHT: u32 = 7;
+
+fn program(info: &FormatInfo) -> Program {
+    let code: &[u8] = match info.numeric {
+        Numeric::Uint => include_bytes!("shaders/texels_u.spv"),
+        Numeric::Sint => include_bytes!("shaders/texels_i.spv"),
+        _ => include_bytes!("shaders/texels_f.spv"),
+    };
+    let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: Default::default(),
+        subgroup_size: 32,
+        modelled: false,
+        push_unset: false,
+        notes: false,
+        debug: false,
+        keep_variables: false,
+    };
+    compile(&words, &options).expect("the shader compiles")
+}
+
+fn store(words: impl IntoIterator<Item = u32>) -> MemoryRange {
+    let words: Vec<u32> = words.into_iter().collect();
+    MemoryRange::of_words(&words, 0x1_0000, Reference(0)).expect("memory")
+}
+
+/// A view whose first texel is not its memory's first, and whose rows have bytes between them.
+fn image(memory: &MemoryRange, info: &FormatInfo) -> ImageView {
+    let pitch = WIDTH * u32::from(info.texel_bytes) + 16;
+    ImageView {
+        memory: memory.clone(),
+        extent: [WIDTH, HEIGHT, 1],
+        layers: 1,
+        format: info.format,
+        row_pitch: pitch,
+        slice_pitch: pitch * HEIGHT,
+        layer_pitch: pitch * HEIGHT,
+        levels: 1,
+        level_offsets: [32; 16],
+        level_row_pitch: [pitch; 16],
+        level_slice_pitch: [pitch * HEIGHT; 16],
+        samples: 1,
+        swizzle: [3, 4, 5, 6],
+    }
+}
+
+const SAMPLER: Sampler = Sampler {
+    mag_linear: false,
+    min_linear: false,
+    mip_linear: false,
+    address: [2; 3],
+    lod_bias: 0.0,
+    min_lod: 0.0,
+    max_lod: 0.25,
+    border: [0; 4],
+    unnormalized: false,
+    compare: None,
+};
+
+/// The lanes' texels for each turn of the loop: in a row, in two, in four, anywhere and outside, all one.
+fn places(random: &mut Random) -> Vec<u32> {
+    let mut places = Vec::new();
+    for _ in 0..TEXELS / 32 {
+        let [x, y] = [random.below(WIDTH + 8) as i32 - 4, random.below(HEIGHT + 2) as i32 - 1];
+        let shape = random.below(5u32);
+        for lane in 0..32 {
+            let [x, y] = match shape {
+                0 => [x + lane, y],
+                1 => [x + lane % 16, y + lane / 16],
+                2 => [x + lane % 8, y + lane / 8],
+                3 => [random.below(2 * WIDTH) as i32 - 20, random.below(2 * HEIGHT) as i32 - 3],
+                _ => [x, y],
+            };
+            places.extend([x as u32, y as u32]);
+        }
+    }
+    places
+}
+
+/// Words of components: numbers near [-1, 1], integers of all sizes, any bits.
+fn values(random: &mut Random) -> Vec<u32> {
+    let value = |_| match random.below(5u32) {
+        0 => (random.below(4000u32) as f32 / 1000.0 - 2.0).to_bits(),
+        1 => random.below(300u32),
+        2 => random.pick(&[0x7fc0_0001, 0xffff_ffff, 0x7f80_0000, 0xff80_0000, 0x8000_0000, 0x3f80_0000]),
+        3 => (random.below(70_000u32) as f32 - 100.0).to_bits(),
+        _ => random.bits() as u32,
+    };
+    (0..4 * TEXELS).map(value).collect()
+}
+
+/// What a dispatch leaves in the image that it writes, and what it has seen.
+fn run(program: &Program, info: &FormatInfo, tier: Tier, seed: u64) -> [Vec<u32>; 2] {
+    let mut random = Random::new(seed);
+    let words = 12 + HEIGHT as usize * (WIDTH as usize * usize::from(info.texel_bytes) + 16) / 4;
+    let any = |random: &mut Random| store((0..words).map(|_| random.bits() as u32).collect::<Vec<_>>());
+    let (from, to) = (any(&mut random), any(&mut random));
+    let seen = store(vec![0; 8 * TEXELS]);
+    let descriptors = [
+        Descriptor::Image(image(&from, info)),
+        Descriptor::Image(image(&to, info)),
+        Descriptor::ImageSampler(image(&from, info), SAMPLER),
+        Descriptor::Buffer(store(places(&mut random))),
+        Descriptor::Buffer(store(values(&mut random))),
+        Descriptor::Buffer(seen.clone()),
+    ];
+    let bindings = &program.shader.bindings;
+    let bindings = bindings.iter().map(|b| vec![descriptors[b.binding as usize].clone()]).collect();
+    let resources = Resources { bindings, ..Resources::default() };
+    let grid = Grid { base: [0; 3], groups: [1; 3] };
+    let options = PlainOptions { tier, ..PlainOptions::default() };
+    dispatch(program, &grid, &resources, &options).expect("nothing traps");
+    [to.words(), seen.words()]
+}
+
+#[test]
+fn texels_are_the_same_in_both_tiers() {
+    let storage = |info: &&FormatInfo| info.image_features & feature::STORAGE_IMAGE != 0 && !info.is_64_bit();
+    let formats: Vec<&FormatInfo> = FORMATS.iter().filter(storage).collect();
+    assert!(formats.len() > 30);
+    for (n, info) in formats.iter().enumerate() {
+        // Compiled for images of its format, then used with others of the same kind of components.
+        let program = program(info);
+        let integer = |other: &FormatInfo| match other.numeric {
+            Numeric::Uint => 1,
+            Numeric::Sint => 2,
+            _ => 0,
+        };
+        let others = formats.iter().cycle().skip(n).take(formats.len());
+        let alike = others.filter(|other| integer(other) == integer(info)).take(3);
+        for (seed, other) in alike.flat_map(|other| (0..4).map(move |seed| (seed, other))) {
+            let [should, is] =
+                [Tier::Interpreter, Tier::Compiled].map(|tier| run(&program, other, tier, seed));
+            for (k, what) in ["written", "seen"].into_iter().enumerate() {
+                let differ = (0..should[k].len()).find(|at| should[k][*at] != is[k][*at]);
+                if let Some(at) = differ {
+                    let (is, should) = (is[k][at], should[k][at]);
+                    panic!(
+                        "{} in code for {}: {what} {at}: {is:08x}, not {should:08x}",
+                        other.name, info.name
+                    );
+                }
+            }
+        }
+    }
+}
