@@ -310,8 +310,8 @@ impl Watched {
     }
 
     /// Makes pages writable as a whole. Only where a mapping is not registered does a change of its
-    /// permissions do that; they never lack the right to write, and where a page may be written, the processor
-    /// lets it be read as well. False: the kernel does not protect these pages any more.
+    /// permissions do that; they never lack the right to write, and where a page may be written, the
+    /// processor lets it be read as well. False: the kernel does not protect these pages any more.
     fn admit_at_once(&self, pages: &Range<u64>) -> bool {
         let Ok(kernel) = Kernel::get() else { return false };
         let start = self.mapping.start().wrapping_add(pages.start as usize);

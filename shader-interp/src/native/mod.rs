@@ -7,8 +7,8 @@
 //! values are bit for bit those of the interpreter.
 //!
 //! Stages: [`translate`] (lines, regions, control), [`registers`] (values in host registers), [`rows`],
-//! [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8 and for 16 lanes), [`assembler`],
-//! [`executable`], and [`enter`], which runs it.
+//! [`memory`] and [`image`] (the encodings), [`operation`] (vector instructions for 8 and for 16 lanes),
+//! [`assembler`], [`executable`], and [`enter`], which runs it.
 
 mod assembler;
 pub(crate) mod enter;
