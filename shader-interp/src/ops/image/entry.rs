@@ -30,7 +30,7 @@ pub(crate) fn execute<M: MemorySystem>(
     general(context, entry, vectors, mask, memory)
 }
 
-#[inline(never)]
+#[inline(always)]
 fn general<M: MemorySystem>(
     context: &Context<'_>,
     entry: &ImageEntry,

@@ -57,16 +57,19 @@ pub(super) struct Steps([[(Lanes, Lanes); 2]; 3]);
 
 impl Sampling<'_> {
     /// Coordinates without the layer.
+    #[inline(always)]
     pub fn coordinates(&self) -> usize {
         if self.is_cube { 3 } else { self.axes }
     }
 
     /// Coordinates with the layer: the number of the argument that follows.
+    #[inline(always)]
     pub fn after_coordinates(&self) -> usize {
         self.coordinates() + self.instruction.image.arrayed as usize
     }
 
     /// Array layer selection and cube map face selection.
+    #[inline(always)]
     pub fn position(&self, arguments: &[&Lanes]) -> Position {
         let argument = |k: usize| arguments.get(k).map_or([0.0; LANES], |lanes| lanes.0.map(f32::from_bits));
         let mut coordinates = [[0.0; LANES]; 3];
@@ -96,6 +99,7 @@ impl Sampling<'_> {
 
     /// *(s,t,r,q,a) to (u,v,w,a) Transformation* and *(u,v,w,a) to (i,j,k,l,n) Transformation* at a level of
     /// each lane. `offset` has the integer offsets of the instruction, one register for each axis, or none.
+    #[inline(always)]
     pub fn footprint(
         &self,
         position: &Position,
@@ -138,6 +142,7 @@ impl Sampling<'_> {
     }
 
     /// Sizes, pitches and starts of the levels of a footprint. Most often all lanes have one level.
+    #[inline(always)]
     fn lay_out(&self, footprint: &mut Footprint) {
         let mut left = Mask::MAX;
         while left != 0 {
@@ -166,6 +171,7 @@ impl Sampling<'_> {
     }
 
     /// Wraps the coordinates of a footprint; of its lowest texels only, if `single`.
+    #[inline(always)]
     pub fn steps(&self, footprint: &Footprint, single: bool) -> Steps {
         let mut steps = [[(Lanes::ZERO, Lanes([YES; LANES])); 2]; 3];
         for k in 0..self.axes {
@@ -181,6 +187,7 @@ impl Sampling<'_> {
 
     /// Byte offsets of texel `tap` of a footprint (bit `k`: the upper one along axis `k`), and [`YES`] in
     /// lanes where it is not the border.
+    #[inline(always)]
     pub fn place(&self, footprint: &Footprint, steps: &Steps, tap: usize) -> (Lanes, Lanes) {
         let mut offset = footprint.start;
         let mut exists = Lanes([YES; LANES]);
@@ -235,6 +242,7 @@ fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
 
 /// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: its byte offset, and
 /// [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
+#[inline(always)]
 fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes, pitch: &Lanes) -> (Lanes, Lanes) {
     let mut offset = Lanes::ZERO;
     let mut inside = Lanes([YES; LANES]);

@@ -112,6 +112,7 @@ impl ImageInstruction {
     /// Traps of the memory system; [`Trap::NotImplemented`] for a format that Pellucid has no such operation
     /// on.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     pub fn execute<M: MemorySystem>(
         &self,
         memory: &mut M,
@@ -135,10 +136,12 @@ impl ImageInstruction {
             let image = descriptor(resources, self.image.binding, element, first);
             let sampler =
                 self.image.sampler.map(|(binding, _)| descriptor(resources, binding, sampler_element, first));
+            let words = out.len().min(8);
+            let to = if alike == mask { &mut *out } else { &mut results[..words] };
+            self.execute_uniform(memory, image, sampler, alike, arguments, to)?;
             if alike == mask {
-                return self.execute_uniform(memory, image, sampler, mask, arguments, out);
+                return Ok(());
             }
-            self.execute_uniform(memory, image, sampler, alike, arguments, &mut results[..out.len().min(8)])?;
             for (to, from) in out.iter_mut().zip(&results) {
                 for lane in 0..LANES {
                     if (alike >> lane) & 1 == 1 {
@@ -151,6 +154,7 @@ impl ImageInstruction {
     }
 
     /// The instruction for lanes that use the same descriptors.
+    #[inline(always)]
     fn execute_uniform<M: MemorySystem>(
         &self,
         memory: &mut M,

@@ -20,6 +20,7 @@ const MAX_LOD_BIAS: f32 = 16.0;
 
 /// Executes a sampling instruction for lanes that share image and sampler.
 #[allow(clippy::too_many_arguments)]
+#[inline(always)]
 pub(super) fn sample<M: MemorySystem>(
     instruction: &ImageInstruction,
     memory: &mut M,
@@ -70,6 +71,7 @@ struct Levels {
 }
 
 impl Levels {
+    #[inline(always)]
     fn share(&self, high: bool) -> [f64; LANES] {
         self.rest.map(|rest| if high { 1.0 - rest as f64 } else { rest as f64 })
     }
@@ -92,6 +94,7 @@ impl Default for Sums {
 }
 
 impl Sums {
+    #[inline(always)]
     fn component(&self, k: usize) -> Lanes {
         match &self.single {
             Some(texel) if self.count == 1 => texel[k],
@@ -103,6 +106,7 @@ impl Sums {
 impl Sampling<'_> {
     /// *LOD Operation* and *Image Level(s) Selection* for one lane: the level or the finer of two, the share
     /// of the level below it, and whether filtering inside a level is linear.
+    #[inline(always)]
     fn level(&self, lod: f32) -> (u32, f32, bool) {
         let sampler = self.sampler;
         let last_level = (self.texels.levels() - 1) as f32;
@@ -123,6 +127,7 @@ impl Sampling<'_> {
     }
 
     /// The levels of all lanes.
+    #[inline(always)]
     fn levels(&self, mask: Mask, lod: Option<&Lanes>) -> Levels {
         let of_lane = |lane: usize| self.level(lod.map_or(0.0, |lod| f32::from_bits(lod.0[lane])));
         let yes = |linear: bool| if linear { YES } else { 0 };
@@ -140,6 +145,7 @@ impl Sampling<'_> {
 
     /// *Texel Filtering* over all levels.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     fn filter<M: MemorySystem>(
         &self,
         memory: &mut M,
@@ -152,13 +158,12 @@ impl Sampling<'_> {
     ) -> Result<(), Trap> {
         let levels = self.levels(mask, lod);
         let mut sums = Sums::default();
-        let high = self.footprint(position, &levels.high, &levels.linear, offset);
-        self.add(memory, &high, &levels.share(true), reference, &mut sums)?;
-        if levels.rest.iter().any(|&rest| rest > 0.0) {
-            let below = |lane: usize| levels.high.0[lane] + u32::from(levels.rest[lane] > 0.0);
-            let low = Lanes(std::array::from_fn(below));
-            let low = self.footprint(position, &low, &levels.linear, offset);
-            self.add(memory, &low, &levels.share(false), reference, &mut sums)?;
+        let several = levels.rest.iter().any(|&rest| rest > 0.0);
+        let below = |lane: usize| levels.high.0[lane] + u32::from(levels.rest[lane] > 0.0);
+        for high in [true, false].into_iter().take(1 + usize::from(several)) {
+            let level = if high { levels.high } else { Lanes(std::array::from_fn(below)) };
+            let footprint = self.footprint(position, &level, &levels.linear, offset);
+            self.add(memory, &footprint, &levels.share(high), reference, &mut sums)?;
         }
         for (k, to) in out.iter_mut().enumerate().take(4) {
             *to = if reference.is_some() {
@@ -170,16 +175,28 @@ impl Sampling<'_> {
         Ok(())
     }
 
+    /// Whether the format has this component.
+    #[inline(always)]
+    fn has(&self, k: usize) -> bool {
+        self.texels.info.fields[k].width > 0
+    }
+
     /// *Component Swizzle*.
+    #[inline(always)]
     fn swizzle(&self, k: usize, component: impl Fn(usize) -> Lanes) -> Lanes {
+        let info = self.texels.info;
         match self.texels.swizzle[k] {
             1 => Lanes::ZERO,
-            2 => Lanes([self.texels.info.missing(3); LANES]),
-            source => component((source as usize).clamp(3, 6) - 3),
+            2 => Lanes([info.missing(3); LANES]),
+            source => match (source as usize).clamp(3, 6) - 3 {
+                source if self.has(source) => component(source),
+                source => Lanes([info.missing(source); LANES]),
+            },
         }
     }
 
     /// Adds what one level contributes to the active lanes that it has a share in.
+    #[inline(always)]
     fn add<M: MemorySystem>(
         &self,
         memory: &mut M,
@@ -217,7 +234,7 @@ impl Sampling<'_> {
             let wanted = Lanes(weights.map(|weight| if weight > 0.0 { YES } else { 0 }));
             let Some(texel) = self.texel(memory, &offset, &exists, &wanted, reference)? else { continue };
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
-            for k in 0..4 {
+            for k in (0..4).filter(|k| self.has(*k)) {
                 for lane in 0..LANES {
                     let term = weights[lane] * f32::from_bits(texel[k].0[lane]) as f64;
                     sums.sums[k][lane] += if weights[lane] > 0.0 { term } else { 0.0 };
@@ -231,6 +248,7 @@ impl Sampling<'_> {
 
     /// One texel for each of the lanes that are `wanted`: loaded, or the border color; compared with the
     /// reference value if there is one. `None` if no lane wants any.
+    #[inline(always)]
     fn texel<M: MemorySystem>(
         &self,
         memory: &mut M,
@@ -257,11 +275,12 @@ impl Sampling<'_> {
             memory.load(self.instruction.site, from, inside, &access, &mut words[..count])?;
         }
         let mut texel = [Lanes::ZERO; 4];
-        for k in 0..4 {
+        // Components that the format lacks are the same in every texel, and in their mean.
+        for k in (0..4).filter(|k| self.has(*k)) {
             texel::decode(info, &words, k, &mut texel[k]);
             if border != 0 {
                 // *Border Replacement*: only of components that the format has.
-                let outside = if info.fields[k].width > 0 { self.sampler.border[k] } else { info.missing(k) };
+                let outside = self.sampler.border[k];
                 for lane in 0..LANES {
                     let replaced = (border >> lane) & 1 == 1;
                     texel[k].0[lane] = if replaced { outside } else { texel[k].0[lane] };

@@ -6,6 +6,7 @@ use crate::math::{half, pack, single};
 use pellucid_memory::system::{LANES, Lanes};
 
 /// Registers that a texel's words fill: 64-bit words fill two.
+#[inline(always)]
 pub(super) fn word_count(info: &FormatInfo) -> usize {
     if info.is_64_bit() { 2 } else { info.units() as usize }
 }
@@ -18,6 +19,7 @@ fn each(from: &Lanes, to: &mut Lanes, f: impl Fn(u32) -> u32) {
 }
 
 /// Component `k` of the texels in `words`.
+#[inline(always)]
 pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut Lanes) {
     let field = info.fields[k];
     if field.width == 0 {
