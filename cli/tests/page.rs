@@ -68,6 +68,15 @@ for (const frame of document.querySelectorAll('iframe')) {
     }
   }
   for (const part of page.querySelectorAll('.event, .way li')) if (!part.title) tell('explains nothing', part);
+  for (const way of page.querySelectorAll('.way')) for (const kind of ['has', 'lacks', 'fix']) {
+    const drawn = way.querySelector('li.' + kind), told = way.closest('article').querySelector('.legend .' + kind);
+    if (!drawn !== !told) tell('the legend is wrong about ' + kind, way);
+  }
+  for (const picture of page.querySelectorAll('.picture')) {
+    const lanes = [...picture.querySelectorAll('.lane')].map(lane => lane.textContent.split(', '));
+    const shared = lanes.length ? lanes[0].slice(0, -1).filter(part => lanes.every(lane => lane.includes(part))) : [];
+    if (shared.length) tell('every lane says ' + shared, picture);
+  }
   for (const one of details) one.open = false;
   const words = page.getElementById('words');
   const shown = () => page.querySelectorAll('article:not([hidden])').length;

@@ -46,7 +46,8 @@ fn sources(rendered: &str) -> BTreeMap<(String, u64), String> {
 
 /// One of the two (or more) things that a finding is about: an access, a command, the host.
 struct Event {
-    lane: String,
+    /// Its agent, from the whole to the part: where lanes have a part in common, it is told once.
+    lane: Vec<String>,
     told: String,
     place: String,
     said: Said,
@@ -61,10 +62,12 @@ fn events(finding: &Value) -> Vec<Event> {
     let list = |key: &str| finding[key].as_array().into_iter().flatten();
     let accesses = list("accesses").map(|access| {
         let [x, y, z] = std::array::from_fn(|k| access["workgroup"][k].as_u64().unwrap_or(0));
-        let lane = format!(
-            "dispatch {}, workgroup ({x},{y},{z}), subgroup {}, invocation {}",
-            access["dispatch"], access["subgroup"], access["invocation"]
-        );
+        let lane = vec![
+            format!("dispatch {}", access["dispatch"]),
+            format!("workgroup ({x},{y},{z})"),
+            format!("subgroup {}", access["subgroup"]),
+            format!("invocation {}", access["invocation"]),
+        ];
         let place = access["element"].as_str().or(access["place"].as_str());
         let place = place.unwrap_or_default().to_owned();
         let said =
@@ -72,14 +75,14 @@ fn events(finding: &Value) -> Vec<Event> {
         Event { lane, told: text(&access["label"]).to_owned(), place, said, source: source(access) }
     });
     let host = finding.get("host").map(|host| Event {
-        lane: "host".to_owned(),
+        lane: vec!["host".to_owned()],
         told: format!("{} by the host after {}", text(&host["access"]), text(&host["after"])),
         place: String::new(),
         said: specification::DEPENDENCIES,
         source: None,
     });
     let commands = list("commands").map(|command| Event {
-        lane: text(&command["position"]).to_owned(),
+        lane: vec![text(&command["position"]).to_owned()],
         told: format!(
             "{}: {} {}",
             text(&command["command"]),
@@ -115,20 +118,28 @@ fn pane(event: &Event, sources: &BTreeMap<(String, u64), String>) -> Option<Stri
 /// The execution around a finding: a lane for each agent, downwards in time, and what is and is not between.
 fn picture(finding: &Value, events: &[Event]) -> String {
     let [first, .., last] = events else { return String::new() };
-    let mut lanes: Vec<&str> = Vec::new();
+    let mut lanes: Vec<&[String]> = Vec::new();
     for event in events {
-        if !lanes.contains(&event.lane.as_str()) {
+        if !lanes.contains(&event.lane.as_slice()) {
             lanes.push(&event.lane);
         }
     }
+    // What all lanes have in common is told once, but for what an agent is called by.
+    let all = |k: usize| lanes.iter().all(|lane| k + 1 < lane.len() && lane[k] == lanes[0][k]);
+    let common: Vec<usize> = (0..lanes[0].len()).filter(|k| all(*k)).collect();
+    let within: Vec<&str> = common.iter().map(|k| lanes[0][*k].as_str()).collect();
     let column = |event: &Event| 1 + lanes.iter().position(|lane| *lane == event.lane).unwrap_or(0);
+    let within =
+        if within.is_empty() { String::new() } else { format!(" of {}", escape(&within.join(", "))) };
     let mut out = format!(
-        "<h3>Picture</h3>\n<div class=\"picture\" style=\"grid-template-columns:repeat({},minmax(0,1fr))\">\n",
+        "<h3>Picture{within}</h3>\n<div class=\"picture\" style=\"grid-template-columns:repeat({},minmax(0,1fr))\">\n",
         lanes.len()
     );
     for lane in &lanes {
         let hover = hover(specification::AGENT);
-        out.push_str(&format!("<div class=\"lane\"{hover}>{}</div>\n", escape(lane)));
+        let parts = lane.iter().enumerate().filter(|(k, _)| !common.contains(k));
+        let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
+        out.push_str(&format!("<div class=\"lane\"{hover}>{}</div>\n", escape(&parts.join(", "))));
     }
     let drawn = |event: &Event, row: usize, class: &str| {
         let place =
@@ -177,7 +188,15 @@ fn picture(finding: &Value, events: &[Event]) -> String {
     }
     out.push_str("</ul></div>\n");
     out.push_str(&drawn(last, row + 1, " last"));
-    out + "</div>\n"
+    let there = if ordered.is_empty() { "" } else { "<span class=\"has\">blue: what orders them</span>" };
+    let fix = if strings(finding, "help").next().is_none() {
+        ""
+    } else {
+        "<span class=\"fix\">green, dashed: what would mend it</span>"
+    };
+    out + &format!(
+        "</div>\n<p class=\"legend\">{there}<span class=\"lacks\">red: what is missing</span>{fix}</p>\n"
+    )
 }
 
 /// Who waits in a livelock, and for what: a box for each.
