@@ -139,6 +139,7 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
     ];
     for (name, arguments, id) in cases {
         let html = page(name, arguments, id, folder.path());
+        assert_eq!(html.matches("<article").count(), html.matches("<article data-kind").count(), "{name}");
         let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
         let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");
         let frames: String = [360, 1600]

@@ -290,8 +290,13 @@ pub fn render(report: &Report) -> String {
     for (finding, shader) in &findings {
         page.push_str(&article(finding, shader));
     }
+    let titles: BTreeSet<&str> = findings.iter().map(|(finding, _)| text(&finding["title"])).collect();
     for other in report.of_type("trap").chain(report.of_type("not-implemented")) {
-        page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(text(&other["message"]))));
+        let message = text(&other["message"]);
+        // What a finding tells is not told again.
+        if !titles.contains(message) {
+            page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(message)));
+        }
     }
     page.push_str(&format!("<script>\n{SCRIPT}</script>\n</body></html>\n"));
     page
