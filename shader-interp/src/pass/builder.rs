@@ -168,6 +168,11 @@ impl Builder {
         value
     }
 
+    /// Whether the value is one that [`Builder::undefined`] gave.
+    pub fn is_undefined(&self, value: Value) -> bool {
+        self.undefined.values().any(|undefined| *undefined == value)
+    }
+
     /// A built-in variable's component.
     pub fn built_in(&mut self, which: BuiltIn) -> Value {
         if let Some(&value) = self.built_ins.get(&which) {

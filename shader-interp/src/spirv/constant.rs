@@ -128,11 +128,13 @@ impl Lowerer<'_> {
         if !done {
             return Err(i.refuse(&format!("Op{:?}", inner.op)));
         }
+        // Components that a shuffle does not select are undefined, and may stay so.
+        let known = |value| self.b.constant_bits(value).is_some() || self.b.is_undefined(value);
         let constant = match self.defs[i.id(2)? as usize] {
-            Def::One(value) => self.b.constant_bits(value).is_some(),
-            Def::Many(start, len) => self.arena[start as usize..(start + len) as usize]
-                .iter()
-                .all(|&value| self.b.constant_bits(value).is_some()),
+            Def::One(value) => known(value),
+            Def::Many(start, len) => {
+                self.arena[start as usize..(start + len) as usize].iter().all(|&value| known(value))
+            }
             _ => false,
         };
         if constant { Ok(()) } else { Err(i.refuse(&format!("Op{:?} that does not fold", inner.op))) }
