@@ -82,6 +82,8 @@ pub struct Device {
     pub private_data: Mutex<BTreeMap<(i32, u64, u64), u64>>,
     names: Mutex<Names>,
     lost: AtomicBool,
+    /// Why it is lost.
+    fault: OnceLock<String>,
     /// Forks of the process before it was created.
     forks: u32,
     pool: OnceLock<Option<rayon_core::ThreadPool>>,
@@ -134,6 +136,7 @@ impl Device {
             private_data: Mutex::default(),
             names: Mutex::default(),
             lost: AtomicBool::new(false),
+            fault: OnceLock::new(),
             forks: forks::count(),
             pool: OnceLock::new(),
             workers: OnceLock::new(),
@@ -236,9 +239,15 @@ impl Device {
         if !self.lost.swap(true, Ordering::SeqCst) {
             self.instance.say(&format!("device lost: {text}"));
             self.instance.session.lost(text);
+            _ = self.fault.set(text.to_owned());
         }
         self.stop.store(true, Ordering::SeqCst);
         self.progress.notify();
+    }
+
+    /// Why the device is lost, once it is.
+    pub fn fault(&self) -> Option<&str> {
+        self.is_lost().then(|| self.fault.get().map_or("", String::as_str))
     }
 
     /// True once the device is lost.

@@ -113,8 +113,8 @@ pub(crate) unsafe fn string(p: *const c_char) -> Option<String> {
 /// Writes `text` into a fixed array, cut to fit, null-terminated.
 pub(crate) fn put_string(to: &mut [c_char], text: &str) {
     to.fill(0);
-    let room = to.len() - 1;
-    for (slot, byte) in to[..room].iter_mut().zip(text.bytes()) {
+    let end = text.floor_char_boundary(to.len() - 1);
+    for (slot, byte) in to.iter_mut().zip(text[..end].bytes()) {
         *slot = byte as c_char;
     }
 }

@@ -64,8 +64,11 @@ fn a_shader_object_runs_and_comes_back_from_its_binary() {
 
 #[test]
 fn no_compute_shader_is_bound_where_none_is_named() {
+    let mut faults = vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true);
     let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let v = Vulkan::with(&[ash::ext::shader_object::NAME], &mut feature);
+    feature.p_next = (&raw mut faults).cast();
+    let v = Vulkan::with(&[ash::ext::shader_object::NAME, ash::ext::device_fault::NAME], &mut feature);
+    let faults = ash::ext::device_fault::Device::new(&v.instance, &v.device);
     let objects = ash::ext::shader_object::Device::new(&v.instance, &v.device);
     let spin = Spin::new(&v, false);
     let (buffer, _, words) = v.buffer(128, 1);
@@ -91,8 +94,19 @@ fn no_compute_shader_is_bound_where_none_is_named() {
         assert_eq!(v.words(words, 32), [6; 32]);
         let (buffers, fence) = ([record(false)], vk::Fence::null());
         let info = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        let fault = |info: *mut vk::DeviceFaultInfoEXT<'_>| {
+            let mut counts = vk::DeviceFaultCountsEXT::default().address_info_count(7);
+            let get = faults.fp().get_device_fault_info_ext;
+            (get(v.device.handle(), &raw mut counts, info), counts.address_info_count)
+        };
+        assert_ne!(fault(std::ptr::null_mut()).0, vk::Result::SUCCESS, "the device is not lost yet");
         v.device.queue_submit(v.queues[0], &info, fence).unwrap();
         assert_eq!(v.device.device_wait_idle(), Err(vk::Result::ERROR_DEVICE_LOST));
+        let mut told = vk::DeviceFaultInfoEXT::default();
+        assert_eq!(fault(std::ptr::null_mut()), (vk::Result::SUCCESS, 0));
+        assert_eq!(fault(&raw mut told), (vk::Result::SUCCESS, 0));
+        let why = told.description_as_c_str().unwrap().to_str().unwrap();
+        assert_eq!(why, "vkCmdDispatch: neither a compute pipeline nor a compute shader is bound");
     }
 }
 

@@ -31,6 +31,7 @@ pub const INSTANCE: &[Extension] = &[
 pub const DEVICE: &[Extension] = &[
     e("VK_EXT_calibrated_timestamps", 2),
     e("VK_EXT_descriptor_indexing", 2),
+    e("VK_EXT_device_fault", 2),
     e("VK_EXT_host_image_copy", 1),
     e("VK_EXT_host_query_reset", 1),
     e("VK_EXT_image_robustness", 1),

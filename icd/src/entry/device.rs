@@ -250,6 +250,22 @@ entries! {
         ffi::write(deviation, (now() - start).max(1))
     }
 
+    /// vkGetDeviceFaultInfoEXT: why the device was lost, in words; no addresses, nothing of a vendor.
+    fn get_device_fault_info(
+        device: vk::Device,
+        counts: *mut vk::DeviceFaultCountsEXT<'_>,
+        info: *mut vk::DeviceFaultInfoEXT<'_>,
+    ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let Some(why) = device.fault() else { return Err(Error::usage("the device is not lost")) };
+        let counts = ffi::read_mut(counts)?;
+        (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size) = (0, 0, 0);
+        if !info.is_null() {
+            ffi::put_string(&mut ffi::read_mut(info)?.description, why);
+        }
+        Ok(())
+    }
+
     /// vkDeviceWaitIdle.
     fn device_wait_idle(device: vk::Device) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;

@@ -257,6 +257,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkGetDescriptorSetLayoutSupportKHR" Device DeviceExtension("VK_KHR_maintenance3"), PFN_vkGetDescriptorSetLayoutSupport = descriptor_layout::get_descriptor_set_layout_support;
     "vkGetDeviceBufferMemoryRequirements" Device Core(3), PFN_vkGetDeviceBufferMemoryRequirements = buffer::get_device_buffer_memory_requirements;
     "vkGetDeviceBufferMemoryRequirementsKHR" Device DeviceExtension("VK_KHR_maintenance4"), PFN_vkGetDeviceBufferMemoryRequirements = buffer::get_device_buffer_memory_requirements;
+    "vkGetDeviceFaultInfoEXT" Device DeviceExtension("VK_EXT_device_fault"), PFN_vkGetDeviceFaultInfoEXT = device::get_device_fault_info;
     "vkGetDeviceGroupPeerMemoryFeatures" Device Core(1), PFN_vkGetDeviceGroupPeerMemoryFeatures = device::get_device_group_peer_memory_features;
     "vkGetDeviceGroupPeerMemoryFeaturesKHR" Device DeviceExtension("VK_KHR_device_group"), PFN_vkGetDeviceGroupPeerMemoryFeatures = device::get_device_group_peer_memory_features;
     "vkGetDeviceGroupPresentCapabilitiesKHR" Device DeviceExtension("VK_KHR_swapchain"), PFN_vkGetDeviceGroupPresentCapabilitiesKHR = surface::get_device_group_present_capabilities;
