@@ -137,7 +137,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
         let mut recorder = Recorder::new(memory, program.local, program.subgroup);
         let mut scheduler = ProgressScheduler::new(ProgressModel::Fair, 3 * seed + turn as u64);
         let options = ModelledOptions::default();
-        modelled::dispatch(&code, &grid, &resources, &mut recorder, &mut scheduler, &options)
+        modelled::dispatch_over(&code, &grid, &resources, &mut recorder, &mut scheduler, &options)
             .map_err(|trap| format!("{trap}\n{program:#?}"))?;
         let findings = recorder.memory.end_dispatch();
         let options = ModelOptions { chains, ..ModelOptions::default() };

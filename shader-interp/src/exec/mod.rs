@@ -1,5 +1,5 @@
 //! Execution of programs: [`plain::dispatch`] over flat memory on host threads, [`modelled::dispatch`] over
-//! any memory system under a scheduler, [`explore::explore`] over the modelled memory in every way that the
+//! the modelled memory under a scheduler, [`explore::explore`] over the modelled memory in every way that the
 //! memory model allows, [`step::Stepper`] one instruction at a time.
 //!
 //! A subgroup runs as a *strand* until it ends, arrives at a workgroup barrier, or (modelled mode) stands

@@ -26,6 +26,7 @@ use crate::code::Program;
 use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
 use std::ops::Range;
 
@@ -150,11 +151,26 @@ struct Run<'a, M: MemorySystem> {
 }
 
 /// Runs all workgroups of `grid` over `memory` in the order that `scheduler` chooses. Deterministic: depends
-/// on its arguments alone.
+/// on its arguments alone. Compiled here, once for all who execute under the memory model.
 ///
 /// # Errors
 /// The first trap.
-pub fn dispatch<M: MemorySystem>(
+pub fn dispatch(
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    memory: &mut CheckedMemory,
+    scheduler: &mut dyn Scheduler,
+    options: &ModelledOptions<'_>,
+) -> Result<(), Trap> {
+    dispatch_over(program, grid, resources, memory, scheduler, options)
+}
+
+/// [`dispatch`] over another memory system: the executor is compiled for it where this is called.
+///
+/// # Errors
+/// The first trap.
+pub fn dispatch_over<M: MemorySystem>(
     program: &Program,
     grid: &Grid,
     resources: &Resources,

@@ -258,7 +258,7 @@ fn the_scheduler_does_not_change_a_race_free_result() {
         // One workgroup at a time: this memory system has room for the shared memory of one.
         let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
         with_resources(&program, &mut buffers, &[], |resources| {
-            modelled::dispatch(&program, &grid, resources, &mut memory, &mut scheduler, &options)
+            modelled::dispatch_over(&program, &grid, resources, &mut memory, &mut scheduler, &options)
                 .expect("a dispatch");
         });
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();

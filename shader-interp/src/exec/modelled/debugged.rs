@@ -14,6 +14,7 @@ use super::{ModelledOptions, Resident, Run, Scheduler, Slot, Unit, start};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
 use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::system::{MemorySystem, Trap};
 
@@ -116,14 +117,14 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
 ///
 /// # Errors
 /// The first trap, or what the debugger ends it with.
-pub fn debug<M: MemorySystem>(
+pub fn debug(
     program: &Program,
     grid: &Grid,
     resources: &Resources,
-    memory: &mut M,
+    memory: &mut CheckedMemory,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
-    debugger: &mut dyn Debugger<M>,
+    debugger: &mut dyn Debugger<CheckedMemory>,
 ) -> Result<(), Trap> {
     start(program, grid, resources, memory, scheduler, options, Some(debugger))
 }
