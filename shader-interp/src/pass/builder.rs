@@ -213,6 +213,12 @@ impl Builder {
         if let Some(value) = self.identity(op, arguments) {
             return value;
         }
+        if let (Alu::FDiv, &[x, by]) = (op, arguments)
+            && let Some(bits) = self.constant_bits(by).and_then(|bits| fold::reciprocal(result, bits))
+        {
+            let factor = self.constant(result, bits);
+            return self.alu(Alu::FMul, result, &[x, factor]);
+        }
         self.pure(OpKind::Alu(op), &[result], arguments)[0]
     }
 

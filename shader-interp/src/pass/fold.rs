@@ -107,6 +107,22 @@ fn plain(x: f64, scalar: Scalar) -> bool {
     x == 0.0 || (x.is_finite() && x.abs() >= smallest)
 }
 
+/// The reciprocal of a power of two, if both are normal: multiplying by it rounds the same number as dividing
+/// by the power of two, and so gives the same bits in every rounding mode, denormals included.
+pub(crate) fn reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
+    // Bits of the significand, and the greatest exponent of a finite value.
+    let (significand, most) = match scalar {
+        Scalar::F16 => (10, 0x1e),
+        Scalar::F32 => (23, 0xfe),
+        Scalar::F64 => (52, 0x7fe),
+        _ => return None,
+    };
+    let exponent = bits >> significand & (most | 1);
+    let sign = bits >> (width(scalar) - 1) << (width(scalar) - 1);
+    let normal = bits & mask(significand) == 0 && (1..most).contains(&exponent);
+    normal.then_some(sign | (most - exponent) << significand)
+}
+
 /// A half that is zero or normal.
 fn normal_half(bits: u32) -> bool {
     let exponent = bits & 0x7c00;
@@ -165,5 +181,37 @@ pub(crate) fn convert(op: Conversion, from: Scalar, to: Scalar, bits: u64) -> Op
             fits.then_some(x as u64)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reciprocals_of_powers_of_two_divide() {
+        for exponent in -126..=127 {
+            for sign in [1.0, -1.0] {
+                let by = sign * 2f32.powi(exponent);
+                let factor = reciprocal(Scalar::F32, by.to_bits().into());
+                if exponent == 127 {
+                    assert_eq!(factor, None);
+                    continue;
+                }
+                let factor = f32::from_bits(factor.expect("a normal reciprocal") as u32);
+                let smallest = f32::from_bits(1);
+                let values = [1.0, 3.1, f32::MAX, f32::MIN_POSITIVE, 5e-39, smallest, -0.0, f32::INFINITY];
+                for x in values {
+                    assert_eq!((x / by).to_bits(), (x * factor).to_bits(), "{x} / {by}");
+                }
+            }
+        }
+        assert_eq!(reciprocal(Scalar::F32, 3f32.to_bits().into()), None);
+        assert_eq!(reciprocal(Scalar::F32, 0), None);
+        assert_eq!(reciprocal(Scalar::F32, f32::INFINITY.to_bits().into()), None);
+        assert_eq!(reciprocal(Scalar::F64, 8f64.to_bits()), Some(0.125f64.to_bits()));
+        // 4 and a quarter as halves.
+        assert_eq!(reciprocal(Scalar::F16, 0x4400), Some(0x3400));
+        assert_eq!(reciprocal(Scalar::I32, 4), None);
     }
 }
