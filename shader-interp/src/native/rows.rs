@@ -41,6 +41,12 @@ pub(super) fn needs_many(op: Opcode) -> bool {
     matches!(op, Opcode::SMod | Opcode::Sin | Opcode::Cos)
 }
 
+/// Whether an encoding takes tens of host instructions, each of which waits for the one before.
+pub(super) fn is_long(op: Opcode) -> bool {
+    use Opcode::*;
+    matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos)
+}
+
 /// Whether an encoding is for 16 lanes only.
 pub(super) fn is_wide(op: Opcode) -> bool {
     use Opcode::*;

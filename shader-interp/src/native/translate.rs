@@ -16,7 +16,7 @@ use super::operation::{Constant, Form};
 use super::registers::{
     FUEL, MASKS, Part, RUNNING, STATE, TESTED, VECTORS, VIEWS, next_uses, vector_operands,
 };
-use super::rows::{function_table, has_encoding, is_wide, needs_many, test_has_encoding};
+use super::rows::{function_table, has_encoding, is_long, is_wide, needs_many, test_has_encoding};
 use super::state;
 use crate::code::isa::AfterTest;
 use crate::code::{Code, Inst, Opcode, OperandKind};
@@ -106,6 +106,9 @@ struct Translator<'a> {
     ended: Label,
     epilogue: Label,
 }
+
+/// Most instructions of a line: one of the long ones ([`is_long`]), or so many others.
+const LINE: usize = 64;
 
 /// Instructions with encodings that make up for one call of the interpreter.
 const CALL: u64 = 16;
@@ -252,9 +255,26 @@ impl<'a> Translator<'a> {
                 self.pads.push((row + 1, label));
             }
         }
+        self.cut_lines(&mut begins);
         for row in (0..code.len()).filter(|row| begins[*row]) {
             let label = self.asm().label();
             self.labels.insert(row, label);
+        }
+    }
+
+    /// Begins further lines in those that are long: the parts of the lanes depend on nothing of each other, so
+    /// that the processor works on several at once, but only where they are near each other in the code.
+    fn cut_lines(&self, begins: &mut [bool]) {
+        let mut length = 0;
+        for (row, inst) in self.code().iter().enumerate() {
+            let weight = if is_long(inst.op) { LINE } else { 1 };
+            if begins[row] {
+                length = 0;
+            } else if self.kinds[row] == Kind::Lanes && length + weight > LINE {
+                begins[row] = true;
+                length = 0;
+            }
+            length += weight;
         }
     }
 
