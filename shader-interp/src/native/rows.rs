@@ -4,7 +4,9 @@
 //! products stand in the expression's order, as the host passes on the first NaN.
 
 mod division;
+mod floats;
 mod functions;
+mod integers;
 mod pairs;
 
 use super::operation::*;
@@ -93,7 +95,10 @@ macro_rules! rows {
             matches!(op, $($(Opcode::$made)|+)|*)
         }
 
-        impl Part<'_> {
+        /// A shift by lanes, and by a number.
+type Shift = (Operation, Operation);
+
+impl Part<'_> {
             /// A row of lanes or masks.
             pub fn row(&mut $self, $inst: &Inst) {
                 match $inst.op {
@@ -475,9 +480,6 @@ rows! {
     }
 }
 
-/// A shift by lanes, and by a number.
-type Shift = (Operation, Operation);
-
 impl Part<'_> {
     /// The last host instruction of a row.
     fn last(&mut self, to: u16, operation: Operation, a: u8, b: Source) {
@@ -569,166 +571,6 @@ impl Part<'_> {
         t
     }
 
-    /// The canonical NaN in place of any other.
-    fn canonical(&mut self, to: u16, t: u8) {
-        let nan = self.compare_floats(UNORDERED, t, Source::Host(t));
-        let k = self.result(to);
-        self.choose(k, nan, Source::Constant(Constant::Nan), t);
-        self.written(to, k);
-    }
-
-    /// The lesser or the greater; a NaN is ignored. `of_zeros` joins the bits of equal values.
-    fn extreme(&mut self, inst: &Inst, operation: Operation, of_zeros: Operation) {
-        let (x, y) = (self.read(inst.a), self.read(inst.b));
-        let t = self.bound(x, y, operation, of_zeros);
-        self.canonical(inst.dst, t);
-    }
-
-    /// The same; if both are NaN, any NaN.
-    fn bound(&mut self, x: u8, y: u8, operation: Operation, of_zeros: Operation) -> u8 {
-        let (t, zero) = (self.temporary(), self.temporary());
-        self.binary(operation, t, y, Source::Host(x));
-        self.binary(of_zeros, zero, y, Source::Host(x));
-        let equal = self.compare_floats(EQUAL, x, Source::Host(y));
-        self.choose(t, equal, Source::Host(zero), t);
-        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
-        self.choose(t, nan, Source::Host(y), t);
-        t
-    }
-
-    fn rounded(&mut self, inst: &Inst, mode: u32) {
-        let (x, t) = (self.read(inst.a), self.temporary());
-        self.by(F_ROUND, t, x, mode);
-        self.canonical(inst.dst, t);
-    }
-
-    pub(super) fn half_register(&self, k: u8) -> Register {
-        Register::YMM0 + u32::from(k)
-    }
-
-    /// 16 lanes: the low halves of `x` as floats of 32 bits, in `to`.
-    pub(super) fn widen_half(&mut self, x: u8, to: u8) {
-        let (from, narrow, wide) = (self.host(x), self.half_register(to), self.host(to));
-        self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
-        self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
-    }
-
-    /// 16 lanes: a float of 16 bits, the canonical one if it is no number.
-    fn narrow_half(&mut self, a: u16) -> u8 {
-        let (x, t) = (self.read(a), self.temporary());
-        self.narrow_half_to(x, t);
-        t
-    }
-
-    /// The same of `x`, in `t`.
-    pub(super) fn narrow_half_to(&mut self, x: u8, t: u8) {
-        let (from, narrow, wide) = (self.host(x), self.half_register(t), self.host(t));
-        self.asm.put(Instruction::with3(X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, narrow, from, 0u32));
-        self.asm.registers(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, wide, narrow);
-        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
-        self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
-    }
-
-    /// A shift of the first operand by the second, to the register that `to` gives.
-    fn shift(&mut self, inst: &Inst, (by_lanes, by): Shift, to: impl FnOnce(&mut Self) -> u8) -> u8 {
-        let x = self.read(inst.a);
-        if let Some(count) = self.known(inst.b) {
-            let to = to(self);
-            self.by(by, to, x, count & 31);
-            return to;
-        }
-        let (y, t) = (self.read(inst.b), self.temporary());
-        self.binary(AND, t, y, Source::Constant(Constant::ShiftBits));
-        let to = to(self);
-        self.binary(by_lanes, to, x, Source::Host(t));
-        to
-    }
-
-    fn shifted(&mut self, inst: &Inst, shift: Shift) {
-        let k = self.shift(inst, shift, |part| part.result(inst.dst));
-        self.written(inst.dst, k);
-    }
-
-    fn rotate(&mut self, inst: &Inst) {
-        let x = self.read(inst.a);
-        let known = self.known(inst.b).map(|count| count & 31);
-        if self.form == Form::Avx512 {
-            let y = if known.is_none() { self.read(inst.b) } else { x };
-            let k = self.result(inst.dst);
-            let (to, x, y) = (self.host(k), self.host(x), self.host(y));
-            self.asm.put(match known {
-                Some(count) => Instruction::with3(X86::EVEX_Vprold_zmm_k1z_zmmm512b32_imm8, to, x, count),
-                None => Instruction::with3(X86::EVEX_Vprolvd_zmm_k1z_zmm_zmmm512b32, to, x, y),
-            });
-            return self.written(inst.dst, k);
-        }
-        let t = self.temporary();
-        match known {
-            Some(count) => {
-                let u = self.temporary();
-                self.by(SHL_BY, t, x, count);
-                self.by(SHR_BY, u, x, 32 - count);
-                self.binary(OR, t, t, Source::Host(u));
-            }
-            None => {
-                let (y, u, zero) = (self.read(inst.b), self.temporary(), self.zero());
-                self.binary(AND, u, y, Source::Constant(Constant::ShiftBits));
-                self.binary(SHL, t, x, Source::Host(u));
-                self.binary(SUB, u, zero, Source::Host(u));
-                self.binary(AND, u, u, Source::Constant(Constant::ShiftBits));
-                self.binary(SHR, u, x, Source::Host(u));
-                self.binary(OR, t, t, Source::Host(u));
-            }
-        }
-        self.set(inst.dst, t);
-    }
-
-    fn sign_extend(&mut self, inst: &Inst, bits: u32) {
-        let (x, t) = (self.read(inst.a), self.temporary());
-        self.by(SHL_BY, t, x, bits);
-        self.by(SAR_BY, t, t, bits);
-        self.set(inst.dst, t);
-    }
-
-    fn float_of_unsigned(&mut self, inst: &Inst) {
-        if self.form == Form::Avx512 {
-            let x = self.read(inst.a);
-            let k = self.result(inst.dst);
-            let (to, from) = (self.host(k), self.host(x));
-            self.asm.registers(X86::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, from);
-            return self.written(inst.dst, k);
-        }
-        // Both halves as floats with exponents of their own, exactly; one rounding when they are added.
-        let (x, low, high) = (self.read(inst.a), self.temporary(), self.temporary());
-        self.binary(AND, low, x, Source::Constant(Constant::LowHalf));
-        self.binary(OR, low, low, Source::Constant(Constant::Low));
-        self.by(SHR_BY, high, x, 16);
-        self.binary(OR, high, high, Source::Constant(Constant::High));
-        self.binary(F_SUB, high, high, Source::Constant(Constant::Surplus));
-        self.last(inst.dst, F_ADD, high, Source::Host(low));
-    }
-
-    fn unsigned_of_float(&mut self, inst: &Inst) {
-        let (x, t, u, zero) = (self.read(inst.a), self.temporary(), self.temporary(), self.zero());
-        // NaN and all below 0 become 0.
-        self.binary(F_MAX, t, x, Source::Host(zero));
-        if self.form == Form::Avx512 {
-            // All beyond become the greatest.
-            let (to, from) = (self.host(u), self.host(t));
-            self.asm.registers(X86::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, to, from);
-            return self.set(inst.dst, u);
-        }
-        let upper = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
-        self.binary(F_SUB, u, t, Source::Constant(Constant::TwoTo31));
-        self.choose(t, upper, Source::Host(u), t);
-        self.unary(F_TO_S, u, Source::Host(t));
-        self.choose(zero, upper, Source::Constant(Constant::Sign), zero);
-        self.binary(XOR, u, u, Source::Host(zero));
-        let beyond = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
-        self.choose(u, beyond, Source::Constant(Constant::Ones), u);
-        self.set(inst.dst, u);
-    }
-
     fn select(&mut self, condition: u32, to: u16, yes: u16, no: u16) {
         let condition = self.condition(condition);
         let (yes, no) = (self.operand(yes), self.read(no));
@@ -744,16 +586,6 @@ impl Part<'_> {
         self.written(inst.dst, k);
     }
 
-    fn float_test(&mut self, inst: &Inst, predicate: u32) -> u8 {
-        let (x, y) = (self.read(inst.a), self.operand(inst.b));
-        self.compare_floats(predicate, x, y)
-    }
-
-    fn compare_integers(&mut self, inst: &Inst, signed: bool, predicate: u32) -> u8 {
-        let (x, y) = (self.read(inst.a), self.operand(inst.b));
-        self.compare(signed, predicate, x, y)
-    }
-
     fn compare_with(&mut self, code: X86, to: Register, x: u8, y: Source, predicate: u32) {
         let x = self.host(x);
         self.asm.put(match y {
@@ -761,67 +593,6 @@ impl Part<'_> {
             Source::File(register) => Instruction::with4(code, to, x, self.file(register), predicate),
             Source::Constant(constant) => Instruction::with4(code, to, x, self.constant(constant), predicate),
         });
-    }
-
-    pub(super) fn compare_floats(&mut self, predicate: u32, x: u8, y: Source) -> u8 {
-        let code = self.instruction(F_COMPARE);
-        let (k, to) = match self.form {
-            Form::Avx512 => {
-                let k = self.host_mask();
-                (k, Register::K0 + u32::from(k))
-            }
-            Form::Avx2 => {
-                let k = self.temporary();
-                (k, self.host(k))
-            }
-        };
-        self.compare_with(code, to, x, y, predicate);
-        k
-    }
-
-    fn compare(&mut self, signed: bool, predicate: u32, x: u8, y: Source) -> u8 {
-        if self.form == Form::Avx512 {
-            let k = self.host_mask();
-            let code = match signed {
-                true => X86::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
-                false => X86::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
-            };
-            self.compare_with(code, Register::K0 + u32::from(k), x, y, predicate);
-            return k;
-        }
-        let equal = Operation(X86::INVALID, X86::VEX_Vpcmpeqd_ymm_ymm_ymmm256);
-        let greater = Operation(X86::INVALID, X86::VEX_Vpcmpgtd_ymm_ymm_ymmm256);
-        let t = self.temporary();
-        let inverted = match (signed, predicate) {
-            (_, I_EQUAL | I_NOT_EQUAL) => {
-                self.binary(equal, t, x, y);
-                predicate == I_NOT_EQUAL
-            }
-            // x <= y is not x > y; x < y is not y <= x.
-            (true, I_LESS_EQUAL) => {
-                self.binary(greater, t, x, y);
-                true
-            }
-            (true, _) => {
-                self.unary(LOAD, t, y);
-                self.binary(greater, t, t, Source::Host(x));
-                false
-            }
-            (false, I_LESS_EQUAL) => {
-                self.binary(U_MIN, t, x, y);
-                self.binary(equal, t, x, Source::Host(t));
-                false
-            }
-            (false, _) => {
-                self.binary(U_MAX, t, x, y);
-                self.binary(equal, t, x, Source::Host(t));
-                true
-            }
-        };
-        if inverted {
-            self.binary(XOR, t, t, Source::Constant(Constant::Ones));
-        }
-        t
     }
 
     /// A part of a mask register, to a register of 32 bits.

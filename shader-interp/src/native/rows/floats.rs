@@ -1,0 +1,125 @@
+//! Floats: extremes, rounding, comparisons, and conversions from and to halves and integers.
+
+use super::*;
+
+impl Part<'_> {
+    /// The canonical NaN in place of any other.
+    pub(super) fn canonical(&mut self, to: u16, t: u8) {
+        let nan = self.compare_floats(UNORDERED, t, Source::Host(t));
+        let k = self.result(to);
+        self.choose(k, nan, Source::Constant(Constant::Nan), t);
+        self.written(to, k);
+    }
+
+    /// The lesser or the greater; a NaN is ignored. `of_zeros` joins the bits of equal values.
+    pub(super) fn extreme(&mut self, inst: &Inst, operation: Operation, of_zeros: Operation) {
+        let (x, y) = (self.read(inst.a), self.read(inst.b));
+        let t = self.bound(x, y, operation, of_zeros);
+        self.canonical(inst.dst, t);
+    }
+
+    /// The same; if both are NaN, any NaN.
+    pub(super) fn bound(&mut self, x: u8, y: u8, operation: Operation, of_zeros: Operation) -> u8 {
+        let (t, zero) = (self.temporary(), self.temporary());
+        self.binary(operation, t, y, Source::Host(x));
+        self.binary(of_zeros, zero, y, Source::Host(x));
+        let equal = self.compare_floats(EQUAL, x, Source::Host(y));
+        self.choose(t, equal, Source::Host(zero), t);
+        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
+        self.choose(t, nan, Source::Host(y), t);
+        t
+    }
+
+    pub(super) fn rounded(&mut self, inst: &Inst, mode: u32) {
+        let (x, t) = (self.read(inst.a), self.temporary());
+        self.by(F_ROUND, t, x, mode);
+        self.canonical(inst.dst, t);
+    }
+
+    pub(super) fn half_register(&self, k: u8) -> Register {
+        Register::YMM0 + u32::from(k)
+    }
+
+    /// 16 lanes: the low halves of `x` as floats of 32 bits, in `to`.
+    pub fn widen_half(&mut self, x: u8, to: u8) {
+        let (from, narrow, wide) = (self.host(x), self.half_register(to), self.host(to));
+        self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, from);
+        self.asm.registers(X86::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, wide, narrow);
+    }
+
+    /// 16 lanes: a float of 16 bits, the canonical one if it is no number.
+    pub(super) fn narrow_half(&mut self, a: u16) -> u8 {
+        let (x, t) = (self.read(a), self.temporary());
+        self.narrow_half_to(x, t);
+        t
+    }
+
+    /// The same of `x`, in `t`.
+    pub fn narrow_half_to(&mut self, x: u8, t: u8) {
+        let (from, narrow, wide) = (self.host(x), self.half_register(t), self.host(t));
+        self.asm.put(Instruction::with3(X86::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, narrow, from, 0u32));
+        self.asm.registers(X86::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, wide, narrow);
+        let nan = self.compare_floats(UNORDERED, x, Source::Host(x));
+        self.choose(t, nan, Source::Constant(Constant::HalfNan), t);
+    }
+
+    pub(super) fn float_of_unsigned(&mut self, inst: &Inst) {
+        if self.form == Form::Avx512 {
+            let x = self.read(inst.a);
+            let k = self.result(inst.dst);
+            let (to, from) = (self.host(k), self.host(x));
+            self.asm.registers(X86::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, from);
+            return self.written(inst.dst, k);
+        }
+        // Both halves as floats with exponents of their own, exactly; one rounding when they are added.
+        let (x, low, high) = (self.read(inst.a), self.temporary(), self.temporary());
+        self.binary(AND, low, x, Source::Constant(Constant::LowHalf));
+        self.binary(OR, low, low, Source::Constant(Constant::Low));
+        self.by(SHR_BY, high, x, 16);
+        self.binary(OR, high, high, Source::Constant(Constant::High));
+        self.binary(F_SUB, high, high, Source::Constant(Constant::Surplus));
+        self.last(inst.dst, F_ADD, high, Source::Host(low));
+    }
+
+    pub(super) fn unsigned_of_float(&mut self, inst: &Inst) {
+        let (x, t, u, zero) = (self.read(inst.a), self.temporary(), self.temporary(), self.zero());
+        // NaN and all below 0 become 0.
+        self.binary(F_MAX, t, x, Source::Host(zero));
+        if self.form == Form::Avx512 {
+            // All beyond become the greatest.
+            let (to, from) = (self.host(u), self.host(t));
+            self.asm.registers(X86::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, to, from);
+            return self.set(inst.dst, u);
+        }
+        let upper = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
+        self.binary(F_SUB, u, t, Source::Constant(Constant::TwoTo31));
+        self.choose(t, upper, Source::Host(u), t);
+        self.unary(F_TO_S, u, Source::Host(t));
+        self.choose(zero, upper, Source::Constant(Constant::Sign), zero);
+        self.binary(XOR, u, u, Source::Host(zero));
+        let beyond = self.compare_floats(GREATER_EQUAL, t, Source::Constant(Constant::TwoTo31));
+        self.choose(u, beyond, Source::Constant(Constant::Ones), u);
+        self.set(inst.dst, u);
+    }
+
+    pub(super) fn float_test(&mut self, inst: &Inst, predicate: u32) -> u8 {
+        let (x, y) = (self.read(inst.a), self.operand(inst.b));
+        self.compare_floats(predicate, x, y)
+    }
+
+    pub fn compare_floats(&mut self, predicate: u32, x: u8, y: Source) -> u8 {
+        let code = self.instruction(F_COMPARE);
+        let (k, to) = match self.form {
+            Form::Avx512 => {
+                let k = self.host_mask();
+                (k, Register::K0 + u32::from(k))
+            }
+            Form::Avx2 => {
+                let k = self.temporary();
+                (k, self.host(k))
+            }
+        };
+        self.compare_with(code, to, x, y, predicate);
+        k
+    }
+}
