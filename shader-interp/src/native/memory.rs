@@ -1,5 +1,5 @@
-//! Accesses to memory, for 16 lanes: loads, stores and read-modify-writes of views, of workgroup memory and
-//! of private memory.
+//! Accesses to memory: for 16 lanes loads, stores and read-modify-writes of views, of workgroup memory and
+//! of private memory; for 8 lanes the most usual loads and stores ([`narrow`]).
 //!
 //! Lanes that follow one another in memory are served by whole vectors, lanes that are all at one place by
 //! one load; which of them it is, the code finds out each time. Other loads are gathered, other stores done
@@ -11,6 +11,7 @@
 //! which no barrier is in: different invocations have no order there.
 
 mod modify;
+mod narrow;
 mod private;
 
 use super::assembler::Label;
@@ -62,6 +63,11 @@ pub(super) struct Access {
 }
 
 impl Access {
+    /// The access that `inst` makes, if it has an encoding in this form.
+    pub fn encoded(code: &Code, inst: &Inst, form: Form) -> bool {
+        Access::of(code, inst).is_some_and(|access| form == Form::Avx512 || access.is_narrow())
+    }
+
     /// The access that `inst` makes, if it has an encoding for 16 lanes.
     pub fn of(code: &Code, inst: &Inst) -> Option<Access> {
         use Opcode::*;
@@ -209,6 +215,9 @@ fn field(offset: usize) -> MemoryOperand {
 impl Part<'_> {
     /// The lanes of this part load, store or modify.
     pub fn access(&mut self, access: &Access) {
+        if self.form == Form::Avx2 {
+            return self.narrow_access(access);
+        }
         match (access.space, access.does) {
             (Space::Private { .. }, Does::Store) => self.store_private(access),
             (Space::Private { .. }, _) => self.load_private(access),
@@ -263,7 +272,11 @@ impl Part<'_> {
     /// RAX is `immediate` behind the word of the first lane of `k`.
     fn first(&mut self, k: u8, shift: u32, immediate: u32) {
         let from = self.low(k);
-        self.asm.registers(X86::EVEX_Vmovd_rm32_xmm, Register::EAX, from);
+        let code = match self.form {
+            Form::Avx2 => X86::VEX_Vmovd_rm32_xmm,
+            Form::Avx512 => X86::EVEX_Vmovd_rm32_xmm,
+        };
+        self.asm.registers(code, Register::EAX, from);
         if shift > 0 {
             self.general(X86::Shl_rm32_imm8, shift, Register::EAX);
         }
@@ -273,8 +286,14 @@ impl Part<'_> {
     }
 
     pub(super) fn spread_general(&mut self, to: u8, from: Register) {
-        let to = self.host(to);
-        self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, from);
+        let (to, low) = (self.host(to), self.low(to));
+        match self.form {
+            Form::Avx2 => {
+                self.asm.registers(X86::VEX_Vmovd_xmm_rm32, low, from);
+                self.asm.registers(X86::VEX_Vpbroadcastd_ymm_xmmm32, to, low);
+            }
+            Form::Avx512 => self.asm.registers(X86::EVEX_Vpbroadcastd_zmm_k1z_r32, to, from),
+        }
     }
 
     /// The offsets of the lanes.
@@ -524,8 +543,7 @@ impl Part<'_> {
     /// For each lane where `condition` holds, in ascending order, with its number in RDI.
     fn each_lane(&mut self, condition: u8, body: impl FnOnce(&mut Self)) {
         let (again, none) = (self.asm.label(), self.asm.label());
-        let condition = Register::K0 + u32::from(condition);
-        self.asm.registers(X86::VEX_Kmovw_r32_kr, Register::ESI, condition);
+        self.bits(condition, Register::ESI);
         self.asm.registers(X86::Test_rm32_r32, Register::ESI, Register::ESI);
         self.jump(X86::Je_rel32_64, none);
         self.asm.bind(again);

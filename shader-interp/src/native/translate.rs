@@ -62,7 +62,7 @@ pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Kin
                 _ => Kind::Control,
             },
             None if has_encoding(op) => Kind::Lanes,
-            None if form == Form::Avx512 && Access::of(code, inst).is_some() => Kind::Lanes,
+            None if Access::encoded(code, inst, form) => Kind::Lanes,
             None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => Kind::Lanes,
             _ => Kind::Interpreted,
         },
