@@ -70,6 +70,37 @@ fn extension_structures_agree_with_the_core_versions() {
 }
 
 #[test]
+fn products_of_cooperative_matrices_are_listed_as_far_as_there_is_room() {
+    let mut feature = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default().cooperative_matrix(true);
+    let v = Vulkan::with(&[ash::khr::cooperative_matrix::NAME], &mut feature);
+    let matrices = ash::khr::cooperative_matrix::Instance::new(&v.entry, &v.instance);
+    let mut stages = vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default();
+    // SAFETY: live handles, complete structures.
+    let (all, some, count) = unsafe {
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut stages);
+        v.instance.get_physical_device_properties2(v.physical, &mut properties);
+        let all = matrices.get_physical_device_cooperative_matrix_properties(v.physical).unwrap();
+        let (mut two, mut count) = ([vk::CooperativeMatrixPropertiesKHR::default(); 2], 2);
+        let get = matrices.fp().get_physical_device_cooperative_matrix_properties_khr;
+        let some = get(v.physical, &raw mut count, two.as_mut_ptr());
+        (all, some, count)
+    };
+    assert_eq!(stages.cooperative_matrix_supported_stages, vk::ShaderStageFlags::COMPUTE);
+    assert_eq!((some, count), (vk::Result::INCOMPLETE, 2));
+    let has = |a, b, sum, saturating| {
+        all.iter().any(|p| {
+            (p.m_size, p.n_size, p.k_size, p.scope) == (16, 16, 16, vk::ScopeKHR::SUBGROUP)
+                && (p.a_type, p.b_type, p.c_type, p.result_type) == (a, b, sum, sum)
+                && p.saturating_accumulation == vk::Bool32::from(saturating)
+        })
+    };
+    use vk::ComponentTypeKHR as C;
+    assert!(has(C::FLOAT16, C::FLOAT16, C::FLOAT32, false) && has(C::FLOAT16, C::FLOAT16, C::FLOAT16, false));
+    assert!(has(C::SINT8, C::SINT8, C::SINT32, true) && has(C::UINT8, C::UINT8, C::UINT32, false));
+    assert!(!has(C::FLOAT16, C::FLOAT16, C::FLOAT32, true));
+}
+
+#[test]
 fn an_unsupported_feature_or_extension_refuses_the_device() {
     let v = Vulkan::new();
     let priorities = [1.0];

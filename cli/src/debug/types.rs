@@ -136,6 +136,8 @@ impl Types {
                     out.lengths.insert(word(1), length);
                     Some(Type::Array(word(2)))
                 }
+                // OpTypeCooperativeMatrixKHR: the components that an invocation has.
+                4456 => Some(Type::Array(word(2))),
                 30 => {
                     out.members.insert(word(1), i.get(2..).unwrap_or_default().to_vec());
                     Some(Type::Struct)

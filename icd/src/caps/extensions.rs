@@ -65,6 +65,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_bind_memory2", 1),
     e("VK_KHR_buffer_device_address", 1),
     e("VK_KHR_calibrated_timestamps", 1),
+    e("VK_KHR_cooperative_matrix", 2),
     e("VK_KHR_copy_commands2", 1),
     e("VK_KHR_dedicated_allocation", 3),
     e("VK_KHR_descriptor_update_template", 1),

@@ -291,6 +291,10 @@ const EXTENSIONS: &[Row] = rows! {
         shader_image_float32_atomic_min_max: |_| vk::TRUE,
         sparse_image_float32_atomic_min_max: |_| vk::FALSE,
     }
+    PhysicalDeviceCooperativeMatrixFeaturesKHR {
+        cooperative_matrix: |_| vk::TRUE,
+        cooperative_matrix_robust_buffer_access: |_| vk::TRUE,
+    }
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
     PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }

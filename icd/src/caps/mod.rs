@@ -9,6 +9,7 @@ pub mod features;
 pub mod formats;
 pub mod later;
 pub mod limits;
+pub mod matrices;
 pub mod memory;
 pub mod properties;
 

@@ -222,6 +222,9 @@ impl Caps {
             PhysicalDeviceMaintenance5PropertiesKHR: vk::PhysicalDeviceMaintenance5PropertiesKHR::default(),
             PhysicalDeviceMaintenance6PropertiesKHR:
                 vk::PhysicalDeviceMaintenance6PropertiesKHR::default().max_combined_image_sampler_descriptor_count(1),
+            PhysicalDeviceCooperativeMatrixPropertiesKHR:
+                vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default()
+                    .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
             PhysicalDeviceShaderObjectPropertiesEXT:
                 vk::PhysicalDeviceShaderObjectPropertiesEXT::default().shader_binary_uuid(uuid("code")),
             PhysicalDevicePushDescriptorPropertiesKHR:

@@ -2,7 +2,7 @@
 
 use crate::boundary::{Origin, entries};
 use crate::caps::later::QueueFamilyOwnershipTransferPropertiesKHR;
-use crate::caps::{Caps, extensions, features, memory, properties};
+use crate::caps::{Caps, extensions, features, matrices, memory, properties};
 use crate::entry::instance::Instance;
 use crate::ffi;
 use crate::handle::{self, dispatchable_object};
@@ -142,6 +142,20 @@ entries! {
         get(device)?;
         use vk::TimeDomainKHR as Domain;
         ffi::enumerate(&[Domain::DEVICE, Domain::CLOCK_MONOTONIC, Domain::CLOCK_MONOTONIC_RAW], count, out)
+    }
+
+    /// vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.
+    fn get_physical_device_cooperative_matrix_properties(
+        device: vk::PhysicalDevice,
+        count: *mut u32,
+        out: *mut vk::CooperativeMatrixPropertiesKHR<'_>,
+    ) -> vk::Result {
+        get(device)?;
+        let products = matrices::products();
+        ffi::enumerate_with(products.len(), count, out, |n, slot| {
+            let next = slot.p_next;
+            *slot = vk::CooperativeMatrixPropertiesKHR { p_next: next, ..products[n] };
+        })
     }
 
     /// vkEnumerateDeviceExtensionProperties.

@@ -287,6 +287,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkGetInstanceProcAddr" Global Core(0), PFN_vkGetInstanceProcAddr = get_instance_proc_addr;
     "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT" PhysicalDevice DeviceExtension("VK_EXT_calibrated_timestamps"), PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR = physical_device::get_physical_device_calibrateable_time_domains;
     "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR" PhysicalDevice DeviceExtension("VK_KHR_calibrated_timestamps"), PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR = physical_device::get_physical_device_calibrateable_time_domains;
+    "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR" PhysicalDevice DeviceExtension("VK_KHR_cooperative_matrix"), PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = physical_device::get_physical_device_cooperative_matrix_properties;
     "vkGetPhysicalDeviceExternalBufferProperties" PhysicalDevice Core(1), PFN_vkGetPhysicalDeviceExternalBufferProperties = external::get_physical_device_external_buffer_properties;
     "vkGetPhysicalDeviceExternalBufferPropertiesKHR" PhysicalDevice InstanceExtension("VK_KHR_external_memory_capabilities"), PFN_vkGetPhysicalDeviceExternalBufferProperties = external::get_physical_device_external_buffer_properties;
     "vkGetPhysicalDeviceExternalFenceProperties" PhysicalDevice Core(1), PFN_vkGetPhysicalDeviceExternalFenceProperties = external::get_physical_device_external_fence_properties;

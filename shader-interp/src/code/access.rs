@@ -3,8 +3,10 @@
 use super::isa::Opcode;
 use super::lower::{Generator, Immediate, Name, Result, not_implemented, words};
 use super::plan::Offset;
-use super::{BarrierEntry, ElementIndex, ImageEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space};
-use crate::ir::{GroupFold, GroupKind, ImageOperand, Op, OpKind, Place, Scalar, Value};
+use super::{
+    BarrierEntry, ElementIndex, ImageEntry, MatrixEntry, MemoryEntry, NOTES, Pin, PrintEntry, Space,
+};
+use crate::ir::{GroupFold, GroupKind, ImageOperand, MatrixMulAdd, Op, OpKind, Place, Scalar, Value};
 use crate::ops::image::ImageInstruction;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::scope::Scope;
@@ -92,7 +94,10 @@ impl Generator<'_> {
             }
             kind => match kind.image() {
                 Some(image) => self.image(op, image),
-                None => self.subgroup(op),
+                None => match kind {
+                    OpKind::MatrixMulAdd(product) => self.matrix_mul_add(op, *product),
+                    _ => self.subgroup(op),
+                },
             },
         }
     }
@@ -425,6 +430,33 @@ impl Generator<'_> {
             part += words(self.scalar(*value));
         }
         Ok(())
+    }
+
+    fn matrix_mul_add(&mut self, op: &Op, product: MatrixMulAdd) -> Result<()> {
+        let mut touched = Names::new();
+        let mut operands = [Vec::new(), Vec::new(), Vec::new()];
+        let mut arguments = op.arguments.iter();
+        for (list, size) in operands.iter_mut().zip(product.sizes()) {
+            for argument in arguments.by_ref().take(size / self.subgroup_size as usize) {
+                let name = self.value(*argument)?;
+                for word in 0..words(self.scalar(*argument)) {
+                    list.push(name.part(word).encode());
+                    touched.push(name.part(word));
+                }
+            }
+        }
+        let mut results = Vec::new();
+        let mut names = Names::new();
+        for result in &op.results {
+            let scalar = self.scalar(*result);
+            let name = self.fresh_for(scalar);
+            results.extend((0..words(scalar)).map(|word| name.part(word).encode()));
+            touched.extend((0..words(scalar)).map(|word| name.part(word)));
+            names.push(name);
+        }
+        self.out.matrices.push(MatrixEntry { product, operands, results });
+        self.emit_entry(Opcode::MatrixMulAdd, &touched, self.out.matrices.len() - 1)?;
+        op.results.iter().zip(names).try_for_each(|(result, name)| self.define(*result, name))
     }
 
     fn subgroup(&mut self, op: &Op) -> Result<()> {

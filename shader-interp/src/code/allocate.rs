@@ -110,6 +110,11 @@ fn coalesce(lowered: &mut Lowered) -> Vec<u32> {
             OperandKind::Print => {
                 lowered.prints[entry as usize].registers.iter().for_each(|v| used(v >> 8));
             }
+            OperandKind::Matrix => {
+                let entry = &lowered.matrices[entry as usize];
+                let listed = entry.operands.iter().flatten().chain(&entry.results);
+                listed.for_each(|v| used(v >> 8));
+            }
             _ => {}
         }
     }
@@ -347,6 +352,10 @@ fn encode(
         }
     }
     lowered.prints.iter_mut().flat_map(|entry| &mut entry.registers).for_each(|v| *v = resolve(*v));
+    for entry in &mut lowered.matrices {
+        let listed = entry.operands.iter_mut().flatten().chain(&mut entry.results);
+        listed.for_each(|v| *v = resolve(*v));
+    }
     Ok(Code {
         shader: Shader::default(),
         subgroup_size: 0,
@@ -356,6 +365,7 @@ fn encode(
         barriers: lowered.barriers,
         images: lowered.images,
         prints: lowered.prints,
+        matrices: lowered.matrices,
         views: lowered.views,
         pins: lowered.pins,
         vectors,

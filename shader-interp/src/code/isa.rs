@@ -384,6 +384,7 @@ macro_rules! instruction_table {
                 Group(V, V, -, -, -, L)
                 Group64(W, W, -, -, -, L)
                 GroupMask(M, M, -, -, -, L)
+                MatrixMulAdd(-, -, -, -, -, X)
                 ReadClock(W, -, -, -, -, -)
                 // Images.
                 Image(-, -, -, -, -, I)
@@ -453,6 +454,8 @@ pub enum OperandKind {
     Image,
     /// An entry of the table of DebugPrintf.
     Print,
+    /// An entry of the table of products of cooperative matrices.
+    Matrix,
     /// The number of an instruction.
     Target,
     /// A number.
@@ -495,6 +498,9 @@ macro_rules! kind {
     };
     (P) => {
         OperandKind::Print
+    };
+    (X) => {
+        OperandKind::Matrix
     };
     (T) => {
         OperandKind::Target
@@ -701,6 +707,7 @@ impl std::fmt::Display for Inst {
                 OperandKind::Barrier => write!(f, " barrier{field}")?,
                 OperandKind::Image => write!(f, " image{field}")?,
                 OperandKind::Print => write!(f, " print{field}")?,
+                OperandKind::Matrix => write!(f, " product{field}")?,
                 OperandKind::Target => write!(f, " ->{field}")?,
                 OperandKind::Literal => write!(f, " #{field}")?,
             }

@@ -3,7 +3,7 @@
 use super::isa::Opcode;
 use super::plan::Plan;
 use super::uniform::{LoopId, Uniformity};
-use super::{BarrierEntry, ImageEntry, MemoryEntry, Pin, PrintEntry};
+use super::{BarrierEntry, ImageEntry, MatrixEntry, MemoryEntry, Pin, PrintEntry};
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{GroupFold, GroupKind, Label, Scalar, Shader, Value, ValueName};
@@ -96,6 +96,7 @@ pub(super) struct Lowered {
     pub barriers: Vec<BarrierEntry>,
     pub images: Vec<ImageEntry>,
     pub prints: Vec<PrintEntry>,
+    pub matrices: Vec<MatrixEntry>,
     pub views: Vec<(u32, u32)>,
     /// Lines of back-edges with the label where parked lanes go on.
     pub back_edges: Vec<(u32, u32)>,
@@ -132,6 +133,7 @@ pub(super) struct Generator<'a> {
     pub shader: &'a Shader,
     pub uniformity: &'a Uniformity,
     pub plan: &'a Plan,
+    pub subgroup_size: u32,
     pub modelled: bool,
     pub debug: bool,
     pub out: Lowered,
@@ -167,6 +169,7 @@ pub(super) fn lower(
         shader,
         uniformity,
         plan,
+        subgroup_size: options.subgroup_size,
         modelled: options.modelled,
         debug: options.debug,
         out: Lowered {
@@ -184,6 +187,7 @@ pub(super) fn lower(
             barriers: Vec::new(),
             images: Vec::new(),
             prints: Vec::new(),
+            matrices: Vec::new(),
             views: Vec::new(),
             back_edges: Vec::new(),
             workgroup_barriers: false,

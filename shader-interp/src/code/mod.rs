@@ -36,7 +36,7 @@ pub use verify::Program;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{BuiltIn, GroupFold, GroupKind, Scalar, Shader};
+use crate::ir::{BuiltIn, GroupFold, GroupKind, MatrixMulAdd, Scalar, Shader};
 use crate::ops::image::ImageInstruction;
 use crate::outline::ShaderOutline;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
@@ -83,6 +83,8 @@ pub struct Code {
     pub back_edges: Vec<(u32, u32)>,
     /// Reductions and scans.
     pub groups: Vec<(GroupFold, GroupKind, Scalar)>,
+    /// Products of cooperative matrices.
+    pub matrices: Vec<MatrixEntry>,
     /// There is a workgroup control barrier.
     pub workgroup_barriers: bool,
     /// For a modelled memory system: what the shader's text says about its instructions.
@@ -129,6 +131,9 @@ impl Code {
                 }
             }
             OperandKind::Print => self.prints[entry].registers.iter().for_each(|register| each(*register)),
+            OperandKind::Matrix => {
+                self.matrices[entry].operands.iter().flatten().for_each(|register| each(*register));
+            }
             _ => {}
         }
     }
@@ -261,6 +266,17 @@ pub struct PrintEntry {
     pub format: u32,
     /// Registers: WorkgroupId z, y and x, SubgroupId, then the arguments, low words before high words.
     pub registers: Vec<u32>,
+}
+
+/// One product of cooperative matrices. Registers are numbers of vector registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixEntry {
+    /// What is computed.
+    pub product: MatrixMulAdd,
+    /// Registers of the components of A, B and C, low words before high words.
+    pub operands: [Vec<u32>; 3],
+    /// Those of the result's components.
+    pub results: Vec<u32>,
 }
 
 /// An array element of a descriptor.

@@ -74,6 +74,7 @@ fn verify(program: &Code) -> Result<(), CompileError> {
                 OperandKind::Barrier => (field as usize) < program.barriers.len(),
                 OperandKind::Image => (field as usize) < program.images.len(),
                 OperandKind::Print => (field as usize) < program.prints.len(),
+                OperandKind::Matrix => (field as usize) < program.matrices.len(),
                 OperandKind::Target => (field as usize) < program.code.len(),
             };
             if !good {
@@ -135,6 +136,21 @@ fn verify(program: &Code) -> Result<(), CompileError> {
     }
     if !program.prints.iter().flat_map(|entry| &entry.registers).all(|v| vectors(*v, 1)) {
         return fail(program.code.len(), "a printed value out of range");
+    }
+    for entry in &program.matrices {
+        let [a, b, c, result] = entry.product.scalars().map(|scalar| if scalar.bytes() == 8 { 2 } else { 1 });
+        let [of_a, of_b, of_c] = entry.product.sizes();
+        let lists = entry.operands.iter().chain([&entry.results]);
+        let sizes = [(of_a, a), (of_b, b), (of_c, c), (of_c, result)];
+        let whole = lists.zip(sizes).all(|(list, (size, words))| {
+            size > 0 && list.len() / words * program.subgroup_size as usize == size && list.len() % words == 0
+        });
+        if !whole
+            || !entry.operands.iter().flatten().all(|v| vectors(*v, 1))
+            || !entry.results.iter().all(|v| vectors(*v, 1) && *v >= pinned)
+        {
+            return fail(program.code.len(), "a product of matrices out of range");
+        }
     }
     Ok(())
 }

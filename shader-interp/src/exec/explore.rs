@@ -120,6 +120,7 @@ fn converges(program: &Program) -> bool {
                 | Opcode::Group
                 | Opcode::Group64
                 | Opcode::GroupMask
+                | Opcode::MatrixMulAdd
         )
     };
     program.subgroup_size > 1

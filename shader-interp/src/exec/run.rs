@@ -11,11 +11,11 @@ use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Target, Work};
 use crate::code::isa::instruction_table;
-use crate::code::{ImageEntry, Inst, MemoryEntry, NOTES, Opcode};
+use crate::code::{ImageEntry, Inst, MatrixEntry, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single};
 use crate::native;
-use crate::ops::{group, image, memory as table};
+use crate::ops::{group, image, matrix, memory as table};
 use crate::tier::Tier;
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::FindingId;
@@ -50,6 +50,7 @@ table_work! {
     Store: MemoryEntry => (), table::store;
     AtomicOf: MemoryEntry => bool, table::atomic;
     ImageOf: ImageEntry => bool, image::entry::execute;
+    ProductOf: MatrixEntry => (), matrix::mul_add;
 }
 
 /// A type of lane operands: how it lies in vector registers.
@@ -615,6 +616,7 @@ macro_rules! define_run {
                         let (fold, kind, _) = program.groups[inst.imm as usize];
                         set_mask!(inst.dst, group::fold_mask(fold, kind, mask_of!(inst.a), mask));
                     }
+                    Opcode::MatrixMulAdd => call!(ProductOf, &program.matrices[inst.imm as usize])?,
                     Opcode::ReadClock => {
                         strand.clock += 1;
                         set_vector!(inst.dst, Lanes([strand.clock as u32; LANES]));

@@ -91,6 +91,11 @@ fn operands(code: &Code, inst: &Inst, mut each: impl FnMut(Use)) {
             (start..start + run).for_each(|k| each(Writes(Register::Vector(k))));
         }
         (OperandKind::Print, k) => code.prints[k].registers.iter().for_each(|k| reads(*k, 1)),
+        (OperandKind::Matrix, k) => {
+            let entry = &code.matrices[k];
+            entry.operands.iter().flatten().for_each(|k| reads(*k, 1));
+            entry.results.iter().for_each(|k| each(Writes(Register::Vector(*k))));
+        }
         _ => {}
     }
 }

@@ -17,6 +17,7 @@
 mod alu;
 #[cfg(test)]
 mod alu_tests;
+mod matrix;
 mod module;
 mod op;
 mod origin;
@@ -26,6 +27,7 @@ mod stage;
 
 pub(crate) use alu::alu_table;
 pub use alu::*;
+pub use matrix::*;
 pub use module::*;
 pub use op::*;
 pub use origin::*;

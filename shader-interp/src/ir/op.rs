@@ -1,6 +1,7 @@
 //! Straight-line operations.
 
 use super::alu::Alu;
+use super::matrix::MatrixMulAdd;
 use super::module::{Scalar, Value};
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
@@ -304,6 +305,8 @@ pub enum OpKind {
     QuadSwap(u32),
     /// Arithmetic group operations: value.
     Group(GroupFold, GroupKind),
+    /// OpCooperativeMatrixMulAddKHR: the lane's components of A, then of B, then of C, to those of the result.
+    MatrixMulAdd(MatrixMulAdd),
     /// OpImageRead: coordinates (I32; then layer, then sample) to 4 texel components.
     ImageRead {
         /// Which image.
@@ -424,6 +427,8 @@ pub enum Undefined {
     Moved,
     /// Its result is undefined if the operand is in one of the lanes that take part.
     Reduced(GroupFold, GroupKind),
+    /// A component of its results is undefined if a component that it hangs on is, in whatever lane.
+    Multiplied(MatrixMulAdd),
     /// It must not be given any. `whole`: not even as an argument that was loaded along with defined ones.
     Checked {
         /// See there.
@@ -473,7 +478,7 @@ impl OpKind {
     /// What holds of the operation: the one table of it. That of arithmetic goes on in [`Alu::row`].
     pub fn properties(&self) -> Properties {
         use Effect::{Droppable, Fixed, Pure};
-        use Undefined::{Checked, Computed, Copied, Dropped, Moved, Reduced};
+        use Undefined::{Checked, Computed, Copied, Dropped, Moved, Multiplied, Reduced};
         use Uniform::{Always, Varying, WithOperands};
         let used = Checked { whole: false };
         let used_whole = Checked { whole: true };
@@ -523,6 +528,7 @@ impl OpKind {
             | OpKind::QuadSwap(_) => (Fixed, Varying, Varying, Moved),
             OpKind::Group(fold, kind @ GroupKind::Reduce) => (Fixed, Always, Varying, Reduced(fold, kind)),
             OpKind::Group(fold, kind) => (Fixed, Varying, Varying, Reduced(fold, kind)),
+            OpKind::MatrixMulAdd(product) => (Fixed, Varying, Varying, Multiplied(product)),
             OpKind::ImageRead { .. } | OpKind::ImageFetch { .. } | OpKind::ImageSample { .. } => {
                 (Fixed, Varying, WithOperands, used)
             }

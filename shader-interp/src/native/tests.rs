@@ -417,6 +417,7 @@ impl Generator {
         code.barriers.clear();
         code.images.clear();
         code.prints.clear();
+        code.matrices.clear();
         code.views = vec![(0, 0), (1, 0)];
         code.groups.clear();
         code.back_edges.clear();

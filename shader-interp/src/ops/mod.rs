@@ -2,4 +2,5 @@
 
 pub mod group;
 pub mod image;
+pub(crate) mod matrix;
 pub(crate) mod memory;

@@ -19,8 +19,8 @@ use super::builder::Builder;
 use super::complete;
 use crate::interface::PUSH_UNSET;
 use crate::ir::{
-    Alu, GroupFold, GroupKind, Label, Mark, Node, Op, OpKind, Origin, Origins, Place, PrivateObject, Region,
-    Scalar, Shader, Undefined, Value, Values,
+    Alu, GroupFold, GroupKind, Label, Mark, MatrixComponents, MatrixMulAdd, Node, Op, OpKind, Origin,
+    Origins, Place, PrivateObject, Region, Scalar, Shader, Undefined, Value, Values,
 };
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::StorageClasses;
@@ -239,6 +239,10 @@ impl Walk<'_> {
             Undefined::Copied => self.any(&op.arguments),
             Undefined::Moved => self.moved(&op),
             Undefined::Reduced(fold, kind) => self.folded(fold, kind, &op.arguments),
+            Undefined::Multiplied(product) => {
+                self.multiplied(&op, product);
+                None
+            }
             Undefined::Checked { whole } => {
                 self.check_kind(&op.kind, op.site);
                 match &op.kind {
@@ -291,6 +295,22 @@ impl Walk<'_> {
         let all = self.b.one(OpKind::Group(UMax, kind), Scalar::I32, &[shadow], Site(0));
         let whole = self.b.int(!PARTLY);
         Some(self.b.alu(Alu::And, Scalar::I32, &[all, whole]))
+    }
+
+    /// The shadows of a product of cooperative matrices.
+    fn multiplied(&mut self, op: &Op, product: MatrixMulAdd) {
+        if self.any(&op.arguments).is_none() {
+            return;
+        }
+        let shadows: SmallVec<[Value; 4]> = op.arguments.iter().map(|&value| self.shadow(value)).collect();
+        let kind = OpKind::MatrixMulAdd(MatrixMulAdd { of: MatrixComponents::Shadows, ..product });
+        let types = vec![Scalar::I32; op.results.len()];
+        let found = self.b.op(kind, &types, &shadows, Site(0));
+        let whole = self.b.int(!PARTLY);
+        for (&result, &shadow) in op.results.iter().zip(&found) {
+            let shadow = self.b.alu(Alu::And, Scalar::I32, &[shadow, whole]);
+            self.set(result, shadow);
+        }
     }
 
     /// The first shadow that is not 0.

@@ -113,7 +113,14 @@ impl Lowerer<'_> {
             Select => self.select(i)?,
             VectorTimesScalar | MatrixTimesScalar => {
                 let (a, s) = (self.operand(i, 3)?, self.scalar_operand(i, 4)?);
-                let out: Flat = a.iter().map(|&x| self.multiply(x, s)).collect();
+                // Cooperative matrices may be of integers.
+                let alu = if self.b.scalar(s).is_float() { Alu::FMul } else { Alu::IMul };
+                let mut out = Flat::new();
+                for &x in &a {
+                    self.check_takes(i, alu, &[x, s])?;
+                    let scalar = self.b.scalar(x);
+                    out.push(self.b.alu(alu, scalar, &[x, s]));
+                }
                 self.set(i, &out)?;
             }
             VectorTimesMatrix => {

@@ -41,7 +41,7 @@ pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
         | StorageTexelBufferArrayNonUniformIndexing | VulkanMemoryModel | VulkanMemoryModelDeviceScope
         | PhysicalStorageBufferAddresses | DeviceGroup | AtomicFloat16AddEXT | AtomicFloat32AddEXT
         | AtomicFloat64AddEXT | AtomicFloat16MinMaxEXT | AtomicFloat32MinMaxEXT | AtomicFloat64MinMaxEXT
-        | ExpectAssumeKHR | DotProductInputAll | DotProductInput4x8Bit | DotProductInput4x8BitPacked
+        | ExpectAssumeKHR | CooperativeMatrixKHR | DotProductInputAll | DotProductInput4x8Bit | DotProductInput4x8BitPacked
         | DotProduct | BitInstructions | IntegerFunctions2INTEL | DemoteToHelperInvocation
         // Of other stages:
         | DerivativeControl | InterpolationFunction | SampleRateShading | InputAttachment | DrawParameters
@@ -56,6 +56,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_KHR_16bit_storage",
         "SPV_KHR_8bit_storage",
         "SPV_KHR_bit_instructions",
+        "SPV_KHR_cooperative_matrix",
         "SPV_KHR_device_group",
         "SPV_KHR_expect_assume",
         "SPV_KHR_float_controls",

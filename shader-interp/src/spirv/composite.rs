@@ -51,7 +51,12 @@ impl Lowerer<'_> {
     pub fn constituents(&mut self, i: &Instruction<'_>) -> Result<Flat, CompileError> {
         let ty = i.id(1)?;
         self.check_flat(ty)?;
-        let times = if i.replicates() { self.types.parts(ty)? } else { 1 };
+        // One constituent stands for all components of a cooperative matrix.
+        let matrix = matches!(self.types.get(ty)?.kind, Type::CooperativeMatrix(_));
+        if matrix && i.len() != 4 {
+            return Err(i.invalid("has not one constituent"));
+        }
+        let times = if matrix || i.replicates() { self.types.parts(ty)? } else { 1 };
         let mut values = Flat::new();
         for k in 3..i.len() {
             let part = self.operand(i, k)?;

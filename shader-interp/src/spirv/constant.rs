@@ -24,9 +24,22 @@ impl Lowerer<'_> {
     fn global(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         use Op::*;
         match i.op {
-            TypeVoid | TypeBool | TypeInt | TypeFloat | TypeVector | TypeMatrix | TypeImage | TypeSampler
-            | TypeSampledImage | TypeArray | TypeRuntimeArray | TypeStruct | TypePointer | TypeFunction
-            | TypeForwardPointer => {
+            TypeVoid
+            | TypeBool
+            | TypeInt
+            | TypeFloat
+            | TypeVector
+            | TypeMatrix
+            | TypeImage
+            | TypeSampler
+            | TypeSampledImage
+            | TypeArray
+            | TypeRuntimeArray
+            | TypeStruct
+            | TypePointer
+            | TypeFunction
+            | TypeForwardPointer
+            | TypeCooperativeMatrixKHR => {
                 let Lowerer { types, module, defs, b, .. } = self;
                 let length = |id: u32| match defs.get(id as usize) {
                     Some(Def::One(value)) => match b.constant_bits(*value) {
@@ -39,9 +52,7 @@ impl Lowerer<'_> {
                 types.define(i, &module.decorations, length)
             }
             // Types of other stages are of no use here; whoever uses them is refused.
-            TypeOpaque | TypeRayQueryKHR | TypeAccelerationStructureKHR | TypeCooperativeMatrixKHR => {
-                Err(i.refuse(""))
-            }
+            TypeOpaque | TypeRayQueryKHR | TypeAccelerationStructureKHR => Err(i.refuse("")),
             ConstantTrue | ConstantFalse => {
                 let value = self.b.constant(Scalar::Bool, u64::from(i.op == ConstantTrue));
                 self.set(i, &[value])

@@ -158,6 +158,9 @@ impl Lowerer<'_> {
             ArrayLength => self.op_array_length(i),
             CopyMemory | CopyMemorySized => self.op_copy_memory(i),
             ReadClockKHR => self.op_read_clock(i),
+            CooperativeMatrixLoadKHR => self.op_matrix_load(i),
+            CooperativeMatrixStoreKHR => self.op_matrix_store(i),
+            CooperativeMatrixMulAddKHR => self.op_matrix_mul_add(i),
             PtrEqual | PtrNotEqual | PtrDiff => self.op_pointer_comparison(i),
             op if is_subgroup(op) => self.op_subgroup(i),
             op if is_image(op) => self.op_image(i),
@@ -177,7 +180,8 @@ impl Lowerer<'_> {
         Ok(self.op_by_component(i)?
             || self.op_composite(i)?
             || self.op_arithmetic(i)?
-            || self.op_convert(i)?)
+            || self.op_convert(i)?
+            || self.op_matrix_length(i)?)
     }
 
     fn extended_instruction(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {

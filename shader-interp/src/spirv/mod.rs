@@ -17,6 +17,7 @@ mod choose;
 mod composite;
 mod constant;
 mod convert;
+mod cooperative_matrix;
 mod decorate;
 mod function;
 mod glsl;
@@ -60,7 +61,7 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
     let functions = module.functions.len();
     let sites = Sites::new(&module);
     let mut lowerer = Lowerer {
-        types: Types::new(bound, module.long_vectors),
+        types: Types::new(bound, module.long_vectors, options.subgroup_size.max(1)),
         b: Builder::default(),
         names: Vec::new(),
         defs: vec![Def::None; bound as usize],

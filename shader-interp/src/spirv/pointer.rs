@@ -235,6 +235,9 @@ impl Lowerer<'_> {
         let Type::Pointer { class, pointee, .. } = self.types.get(i.id(1)?)?.kind else {
             return Err(i.invalid("is not of pointer type"));
         };
+        if class != StorageClass::Private && self.types.holds_matrix(pointee) {
+            return Err(i.invalid("holds a cooperative matrix, outside of Function and Private storage"));
+        }
         let mut pointer = Pointer {
             base: Base::PushConstant,
             descriptor_array: false,

@@ -108,6 +108,9 @@ impl Lowerer<'_> {
                 let row = self.types.part(*column, inner, 1).map_or(component, |(_, row, _)| row);
                 Shape::Matrix { column: stride, row }
             }
+            Type::CooperativeMatrix(matrix) => {
+                Shape::Array { length: matrix.count, stride: part(1)?.1, element: Arc::new(Shape::Whole) }
+            }
             Type::Array { element, length, .. } => {
                 let stride = self.types.stride(ty, layout).ok()?;
                 Shape::Array {

@@ -180,8 +180,8 @@ fn info(module: &Module<'_>, types: &Types, raw: &Raw) -> SiteInfo {
 fn component(module: &Module<'_>, types: &Types, i: &Instruction<'_>) -> Option<Component> {
     let of_value = |operand: usize| module.result_type.get(i.word(operand).ok()? as usize).copied();
     let ty = match i.op {
-        Op::Load | Op::AtomicLoad => i.word(1).ok()?,
-        Op::Store => of_value(2)?,
+        Op::Load | Op::AtomicLoad | Op::CooperativeMatrixLoadKHR => i.word(1).ok()?,
+        Op::Store | Op::CooperativeMatrixStoreKHR => of_value(2)?,
         Op::AtomicStore => of_value(4)?,
         Op::CopyMemory => match types.get(of_value(1)?).ok()?.kind {
             Type::Pointer { pointee, .. } => pointee,
@@ -224,6 +224,8 @@ fn literals_from(op: Op) -> usize {
         Op::Load => 4,
         Op::Store | Op::CopyMemory => 3,
         Op::ImageWrite => 4,
+        Op::CooperativeMatrixStoreKHR => 5,
+        Op::CooperativeMatrixLoadKHR | Op::CooperativeMatrixMulAddKHR => 6,
         Op::ImageRead | Op::ImageFetch | Op::ArrayLength => 5,
         _ => usize::MAX,
     }

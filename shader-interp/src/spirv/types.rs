@@ -4,6 +4,7 @@
 //! laid out by their decorations (*explicit*: Offset, ArrayStride, MatrixStride, RowMajor), everything else
 //! tightly by scalar alignment (*natural*, Bool as 4 bytes).
 
+use super::cooperative_matrix::MatrixType;
 use super::decorate::Decorations;
 use super::variable_pointer::is_variable;
 use super::words::Instruction;
@@ -72,6 +73,8 @@ pub(crate) enum Type {
         /// Columns.
         count: u32,
     },
+    /// OpTypeCooperativeMatrixKHR.
+    CooperativeMatrix(MatrixType),
     /// OpTypeArray; OpTypeRuntimeArray has length 0.
     Array {
         /// Element type.
@@ -152,14 +155,17 @@ pub(crate) struct Leaf {
 pub(crate) struct Types {
     /// Vectors may have any number of components (LongVectorEXT).
     long: bool,
+    /// Invocations of a subgroup.
+    pub(super) lanes: u32,
     index: Vec<u32>,
     infos: Vec<TypeInfo>,
 }
 
 impl Types {
-    /// An empty table for ids below `bound`; `long`: of a module that declares LongVectorEXT.
-    pub fn new(bound: u32, long: bool) -> Types {
-        Types { long, index: vec![u32::MAX; bound as usize], infos: Vec::new() }
+    /// An empty table for ids below `bound`; `long`: of a module that declares LongVectorEXT; `lanes`: the
+    /// subgroup size.
+    pub fn new(bound: u32, long: bool, lanes: u32) -> Types {
+        Types { long, lanes, index: vec![u32::MAX; bound as usize], infos: Vec::new() }
     }
 
     /// The type of an id.
@@ -170,7 +176,15 @@ impl Types {
             .ok_or_else(|| CompileError::Invalid(format!("id {id} is no type")))
     }
 
-    fn insert(&mut self, id: u32, kind: Type, flat: u32, scalar: Option<Scalar>, size: u32, align: u32) {
+    pub(super) fn insert(
+        &mut self,
+        id: u32,
+        kind: Type,
+        flat: u32,
+        scalar: Option<Scalar>,
+        size: u32,
+        align: u32,
+    ) {
         let depth_of = |id: u32| self.get(id).map_or(0, |info| info.depth);
         let depth = match &kind {
             Type::Array { element, .. } => 1 + depth_of(*element),
@@ -194,6 +208,7 @@ impl Types {
             Type::Scalar { scalar, signed } => Some(Component { scalar: *scalar, signed: *signed }),
             Type::Vector { component: part, .. }
             | Type::Matrix { column: part, .. }
+            | Type::CooperativeMatrix(MatrixType { component: part, .. })
             | Type::Array { element: part, .. } => self.component(*part),
             Type::Struct { members } => {
                 let mut parts = members.iter().map(|member| self.component(member.ty));
@@ -208,7 +223,9 @@ impl Types {
     pub fn signed(&self, id: u32) -> bool {
         match self.get(id).map(|info| &info.kind) {
             Ok(Type::Scalar { signed, .. }) => *signed,
-            Ok(Type::Vector { component, .. }) => self.signed(*component),
+            Ok(Type::Vector { component, .. } | Type::CooperativeMatrix(MatrixType { component, .. })) => {
+                self.signed(*component)
+            }
             _ => false,
         }
     }
@@ -279,6 +296,7 @@ impl Types {
                 let stride = decorations.of(id, Decoration::ArrayStride);
                 self.insert(id, Type::Array { element, length, stride }, flat, scalar, size, align);
             }
+            Op::TypeCooperativeMatrixKHR => self.cooperative_matrix(i, length)?,
             Op::TypeStruct => self.structure(i, decorations)?,
             Op::TypePointer => {
                 let class = StorageClass::from_u32(i.word(2)?)
@@ -433,6 +451,10 @@ impl Types {
                     (false, _) => (*column, info.size, inner),
                 })
             }
+            Type::CooperativeMatrix(matrix) => {
+                let component = self.get(matrix.component)?;
+                Ok((matrix.component, component.size, Layout::default()))
+            }
             Type::Array { element, .. } => Ok((*element, self.stride(id, layout)?, layout)),
             _ => Err(CompileError::Invalid(format!("type {id} has no elements"))),
         }
@@ -442,6 +464,7 @@ impl Types {
     pub fn parts(&self, id: u32) -> Result<u32, CompileError> {
         Ok(match &self.get(id)?.kind {
             Type::Vector { count, .. } | Type::Matrix { count, .. } => *count,
+            Type::CooperativeMatrix(matrix) => matrix.count,
             Type::Array { length, .. } => *length,
             Type::Struct { members } => members.len() as u32,
             _ => return Err(CompileError::Invalid(format!("type {id} is no composite"))),
@@ -464,6 +487,7 @@ impl Types {
             }
             Type::Vector { component: part, .. }
             | Type::Matrix { column: part, .. }
+            | Type::CooperativeMatrix(MatrixType { component: part, .. })
             | Type::Array { element: part, .. } => Ok((*part, self.get(*part)?.flat * index)),
             _ => Err(outside()),
         }
@@ -528,7 +552,7 @@ impl Types {
                 }
                 return Ok(());
             }
-            Type::Vector { .. } | Type::Matrix { .. } | Type::Array { .. } => {
+            Type::Vector { .. } | Type::Matrix { .. } | Type::CooperativeMatrix(_) | Type::Array { .. } => {
                 (self.parts(id)?, self.element(id, layout)?)
             }
             _ => {

@@ -1,0 +1,434 @@
+//! Cooperative matrices through the whole driver, by `pellucid exec`: products of all types against the host's,
+//! in each mode and tier and for other subgroup sizes, and what check mode says of how they are accessed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn exec(shader: &Path, options: &[&str], arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PELLUCID_") {
+            command.env_remove(variable);
+        }
+    }
+    command.arg("exec").args(options).arg(shader).args(arguments.split_whitespace());
+    command.output().expect("pellucid starts")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn dumped(output: &Output) -> Vec<f64> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let values = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, values)| values);
+    values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect()
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn in_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute").join(name)
+}
+
+/// Text of a shader in a file of its own, which lives as long as the first part.
+fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shader.spvasm");
+    std::fs::write(&path, text).expect("a file");
+    (folder, path)
+}
+
+/// Modes; the last option is the subgroup size.
+const MODES: &[&[&str]] = &[
+    &["--mode", "run", "--tier", "interpreter", "--subgroup-size", "32"],
+    &["--mode", "run", "--tier", "compiled", "--subgroup-size", "32"],
+    &["--mode", "run", "--subgroup-size", "8"],
+    &["--mode", "check", "--subgroup-size", "32"],
+    &["--mode", "check", "--values", "seeded", "--seed", "5", "--subgroup-size", "4"],
+];
+
+fn tiles() -> (String, Vec<f64>) {
+    let a: Vec<i32> = (0..1024).map(|i| i * 7 % 5 - 2).collect();
+    let b: Vec<i32> = (0..1024).map(|i| i * 5 % 7 - 3).collect();
+    let c: Vec<i32> = (0..1024).map(|i| i * 3 % 11).collect();
+    let product = |i: usize| (0..32).map(|k| a[i / 32 * 32 + k] * b[i % 32 * 32 + k]).sum::<i32>();
+    let d: Vec<f64> = (0..1024).map(|i| f64::from(2 * (product(i) + c[i]) + 1)).collect();
+    let arguments = format!(
+        "--buffer 0:0=f16x1024={} --buffer 0:1=f16x1024={} --buffer 0:2=f32x1024={} --buffer 0:3=f32x1024 \
+         --buffer 0:4=f16x1024 --dump 0:3 --dump 0:4",
+        list(&a),
+        list(&b),
+        list(&c)
+    );
+    (arguments, d.iter().copied().chain(d.iter().map(|x| -x)).collect())
+}
+
+#[test]
+fn tiles_through_workgroup_memory() {
+    let (arguments, expected) = tiles();
+    for options in MODES {
+        let output = exec(&in_folder("matrix_tiles.spvasm"), options, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{options:?}:\n{}", errors(&output));
+        assert!(dumped(&output) == expected, "{options:?}");
+        if options.contains(&"check") {
+            assert!(errors(&output).contains("pellucid: 0 findings, 0 suppressed"), "{}", errors(&output));
+        }
+    }
+}
+
+#[test]
+fn a_barrier_that_is_left_out_is_a_race_of_the_load() {
+    let (arguments, _) = tiles();
+    let output = exec(
+        &in_folder("matrix_tiles.spvasm"),
+        &["--mode", "check"],
+        &format!("--spec 0=0 {arguments} --seed 3"),
+    );
+    let errors = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{errors}");
+    assert!(errors.contains("error[race-unordered]"), "{errors}");
+    assert!(errors.contains("OpCooperativeMatrixLoadKHR %mat_b %bp %u1 %u32 NonPrivatePointer"), "{errors}");
+    assert!(errors.contains("both in workgroup variable \"shared\""), "{errors}");
+}
+
+/// A type of components: its name in options, and in SPIR-V.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Float(u32),
+    Signed(u32),
+    Unsigned(u32),
+}
+use Kind::{Float, Signed, Unsigned};
+
+impl Kind {
+    fn bits(self) -> u32 {
+        match self {
+            Float(bits) | Signed(bits) | Unsigned(bits) => bits,
+        }
+    }
+
+    fn option(self) -> String {
+        match self {
+            Float(bits) => format!("f{bits}"),
+            Signed(bits) => format!("i{bits}"),
+            Unsigned(bits) => format!("u{bits}"),
+        }
+    }
+
+    fn spirv(self) -> String {
+        match self {
+            Float(bits) => format!("OpTypeFloat {bits}"),
+            Signed(bits) => format!("OpTypeInt {bits} 1"),
+            Unsigned(bits) => format!("OpTypeInt {bits} 0"),
+        }
+    }
+
+    fn range(self) -> (i128, i128) {
+        match self {
+            Float(_) => (-8, 8),
+            Signed(bits) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            Unsigned(bits) => (0, (1 << bits) - 1),
+        }
+    }
+
+    /// A number of the type: the `i`th.
+    fn number(self, i: usize) -> i128 {
+        let (least, most) = self.range();
+        let random = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        least + i128::from(random) % (most - least + 1)
+    }
+}
+
+/// d = a b + c, of which a is row-major with rows 3 components apart, b column-major with a stride that is
+/// loaded, c row-major, d column-major.
+fn product(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> String {
+    let signed = |kind: Kind, bit: u32| if matches!(kind, Signed(_)) { bit } else { 0 };
+    let [a, b, c] = kinds;
+    let operands = signed(a, 1) | signed(b, 2) | signed(c, 4 | 8) | if saturating { 0x10 } else { 0 };
+    let names = [
+        "MatrixASignedComponentsKHR",
+        "MatrixBSignedComponentsKHR",
+        "MatrixCSignedComponentsKHR",
+        "MatrixResultSignedComponentsKHR",
+        "SaturatingAccumulationKHR",
+    ];
+    let flags: Vec<&str> = (0..5).filter(|bit| operands >> bit & 1 == 1).map(|bit| names[bit]).collect();
+    let mut types: Vec<Kind> = vec![Unsigned(32)];
+    for kind in kinds {
+        if !types.contains(&kind) {
+            types.push(kind);
+        }
+    }
+    let name = |kind: Kind| kind.option();
+    let mut text = String::from(
+        "OpCapability Shader
+         OpCapability Float16
+         OpCapability Float64
+         OpCapability Int8
+         OpCapability Int16
+         OpCapability Int64
+         OpCapability StorageBuffer8BitAccess
+         OpCapability StorageBuffer16BitAccess
+         OpCapability VulkanMemoryModel
+         OpCapability CooperativeMatrixKHR
+         OpExtension \"SPV_KHR_cooperative_matrix\"
+         OpMemoryModel Logical Vulkan
+         OpEntryPoint GLCompute %main \"main\" %a %b %c %d %s
+         OpExecutionModeId %main LocalSizeId %size %one %one
+         OpDecorate %size SpecId 0\n",
+    );
+    for (k, buffer) in ["a", "b", "c", "d", "s"].iter().enumerate() {
+        text += &format!("OpDecorate %{buffer} DescriptorSet 0\nOpDecorate %{buffer} Binding {k}\n");
+    }
+    for kind in &types {
+        let name = name(*kind);
+        text += &format!(
+            "OpDecorate %{name}_array ArrayStride {}\nOpMemberDecorate %{name}_block 0 Offset 0
+             OpDecorate %{name}_block Block\n",
+            kind.bits() / 8
+        );
+    }
+    text += "%void = OpTypeVoid\n%entry = OpTypeFunction %void\n";
+    for kind in &types {
+        let name = name(*kind);
+        text += &format!(
+            "%{name} = {}\n%{name}_array = OpTypeRuntimeArray %{name}\n%{name}_block = OpTypeStruct %{name}_array
+             %{name}_p = OpTypePointer StorageBuffer %{name}
+             %{name}_blocks = OpTypePointer StorageBuffer %{name}_block\n",
+            kind.spirv()
+        );
+    }
+    let constants = [("zero", 0), ("one", 1), ("two", 2), ("scope", 3), ("m", m), ("n", n), ("k", k)];
+    for (constant, value) in constants.iter().chain(&[("a_stride", k + 3)]) {
+        text += &format!("%{constant} = OpConstant %u32 {value}\n");
+    }
+    text += "%size = OpSpecConstant %u32 32\n";
+    let buffers = [("a", a), ("b", b), ("c", c), ("d", c), ("s", Unsigned(32))];
+    for (buffer, kind) in buffers {
+        text += &format!("%{buffer} = OpVariable %{}_blocks StorageBuffer\n", name(kind));
+    }
+    let matrices =
+        [("mat_a", a, "m", "k", "zero"), ("mat_b", b, "k", "n", "one"), ("mat_c", c, "m", "n", "two")];
+    for (matrix, kind, rows, columns, matrix_use) in matrices {
+        let kind = name(kind);
+        text += &format!(
+            "%{matrix} = OpTypeCooperativeMatrixKHR %{kind} %scope %{rows} %{columns} %{matrix_use}\n"
+        );
+    }
+    text += "%main = OpFunction %void None %entry\n%start = OpLabel\n";
+    for (buffer, kind) in buffers {
+        text += &format!("%{buffer}_at = OpAccessChain %{}_p %{buffer} %zero %zero\n", name(kind));
+    }
+    text += &format!(
+        "%stride = OpLoad %u32 %s_at
+         %va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride
+         %vb = OpCooperativeMatrixLoadKHR %mat_b %b_at %one %stride
+         %vc = OpCooperativeMatrixLoadKHR %mat_c %c_at %zero %n
+         %vd = OpCooperativeMatrixMulAddKHR %mat_c %va %vb %vc {}
+         OpCooperativeMatrixStoreKHR %d_at %vd %one %m
+         OpReturn\nOpFunctionEnd\n",
+        flags.join("|")
+    );
+    text
+}
+
+/// The product on the host, column-major.
+fn expected(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> Vec<i128> {
+    let [a, b, c] = kinds;
+    let at = |row: usize, column: usize| {
+        let sum: i128 =
+            (0..k).map(|x| a.number(row * (k + 3) + x) * b.number(column * (k + 1) + x)).sum::<i128>();
+        let sum = sum + c.number(row * n + column);
+        let (least, most) = c.range();
+        match c {
+            Float(_) => sum,
+            _ if saturating => sum.clamp(least, most),
+            _ => (sum - least).rem_euclid(1 << c.bits()) + least,
+        }
+    };
+    (0..n)
+        .flat_map(|column| (0..m).map(move |row| (row, column)))
+        .map(|(row, column)| at(row, column))
+        .collect()
+}
+
+#[test]
+fn products_of_all_types() {
+    let cases: &[([Kind; 3], [usize; 3], bool)] = &[
+        ([Float(16), Float(16), Float(32)], [16, 16, 16], false),
+        ([Float(16), Float(16), Float(16)], [16, 8, 8], false),
+        ([Float(32), Float(32), Float(32)], [8, 24, 16], false),
+        ([Float(64), Float(64), Float(64)], [16, 16, 16], false),
+        ([Signed(8), Signed(8), Signed(32)], [16, 16, 32], false),
+        ([Signed(8), Signed(8), Signed(32)], [16, 16, 16], true),
+        ([Unsigned(8), Unsigned(8), Unsigned(32)], [8, 32, 64], false),
+        ([Unsigned(8), Signed(8), Signed(32)], [16, 8, 32], false),
+        ([Signed(8), Signed(8), Signed(8)], [16, 16, 16], false),
+        ([Signed(16), Signed(16), Signed(32)], [16, 16, 16], true),
+        ([Unsigned(16), Unsigned(16), Unsigned(16)], [16, 16, 16], false),
+        ([Signed(32), Signed(32), Signed(32)], [16, 16, 16], false),
+        ([Unsigned(32), Unsigned(32), Unsigned(32)], [32, 16, 8], false),
+        ([Signed(32), Unsigned(32), Signed(64)], [16, 16, 16], false),
+        ([Signed(8), Signed(8), Signed(8)], [32, 32, 16], true),
+        // Rows of which none divides a subgroup, nor is divided.
+        ([Signed(16), Unsigned(8), Signed(32)], [12, 24, 40], false),
+    ];
+    for &(kinds, [m, n, k], saturating) in cases {
+        let (_folder, shader) = written(&product(kinds, [m, n, k], saturating));
+        let buffer = |binding: usize, kind: Kind, count: usize| {
+            let numbers: Vec<i128> = (0..count).map(|i| kind.number(i)).collect();
+            format!("--buffer 0:{binding}={}x{count}={} ", kind.option(), list(&numbers))
+        };
+        let [a, b, c] = kinds;
+        let arguments = buffer(0, a, m * (k + 3))
+            + &buffer(1, b, n * (k + 1))
+            + &buffer(2, c, m * n)
+            + &format!("--buffer 0:3={}x{} --buffer 0:4=u32x1={} --dump 0:3", c.option(), m * n, k + 1);
+        let expected: Vec<f64> =
+            expected(kinds, [m, n, k], saturating).into_iter().map(|x| x as f64).collect();
+        for options in MODES {
+            let size = options[options.len() - 1];
+            let output = exec(&shader, options, &format!("--spec 0={size} {arguments}"));
+            let what = format!("{:?} {m}x{n}x{k} {options:?}", kinds.map(Kind::option));
+            assert_eq!(output.status.code(), Some(0), "{what}:\n{}", errors(&output));
+            let found = dumped(&output);
+            let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
+            let shown = differs.map(|k| (k, found[k], expected[k]));
+            assert_eq!((found.len(), shown), (expected.len(), None), "{what}");
+        }
+    }
+}
+
+#[test]
+fn sums_of_floats_are_added_in_order() {
+    let kinds = [Float(32); 3];
+    let (m, n, k) = (16, 16, 16);
+    let (_folder, shader) = written(&product(kinds, [m, n, k], false));
+    let number = |i: usize| (i as f32 * 0.37).sin() * 10f32.powi(i as i32 % 7 - 3);
+    let numbers = |count: usize| (0..count).map(number).collect::<Vec<f32>>();
+    let arguments = format!(
+        "--buffer 0:0=f32x304={} --buffer 0:1=f32x272={} --buffer 0:2=f32x256={} --buffer 0:3=f32x256 \
+         --buffer 0:4=u32x1=17 --dump 0:3",
+        list(&numbers(304)),
+        list(&numbers(272)),
+        list(&numbers(256))
+    );
+    let at = |row: usize, column: usize| {
+        (0..k).fold(number(row * n + column), |sum, x| {
+            sum + number(row * (k + 3) + x) * number(column * (k + 1) + x)
+        })
+    };
+    let expected: Vec<f32> = (0..256).map(|i| at(i % m, i / m)).collect();
+    for options in MODES {
+        let size = options[options.len() - 1];
+        let output = exec(&shader, options, &format!("--spec 0={size} {arguments}"));
+        let found: Vec<f32> = dumped(&output).into_iter().map(|x| x as f32).collect();
+        assert!(found == expected, "{options:?}\n{}", errors(&output));
+    }
+}
+
+/// The product of bytes, with the lines between the loads and the product, and after it, replaced.
+fn bytes(loads: &str) -> String {
+    let text = product([Signed(8), Signed(8), Signed(32)], [16, 16, 16], false);
+    let line = "%va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride\n";
+    assert!(text.contains(line));
+    text.replace(line, loads)
+}
+
+const BYTES: &str = "--buffer 0:0=i8x304 --buffer 0:1=i8x272 --buffer 0:2=i32x256=iota \
+                     --buffer 0:3=i32x256 --buffer 0:4=u32x1=17";
+
+#[test]
+fn a_component_that_nothing_has_written_is_followed_through_a_product() {
+    let variable = |stored: &str| {
+        let text = bytes(&format!("{stored}%va = OpLoad %mat_a %var\n"));
+        let text = text.replace("%main = ", "%mats = OpTypePointer Function %mat_a\n%main = ");
+        text.replace("%start = OpLabel\n", "%start = OpLabel\n%var = OpVariable %mats Function\n")
+    };
+    let whole = "%init = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride\nOpStore %var %init\n";
+    let part = "%ones = OpTypePointer Function %i8\n";
+    let parts: String = (0..7)
+        .map(|k| {
+            let index = ["zero", "one", "two", "scope", "four", "five", "six"][k];
+            format!("%to{k} = OpAccessChain %ones %var %{index}\nOpStore %to{k} %i8_1\n")
+        })
+        .collect();
+    let constants = "%four = OpConstant %u32 4\n%five = OpConstant %u32 5\n%six = OpConstant %u32 6\n\
+                     %i8_1 = OpConstant %i8 1\n";
+    let partly = variable(&parts).replace("%main = ", &format!("{part}{constants}%main = "));
+    for (text, finding) in [(variable(whole), false), (variable(""), true), (partly, true)] {
+        let (_folder, shader) = written(&text);
+        let output = exec(&shader, &["--mode", "check"], BYTES);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(if finding { 66 } else { 0 }), "{errors}");
+        assert_eq!(errors.contains("error[uninitialised-read]"), finding, "{errors}");
+    }
+}
+
+#[test]
+fn what_lies_outside_of_a_buffer_is_named_and_zero() {
+    let (_folder, shader) =
+        written(&bytes("%va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride\n"));
+    let short = BYTES.replace("0:0=i8x304", "0:0=i8x290");
+    let output = exec(&shader, &["--mode", "check"], &short);
+    let errors = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{errors}");
+    assert!(errors.contains("error[out-of-bounds]"), "{errors}");
+    assert!(errors.contains("%va = OpCooperativeMatrixLoadKHR"), "{errors}");
+}
+
+#[test]
+fn a_matrix_may_be_loaded_from_words() {
+    // A row is 5 words, of which 4 are the matrix's.
+    let loads = "%words = OpAccessChain %u32_p %w %zero %zero\n\
+                 %five = OpIAdd %u32 %two %scope\n\
+                 %va = OpCooperativeMatrixLoadKHR %mat_a %words %zero %five\n";
+    let text = bytes(loads)
+        .replace("%main \"main\" %a", "%main \"main\" %w")
+        .replace("OpDecorate %a Binding 0", "OpDecorate %w DescriptorSet 0\nOpDecorate %w Binding 0")
+        .replace("OpDecorate %a DescriptorSet 0\n", "")
+        .replace("%a = OpVariable %i8_blocks StorageBuffer", "%w = OpVariable %u32_blocks StorageBuffer")
+        .replace("%a_at = OpAccessChain %i8_p %a %zero %zero\n", "");
+    let (_folder, shader) = written(&text);
+    let a = |i: usize| (i * 37 % 251) as u8 as i8;
+    let words: Vec<u32> =
+        (0..80).map(|w| u32::from_le_bytes(std::array::from_fn(|byte| a(4 * w + byte) as u8))).collect();
+    let b: Vec<i32> = (0..272).map(|i| i * 11 % 256 - 128).collect();
+    let arguments = format!(
+        "--buffer 0:0=u32x80={} --buffer 0:1=i8x272={} --buffer 0:2=i32x256 --buffer 0:3=i32x256 \
+         --buffer 0:4=u32x1=17 --dump 0:3",
+        list(&words),
+        list(&b)
+    );
+    let at = |row: usize, column: usize| {
+        (0..16).map(|x| i32::from(a(row * 20 + x)) * b[column * 17 + x]).sum::<i32>()
+    };
+    let expected: Vec<f64> = (0..256).map(|i| f64::from(at(i % 16, i / 16))).collect();
+    for mode in ["run", "check"] {
+        let output = exec(&shader, &["--mode", mode], &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+        assert!(dumped(&output) == expected, "{mode}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    let text = product([Float(32); 3], [16, 16, 16], false);
+    let cases = [
+        (text.replace("%scope = OpConstant %u32 3", "%scope = OpConstant %u32 2"), "which is not Subgroup"),
+        (text.replace("%m = OpConstant %u32 16", "%m = OpConstant %u32 9"), "9 rows and 16 columns"),
+        (text.replace("%va %vb %vc", "%vb %va %vc"), "other sizes or uses"),
+    ];
+    let buffers = (0..4).map(|k| format!("--buffer 0:{k}=f32x304 ")).collect::<String>();
+    let buffers = format!("{buffers} --buffer 0:4=u32x1=17");
+    for (text, message) in cases {
+        let (_folder, shader) = written(&text);
+        let output = exec(&shader, &["--mode", "run"], &buffers);
+        let errors = errors(&output);
+        assert_ne!(output.status.code(), Some(0), "{errors}");
+        assert!(errors.contains(message), "{message}: {errors}");
+    }
+}
