@@ -15,12 +15,13 @@ pub mod extended;
 pub mod number;
 pub mod operand;
 pub mod token;
+pub mod younger;
 
 #[cfg(test)]
 mod tests;
 
 use number::Scalar;
-use operand::{Operands, core_instruction};
+use operand::Operands;
 use rspirv::grammar::{Instruction, LogicalOperand, OperandKind, OperandQuantifier};
 use rspirv::spirv::{self, Op};
 use std::collections::{BTreeSet, HashMap};
@@ -285,11 +286,11 @@ impl<'a> Parser<'a> {
         if !is_opcode(token.text) {
             return Err(self.expected("an opcode, such as OpLoad"));
         }
-        let Some(grammar) = core_instruction(&token.text[2..]) else {
+        let Some(form) = younger::form(&token.text[2..]) else {
             return Err(token.error(format!("no instruction is called {}", token.text)));
         };
         self.at += 1;
-        let has_result = grammar.operands.iter().any(|o| o.kind == OperandKind::IdResult);
+        let has_result = form.operands.iter().any(|o| o.kind == OperandKind::IdResult);
         match result {
             None if has_result => {
                 return Err(token.error(format!("{} has a result: expected `%id = {0}`", token.text)));
@@ -301,27 +302,27 @@ impl<'a> Parser<'a> {
         }
         let mut words = vec![0];
         let mut text = String::new();
-        self.operands(grammar, result, token, &mut words, &mut text)?;
+        self.operands(&form, result, token, &mut words, &mut text)?;
         if !self.at_end() {
             return Err(self.expected(&format!("the end of {}", token.text)));
         }
         if words.len() > usize::from(u16::MAX) {
             return Err(token.error(format!("{} words; an instruction has at most 65535", words.len())));
         }
-        words[0] = (words.len() as u32) << 16 | grammar.opcode as u32;
-        self.types.learn(grammar.opcode, &words, &text);
-        Ok(Assembled { op: grammar.opcode, words, text, line: first.line, column: first.column })
+        words[0] = (words.len() as u32) << 16 | form.opcode;
+        self.types.learn(form.op, &words, &text);
+        Ok(Assembled { op: form.op, words, text, line: first.line, column: first.column })
     }
 
     fn operands(
         &mut self,
-        grammar: &Instruction<'_>,
+        form: &younger::Form,
         result: Option<&Token<'a>>,
         token: &Token<'a>,
         words: &mut Vec<u32>,
         text: &mut String,
     ) -> Result<(), AssembleError> {
-        let mut pending: Operands = grammar.operands.iter().rev().cloned().collect();
+        let mut pending: Operands = form.operands.iter().rev().cloned().collect();
         while let Some(LogicalOperand { kind, quantifier }) = pending.pop() {
             if kind == OperandKind::IdResult {
                 words.extend(result.map(|result| self.ids.get(result.text)));

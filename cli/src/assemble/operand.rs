@@ -2,7 +2,7 @@
 
 use super::number::{self, Scalar};
 use super::token::Kind;
-use super::{AssembleError, Parser, extended};
+use super::{AssembleError, Parser, extended, younger};
 use rspirv::binary::Disassemble as _;
 use rspirv::dr::Operand;
 use rspirv::grammar::{CoreInstructionTable, Instruction, LogicalOperand, OperandKind, OperandQuantifier};
@@ -198,6 +198,9 @@ masks! {
 macro_rules! values {
     ($($kind:ident)*) => {
         fn value(kind: OperandKind, text: &str) -> Option<(u32, Operands)> {
+            if kind == OperandKind::Capability && let Some(number) = younger::capability(text) {
+                return Some((number, Vec::new()));
+            }
             let number = number::raw(text).ok();
             let dim = if kind == OperandKind::Dim { format!("Dim{text}") } else { String::new() };
             match kind {

@@ -152,6 +152,12 @@ impl Types {
                     out.variables.insert(id, Variable { id, ty, at: None, class });
                     None
                 }
+                // OpUntypedVariableKHR.
+                4418 => {
+                    let (id, class) = (word(2), word(3));
+                    out.variables.insert(id, Variable { id, ty: word(4), at: None, class });
+                    None
+                }
                 _ => None,
             };
             if let Some(ty) = defined {

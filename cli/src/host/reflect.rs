@@ -17,6 +17,7 @@ const SPEC_CONSTANT_TRUE: u16 = 48;
 const SPEC_CONSTANT_FALSE: u16 = 49;
 const SPEC_CONSTANT: u16 = 50;
 const VARIABLE: u16 = 59;
+const UNTYPED_VARIABLE: u16 = 4418;
 const MODEL_GL_COMPUTE: u32 = 5;
 const DECORATION_SPEC_ID: u32 = 1;
 const DECORATION_BUFFER_BLOCK: u32 = 3;
@@ -130,7 +131,7 @@ pub fn entry_points(words: &[u32]) -> Result<Vec<String>, String> {
 /// The words are no SPIR-V module.
 pub fn has_push_constants(words: &[u32]) -> Result<bool, String> {
     let variable = |(opcode, operands): &(u16, &[u32])| {
-        *opcode == VARIABLE && operands.get(2) == Some(&CLASS_PUSH_CONSTANT)
+        matches!(*opcode, VARIABLE | UNTYPED_VARIABLE) && operands.get(2) == Some(&CLASS_PUSH_CONSTANT)
     };
     Ok(instructions(words)?.iter().any(variable))
 }
@@ -173,15 +174,17 @@ pub fn bindings(words: &[u32]) -> Result<BTreeMap<(u32, u32), BindingKind>, Stri
             (TYPE_POINTER, [id, _, target]) => {
                 pointee.insert(*id, *target);
             }
-            (VARIABLE, [kind, id, class, ..]) => variables.push((*kind, *id, *class)),
+            (VARIABLE, [kind, id, class, ..]) => {
+                variables.push((pointee.get(kind).copied().unwrap_or(0), *id, *class));
+            }
+            (UNTYPED_VARIABLE, [_, id, class, target, ..]) => variables.push((*target, *id, *class)),
             _ => {}
         }
     }
     let mut found = BTreeMap::new();
-    for (kind, id, class) in variables {
+    for (target, id, class) in variables {
         let Some(binding) = decorations.get(&(id, DECORATION_BINDING)) else { continue };
         let set = decorations.get(&(id, DECORATION_SET)).copied().unwrap_or(0);
-        let target = pointee.get(&kind).copied().unwrap_or(0);
         let kind = match class {
             CLASS_UNIFORM_CONSTANT => Err("an image or a sampler"),
             _ if arrays.contains(&target) => Err("an array of descriptors"),

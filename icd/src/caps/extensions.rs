@@ -103,6 +103,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_shader_subgroup_rotate", 2),
     e("VK_KHR_shader_subgroup_uniform_control_flow", 1),
     e("VK_KHR_shader_terminate_invocation", 1),
+    e("VK_KHR_shader_untyped_pointers", 1),
     e("VK_KHR_spirv_1_4", 1),
     e("VK_KHR_storage_buffer_storage_class", 1),
     e("VK_KHR_synchronization2", 1),

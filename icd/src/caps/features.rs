@@ -335,6 +335,7 @@ const EXTENSIONS: &[Row] = rows! {
         shader_subgroup_rotate_clustered: |_| vk::TRUE,
     }
     PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow: |_| vk::TRUE }
+    PhysicalDeviceShaderUntypedPointersFeaturesKHR { shader_untyped_pointers: |_| vk::TRUE }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory: |_| vk::TRUE }
 };

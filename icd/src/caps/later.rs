@@ -35,6 +35,8 @@ macro_rules! structures {
 }
 
 structures! {
+    /// VkPhysicalDeviceShaderUntypedPointersFeaturesKHR.
+    PhysicalDeviceShaderUntypedPointersFeaturesKHR 1000387000 { shader_untyped_pointers: vk::Bool32 }
     /// VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT.
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT 1000564000 { shader_replicated_composites: vk::Bool32 }
     /// VkPhysicalDeviceMaintenance9FeaturesKHR.

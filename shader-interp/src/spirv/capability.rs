@@ -7,8 +7,11 @@ use spirv::Capability;
 
 /// LongVectorEXT.
 pub(crate) const LONG_VECTOR: u32 = 5425;
+/// UntypedPointersKHR.
+pub(crate) const UNTYPED_POINTERS: u32 = 4473;
 /// Capabilities that the enumeration of the `spirv` crate does not name yet.
-const NEWER: &[u32] = &[6029 /* FloatControls2 */, LONG_VECTOR, 6024 /* ReplicatedCompositesEXT */];
+const NEWER: &[u32] =
+    &[6029 /* FloatControls2 */, LONG_VECTOR, 6024 /* ReplicatedCompositesEXT */, UNTYPED_POINTERS];
 
 /// Accepts or refuses OpCapability.
 pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
@@ -76,6 +79,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_KHR_subgroup_uniform_control_flow",
         "SPV_KHR_subgroup_vote",
         "SPV_KHR_terminate_invocation",
+        "SPV_KHR_untyped_pointers",
         "SPV_KHR_variable_pointers",
         "SPV_KHR_vulkan_memory_model",
         "SPV_KHR_workgroup_memory_explicit_layout",

@@ -4,7 +4,7 @@
 
 use super::lowerer::{Def, Lowerer};
 use super::pointer::{Base, Pointer};
-use super::types::{Layout, Type};
+use super::types::{Layout, Type, UNTYPED};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Scalar, Value};
@@ -46,7 +46,8 @@ impl Lowerer<'_> {
             Some(Def::Pointer(index)) => Some(self.pointers[*index as usize].layout),
             _ => None,
         });
-        if known.is_none() && matches!(self.types.get(pointee)?.kind, Type::Matrix { .. }) {
+        let matrix = pointee != UNTYPED && matches!(self.types.get(pointee)?.kind, Type::Matrix { .. });
+        if known.is_none() && matrix {
             return Err(i.refuse("of pointers to matrices"));
         }
         let plain = Layout { explicit: root.layout.explicit, ..Layout::default() };
@@ -74,11 +75,10 @@ impl Lowerer<'_> {
         let word = self.module.defined.get(id as usize).copied().unwrap_or(0);
         let i = self.module.stream.at(word)?;
         match i.op {
-            Op::AccessChain
-            | Op::InBoundsAccessChain
-            | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain
-            | Op::CopyObject => self.find_root(i.id(3)?, at, root, seen),
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                self.find_root(i.id(i.base())?, at, root, seen)
+            }
+            Op::CopyObject => self.find_root(i.id(3)?, at, root, seen),
             Op::Select => {
                 self.find_root(i.id(4)?, at, root, seen)?;
                 self.find_root(i.id(5)?, at, root, seen)
@@ -146,7 +146,12 @@ impl Lowerer<'_> {
                     return Err(i.invalid("has operands of types that it does not take"));
                 };
                 let layout = Layout { explicit: true, ..Layout::default() };
-                let stride = stride.unwrap_or(self.types.size(pointee, layout)?).max(1);
+                // Untyped pointers count bytes.
+                let stride = match (pointee, stride) {
+                    (UNTYPED, _) => 1,
+                    (_, Some(stride)) => stride.max(1),
+                    _ => self.types.size(pointee, layout)?.max(1),
+                };
                 let scalar = self.b.scalar(x);
                 let bytes = self.b.alu(Alu::ISub, scalar, &[x, y]);
                 let stride = self.b.constant(scalar, u64::from(stride));

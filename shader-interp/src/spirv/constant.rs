@@ -242,11 +242,12 @@ impl Lowerer<'_> {
     pub fn private_initializers(&mut self) -> Result<(), CompileError> {
         for index in 0..self.module.globals.len() {
             let i = self.module.stream.at(self.module.globals[index])?;
-            if i.op != Op::Variable || i.len() <= 4 || i.word(3)? != StorageClass::Private as u32 {
+            if i.op != Op::Variable || i.word(3)? != StorageClass::Private as u32 {
                 continue;
             }
+            let Some(initializer) = i.initializer() else { continue };
             let pointer = self.pointer(i.id(2)?)?;
-            self.store_operand(&pointer, &i, 4, MemoryOperands::default(), Site(0))?;
+            self.store_operand(&pointer, &i, initializer, MemoryOperands::default(), Site(0))?;
         }
         Ok(())
     }

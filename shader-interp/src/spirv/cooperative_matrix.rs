@@ -66,16 +66,6 @@ impl Types {
             _ => Err(CompileError::Invalid(format!("type {id} is no cooperative matrix"))),
         }
     }
-
-    /// Whether values of the type hold cooperative matrices.
-    pub fn holds_matrix(&self, id: u32) -> bool {
-        match self.get(id).map(|info| &info.kind) {
-            Ok(Type::CooperativeMatrix(_)) => true,
-            Ok(Type::Array { element, .. }) => self.holds_matrix(*element),
-            Ok(Type::Struct { members }) => members.iter().any(|member| self.holds_matrix(member.ty)),
-            _ => false,
-        }
-    }
 }
 
 /// A row or column of a component: what it is in each lane, and what is added.
@@ -85,15 +75,22 @@ type Place = (Option<Value>, u32);
 #[derive(Clone, Copy)]
 struct MatrixLayout {
     column_major: bool,
-    /// From one row, or column, to the next, in pointees; an integer.
+    /// From one row, or column, to the next, in units; an integer.
     stride: Value,
+    /// Bytes of a unit.
+    unit: u32,
     /// It is a signed integer.
     signed: bool,
 }
 
 impl Lowerer<'_> {
     /// MemoryLayout and Stride, from word `at` on.
-    fn matrix_layout(&mut self, i: &Instruction<'_>, at: usize) -> Result<MatrixLayout, CompileError> {
+    fn matrix_layout(
+        &mut self,
+        i: &Instruction<'_>,
+        at: usize,
+        unit: u32,
+    ) -> Result<MatrixLayout, CompileError> {
         let column_major = match self.constant_u32(i.id(at)?)? {
             0 => false,
             1 => true,
@@ -107,7 +104,7 @@ impl Lowerer<'_> {
             return Err(i.invalid("has a stride that is no integer"));
         }
         let signed = self.types.signed(self.type_of(i.id(at + 1)?)?);
-        Ok(MatrixLayout { column_major, stride, signed })
+        Ok(MatrixLayout { column_major, stride, unit, signed })
     }
 
     /// Row and column of component `k` of each lane.
@@ -141,7 +138,6 @@ impl Lowerer<'_> {
         matrix: &MatrixType,
         layout: MatrixLayout,
     ) -> Result<Vec<Pointer>, CompileError> {
-        let unit = self.types.size(pointer.pointee, pointer.layout)?;
         let size = self.types.get(matrix.component)?.size;
         let physical = matches!(pointer.base, Base::Physical(_));
         let index = if physical { Scalar::I64 } else { Scalar::I32 };
@@ -155,14 +151,14 @@ impl Lowerer<'_> {
             if let Some(lane) = major.0 {
                 let lane = self.b.convert(Conversion::UConvert, index, lane);
                 let by = self.b.alu(Alu::IMul, index, &[lane, stride]);
-                element.index(&mut self.b, by, true, unit);
+                element.index(&mut self.b, by, true, layout.unit);
             }
             if let Some(lane) = minor.0 {
                 element.index(&mut self.b, lane, false, size);
             }
             if major.1 != 0 {
                 let by = self.b.scale(stride, u64::from(major.1));
-                element.index(&mut self.b, by, true, unit);
+                element.index(&mut self.b, by, true, layout.unit);
             }
             element.advance(&mut self.b, minor.1 * size);
             element.pointee = matrix.component;
@@ -170,6 +166,11 @@ impl Lowerer<'_> {
             elements.push(element);
         }
         Ok(elements)
+    }
+
+    /// Bytes of what a stride counts: pointees, or bytes where the pointer is untyped.
+    fn stride_unit(&self, id: u32, pointer: &Pointer) -> Result<u32, CompileError> {
+        if self.is_untyped(id) { Ok(1) } else { self.types.size(pointer.pointee, pointer.layout) }
     }
 
     fn check_matrix_pointer(&self, i: &Instruction<'_>, pointer: &Pointer) -> Result<(), CompileError> {
@@ -186,9 +187,10 @@ impl Lowerer<'_> {
     /// OpCooperativeMatrixLoadKHR.
     pub fn op_matrix_load(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let matrix = self.types.matrix(i.id(1)?)?;
-        let pointer = self.pointer(i.id(3)?)?;
+        let pointer = self.pointer_to(i.id(3)?, matrix.component)?;
         self.check_matrix_pointer(i, &pointer)?;
-        let layout = self.matrix_layout(i, 4)?;
+        let unit = self.stride_unit(i.id(3)?, &pointer)?;
+        let layout = self.matrix_layout(i, 4, unit)?;
         let (operands, _) = self.memory_operands(i, 6)?;
         let site = self.site(i, pointer.variable);
         let scalars = self.scalars(i.id(1)?)?;
@@ -217,10 +219,11 @@ impl Lowerer<'_> {
     /// OpCooperativeMatrixStoreKHR.
     pub fn op_matrix_store(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let matrix = self.types.matrix(self.type_of(i.id(2)?)?)?;
-        let pointer = self.pointer(i.id(1)?)?;
+        let pointer = self.pointer_to(i.id(1)?, matrix.component)?;
         self.check_matrix_pointer(i, &pointer)?;
         let values = self.operand(i, 2)?;
-        let layout = self.matrix_layout(i, 3)?;
+        let unit = self.stride_unit(i.id(1)?, &pointer)?;
+        let layout = self.matrix_layout(i, 3, unit)?;
         let (operands, _) = self.memory_operands(i, 5)?;
         let site = self.site(i, pointer.variable);
         self.at_each_root(&pointer, &[], &mut |lowerer, pointer| {

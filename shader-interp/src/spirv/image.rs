@@ -568,7 +568,7 @@ impl Lowerer<'_> {
         if image.multisampled {
             coordinates.push(self.int_operand(i, 5)?);
         }
-        let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind else {
+        let Type::Pointer { pointee: pointee @ 1.., .. } = self.types.get(i.id(1)?)?.kind else {
             return Err(i.invalid("is not of pointer type"));
         };
         let texel = self.texels.len() as u32;

@@ -7,6 +7,7 @@
 use super::lowerer::{Def, Flat, Lowerer};
 use super::pointer::{Base, Pointer};
 use super::types::{Layout, Leaf, Type};
+use super::untyped_pointer::Side;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, Node, OpKind, Scalar, Value, Values};
@@ -108,7 +109,7 @@ impl Lowerer<'_> {
     }
 
     /// How a plain access goes.
-    fn access(
+    pub fn access(
         &self,
         pointer: &Pointer,
         operands: MemoryOperands,
@@ -264,7 +265,7 @@ impl Lowerer<'_> {
     }
 
     pub fn op_load(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let pointer = self.pointer(i.id(3)?)?;
+        let pointer = self.pointer_to(i.id(3)?, i.id(1)?)?;
         if let Base::Resource { .. } = pointer.base {
             return self.load_handle(i, &pointer);
         }
@@ -275,7 +276,7 @@ impl Lowerer<'_> {
     }
 
     pub fn op_store(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let pointer = self.pointer(i.id(1)?)?;
+        let pointer = self.pointer_to(i.id(1)?, self.type_of(i.id(2)?)?)?;
         let (operands, _) = self.memory_operands(i, 3)?;
         let site = self.site(i, pointer.variable);
         self.store_operand(&pointer, i, 2, operands, site)
@@ -345,9 +346,24 @@ impl Lowerer<'_> {
         let sized = i.op == Op::CopyMemorySized;
         let mut target = self.pointer(i.id(1)?)?;
         let mut source = self.pointer(i.id(2)?)?;
+        let untyped = [self.is_untyped(i.id(1)?), self.is_untyped(i.id(2)?)];
+        match untyped {
+            [true, true] if !sized => return Err(i.invalid("is between untyped pointers")),
+            [true, false] if !sized => self.interpret(&mut target, source.pointee)?,
+            [false, true] if !sized => self.interpret(&mut source, target.pointee)?,
+            _ => {}
+        }
         let first = if sized { 4 } else { 3 };
         let (to, next) = self.memory_operands(i, first)?;
         let from = if i.len() > next { self.memory_operands(i, next)?.0 } else { to };
+        let site = self.site(i, target.variable);
+        let from_site = self.site(i, source.variable);
+        if sized && untyped != [false; 2] {
+            let bytes = self.int_operand(i, 3)?;
+            let target = Side { pointer: target, operands: to, site };
+            let source = Side { pointer: source, operands: from, site: from_site };
+            return self.copy_bytes(target, source, bytes);
+        }
         if sized {
             let bytes = self.constant_u32(i.id(3)?)?;
             let whole =
@@ -356,8 +372,6 @@ impl Lowerer<'_> {
                 return Err(i.refuse("of a part of an object"));
             }
         }
-        let site = self.site(i, target.variable);
-        let from_site = self.site(i, source.variable);
         self.copy(&mut target, &mut source, to, from, site, from_site)
     }
 
@@ -397,16 +411,14 @@ impl Lowerer<'_> {
         if i.word(3)? != StorageClass::Function as u32 {
             return Err(i.invalid("in a function is not of class Function"));
         }
-        let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind else {
-            return Err(i.invalid("is not of pointer type"));
-        };
+        let (_, pointee) = self.variable_type(i)?;
         let owner = self.calls.last().map(|&(_, label)| label);
         let id = i.id(2)?;
         let object = self.private_object(id, pointee, owner)?;
         let pointer = self.private_pointer(id, object, pointee);
         self.define_pointer(id, pointer);
-        if i.len() > 4 {
-            self.store_operand(&pointer, i, 4, MemoryOperands::default(), Site(0))?;
+        if let Some(initializer) = i.initializer() {
+            self.store_operand(&pointer, i, initializer, MemoryOperands::default(), Site(0))?;
         }
         Ok(())
     }
@@ -428,7 +440,10 @@ impl Lowerer<'_> {
 
     /// OpArrayLength: how many whole elements the descriptor's range holds after the array's offset.
     pub fn op_array_length(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let pointer = self.pointer(i.id(3)?)?;
+        let mut pointer = self.pointer(i.id(i.base())?)?;
+        if i.untyped() {
+            self.interpret(&mut pointer, i.id(3)?)?;
+        }
         let chosen = matches!(pointer.base, Base::Chosen { .. });
         let count = self.at_each_root(&pointer, &[Scalar::I32], &mut |lowerer, pointer| {
             let nowhere = chosen && matches!(pointer.base, Base::Physical(_));
@@ -442,7 +457,7 @@ impl Lowerer<'_> {
         let Base::Buffer { binding, element } = pointer.base else {
             return Err(i.refuse("of an array that is in no buffer descriptor"));
         };
-        let (ty, offset, layout) = self.types.part(pointer.pointee, pointer.layout, i.word(4)?)?;
+        let (ty, offset, layout) = self.types.part(pointer.pointee, pointer.layout, i.word(i.base() + 1)?)?;
         let stride = self.types.stride(ty, layout)?;
         if stride == 0 {
             return Err(i.invalid("of an array without ArrayStride"));

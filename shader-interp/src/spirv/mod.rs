@@ -34,6 +34,7 @@ mod structure;
 mod subgroup;
 mod synchronise;
 mod types;
+mod untyped_pointer;
 mod variable_pointer;
 mod words;
 

@@ -1,6 +1,6 @@
 //! A module's first pass: sections, ids, functions. Nothing is lowered here.
 
-use super::capability::{LONG_VECTOR, check_capability, check_extension};
+use super::capability::{LONG_VECTOR, UNTYPED_POINTERS, check_capability, check_extension};
 use super::decorate::{Decorations, is_annotation};
 use super::words::{Instruction, Stream};
 use crate::CompileError;
@@ -41,6 +41,8 @@ pub(crate) struct Module<'a> {
     pub stream: Stream<'a>,
     /// LongVectorEXT is declared.
     pub long_vectors: bool,
+    /// UntypedPointersKHR is declared.
+    pub untyped_pointers: bool,
     pub vulkan_memory_model: bool,
     /// Imported sets by id.
     pub sets: FxHashMap<u32, ExtendedSet>,
@@ -82,6 +84,7 @@ impl<'a> Module<'a> {
         let mut module = Module {
             stream,
             long_vectors: false,
+            untyped_pointers: false,
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
@@ -172,6 +175,7 @@ impl<'a> Module<'a> {
             Op::Capability => {
                 check_capability(i.word(1)?)?;
                 self.long_vectors |= i.word(1)? == LONG_VECTOR;
+                self.untyped_pointers |= i.word(1)? == UNTYPED_POINTERS;
             }
             Op::Extension => check_extension(&i.string(1)?.0)?,
             Op::ExtInstImport => {

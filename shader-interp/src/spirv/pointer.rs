@@ -2,7 +2,7 @@
 
 use super::lowerer::{Def, Lowerer, Object};
 use super::site::variable_name;
-use super::types::{Layout, Type};
+use super::types::{Layout, Type, UNTYPED};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Binding, Conversion, DescriptorKind, Label, Place, Scalar, Value, WorkgroupObject};
@@ -221,9 +221,9 @@ impl Lowerer<'_> {
                 continue;
             }
             let i = self.module.stream.at(self.module.defined[id as usize])?;
-            let Type::Pointer { class, pointee, .. } = self.types.get(i.id(1)?)?.kind else { continue };
+            let Ok((class, pointee)) = self.variable_type(&i) else { continue };
             let block = self.module.decorations.has(pointee, Decoration::Block);
-            if class == StorageClass::Workgroup && i.len() > 4 && block {
+            if class == StorageClass::Workgroup && i.initializer().is_some() && block {
                 self.pointer(id)?;
             }
         }
@@ -232,10 +232,8 @@ impl Lowerer<'_> {
 
     fn global_variable(&mut self, id: u32) -> Result<Pointer, CompileError> {
         let i = self.module.stream.at(self.module.defined[id as usize])?;
-        let Type::Pointer { class, pointee, .. } = self.types.get(i.id(1)?)?.kind else {
-            return Err(i.invalid("is not of pointer type"));
-        };
-        if class != StorageClass::Private && self.types.holds_matrix(pointee) {
+        let (class, pointee) = self.variable_type(&i)?;
+        if class != StorageClass::Private && self.types.get(pointee)?.matrix {
             return Err(i.invalid("holds a cooperative matrix, outside of Function and Private storage"));
         }
         let mut pointer = Pointer {
@@ -272,7 +270,7 @@ impl Lowerer<'_> {
                 if blocks {
                     pointer.layout = explicit;
                 }
-                let zeroed = i.len() > 4;
+                let zeroed = i.initializer().is_some();
                 let object = self.workgroup_object(id, pointee, pointer.layout, zeroed)?;
                 pointer.base = Base::Workgroup(object);
                 pointer.immediate = self.workgroup[object as usize].offset;
@@ -356,7 +354,12 @@ impl Lowerer<'_> {
         zeroed: bool,
     ) -> Result<u32, CompileError> {
         let size = self.types.size(pointee, layout)?;
-        let offset = if layout.explicit { 0 } else { self.workgroup_bytes.next_multiple_of(16) };
+        let offset = if layout.explicit && self.lies_over_others(id) {
+            0
+        } else {
+            self.reserve_for_blocks()?;
+            self.workgroup_bytes.next_multiple_of(16)
+        };
         let end = offset.checked_add(size).filter(|&end| end <= 1 << 24);
         let end = end.ok_or_else(|| CompileError::Limit("more than 16 MiB of workgroup memory".into()))?;
         self.workgroup_bytes = self.workgroup_bytes.max(end);
@@ -388,20 +391,23 @@ impl Lowerer<'_> {
 
     /// OpAccessChain, OpInBoundsAccessChain, OpPtrAccessChain, OpInBoundsPtrAccessChain.
     pub fn access_chain(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let mut pointer = self.pointer(i.id(3)?)?;
-        let mut at = 4;
+        let base = i.id(i.base())?;
+        let mut pointer = self.pointer(base)?;
+        if i.untyped() {
+            self.interpret(&mut pointer, i.id(3)?)?;
+        }
         if matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
             // What is not laid out explicitly has no strides but its own.
-            let stride = match self.types.get(self.type_of(i.id(3)?)?)?.kind {
+            let stride = match self.types.get(self.type_of(base)?)?.kind {
                 Type::Pointer { stride: Some(stride), .. } if pointer.layout.explicit => stride,
                 _ => self.types.size(pointer.pointee, pointer.layout)?,
             };
-            let element = self.scalar_operand(i, 4)?;
-            let signed = self.types.signed(self.type_of(i.id(4)?)?);
+            let at = i.indices() - 1;
+            let element = self.scalar_operand(i, at)?;
+            let signed = self.types.signed(self.type_of(i.id(at)?)?);
             pointer.index(&mut self.b, element, signed, stride);
-            at = 5;
         }
-        for k in at..i.len() {
+        for k in i.indices()..i.len() {
             self.step(&mut pointer, i, k)?;
         }
         let decorations = &self.module.decorations;
@@ -410,6 +416,7 @@ impl Lowerer<'_> {
         pointer.volatile |= decorations.has(result, Decoration::Volatile);
         if let Type::Pointer { pointee, .. } = self.types.get(i.id(1)?)?.kind
             && pointee != pointer.pointee
+            && pointee != UNTYPED
             && self.types.get(pointee)?.flat != self.types.get(pointer.pointee)?.flat
         {
             return Err(i.invalid("has another result type than its indices lead to"));

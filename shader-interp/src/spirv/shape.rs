@@ -78,10 +78,7 @@ impl Lowerer<'_> {
     /// The type that a module's variable is of.
     fn pointee_of(&self, id: u32) -> Option<u32> {
         let i = self.module.stream.at(*self.module.defined.get(id as usize)?).ok()?;
-        match self.types.get(i.id(1).ok()?).ok()?.kind {
-            Type::Pointer { pointee, .. } => Some(pointee),
-            _ => None,
-        }
+        Some(self.variable_type(&i).ok()?.1)
     }
 
     /// The parts of a type in memory.

@@ -194,6 +194,12 @@ fn component(module: &Module<'_>, types: &Types, i: &Instruction<'_>) -> Option<
     types.component(ty)
 }
 
+/// The Data Type of an untyped variable, or 0.
+fn data_type(module: &Module<'_>, variable: u32) -> u32 {
+    let word = module.defined.get(variable as usize).copied().unwrap_or(0);
+    module.stream.at(word).and_then(|i| i.word(4)).unwrap_or(0)
+}
+
 /// A variable's name, or that of its block type when it has none.
 pub(crate) fn variable_name(module: &Module<'_>, variable: u32) -> String {
     let name = module.name(variable);
@@ -205,6 +211,8 @@ pub(crate) fn variable_name(module: &Module<'_>, variable: u32) -> String {
         let Some(&word) = module.defined.get(ty as usize) else { break };
         let Ok(i) = module.stream.at(word) else { break };
         match i.op {
+            // An untyped pointer says nothing; the variable does.
+            spirv::Op::TypePointer if i.untyped() => ty = data_type(module, variable),
             spirv::Op::TypePointer => ty = i.word(3).unwrap_or(0),
             spirv::Op::TypeArray | spirv::Op::TypeRuntimeArray => ty = i.word(2).unwrap_or(0),
             _ => break,
@@ -219,14 +227,15 @@ pub(crate) fn plain_name(name: &str) -> String {
 }
 
 /// The operand index from which an instruction's operands are literals: memory, image or group operands.
-fn literals_from(op: Op) -> usize {
-    match op {
+fn literals_from(i: &Instruction<'_>) -> usize {
+    match i.op {
         Op::Load => 4,
         Op::Store | Op::CopyMemory => 3,
         Op::ImageWrite => 4,
         Op::CooperativeMatrixStoreKHR => 5,
         Op::CooperativeMatrixLoadKHR | Op::CooperativeMatrixMulAddKHR => 6,
-        Op::ImageRead | Op::ImageFetch | Op::ArrayLength => 5,
+        Op::ArrayLength => i.base() + 2,
+        Op::ImageRead | Op::ImageFetch => 5,
         _ => usize::MAX,
     }
 }
@@ -241,7 +250,7 @@ fn text(module: &Module<'_>, i: &Instruction<'_>) -> String {
         }
         _ => 0,
     };
-    let _ = write!(out, "Op{:?}", i.op);
+    out.push_str(&i.name());
     if skip == 2
         && let Ok(ty) = i.word(1)
     {
@@ -250,7 +259,7 @@ fn text(module: &Module<'_>, i: &Instruction<'_>) -> String {
     for (k, &word) in i.rest(1 + skip).iter().enumerate() {
         let at = 1 + skip + k;
         let is_id = module.defined.get(word as usize).is_some_and(|&at| at != 0);
-        let _ = match at.cmp(&literals_from(i.op)) {
+        let _ = match at.cmp(&literals_from(i)) {
             Ordering::Equal if i.op != Op::ArrayLength => write!(out, " {word:#x}"),
             Ordering::Less if is_id => write!(out, " %{word}"),
             _ => write!(out, " {word}"),

@@ -76,7 +76,8 @@ impl Lowerer<'_> {
     pub fn op_atomic(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let store = i.op == Op::AtomicStore;
         let at = if store { 1 } else { 3 };
-        let pointer = self.pointer(i.id(at)?)?;
+        let of = if store { self.type_of(i.id(4)?)? } else { i.id(1)? };
+        let pointer = self.pointer_to(i.id(at)?, of)?;
         let scalar = self.types.scalar(pointer.pointee)?;
         let results = if store { &[][..] } else { &[scalar] };
         let values =

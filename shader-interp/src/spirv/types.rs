@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// The most components of a vector (SPV_EXT_long_vector).
 pub const MAX_VECTOR: u32 = 1024;
 
+/// In place of the pointee's type: what uses the pointer says.
+pub(crate) const UNTYPED: u32 = 0;
+
 /// A member of a structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -86,11 +89,11 @@ pub(crate) enum Type {
     },
     /// OpTypeStruct.
     Struct { members: Rc<[Member]> },
-    /// OpTypePointer.
+    /// OpTypePointer and OpTypeUntypedPointerKHR.
     Pointer {
         /// Storage class.
         class: StorageClass,
-        /// Pointee type id (not yet defined for forward pointers).
+        /// Pointee type id (not yet defined for forward pointers); [`UNTYPED`].
         pointee: u32,
         /// ArrayStride decoration.
         stride: Option<u32>,
@@ -125,6 +128,8 @@ pub(crate) struct TypeInfo {
     explicit: u32,
     /// Arrays and structures inside of each other, this one included.
     pub depth: u32,
+    /// It is, or holds, a cooperative matrix.
+    pub matrix: bool,
 }
 
 /// How the pointee of a pointer lies in memory.
@@ -191,8 +196,15 @@ impl Types {
             Type::Struct { members } => 1 + members.iter().map(|m| depth_of(m.ty)).max().unwrap_or(0),
             _ => 0,
         };
+        let holds_matrix = |id: u32| self.get(id).is_ok_and(|info| info.matrix);
+        let matrix = match &kind {
+            Type::CooperativeMatrix(_) => true,
+            Type::Array { element, .. } => holds_matrix(*element),
+            Type::Struct { members } => members.iter().any(|member| holds_matrix(member.ty)),
+            _ => false,
+        };
         self.index[id as usize] = self.infos.len() as u32;
-        self.infos.push(TypeInfo { kind, flat, scalar, size, align, explicit: size, depth });
+        self.infos.push(TypeInfo { kind, flat, scalar, size, align, explicit: size, depth, matrix });
     }
 
     /// The scalar type of a scalar or of a vector's or matrix's components.
@@ -303,7 +315,8 @@ impl Types {
                     .ok_or_else(|| i.refuse(&format!("storage class {}", i.rest(2)[0])))?;
                 let stride = decorations.of(id, Decoration::ArrayStride);
                 let physical = class == StorageClass::PhysicalStorageBuffer;
-                let kind = Type::Pointer { class, pointee: i.id(3)?, stride };
+                let pointee = if i.untyped() { UNTYPED } else { i.id(3)? };
+                let kind = Type::Pointer { class, pointee, stride };
                 if physical {
                     self.insert(id, kind, 1, Some(Scalar::I64), 8, 8);
                 } else if is_variable(class) {

@@ -6,7 +6,7 @@
 
 use super::lowerer::{Def, Flat, Lowerer};
 use super::pointer::{Base, Pointer};
-use super::types::{Layout, Type};
+use super::types::{Layout, Type, UNTYPED};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, Node, Scalar, Value, Values};
@@ -244,6 +244,8 @@ impl Lowerer<'_> {
         if i.op == Op::PtrDiff {
             let layout = self.pointer(a)?.layout;
             let stride = match stride {
+                // Untyped pointers count bytes.
+                _ if pointee == UNTYPED => 1,
                 Some(stride) if layout.explicit => stride,
                 _ => self.types.size(pointee, layout)?,
             };
@@ -314,11 +316,10 @@ impl Lowerer<'_> {
         let list = |map: &FxHashMap<u32, Vec<u32>>, key: u32| map.get(&key).cloned().unwrap_or_default();
         let Some(origins) = &self.origins else { return Ok(None) };
         Ok(Some(match i.op {
-            Op::AccessChain
-            | Op::InBoundsAccessChain
-            | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain
-            | Op::CopyObject => vec![i.id(3)?],
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                vec![i.id(i.base())?]
+            }
+            Op::CopyObject => vec![i.id(3)?],
             Op::Select => vec![i.id(4)?, i.id(5)?],
             Op::Phi => i.rest(3).chunks_exact(2).map(|pair| pair[0]).collect(),
             Op::FunctionCall => list(&origins.returns, i.id(3)?),
@@ -365,10 +366,13 @@ impl Lowerer<'_> {
         let word = self.module.defined.get(id as usize).copied().unwrap_or(0);
         let i = self.module.stream.at(word)?;
         let mut layout = None;
+        // What uses an untyped pointer says how its pointee is laid out.
+        let untyped = self.is_untyped(id);
+        let plain = Layout { explicit: way.explicit, ..Layout::default() };
         for source in self.sources(id)?.unwrap_or_default() {
             let other = self.way_to(source, way)?;
             match (layout, other) {
-                (Some(one), Some(other)) if one != other => {
+                (Some(one), Some(other)) if one != other && !untyped => {
                     return Err(i.refuse("of pointers to matrices that are laid out differently"));
                 }
                 (None, other) => layout = other,
@@ -376,15 +380,21 @@ impl Lowerer<'_> {
             }
         }
         let first = match i.op {
-            Op::AccessChain | Op::InBoundsAccessChain => 4,
-            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 5,
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                i.indices()
+            }
             _ => i.len(),
         };
         if first < i.len() {
-            let Type::Pointer { mut pointee, .. } = self.types.get(self.type_of(i.id(3)?)?)?.kind else {
-                return Err(i.invalid("has a base that is no pointer"));
+            let mut at = layout.unwrap_or(plain);
+            let mut pointee = match self.types.get(self.type_of(i.id(i.base())?)?)?.kind {
+                _ if i.untyped() => {
+                    at = plain;
+                    i.id(3)?
+                }
+                Type::Pointer { pointee, .. } => pointee,
+                _ => return Err(i.invalid("has a base that is no pointer")),
             };
-            let mut at = layout.unwrap_or(Layout { explicit: way.explicit, ..Layout::default() });
             for k in first..i.len() {
                 if let Type::Struct { members } = &self.types.get(pointee)?.kind {
                     let number = self.constant_u32(i.id(k)?)?;
@@ -398,6 +408,9 @@ impl Lowerer<'_> {
                 }
             }
             layout = Some(at);
+        }
+        if untyped {
+            layout = Some(plain);
         }
         way.known.insert(id, layout);
         way.depth -= 1;

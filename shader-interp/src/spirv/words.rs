@@ -13,6 +13,16 @@ const HEADER: usize = 5;
 const TYPE_VECTOR_ID: u32 = 5288;
 /// OpConstantCompositeReplicateEXT and its likes: one constituent stands for all.
 const REPLICATE: std::ops::RangeInclusive<u32> = 4461..=4463;
+/// Those of SPV_KHR_untyped_pointers that are there.
+const UNTYPED: &[(u32, Op, &str)] = &[
+    (4417, Op::TypePointer, "TypeUntypedPointerKHR"),
+    (4418, Op::Variable, "UntypedVariableKHR"),
+    (4419, Op::AccessChain, "UntypedAccessChainKHR"),
+    (4420, Op::InBoundsAccessChain, "UntypedInBoundsAccessChainKHR"),
+    (4423, Op::PtrAccessChain, "UntypedPtrAccessChainKHR"),
+    (4424, Op::InBoundsPtrAccessChain, "UntypedInBoundsPtrAccessChainKHR"),
+    (4425, Op::ArrayLength, "UntypedArrayLengthKHR"),
+];
 /// Instructions that are lowered like older ones.
 const NEWER: &[(u32, Op)] = &[
     (TYPE_VECTOR_ID, Op::TypeVector),
@@ -75,7 +85,8 @@ impl<'a> Stream<'a> {
         }
         let opcode = first & 0xffff;
         let newer = NEWER.iter().find(|(newer, _)| *newer == opcode).map(|(_, op)| *op);
-        let op = newer.or_else(|| Op::from_u32(opcode));
+        let untyped = || UNTYPED.iter().find(|(newer, ..)| *newer == opcode).map(|(_, op, _)| *op);
+        let op = newer.or_else(untyped).or_else(|| Op::from_u32(opcode));
         let op =
             op.ok_or_else(|| CompileError::NotImplemented(format!("opcode {opcode} at word {start}")))?;
         Ok(Instruction { op, word, words: &self.words[start..start + count], bound: self.bound })
@@ -129,6 +140,38 @@ impl<'a> Instruction<'a> {
         REPLICATE.contains(&(self.words[0] & 0xffff))
     }
 
+    /// It is one for untyped pointers, lowered like that for typed ones.
+    pub fn untyped(&self) -> bool {
+        UNTYPED.iter().any(|(opcode, ..)| *opcode == self.words[0] & 0xffff)
+    }
+
+    /// Of an access chain, or of the length of an array: the operand that is the pointer. For untyped ones the
+    /// type that is pointed to stands before it.
+    pub fn base(&self) -> usize {
+        if self.untyped() { 4 } else { 3 }
+    }
+
+    /// Of an access chain: the first operand of the indices that follow the type of the base.
+    pub fn indices(&self) -> usize {
+        let element = matches!(self.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+        self.base() + 1 + usize::from(element)
+    }
+
+    /// Of a variable: the operand that is its initializer, if it has one.
+    pub fn initializer(&self) -> Option<usize> {
+        let at = if self.untyped() { 5 } else { 4 };
+        (self.len() > at).then_some(at)
+    }
+
+    /// The name of the instruction, with `Op`.
+    pub fn name(&self) -> String {
+        let opcode = self.words[0] & 0xffff;
+        match UNTYPED.iter().find(|(untyped, ..)| *untyped == opcode) {
+            Some((_, _, name)) => format!("Op{name}"),
+            None => format!("Op{:?}", self.op),
+        }
+    }
+
     /// The words from `index` on.
     pub fn rest(&self, index: usize) -> &'a [u32] {
         self.words.get(index..).unwrap_or(&[])
@@ -150,13 +193,13 @@ impl<'a> Instruction<'a> {
 
     /// An error about this instruction.
     pub fn invalid(&self, what: &str) -> CompileError {
-        CompileError::Invalid(format!("Op{:?} at word {} {what}", self.op, self.word))
+        CompileError::Invalid(format!("{} at word {} {what}", self.name(), self.word))
     }
 
     /// This instruction, or a use of it that `detail` names, is not implemented.
     pub fn refuse(&self, detail: &str) -> CompileError {
         let space = if detail.is_empty() { "" } else { " " };
-        CompileError::NotImplemented(format!("Op{:?}{space}{detail}", self.op))
+        CompileError::NotImplemented(format!("{}{space}{detail}", self.name()))
     }
 
     /// The instruction that an OpSpecConstantOp holds, with the result type and id of the holder.

@@ -1,0 +1,96 @@
+//! Instructions and capabilities that are younger than the grammar of the `rspirv` crate.
+
+use super::operand::{Operands, core_instruction};
+use rspirv::grammar::OperandQuantifier::{One, ZeroOrMore, ZeroOrOne};
+use rspirv::grammar::{LogicalOperand, OperandKind, OperandQuantifier};
+use rspirv::spirv::Op;
+
+/// What an instruction is written with.
+pub struct Form {
+    /// Its number.
+    pub opcode: u32,
+    /// It, or an older one that has the same place in a module.
+    pub op: Op,
+    /// In order.
+    pub operands: Operands,
+}
+
+type Kinds = &'static [(OperandKind, OperandQuantifier)];
+
+const CHAIN: Kinds = &[
+    (OperandKind::IdResultType, One),
+    (OperandKind::IdResult, One),
+    (OperandKind::IdRef, One),
+    (OperandKind::IdRef, One),
+    (OperandKind::IdRef, ZeroOrMore),
+];
+const ELEMENT_CHAIN: Kinds = &[
+    (OperandKind::IdResultType, One),
+    (OperandKind::IdResult, One),
+    (OperandKind::IdRef, One),
+    (OperandKind::IdRef, One),
+    (OperandKind::IdRef, One),
+    (OperandKind::IdRef, ZeroOrMore),
+];
+
+/// SPV_KHR_untyped_pointers.
+const INSTRUCTIONS: &[(&str, u32, Op, Kinds)] = &[
+    (
+        "TypeUntypedPointerKHR",
+        4417,
+        Op::TypePointer,
+        &[(OperandKind::IdResult, One), (OperandKind::StorageClass, One)],
+    ),
+    (
+        "UntypedVariableKHR",
+        4418,
+        Op::Variable,
+        &[
+            (OperandKind::IdResultType, One),
+            (OperandKind::IdResult, One),
+            (OperandKind::StorageClass, One),
+            (OperandKind::IdRef, ZeroOrOne),
+            (OperandKind::IdRef, ZeroOrOne),
+        ],
+    ),
+    ("UntypedAccessChainKHR", 4419, Op::AccessChain, CHAIN),
+    ("UntypedInBoundsAccessChainKHR", 4420, Op::InBoundsAccessChain, CHAIN),
+    ("UntypedPtrAccessChainKHR", 4423, Op::PtrAccessChain, ELEMENT_CHAIN),
+    ("UntypedInBoundsPtrAccessChainKHR", 4424, Op::InBoundsPtrAccessChain, ELEMENT_CHAIN),
+    (
+        "UntypedArrayLengthKHR",
+        4425,
+        Op::ArrayLength,
+        &[
+            (OperandKind::IdResultType, One),
+            (OperandKind::IdResult, One),
+            (OperandKind::IdRef, One),
+            (OperandKind::IdRef, One),
+            (OperandKind::LiteralInteger, One),
+        ],
+    ),
+];
+
+/// Names of capabilities with their numbers.
+const CAPABILITIES: &[(&str, u32)] = &[
+    ("FloatControls2", 6029),
+    ("LongVectorEXT", 5425),
+    ("ReplicatedCompositesEXT", 6024),
+    ("UntypedPointersKHR", 4473),
+];
+
+/// The instruction of that name, without `Op`.
+pub fn form(name: &str) -> Option<Form> {
+    if let Some(grammar) = core_instruction(name) {
+        let op = grammar.opcode;
+        return Some(Form { opcode: op as u32, op, operands: grammar.operands.to_vec() });
+    }
+    let &(_, opcode, op, kinds) = INSTRUCTIONS.iter().find(|(younger, ..)| *younger == name)?;
+    let operands = kinds.iter().map(|&(kind, quantifier)| LogicalOperand { kind, quantifier }).collect();
+    Some(Form { opcode, op, operands })
+}
+
+/// The number of the capability of that name.
+pub fn capability(name: &str) -> Option<u32> {
+    CAPABILITIES.iter().find(|(younger, _)| *younger == name).map(|(_, number)| *number)
+}
