@@ -100,13 +100,18 @@ enum Kind {
     Float(u32),
     Signed(u32),
     Unsigned(u32),
+    Bfloat16,
+    E4m3,
+    E5m2,
 }
-use Kind::{Float, Signed, Unsigned};
+use Kind::{Bfloat16, E4m3, E5m2, Float, Signed, Unsigned};
 
 impl Kind {
     fn bits(self) -> u32 {
         match self {
             Float(bits) | Signed(bits) | Unsigned(bits) => bits,
+            Bfloat16 => 16,
+            E4m3 | E5m2 => 8,
         }
     }
 
@@ -115,6 +120,38 @@ impl Kind {
             Float(bits) => format!("f{bits}"),
             Signed(bits) => format!("i{bits}"),
             Unsigned(bits) => format!("u{bits}"),
+            // By their bits.
+            Bfloat16 => "u16".to_owned(),
+            E4m3 | E5m2 => "u8".to_owned(),
+        }
+    }
+
+    /// A number as it comes back: of bfloat16 by its bits, rounded.
+    fn rounded(self, number: i128) -> i128 {
+        let bits = (number as f32).to_bits();
+        if self == Bfloat16 { i128::from((bits + 0x7fff + (bits >> 16 & 1)) >> 16) } else { number }
+    }
+
+    /// Of the type in a shader.
+    fn name(self) -> String {
+        match self {
+            Bfloat16 => "bf16".to_owned(),
+            E4m3 => "e4m3".to_owned(),
+            E5m2 => "e5m2".to_owned(),
+            other => other.option(),
+        }
+    }
+
+    /// A number as a buffer takes it.
+    fn encoded(self, number: i128) -> i128 {
+        const OF_E4M3: [i128; 9] = [0, 0x38, 0x40, 0x44, 0x48, 0x4a, 0x4c, 0x4e, 0x50];
+        const OF_E5M2: [i128; 5] = [0, 0x3c, 0x40, 0x42, 0x44];
+        let sign = if number < 0 { 0x80 } else { 0 };
+        match self {
+            Bfloat16 => i128::from((number as f32).to_bits() >> 16),
+            E4m3 => sign | OF_E4M3[number.unsigned_abs() as usize],
+            E5m2 => sign | OF_E5M2[number.unsigned_abs() as usize],
+            _ => number,
         }
     }
 
@@ -123,12 +160,16 @@ impl Kind {
             Float(bits) => format!("OpTypeFloat {bits}"),
             Signed(bits) => format!("OpTypeInt {bits} 1"),
             Unsigned(bits) => format!("OpTypeInt {bits} 0"),
+            Bfloat16 => "OpTypeFloat !16 !0".to_owned(),
+            E4m3 => "OpTypeFloat !8 !4214".to_owned(),
+            E5m2 => "OpTypeFloat !8 !4215".to_owned(),
         }
     }
 
     fn range(self) -> (i128, i128) {
         match self {
-            Float(_) => (-8, 8),
+            Float(_) | Bfloat16 | E4m3 => (-8, 8),
+            E5m2 => (-4, 4),
             Signed(bits) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
             Unsigned(bits) => (0, (1 << bits) - 1),
         }
@@ -162,7 +203,7 @@ fn product(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> String 
             types.push(kind);
         }
     }
-    let name = |kind: Kind| kind.option();
+    let name = Kind::name;
     let mut text = String::from(
         "OpCapability Shader
          OpCapability Float16
@@ -174,6 +215,8 @@ fn product(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> String 
          OpCapability StorageBuffer16BitAccess
          OpCapability VulkanMemoryModel
          OpCapability CooperativeMatrixKHR
+         OpCapability BFloat16CooperativeMatrixKHR
+         OpCapability Float8CooperativeMatrixEXT
          OpExtension \"SPV_KHR_cooperative_matrix\"
          OpMemoryModel Logical Vulkan
          OpEntryPoint GLCompute %main \"main\" %a %b %c %d %s
@@ -244,7 +287,7 @@ fn expected(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> Vec<i1
         let sum = sum + c.number(row * n + column);
         let (least, most) = c.range();
         match c {
-            Float(_) => sum,
+            Float(_) | Bfloat16 | E4m3 | E5m2 => sum,
             _ if saturating => sum.clamp(least, most),
             _ => (sum - least).rem_euclid(1 << c.bits()) + least,
         }
@@ -273,13 +316,17 @@ fn products_of_all_types() {
         ([Unsigned(32), Unsigned(32), Unsigned(32)], [32, 16, 8], false),
         ([Signed(32), Unsigned(32), Signed(64)], [16, 16, 16], false),
         ([Signed(8), Signed(8), Signed(8)], [32, 32, 16], true),
+        ([Bfloat16, Bfloat16, Float(32)], [16, 16, 16], false),
+        ([E4m3, E4m3, Float(32)], [16, 16, 16], false),
+        ([E5m2, E5m2, Float(16)], [16, 16, 16], false),
+        ([Bfloat16, Bfloat16, Bfloat16], [16, 8, 8], false),
         // Rows of which none divides a subgroup, nor is divided.
         ([Signed(16), Unsigned(8), Signed(32)], [12, 24, 40], false),
     ];
     for &(kinds, [m, n, k], saturating) in cases {
         let (_folder, shader) = written(&product(kinds, [m, n, k], saturating));
         let buffer = |binding: usize, kind: Kind, count: usize| {
-            let numbers: Vec<i128> = (0..count).map(|i| kind.number(i)).collect();
+            let numbers: Vec<i128> = (0..count).map(|i| kind.encoded(kind.number(i))).collect();
             format!("--buffer 0:{binding}={}x{count}={} ", kind.option(), list(&numbers))
         };
         let [a, b, c] = kinds;
@@ -288,7 +335,7 @@ fn products_of_all_types() {
             + &buffer(2, c, m * n)
             + &format!("--buffer 0:3={}x{} --buffer 0:4=u32x1={} --dump 0:3", c.option(), m * n, k + 1);
         let expected: Vec<f64> =
-            expected(kinds, [m, n, k], saturating).into_iter().map(|x| x as f64).collect();
+            expected(kinds, [m, n, k], saturating).into_iter().map(|x| c.rounded(x) as f64).collect();
         for options in MODES {
             let size = options[options.len() - 1];
             let output = exec(&shader, options, &format!("--spec 0={size} {arguments}"));

@@ -73,6 +73,11 @@ const INSTRUCTIONS: &[(&str, u32, Op, Kinds)] = &[
 
 /// Names of capabilities with their numbers.
 const CAPABILITIES: &[(&str, u32)] = &[
+    ("BFloat16CooperativeMatrixKHR", 5118),
+    ("BFloat16DotProductKHR", 5117),
+    ("BFloat16TypeKHR", 5116),
+    ("Float8CooperativeMatrixEXT", 4213),
+    ("Float8EXT", 4212),
     ("FloatControls2", 6029),
     ("LongVectorEXT", 5425),
     ("ReplicatedCompositesEXT", 6024),

@@ -315,6 +315,15 @@ const EXTENSIONS: &[Row] = rows! {
         workgroup_memory_explicit_layout8_bit_access: |_| vk::TRUE,
         workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
     }
+    PhysicalDeviceShaderBfloat16FeaturesKHR {
+        shader_b_float16_type: |_| vk::TRUE,
+        shader_b_float16_dot_product: |_| vk::TRUE,
+        shader_b_float16_cooperative_matrix: |_| vk::TRUE,
+    }
+    PhysicalDeviceShaderFloat8FeaturesEXT {
+        shader_float8: |_| vk::TRUE,
+        shader_float8_cooperative_matrix: |_| vk::TRUE,
+    }
     PhysicalDeviceShaderClockFeaturesKHR {
         shader_subgroup_clock: |_| vk::TRUE,
         shader_device_clock: |_| vk::TRUE,

@@ -35,10 +35,19 @@ macro_rules! structures {
 }
 
 structures! {
+    /// VkPhysicalDeviceShaderBfloat16FeaturesKHR.
+    PhysicalDeviceShaderBfloat16FeaturesKHR 1000141000 {
+        shader_b_float16_type: vk::Bool32, shader_b_float16_dot_product: vk::Bool32,
+        shader_b_float16_cooperative_matrix: vk::Bool32
+    }
     /// VkPhysicalDeviceShaderUntypedPointersFeaturesKHR.
     PhysicalDeviceShaderUntypedPointersFeaturesKHR 1000387000 { shader_untyped_pointers: vk::Bool32 }
     /// VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT.
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT 1000564000 { shader_replicated_composites: vk::Bool32 }
+    /// VkPhysicalDeviceShaderFloat8FeaturesEXT.
+    PhysicalDeviceShaderFloat8FeaturesEXT 1000567000 {
+        shader_float8: vk::Bool32, shader_float8_cooperative_matrix: vk::Bool32
+    }
     /// VkPhysicalDeviceMaintenance9FeaturesKHR.
     PhysicalDeviceMaintenance9FeaturesKHR 1000584000 { maintenance9: vk::Bool32 }
     /// VkPhysicalDeviceMaintenance9PropertiesKHR.
@@ -57,6 +66,12 @@ structures! {
     PhysicalDeviceShaderLongVectorPropertiesEXT 1000635001 { max_vector_components: u32 }
 }
 
+/// VK_COMPONENT_TYPE_BFLOAT16_KHR.
+pub const BFLOAT16: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_141_000);
+/// VK_COMPONENT_TYPE_FLOAT8_E4M3_EXT.
+pub const E4M3: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_491_002);
+/// VK_COMPONENT_TYPE_FLOAT8_E5M2_EXT.
+pub const E5M2: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_491_003);
 /// VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT.
 pub const ZERO_INITIALIZE: vk::MemoryAllocateFlags = vk::MemoryAllocateFlags::from_raw(8);
 /// VK_IMAGE_LAYOUT_ZERO_INITIALIZED_EXT.

@@ -1,6 +1,7 @@
 //! Products of cooperative matrices that are offered. The interpreter computes others, too; these are the sizes
 //! of other devices, so that programs find theirs.
 
+use super::later::{BFLOAT16, E4M3, E5M2};
 use ash::vk;
 use vk::ComponentTypeKHR as C;
 
@@ -18,6 +19,14 @@ const TYPES: &[(C, C, C, &[Size])] = &[
     (C::FLOAT16, C::FLOAT16, C::FLOAT16, OF_HALVES),
     (C::FLOAT32, C::FLOAT32, C::FLOAT32, SQUARE),
     (C::FLOAT64, C::FLOAT64, C::FLOAT64, SQUARE),
+    (BFLOAT16, BFLOAT16, C::FLOAT32, OF_HALVES),
+    (BFLOAT16, BFLOAT16, BFLOAT16, OF_HALVES),
+    (E4M3, E4M3, C::FLOAT32, SQUARE),
+    (E5M2, E5M2, C::FLOAT32, SQUARE),
+    (E4M3, E4M3, C::FLOAT16, SQUARE),
+    (E5M2, E5M2, C::FLOAT16, SQUARE),
+    (E4M3, E4M3, E4M3, SQUARE),
+    (E5M2, E5M2, E5M2, SQUARE),
     (C::SINT8, C::SINT8, C::SINT32, OF_BYTES),
     (C::UINT8, C::UINT8, C::UINT32, OF_BYTES),
     (C::UINT8, C::UINT8, C::SINT32, OF_BYTES),
@@ -37,7 +46,7 @@ const TYPES: &[(C, C, C, &[Size])] = &[
 pub fn products() -> Vec<vk::CooperativeMatrixPropertiesKHR<'static>> {
     let mut products = Vec::new();
     for &(a, b, sum, sizes) in TYPES {
-        let floats = matches!(sum, C::FLOAT16 | C::FLOAT32 | C::FLOAT64);
+        let floats = matches!(sum, C::FLOAT16 | C::FLOAT32 | C::FLOAT64 | BFLOAT16 | E4M3 | E5M2);
         for saturating in [false, true].into_iter().take(if floats { 1 } else { 2 }) {
             products.extend(sizes.iter().map(|&[m, n, k]| {
                 vk::CooperativeMatrixPropertiesKHR::default()

@@ -15,7 +15,7 @@
 //! Types of lane operands: 32-bit types are one register, 64-bit types two (low words, high words). Values
 //! narrower than 32 bits are kept zero-extended by the code generator.
 
-use crate::math::{convert, double, half, integer, pack, single};
+use crate::math::{convert, double, half, integer, pack, single, small};
 
 /// Calls `$then!` with the table.
 macro_rules! instruction_table {
@@ -176,6 +176,12 @@ macro_rules! instruction_table {
                 F64ToF32(x: f64) -> f32 { convert::f64_to_f32(x) }
                 F64ToF32Rtz(x: f64) -> f32 { convert::f64_to_f32_rtz(x) }
                 F32ToF64(x: f32) -> f64 { convert::f32_to_f64(x) }
+                F32ToBfloat16(x: f32) -> u32 { small::to_bfloat16(x) }
+                F32ToE4m3(x: f32) -> u32 { small::to_e4m3::<false>(x) }
+                F32ToE4m3Saturated(x: f32) -> u32 { small::to_e4m3::<true>(x) }
+                F32ToE5m2(x: f32) -> u32 { small::to_e5m2::<false>(x) }
+                F32ToE5m2Saturated(x: f32) -> u32 { small::to_e5m2::<true>(x) }
+                E4m3ToF32(x: u32) -> f32 { small::of_e4m3(x) }
                 U32ToF16(x: u32) -> u32 { convert::u32_to_f16(x) }
                 S32ToF16(x: i32) -> u32 { convert::i32_to_f16(x) }
                 U64ToF16(x: u64) -> u32 { convert::u64_to_f16(x) }

@@ -13,7 +13,7 @@ use super::target::{Baseline, CHUNK, Target, Work};
 use crate::code::isa::instruction_table;
 use crate::code::{ImageEntry, Inst, MatrixEntry, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
-use crate::math::{convert, double, half, integer, pack, single};
+use crate::math::{convert, double, half, integer, pack, single, small};
 use crate::native;
 use crate::ops::{group, image, matrix, memory as table};
 use crate::tier::Tier;

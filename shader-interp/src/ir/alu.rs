@@ -150,6 +150,13 @@ macro_rules! alu_table {
             Modf Float 1 -> Same Same [] (ModfFraction ModfWhole) (ModfFraction64 ModfWhole64);
             /// Rounded to 16 bits and back.
             QuantizeToF16 Single 1 -> Same [Exact] (QuantizeToF16) () op QuantizeToF16;
+            // To and from floats of 16 and 8 bits that are not those of IEEE 754, as bits.
+            RoundToBfloat16 Single 1 -> Word [Exact] (F32ToBfloat16) ();
+            RoundToE4m3 Single 1 -> Word [Exact] (F32ToE4m3) ();
+            SaturateToE4m3 Single 1 -> Word [Exact] (F32ToE4m3Saturated) ();
+            RoundToE5m2 Single 1 -> Word [Exact] (F32ToE5m2) ();
+            SaturateToE5m2 Single 1 -> Word [Exact] (F32ToE5m2Saturated) ();
+            E4m3ToSingle Word 1 -> Single [] (E4m3ToF32) ();
             FOrdEqual Float 2 -> Bool [Cheap Exact] (FOrdEqual) (FOrdEqual64) op FOrdEqual;
             FOrdNotEqual Float 2 -> Bool [Exact] (FOrdNotEqual) (FOrdNotEqual64) op FOrdNotEqual;
             FOrdLess Float 2 -> Bool [Cheap Exact] (FOrdLess) (FOrdLess64)

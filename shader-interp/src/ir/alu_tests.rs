@@ -14,6 +14,12 @@ use pellucid_memory::scope::StorageClasses;
 type Example = (Alu, Scalar, &'static [u64], &'static [u64]);
 
 const EXAMPLES: &[Example] = &[
+    (Alu::RoundToBfloat16, Scalar::F32, &[0x3f81_8000], &[0x3f82]),
+    (Alu::RoundToE4m3, Scalar::F32, &[0x43e8_8000], &[0x7f]),
+    (Alu::SaturateToE4m3, Scalar::F32, &[0xc3e8_8000], &[0xfe]),
+    (Alu::RoundToE5m2, Scalar::F32, &[0x3fa0_0001], &[0x3d]),
+    (Alu::SaturateToE5m2, Scalar::F32, &[0x7f00_0000], &[0x7b]),
+    (Alu::E4m3ToSingle, Scalar::I32, &[0xb9], &[0xbf90_0000]),
     (Alu::BitReverse, Scalar::I8, &[0x13], &[0xc8]),
     (Alu::BitReverse, Scalar::I16, &[0x13], &[0xc800]),
     (Alu::BitReverse, Scalar::I32, &[0x13], &[0xc800_0000]),

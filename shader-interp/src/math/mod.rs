@@ -22,6 +22,7 @@ pub mod half;
 pub mod integer;
 pub mod pack;
 pub mod single;
+pub mod small;
 
 /// Horner's scheme: the polynomial with these coefficients, constant term first.
 #[inline(always)]

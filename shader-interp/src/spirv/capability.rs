@@ -10,8 +10,17 @@ pub(crate) const LONG_VECTOR: u32 = 5425;
 /// UntypedPointersKHR.
 pub(crate) const UNTYPED_POINTERS: u32 = 4473;
 /// Capabilities that the enumeration of the `spirv` crate does not name yet.
-const NEWER: &[u32] =
-    &[6029 /* FloatControls2 */, LONG_VECTOR, 6024 /* ReplicatedCompositesEXT */, UNTYPED_POINTERS];
+const NEWER: &[u32] = &[
+    6029, /* FloatControls2 */
+    LONG_VECTOR,
+    6024, /* ReplicatedCompositesEXT */
+    UNTYPED_POINTERS,
+    5116, /* BFloat16TypeKHR */
+    5117, /* BFloat16DotProductKHR */
+    5118, /* BFloat16CooperativeMatrixKHR */
+    4212, /* Float8EXT */
+    4213, /* Float8CooperativeMatrixEXT */
+];
 
 /// Accepts or refuses OpCapability.
 pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
@@ -58,6 +67,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
     const KNOWN: &[&str] = &[
         "SPV_KHR_16bit_storage",
         "SPV_KHR_8bit_storage",
+        "SPV_KHR_bfloat16",
         "SPV_KHR_bit_instructions",
         "SPV_KHR_cooperative_matrix",
         "SPV_KHR_device_group",
@@ -85,6 +95,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_KHR_workgroup_memory_explicit_layout",
         "SPV_EXT_demote_to_helper_invocation",
         "SPV_EXT_descriptor_indexing",
+        "SPV_EXT_float8",
         "SPV_EXT_long_vector",
         "SPV_EXT_physical_storage_buffer",
         "SPV_EXT_replicated_composites",

@@ -1,6 +1,7 @@
 //! Conversions between types.
 
 use super::lowerer::{Flat, Lowerer};
+use super::types::Encoding;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, Scalar, Value};
@@ -24,6 +25,11 @@ impl Lowerer<'_> {
             }
             _ => return Ok(false),
         };
+        let (from, to) = (self.encoding_of(i.id(3)?), self.types.encoding(i.id(1)?));
+        if (from, to) != (Encoding::Plain, Encoding::Plain) {
+            self.convert_encoded(i, conversion, from, to)?;
+            return Ok(true);
+        }
         let result = self.types.scalar(i.id(1)?)?;
         let values = self.operand(i, 3)?;
         let mut out = Flat::new();
@@ -54,6 +60,7 @@ impl Lowerer<'_> {
             Some(0) => Ok(Conversion::FConvert),
             Some(1) => Ok(Conversion::FConvertRtz),
             Some(other) => Err(i.refuse(&format!("with FPRoundingMode {other}"))),
+            None if self.types.encoding(i.id(1)?) != Encoding::Plain => Ok(Conversion::FConvert),
             None => {
                 let of = match self.types.scalar(i.id(1)?)? {
                     Scalar::F16 => 0,

@@ -4,7 +4,7 @@
 use super::lowerer::{Flat, Lowerer, MAX_SCALARS};
 use super::memory::MemoryOperands;
 use super::pointer::{Base, Pointer};
-use super::types::{Type, TypeInfo, Types};
+use super::types::{Encoding, Type, TypeInfo, Types};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, BuiltIn, Component, Conversion, MatrixComponents, MatrixMulAdd, OpKind, Scalar, Value};
@@ -254,8 +254,12 @@ impl Lowerer<'_> {
         if operands & !0x1f != 0 {
             return Err(i.refuse(&format!("with cooperative matrix operands {operands:#x}")));
         }
+        // Floats of other encodings are multiplied as F32.
         let component = |matrix: &MatrixType, bit: u32| {
-            let scalar = self.types.scalar(matrix.component)?;
+            let scalar = match self.types.encoding(matrix.component) {
+                Encoding::Plain => self.types.scalar(matrix.component)?,
+                _ => Scalar::F32,
+            };
             Ok(Component { scalar, signed: operands & bit != 0 && !scalar.is_float() })
         };
         let numbers = MatrixComponents::Numbers {
@@ -271,12 +275,17 @@ impl Lowerer<'_> {
             return Err(i.refuse("of integers and floats"));
         }
         let mut arguments: SmallVec<[Value; 32]> = SmallVec::new();
-        for k in 3..6 {
-            arguments.extend(self.operand(i, k)?);
+        for (k, matrix) in (3..).zip(&of) {
+            let encoding = self.types.encoding(matrix.component);
+            for value in self.operand(i, k)? {
+                arguments.push(self.decoded(encoding, value));
+            }
         }
         let site = self.site(i, 0);
-        let results = self.scalars(i.id(1)?)?;
+        let results = vec![product.scalars()[3]; result.count as usize];
         let values = self.b.op(OpKind::MatrixMulAdd(product), &results, &arguments, site);
+        let encoding = self.types.encoding(result.component);
+        let values: Flat = values.iter().map(|&value| self.encoded(encoding, false, value)).collect();
         self.set(i, &values)
     }
 

@@ -57,6 +57,11 @@ impl Decorations {
         find(self.members.get(&(structure, member))?, decoration)
     }
 
+    /// True if the id has the decoration of this number, which the `spirv` crate does not name.
+    pub fn has_number(&self, id: u32, number: u32) -> bool {
+        self.ids.get(&id).is_some_and(|applied| applied.iter().any(|(other, _)| *other == number))
+    }
+
     /// True if the id has the decoration.
     pub fn has(&self, id: u32, decoration: Decoration) -> bool {
         self.of(id, decoration).is_some()

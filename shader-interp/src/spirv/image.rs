@@ -104,9 +104,9 @@ impl Lowerer<'_> {
             (Scalar::F32, false)
         } else {
             match self.types.get(ty.sampled_type)?.kind {
-                Type::Scalar { scalar: scalar @ (Scalar::I32 | Scalar::F32 | Scalar::I64), signed } => {
-                    (scalar, signed)
-                }
+                Type::Scalar {
+                    scalar: scalar @ (Scalar::I32 | Scalar::F32 | Scalar::I64), signed, ..
+                } => (scalar, signed),
                 _ => {
                     return Err(i.refuse(
                         "of an image whose sampled type is neither 32 bits wide nor a 64-bit integer",

@@ -30,6 +30,7 @@ mod pointer;
 mod print;
 mod shape;
 mod site;
+mod small_float;
 mod structure;
 mod subgroup;
 mod synchronise;

@@ -50,6 +50,19 @@ pub(crate) struct ImageType {
     pub format: u32,
 }
 
+/// How a float is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// As IEEE 754 has it; of all that is no float, too.
+    Plain,
+    /// BFloat16KHR.
+    Bfloat16,
+    /// Float8E4M3EXT.
+    E4m3,
+    /// Float8E5M2EXT.
+    E5m2,
+}
+
 /// What a type is.
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
@@ -61,6 +74,8 @@ pub(crate) enum Type {
         scalar: Scalar,
         /// Signedness.
         signed: bool,
+        /// Of a float.
+        encoding: Encoding,
     },
     /// OpTypeVector and OpTypeVectorIdEXT.
     Vector {
@@ -217,7 +232,9 @@ impl Types {
     /// The type of all scalars of a value, if they have one type and signedness.
     pub fn component(&self, id: u32) -> Option<Component> {
         match &self.get(id).ok()?.kind {
-            Type::Scalar { scalar, signed } => Some(Component { scalar: *scalar, signed: *signed }),
+            // Bits of other encodings are shown as such.
+            Type::Scalar { encoding, .. } if *encoding != Encoding::Plain => None,
+            Type::Scalar { scalar, signed, .. } => Some(Component { scalar: *scalar, signed: *signed }),
             Type::Vector { component: part, .. }
             | Type::Matrix { column: part, .. }
             | Type::CooperativeMatrix(MatrixType { component: part, .. })
@@ -251,12 +268,21 @@ impl Types {
     ) -> Result<(), CompileError> {
         use spirv::Op;
         let id = i.id(1)?;
-        let simple = |scalar: Scalar, signed: bool| (Type::Scalar { scalar, signed }, scalar);
+        let simple = |scalar: Scalar, signed: bool| {
+            (Type::Scalar { scalar, signed, encoding: Encoding::Plain }, scalar)
+        };
         match i.op {
             Op::TypeVoid => self.insert(id, Type::Void, 0, None, 0, 1),
             Op::TypeBool => {
                 let (kind, scalar) = simple(Scalar::Bool, false);
                 self.insert(id, kind, 1, Some(scalar), 4, 4);
+            }
+            Op::TypeFloat if i.len() > 3 => {
+                let (width, encoding) = (i.word(2)?, i.word(3)?);
+                let (encoding, scalar) = Encoding::of_operand(width, encoding)
+                    .ok_or_else(|| i.refuse(&format!("of width {width} and encoding {encoding}")))?;
+                let kind = Type::Scalar { scalar, signed: false, encoding };
+                self.insert(id, kind, 1, Some(scalar), scalar.bytes(), scalar.bytes());
             }
             Op::TypeInt | Op::TypeFloat => {
                 let scalar = match (i.op, i.word(2)?) {
@@ -264,10 +290,10 @@ impl Types {
                     (Op::TypeInt, 16) => Scalar::I16,
                     (Op::TypeInt, 32) => Scalar::I32,
                     (Op::TypeInt, 64) => Scalar::I64,
-                    (Op::TypeFloat, 16) if i.len() == 3 => Scalar::F16,
+                    (Op::TypeFloat, 16) => Scalar::F16,
                     (Op::TypeFloat, 32) => Scalar::F32,
                     (Op::TypeFloat, 64) => Scalar::F64,
-                    (_, width) => return Err(i.refuse(&format!("of width {width} or of another encoding"))),
+                    (_, width) => return Err(i.refuse(&format!("of width {width}"))),
                 };
                 let signed = i.op == Op::TypeInt && i.word(3)? == 1;
                 let (kind, scalar) = simple(scalar, signed);
