@@ -2,7 +2,7 @@
 
 use crate::addresses::Addresses;
 use crate::boundary::Origin;
-use crate::caps::{Caps, memory};
+use crate::caps::{Caps, memory, queues};
 use crate::check::hazards::Hazards;
 use crate::check::host::HostMemory;
 use crate::check::state::CheckState;
@@ -94,7 +94,7 @@ pub struct Device {
 dispatchable_object!(Device, vk::Device, |device| device.number);
 
 impl Device {
-    /// A new device with `count` queues, and its handles.
+    /// A new device with the queues of these numbers, and its handles.
     ///
     /// # Errors
     /// The operating system gives no memory files.
@@ -103,7 +103,7 @@ impl Device {
         caps: Arc<Caps>,
         extensions: Vec<String>,
         (robust, slices): (Robustness, bool),
-        count: u32,
+        numbers: &[u32],
     ) -> Outcome<Arc<Device>> {
         let modelled = instance.config.mode.modelled();
         let heap = |index: usize| {
@@ -143,7 +143,7 @@ impl Device {
             queues: OnceLock::new(),
         });
         let host: Arc<dyn Host> = device.clone();
-        let (workers, queues) = queue::create(&host, number, modelled, count);
+        let (workers, queues) = queue::create(&host, number, modelled, numbers);
         let _ = device.workers.set(workers);
         let handles = queues.into_iter().map(|queue| {
             let handle = handle::insert_dispatchable(queue.clone());
@@ -188,10 +188,7 @@ impl Device {
         for queue in self.queues() {
             let of_queue = |s: &&Arc<Submission>| s.queue.as_ref().is_some_and(|q| q.index == queue.index);
             let mut waiting = stuck.iter().filter(of_queue);
-            let named = match self.queue_name(&queue).as_str() {
-                "" => format!("queue {}", queue.index),
-                name => format!("queue \"{name}\""),
-            };
+            let named = self.queue_called(&queue);
             if let Some(events) = queue.blocked().as_ref() {
                 texts.push(format!("vkCmdWaitEvents on {named} waits for {events}, which nothing has set"));
                 continue;
@@ -232,6 +229,14 @@ impl Device {
     /// A queue's debug name, or "".
     pub fn queue_name(&self, queue: &Queue) -> String {
         self.name(vk::ObjectType::QUEUE, queue.handle.get().map_or(0, |h| vk::Handle::as_raw(*h)))
+    }
+
+    /// What a sentence calls a queue: its debug name, or its place.
+    pub fn queue_called(&self, queue: &Queue) -> String {
+        match self.queue_name(queue).as_str() {
+            "" => queues::called(queue.index),
+            name => format!("queue \"{name}\""),
+        }
     }
 
     /// Loses the device: running work ends, waits return, everything else fails from here on.

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod matrices;
 pub mod memory;
 pub mod properties;
+pub mod queues;
 
 use crate::config::{Config, HostMemory, Queues, Surfaces};
 use ash::vk;
@@ -20,8 +21,6 @@ use features::Features;
 /// Highest version of Vulkan that instance and device support: the patch is that of the headers that the
 /// driver was written by.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 3, 281);
-/// Queues in the one family.
-pub const QUEUE_COUNT: u32 = 4;
 /// Bytes of shared memory of a workgroup.
 pub const SHARED_MEMORY: u32 = 64 << 10;
 /// Largest pool of update-after-bind descriptors, and of each type of them in a stage or set.
@@ -50,7 +49,7 @@ pub struct Caps {
     pub subgroup_size: u32,
     /// The type shown.
     pub device_type: vk::PhysicalDeviceType,
-    /// The queue family also shows GRAPHICS.
+    /// The first queue family also shows GRAPHICS.
     pub pretend_graphics: bool,
     /// The extensions of windows are there.
     pub surfaces: bool,
@@ -80,21 +79,6 @@ impl Caps {
             coherent: config.host_memory == HostMemory::Coherent,
             conformance_version: conformance_version(config.conformance_version),
             heap_size: memory::heap_size(),
-        }
-    }
-
-    /// The flags of the queue family.
-    pub fn queue_flags(&self) -> vk::QueueFlags {
-        let flags = vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
-        if self.pretend_graphics { flags | vk::QueueFlags::GRAPHICS } else { flags }
-    }
-
-    pub fn queue_family(&self) -> vk::QueueFamilyProperties {
-        vk::QueueFamilyProperties {
-            queue_flags: self.queue_flags(),
-            queue_count: QUEUE_COUNT,
-            timestamp_valid_bits: 64,
-            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
         }
     }
 }

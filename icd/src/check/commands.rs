@@ -36,10 +36,7 @@ impl Standing {
 
 /// Where the command that runs now stands.
 pub fn standing(device: &Device, queue: &Queue, state: &State<'_>) -> Standing {
-    let name = match device.queue_name(queue).as_str() {
-        "" => format!("queue {}", queue.index),
-        name => format!("queue \"{name}\""),
-    };
+    let name = device.queue_called(queue);
     Standing { queue: queue.index, name, labels: state.labels.clone() }
 }
 

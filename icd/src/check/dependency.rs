@@ -64,8 +64,9 @@ fn ranges(of: &BarrierOf) -> Option<Vec<Range>> {
     }
 }
 
-/// The dependencies of a command: one for all barriers of a 1.0 command, one for each barrier of the others.
-/// A transition's tag is the index of its barrier.
+/// The dependencies of a command: one for all barriers of a 1.0 command but its ownership transfers, to which
+/// one of its scopes does not apply, and one for each other barrier. A transition's tag is the index of its
+/// barrier.
 fn dependencies(dependency: &Dependency) -> Vec<Told> {
     let scope = |half: &Half, stages, barrier: &Barrier| AccessScope {
         stages,
@@ -77,30 +78,26 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
         let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;
         Some(Transition { tag: index as u64, ranges })
     };
-    let barriers = dependency.barriers.iter();
-    match dependency.stages {
-        Some((from, to)) => {
-            // Access scopes hold the stages named; a pseudo stage names none.
-            let (s, d) = (stages(from), stages(to));
-            vec![Told {
-                source: source(from),
-                destination: destination(to),
-                available: barriers.clone().map(|b| scope(&b.from, s, b)).collect(),
-                visible: barriers.clone().map(|b| scope(&b.to, d, b)).collect(),
-                transitions: barriers.enumerate().filter_map(transition).collect(),
-            }]
-        }
-        None => barriers
-            .enumerate()
-            .map(|(index, b)| Told {
-                source: source(b.from.stages),
-                destination: destination(b.to.stages),
-                available: vec![scope(&b.from, stages(b.from.stages), b)],
-                visible: vec![scope(&b.to, stages(b.to.stages), b)],
-                transitions: transition((index, b)).into_iter().collect(),
-            })
-            .collect(),
-    }
+    let own = |(index, b): (usize, &Barrier)| Told {
+        source: source(b.from.stages),
+        destination: destination(b.to.stages),
+        available: vec![scope(&b.from, stages(b.from.stages), b)],
+        visible: vec![scope(&b.to, stages(b.to.stages), b)],
+        transitions: transition((index, b)).into_iter().collect(),
+    };
+    let barriers = dependency.barriers.iter().enumerate();
+    let Some((from, to)) = dependency.stages else { return barriers.map(own).collect() };
+    // Access scopes hold the stages named; a pseudo stage names none.
+    let (s, d) = (stages(from), stages(to));
+    let (transfers, shared): (Vec<_>, Vec<_>) = barriers.partition(|(_, b)| b.transfers.is_some());
+    let shared = Told {
+        source: source(from),
+        destination: destination(to),
+        available: shared.iter().map(|(_, b)| scope(&b.from, s, b)).collect(),
+        visible: shared.iter().map(|(_, b)| scope(&b.to, d, b)).collect(),
+        transitions: shared.into_iter().filter_map(transition).collect(),
+    };
+    std::iter::once(shared).chain(transfers.into_iter().map(own)).collect()
 }
 
 /// The first scopes of an event that a command sets: one of vkCmdSetEvent; one for each stage of
@@ -121,7 +118,7 @@ pub fn translate(dependency: &Dependency) -> Translated {
     let image = |b: &Barrier| match &b.of {
         BarrierOf::Image(image, range, ..) => {
             let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
-            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), b.transfers))
+            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), b.transfers.is_some_and(|t| t.acquires)))
         }
         _ => None,
     };

@@ -9,6 +9,7 @@ use super::host::HostCall;
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
 use super::stages::{destination, source};
+use crate::caps::queues;
 use crate::report::Object;
 use ash::vk;
 use pellucid_memory::commands::{
@@ -131,7 +132,7 @@ pub struct Translated {
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
-    /// The subresources of each barrier of an image, and whether it transfers their ownership.
+    /// The subresources of each barrier of an image, and whether it acquires their ownership.
     pub images: Vec<Option<(Arc<Bound>, Subresources, bool)>>,
 }
 
@@ -180,6 +181,7 @@ impl Hazards {
             told.collect()
         };
         let mut state = self.state();
+        state.tracker.family(QueueId(queue), queues::place(queue).0);
         state.tracker.submit(QueueId(queue), host);
         state.tracker.semaphores(QueueId(queue), told(waits, destination), told(signals, source));
         let place = state.places.entry(queue).or_default();
@@ -465,15 +467,18 @@ impl State {
         self.keep_layouts(found, operand);
     }
 
-    /// The transitions of a dependency, which the tags of `list` name.
+    /// The transitions of a dependency, which the tags of `list` name, where it says of which barriers.
     fn transitions(&mut self, list: &[Told], dependency: &Translated) {
-        let tags = list.iter().flat_map(|d| &d.transitions).map(|t| t.tag);
-        let images = dependency.changes.iter().zip(&dependency.images).filter(|(c, _)| c.is_some());
-        for (tag, (changes, image)) in tags.zip(images) {
-            let (Some(Changes::Layout(from, to)), Some((image, parts, external))) = (changes, image) else {
+        let told = list.iter().zip(&dependency.list);
+        let tags = told.flat_map(|(d, before)| d.transitions.iter().zip(&before.transitions));
+        for (tag, index) in tags.map(|(t, before)| (t.tag, before.tag as usize)) {
+            let changes = dependency.changes.get(index).copied().flatten();
+            let (Some(Changes::Layout(from, to)), Some(Some((image, parts, acquires)))) =
+                (changes, dependency.images.get(index))
+            else {
                 continue;
             };
-            let found = self.layouts.transition(image, parts, (*from, *to), *external, Who::Command(tag));
+            let found = self.layouts.transition(image, parts, (from, to), *acquires, Who::Command(tag));
             self.keep_layouts(found, None);
         }
     }

@@ -265,14 +265,14 @@ impl Layouts {
         Some(mismatch(image, found, Wrong::Access(*layout), by))
     }
 
-    /// A transition executes. One from or to an external queue family may have been performed already, by
-    /// the other half of the ownership transfer.
+    /// A transition executes. That of an acquire operation may have been performed already, by the other half
+    /// of the ownership transfer.
     pub fn transition(
         &mut self,
         image: &Arc<Bound>,
         parts: &Subresources,
         (from, to): (vk::ImageLayout, vk::ImageLayout),
-        external: bool,
+        acquires: bool,
         by: Who,
     ) -> Option<Mismatch> {
         let discards = from == vk::ImageLayout::UNDEFINED;
@@ -280,7 +280,7 @@ impl Layouts {
             let is = |layout| of_aspect(h.layout, aspect) == of_aspect(layout, aspect);
             // What overwrote it may have written zeros.
             let zeroed = from == ZERO_INITIALIZED && matches!(h.since, Since::Overwritten(_));
-            !(discards || is(from) || zeroed || external && is(to))
+            !(discards || is(from) || zeroed || acquires && is(to))
         };
         let then = |h: &mut Held| {
             *h = Held { layout: to, since: Since::Transition(by), written: h.written && !discards };

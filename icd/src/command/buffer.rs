@@ -4,6 +4,7 @@
 //! while it is pending, which is a mistake of the application, harms nothing here; that it is one is judged
 //! by what the host was told, and not by how far a queue has come.
 
+use super::family::Family;
 use super::pass::Recording;
 use super::{BoundSet, Command, Recorded};
 use crate::boundary::Origin;
@@ -35,6 +36,8 @@ pub struct CommandBuffer {
     pub device: Arc<Device>,
     /// Primary or secondary.
     pub level: vk::CommandBufferLevel,
+    /// That of its pool.
+    pub family: Family,
     recorder: Mutex<Recorder>,
 }
 
@@ -42,6 +45,8 @@ dispatchable_object!(CommandBuffer, vk::CommandBuffer, |buffer| buffer.device.nu
 
 /// What a command buffer is recording or has recorded.
 pub struct Recorder {
+    /// That of the command buffer.
+    pub family: Family,
     state: State,
     flags: vk::CommandBufferUsageFlags,
     commands: Vec<Command>,
@@ -68,8 +73,9 @@ impl Recorder {
 
 impl CommandBuffer {
     /// A new command buffer.
-    pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel) -> CommandBuffer {
+    pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel, family: Family) -> CommandBuffer {
         let recorder = Recorder {
+            family,
             state: State::Initial,
             flags: vk::CommandBufferUsageFlags::empty(),
             commands: Vec::new(),
@@ -79,7 +85,7 @@ impl CommandBuffer {
             bound: Vec::new(),
             rendering: None,
         };
-        CommandBuffer { device, level, recorder: Mutex::new(recorder) }
+        CommandBuffer { device, level, family, recorder: Mutex::new(recorder) }
     }
 
     fn recorder(&self) -> MutexGuard<'_, Recorder> {
@@ -102,6 +108,7 @@ impl CommandBuffer {
         }
         let before = recorder.recorded.take();
         *recorder = Recorder {
+            family: self.family,
             state: State::Recording,
             flags,
             commands: Vec::new(),
@@ -189,7 +196,8 @@ impl Origin for vk::CommandBuffer {
     }
 }
 
-/// Records into a command buffer; a failure poisons it.
+/// Records into a command buffer; a failure poisons it, and a command that its queue family does not support
+/// is one.
 ///
 /// # Errors
 /// What `record` says, or the command buffer is not live or not recording.
@@ -202,7 +210,10 @@ pub fn push(
     if recorder.state != State::Recording {
         return Err(Error::usage(format!("the command buffer is not recording but {:?}", recorder.state)));
     }
+    let before = recorder.commands.len();
     let outcome = record(&mut recorder, &buffer.device);
+    let supported = || recorder.commands[before..].iter().try_for_each(|c| buffer.family.supports(c));
+    let outcome = outcome.and_then(|()| supported());
     if let Err(error) = &outcome
         && recorder.error.is_none()
     {

@@ -1,6 +1,7 @@
 //! Dispatches: in run mode on all cores, in check mode over the modelled memory.
 
 use super::state::State;
+use crate::caps::queues;
 use crate::check::info::Dispatch;
 use crate::check::named::Named;
 use crate::check::{commands as check, dispatch as checked};
@@ -48,7 +49,7 @@ pub fn run(
         pipeline: pipeline.name(device),
         labels: state.labels.clone(),
         queue: match device.queue_name(queue).as_str() {
-            "" => format!("queue {}", queue.index),
+            "" => queues::called(queue.index),
             name => name.to_owned(),
         },
         objects: state.objects(device, program).into(),

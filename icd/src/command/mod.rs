@@ -10,6 +10,7 @@ pub mod blit;
 pub mod buffer;
 pub mod copy;
 pub mod dispatch;
+pub mod family;
 pub mod pass;
 pub mod reach;
 pub mod render;
@@ -45,9 +46,19 @@ pub struct Barrier {
     pub to: Half,
     /// Where.
     pub of: BarrierOf,
-    /// It transfers ownership of its range from or to an external queue family. The device itself has one
-    /// family.
-    pub transfers: bool,
+    /// The half of a queue family ownership transfer of its range that it is, if it is one.
+    pub transfers: Option<OwnershipTransfer>,
+}
+
+/// One of the two halves of a queue family ownership transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnershipTransfer {
+    /// The acquire operation; otherwise the release operation.
+    pub acquires: bool,
+    /// The source queue family.
+    pub from: u32,
+    /// The destination queue family.
+    pub to: u32,
 }
 
 impl Barrier {
@@ -55,7 +66,7 @@ impl Barrier {
     pub fn transition(&self) -> Option<Changes> {
         match self.of {
             BarrierOf::Image(_, _, from, to) if from != to => Some(Changes::Layout(from, to)),
-            _ => self.transfers.then_some(Changes::Ownership),
+            _ => self.transfers.map(|_| Changes::Ownership),
         }
     }
 }

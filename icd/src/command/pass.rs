@@ -212,7 +212,7 @@ impl Instance {
                 layer_count: view.layers.len() as u32,
             };
             let of = BarrierOf::Image(view.image.clone(), range, old, new);
-            barriers.push(Barrier { from: Half::default(), to: Half::default(), of, transfers: false });
+            barriers.push(Barrier { from: Half::default(), to: Half::default(), of, transfers: None });
         }
         self.layouts[attachment] = to;
     }
@@ -232,7 +232,7 @@ impl Instance {
         let stages = halves
             .iter()
             .fold(Default::default(), |(s, d): (_, _), (from, to)| (s | from.stages, d | to.stages));
-        let memory = |(from, to)| Barrier { from, to, of: BarrierOf::Memory, transfers: false };
+        let memory = |(from, to)| Barrier { from, to, of: BarrierOf::Memory, transfers: None };
         let barriers = halves.into_iter().map(memory).chain(transitions).collect();
         Some(Dependency { stages: Some(stages), barriers })
     }

@@ -270,6 +270,12 @@ entries! {
                     if secondary.level != vk::CommandBufferLevel::SECONDARY {
                         return Err(Error::usage("vkCmdExecuteCommands takes secondary command buffers"));
                     }
+                    let (ours, theirs) = (r.family.index, secondary.family.index);
+                    if ours != theirs {
+                        return Err(Error::usage(format!(
+                            "a secondary command buffer is of queue family {theirs}, the primary one of {ours}"
+                        )));
+                    }
                     secondary.executable()
                 })
                 .collect::<Outcome<Vec<_>>>()?;

@@ -2,7 +2,9 @@
 
 use crate::boundary::entries;
 use crate::command::Recorded;
+use crate::caps::queues;
 use crate::command::buffer::CommandBuffer;
+use crate::command::family::Family;
 use crate::device::Device;
 use crate::entry::destroy::ended;
 use crate::error::{Error, Outcome, room_for};
@@ -13,8 +15,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A command pool: the handles of its command buffers.
-#[derive(Default)]
 pub struct CommandPool {
+    family: Family,
     buffers: Mutex<BTreeSet<u64>>,
 }
 
@@ -59,11 +61,13 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::CommandPool,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        if ffi::read(info)?.queue_family_index != 0 {
-            return Err(Error::usage("there is one queue family, 0"));
+        let device = handle::dispatchable::<Device>(device)?;
+        let index = ffi::read(info)?.queue_family_index;
+        if queues::count(index) == 0 {
+            return Err(Error::usage(format!("there is no queue family {index}")));
         }
-        ffi::write(out, handle::insert(Arc::new(CommandPool::default())))
+        let family = Family::new(index, device.caps.pretend_graphics);
+        ffi::write(out, handle::insert(Arc::new(CommandPool { family, buffers: Mutex::default() })))
     }
 
     /// vkDestroyCommandPool.
@@ -115,7 +119,7 @@ entries! {
         // A count that cannot succeed is refused before anything is made.
         room_for::<(CommandBuffer, [u64; 24])>(info.command_buffer_count as usize)?;
         for slot in ffi::slice_mut(out, info.command_buffer_count) {
-            let buffer = CommandBuffer::new(device.clone(), info.level);
+            let buffer = CommandBuffer::new(device.clone(), info.level, pool.family);
             *slot = handle::insert_dispatchable(Arc::new(buffer));
             pool.buffers().insert(vk::Handle::as_raw(*slot));
         }

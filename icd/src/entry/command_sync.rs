@@ -1,8 +1,13 @@
 //! Commands that synchronise: barriers, events, queries.
 
 use crate::boundary::entries;
-use crate::command::buffer::push;
-use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half};
+use crate::caps::queues;
+use crate::command::buffer::{Recorder, push};
+use crate::command::family::Family;
+use crate::command::{
+    Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half, OwnershipTransfer,
+};
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::event::Event;
 use crate::entry::image::Image;
@@ -21,80 +26,140 @@ pub(crate) fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
-/// A barrier, or one half of an ownership transfer. A release executes no visibility operation and an acquire
-/// no availability operation: those masks are ignored.
-fn owned(source: u32, destination: u32, from: Half, to: Half, of: BarrierOf) -> Barrier {
-    let external = |family: u32| [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family);
-    let release = source != destination && external(destination);
-    let acquire = source != destination && external(source);
-    Barrier {
-        from: if acquire { Half::default() } else { from },
-        to: if release { Half::default() } else { to },
-        of,
-        transfers: release || acquire,
-    }
+/// The queue families outside of the device's instance.
+fn is_external(family: u32) -> bool {
+    [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family)
 }
 
-/// The dependency of a 1.0 command: one, whose stages all its barriers share.
-#[allow(clippy::too_many_arguments)]
-fn dependency(
-    from: vk::PipelineStageFlags,
-    to: vk::PipelineStageFlags,
-    memory: &[vk::MemoryBarrier<'_>],
-    buffers: &[vk::BufferMemoryBarrier<'_>],
-    images: &[vk::ImageMemoryBarrier<'_>],
-) -> Outcome<Dependency> {
-    let (from, to) = (stages(from), stages(to));
-    let halves = |s: vk::AccessFlags, d: vk::AccessFlags| {
-        (Half { stages: from, accesses: accesses(s) }, Half { stages: to, accesses: accesses(d) })
-    };
-    let mut barriers = Vec::with_capacity(memory.len() + buffers.len() + images.len());
-    for b in memory {
-        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
-        barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
-    }
-    for b in buffers {
-        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
-        let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
-        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
-    }
-    for b in images {
-        let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
-        let image = handle::get::<Image>(b.image)?;
-        let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
-        barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
-    }
-    Ok(Dependency { stages: Some((from, to)), barriers })
+/// Reads the dependencies that a command names, and tells of what is wrong with them.
+struct Reader<'a> {
+    call: &'static str,
+    device: &'a Device,
+    /// That of the command buffer.
+    family: Family,
+    /// The command may transfer ownership: it is a pipeline barrier.
+    transfers: bool,
 }
 
-/// The dependency of VkDependencyInfo: each barrier names its own stages.
-///
-/// # Safety
-/// `info` is the application's.
-unsafe fn dependency2(info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
-    // SAFETY: the contract.
-    unsafe {
-        let half = |stages, accesses| Half { stages, accesses };
-        let mut barriers = Vec::new();
-        for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
-            let from = half(b.src_stage_mask, b.src_access_mask);
-            let to = half(b.dst_stage_mask, b.dst_access_mask);
-            barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: false });
+impl<'a> Reader<'a> {
+    fn new(call: &'static str, recorder: &Recorder, device: &'a Device) -> Reader<'a> {
+        Reader { call, device, family: recorder.family, transfers: call.starts_with("vkCmdPipelineBarrier") }
+    }
+
+    fn misuse(&self, text: &str) {
+        self.device.instance.misuse(&format!("{}: {text}", self.call));
+    }
+
+    /// The half of an ownership transfer that a barrier between these queue families is.
+    fn transfer(&self, from: u32, to: u32) -> Option<OwnershipTransfer> {
+        if from == to {
+            return None;
         }
-        for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
-            let from = half(b.src_stage_mask, b.src_access_mask);
-            let to = half(b.dst_stage_mask, b.dst_access_mask);
+        let mut unknown = [from, to].into_iter().filter(|f| queues::count(*f) == 0 && !is_external(*f));
+        if let Some(unknown) = unknown.next() {
+            self.misuse(&format!("a barrier transfers ownership, and there is no queue family {unknown}"));
+            return None;
+        }
+        let ours = self.family.index;
+        if !self.transfers {
+            self.misuse("events transfer no ownership between queue families");
+            return None;
+        }
+        if ![from, to].contains(&ours) {
+            self.misuse(&format!(
+                "a barrier transfers ownership from queue family {from} to {to}, and the command buffer is of {ours}"
+            ));
+            return None;
+        }
+        Some(OwnershipTransfer { acquires: to == ours, from, to })
+    }
+
+    /// A barrier, or one half of an ownership transfer. The second scopes do not apply to a release, nor the
+    /// first scopes to an acquire: those masks are ignored.
+    fn barrier(&self, (source, destination): (u32, u32), from: Half, to: Half, of: BarrierOf) -> Barrier {
+        let transfers = self.transfer(source, destination);
+        Barrier {
+            from: if transfers.is_some_and(|t| t.acquires) { Half::default() } else { from },
+            to: if transfers.is_some_and(|t| !t.acquires) { Half::default() } else { to },
+            of,
+            transfers,
+        }
+    }
+
+    fn check_stages(&self, named: vk::PipelineStageFlags2) {
+        if let Some(text) = self.family.misused_stages(named) {
+            self.misuse(&text);
+        }
+    }
+
+    /// The dependency of a 1.0 command: one, whose stages all its barriers share.
+    fn shared(
+        &self,
+        (from, to): (vk::PipelineStageFlags, vk::PipelineStageFlags),
+        memory: &[vk::MemoryBarrier<'_>],
+        buffers: &[vk::BufferMemoryBarrier<'_>],
+        images: &[vk::ImageMemoryBarrier<'_>],
+    ) -> Outcome<Dependency> {
+        let (from, to) = (stages(from), stages(to));
+        let halves = |s: vk::AccessFlags, d: vk::AccessFlags| {
+            (Half { stages: from, accesses: accesses(s) }, Half { stages: to, accesses: accesses(d) })
+        };
+        let mut barriers = Vec::with_capacity(memory.len() + buffers.len() + images.len());
+        for b in memory {
+            let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
+            barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: None });
+        }
+        for b in buffers {
+            let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
             let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
-            barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
+            barriers.push(self.barrier((b.src_queue_family_index, b.dst_queue_family_index), from, to, of));
         }
-        for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
-            let from = half(b.src_stage_mask, b.src_access_mask);
-            let to = half(b.dst_stage_mask, b.dst_access_mask);
+        for b in images {
+            let (from, to) = halves(b.src_access_mask, b.dst_access_mask);
             let image = handle::get::<Image>(b.image)?;
             let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
-            barriers.push(owned(b.src_queue_family_index, b.dst_queue_family_index, from, to, of));
+            barriers.push(self.barrier((b.src_queue_family_index, b.dst_queue_family_index), from, to, of));
         }
-        Ok(Dependency { stages: None, barriers })
+        // Of a transfer one of the masks may be the other family's.
+        let transfers = |acquires| barriers.iter().any(|b| b.transfers.is_some_and(|t| t.acquires == acquires));
+        let named = |mask, ignored| if ignored { vk::PipelineStageFlags2::NONE } else { mask };
+        self.check_stages(named(from, transfers(true)) | named(to, transfers(false)));
+        Ok(Dependency { stages: Some((from, to)), barriers })
+    }
+
+    /// The dependency of VkDependencyInfo: each barrier names its own stages.
+    ///
+    /// # Safety
+    /// `info` is the application's.
+    unsafe fn each(&self, info: &vk::DependencyInfo<'_>) -> Outcome<Dependency> {
+        // SAFETY: the contract.
+        unsafe {
+            let half = |stages, accesses| Half { stages, accesses };
+            let mut barriers = Vec::new();
+            for b in ffi::slice(info.p_memory_barriers, info.memory_barrier_count) {
+                let from = half(b.src_stage_mask, b.src_access_mask);
+                let to = half(b.dst_stage_mask, b.dst_access_mask);
+                barriers.push(Barrier { from, to, of: BarrierOf::Memory, transfers: None });
+            }
+            for b in ffi::slice(info.p_buffer_memory_barriers, info.buffer_memory_barrier_count) {
+                let from = half(b.src_stage_mask, b.src_access_mask);
+                let to = half(b.dst_stage_mask, b.dst_access_mask);
+                let of = BarrierOf::Buffer(handle::get::<Buffer>(b.buffer)?, b.offset, b.size);
+                let families = (b.src_queue_family_index, b.dst_queue_family_index);
+                barriers.push(self.barrier(families, from, to, of));
+            }
+            for b in ffi::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
+                let from = half(b.src_stage_mask, b.src_access_mask);
+                let to = half(b.dst_stage_mask, b.dst_access_mask);
+                let image = handle::get::<Image>(b.image)?;
+                let of = BarrierOf::Image(image, b.subresource_range, b.old_layout, b.new_layout);
+                let families = (b.src_queue_family_index, b.dst_queue_family_index);
+                barriers.push(self.barrier(families, from, to, of));
+            }
+            let dependency = Dependency { stages: None, barriers };
+            self.check_stages(dependency.stages_named());
+            Ok(dependency)
+        }
     }
 }
 
@@ -108,9 +173,10 @@ fn timestamp(
     pool: vk::QueryPool,
     query: u32,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
+    push(buffer, |r, device| {
         let pool = handle::get::<QueryPool>(pool)?;
         pool.queries(query, 1)?;
+        Reader::new("vkCmdWriteTimestamp", r, device).check_stages(stages);
         r.add(Command::WriteTimestamp(pool, query, stages));
         Ok(())
     })
@@ -130,10 +196,9 @@ entries! {
         image_count: u32,
         images: *const vk::ImageMemoryBarrier<'_>,
     ) {
-        push(buffer, |r, _| {
-            let d = dependency(
-                from,
-                to,
+        push(buffer, |r, device| {
+            let d = Reader::new("vkCmdPipelineBarrier", r, device).shared(
+                (from, to),
                 ffi::slice(memory, memory_count),
                 ffi::slice(buffers, buffer_count),
                 ffi::slice(images, image_count),
@@ -145,16 +210,18 @@ entries! {
 
     /// vkCmdPipelineBarrier2.
     fn cmd_pipeline_barrier2(buffer: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
-        push(buffer, |r, _| {
-            r.add(Command::Barrier(Box::new(dependency2(ffi::read(info)?)?)));
+        push(buffer, |r, device| {
+            let d = Reader::new("vkCmdPipelineBarrier2", r, device).each(ffi::read(info)?)?;
+            r.add(Command::Barrier(Box::new(d)));
             Ok(())
         })
     }
 
     /// vkCmdSetEvent.
     fn cmd_set_event(buffer: vk::CommandBuffer, event: vk::Event, from: vk::PipelineStageFlags) {
-        push(buffer, |r, _| {
-            let d = dependency(from, vk::PipelineStageFlags::empty(), &[], &[], &[])?;
+        push(buffer, |r, device| {
+            let stages = (from, vk::PipelineStageFlags::empty());
+            let d = Reader::new("vkCmdSetEvent", r, device).shared(stages, &[], &[], &[])?;
             r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
             Ok(())
         })
@@ -162,8 +229,8 @@ entries! {
 
     /// vkCmdSetEvent2.
     fn cmd_set_event2(buffer: vk::CommandBuffer, event: vk::Event, info: *const vk::DependencyInfo<'_>) {
-        push(buffer, |r, _| {
-            let d = dependency2(ffi::read(info)?)?;
+        push(buffer, |r, device| {
+            let d = Reader::new("vkCmdSetEvent2", r, device).each(ffi::read(info)?)?;
             r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
             Ok(())
         })
@@ -199,10 +266,9 @@ entries! {
         image_count: u32,
         images: *const vk::ImageMemoryBarrier<'_>,
     ) {
-        push(buffer, |r, _| {
-            let dependency = dependency(
-                from,
-                to,
+        push(buffer, |r, device| {
+            let dependency = Reader::new("vkCmdWaitEvents", r, device).shared(
+                (from, to),
                 ffi::slice(memory, memory_count),
                 ffi::slice(buffers, buffer_count),
                 ffi::slice(images, image_count),
@@ -220,10 +286,11 @@ entries! {
         list: *const vk::Event,
         infos: *const vk::DependencyInfo<'_>,
     ) {
-        push(buffer, |r, _| {
+        push(buffer, |r, device| {
+            let reader = Reader::new("vkCmdWaitEvents2", r, device);
             let each = ffi::slice(list, count).chunks(1).zip(ffi::slice(infos, count));
             let wait = |(event, info): (&[vk::Event], &vk::DependencyInfo<'_>)| {
-                Ok(EventWait { events: events(event)?, dependency: dependency2(info)? })
+                Ok(EventWait { events: events(event)?, dependency: reader.each(info)? })
             };
             r.add(Command::WaitEvents(each.map(wait).collect::<Outcome<_>>()?));
             Ok(())

@@ -140,11 +140,7 @@ fn report(
     used: Use,
     submission: &Submission,
 ) {
-    let queue = match submission.queue.as_ref().map(|q| (device.queue_name(q), q.index)) {
-        Some((name, _)) if !name.is_empty() => format!("queue \"{name}\""),
-        Some((_, index)) => format!("queue {index}"),
-        None => "a queue".to_owned(),
-    };
+    let queue = submission.queue.as_ref().map_or("a queue".to_owned(), |queue| device.queue_called(queue));
     let report = FreedReport {
         call,
         object: Named {

@@ -1,7 +1,7 @@
 //! VkDevice.
 
 use crate::boundary::entries;
-use crate::caps::{Caps, QUEUE_COUNT, extensions, features};
+use crate::caps::{Caps, extensions, features, queues};
 use crate::check::calls;
 use crate::command::pass::{Framebuffer, RenderPass};
 use crate::device::Device;
@@ -35,6 +35,7 @@ use crate::queue::semaphore::Semaphore;
 use crate::report::Session;
 use ash::vk;
 use pellucid_memory::checked::Robustness;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Checks that the features that are asked for are there; which robustness they ask for, and whether
@@ -83,18 +84,31 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
     }
 }
 
-fn queue_count(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<u32> {
-    let mut count = 0;
-    for family in families {
-        if family.queue_family_index != 0 || family.queue_count > QUEUE_COUNT {
-            return Err(Error::new(
-                vk::Result::ERROR_INITIALIZATION_FAILED,
-                format!("there is one queue family, 0, with {QUEUE_COUNT} queues"),
-            ));
+/// The numbers of the queues that are asked for, ascending.
+fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>> {
+    let mut numbers = BTreeSet::new();
+    for asked in families {
+        let (family, most) = (asked.queue_family_index, queues::count(asked.queue_family_index));
+        if !asked.flags.is_empty() {
+            return Err(Error::not_implemented(&format!("queues with the flags {:?}", asked.flags)));
         }
-        count = count.max(family.queue_count);
+        if asked.queue_count > most {
+            let text = match most {
+                0 => format!("there is no queue family {family}"),
+                _ => format!("queue family {family} has {most} queues, and {} are asked for", asked.queue_count),
+            };
+            return Err(Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, text));
+        }
+        numbers.extend((0..asked.queue_count).filter_map(|index| queues::number(family, index)));
     }
-    Ok(count)
+    Ok(numbers.into_iter().collect())
+}
+
+/// A queue of a device by its family and index; null where the device has none.
+fn queue_of(device: &Device, family: u32, index: u32) -> vk::Queue {
+    let number = queues::number(family, index);
+    let queue = device.queues().into_iter().find(|queue| Some(queue.index) == number);
+    queue.and_then(|queue| queue.handle.get().copied()).unwrap_or_default()
 }
 
 /// The devices of this process.
@@ -185,9 +199,9 @@ entries! {
             names.push(name);
         }
         let features = check_features(&caps, info)?;
-        let count = queue_count(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+        let queues = queue_numbers(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;
-        let device = Device::create(instance, caps, names, features, count)?;
+        let device = Device::create(instance, caps, names, features, &queues)?;
         add_live(&device);
         session.device_created();
         ffi::write(out, handle::insert_dispatchable(device))
@@ -210,17 +224,18 @@ entries! {
     /// vkGetDeviceQueue.
     fn get_device_queue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
         let device = handle::dispatchable::<Device>(device)?;
-        let queue = device.queue_handles().get(index as usize).filter(|_| family == 0);
-        ffi::write(out, queue.copied().unwrap_or_default())
+        ffi::write(out, queue_of(&device, family, index))
     }
 
     /// vkGetDeviceQueue2: no queue has flags.
     fn get_device_queue2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
-        let ours = info.queue_family_index == 0 && info.flags.is_empty();
-        let queue = device.queue_handles().get(info.queue_index as usize).filter(|_| ours);
-        ffi::write(out, queue.copied().unwrap_or_default())
+        let queue = match info.flags.is_empty() {
+            true => queue_of(&device, info.queue_family_index, info.queue_index),
+            false => vk::Queue::null(),
+        };
+        ffi::write(out, queue)
     }
 
     /// vkGetCalibratedTimestampsKHR.

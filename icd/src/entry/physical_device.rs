@@ -2,7 +2,7 @@
 
 use crate::boundary::{Origin, entries};
 use crate::caps::later::QueueFamilyOwnershipTransferPropertiesKHR;
-use crate::caps::{Caps, extensions, features, matrices, memory, properties};
+use crate::caps::{Caps, extensions, features, matrices, memory, properties, queues};
 use crate::entry::instance::Instance;
 use crate::ffi;
 use crate::handle::{self, dispatchable_object};
@@ -80,7 +80,7 @@ entries! {
         count: *mut u32,
         out: *mut vk::QueueFamilyProperties,
     ) {
-        let _ = ffi::enumerate(&[get(device)?.caps.queue_family()], count, out)?;
+        let _ = ffi::enumerate(&queues::properties(get(device)?.caps.pretend_graphics), count, out)?;
         Ok(())
     }
 
@@ -91,18 +91,18 @@ entries! {
         out: *mut vk::QueueFamilyProperties2<'_>,
     ) {
         let device = get(device)?;
+        let all = queues::properties(device.caps.pretend_graphics);
         if out.is_null() {
-            return ffi::write(count, 1);
+            return ffi::write(count, all.len() as u32);
         }
-        if *ffi::read(count)? > 0 {
-            let out = ffi::read_mut(out)?;
-            out.queue_family_properties = device.caps.queue_family();
+        let room = (*ffi::read(count)?).min(all.len() as u32);
+        for (out, family) in ffi::slice_mut(out, room).iter_mut().zip(all) {
+            out.queue_family_properties = family;
             if let Some(transfer) = ffi::find_mut::<QueueFamilyOwnershipTransferPropertiesKHR>(out.p_next) {
-                transfer.optimal_image_transfer_to_queue_families = 1;
+                transfer.optimal_image_transfer_to_queue_families = (1 << all.len()) - 1;
             }
-            ffi::write(count, 1)?;
         }
-        Ok(())
+        ffi::write(count, room)
     }
 
     /// vkGetPhysicalDeviceMemoryProperties.

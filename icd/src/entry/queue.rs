@@ -4,6 +4,7 @@ use crate::boundary::entries;
 use crate::check::calls;
 use crate::command::batch::Batch;
 use crate::command::buffer::CommandBuffer;
+use crate::command::family::Family;
 use crate::command::{Busy, Recorded};
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
@@ -53,9 +54,18 @@ fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOp
         .collect()
 }
 
+/// Tells of waits at stages that the queue does not have.
+fn check_waits(queue: &Queue, device: &Device, call: &'static str, list: &[Submission]) {
+    let family = Family::new(queue.family(), device.caps.pretend_graphics);
+    let stages = list.iter().flat_map(|s| &s.waits).filter_map(|wait| wait.stages);
+    if let Some(text) = stages.into_iter().find_map(|stages| family.misused_stages(stages)) {
+        device.instance.misuse(&format!("{call}: {text}"));
+    }
+}
+
 /// What command buffers of a submission have recorded; `all` is that of the same call so far.
 fn recorded(
-    device: &Arc<Device>,
+    (queue, device): (&Queue, &Arc<Device>),
     call: &'static str,
     all: &mut SmallVec<[Arc<Recorded>; 1]>,
     buffers: impl Iterator<Item = vk::CommandBuffer>,
@@ -75,6 +85,13 @@ fn recorded(
             message: error.message.map(|text| format!("VkCommandBuffer {}: {text}", number())),
             ..error
         })?;
+        let (family, ours) = (buffer.family.index, queue.family());
+        if family != ours {
+            device.instance.misuse(&format!(
+                "{call}: VkCommandBuffer {} is of queue family {family}, the queue of queue family {ours}",
+                number()
+            ));
+        }
         let twice = !recorded.is_simultaneous() && all.iter().any(|other| Arc::ptr_eq(other, &recorded));
         let pending = "is pending (nothing has told the host that its last submission has completed)";
         let what = match recorded.busy(host) {
@@ -128,6 +145,7 @@ fn hand_in(
     call: &'static str,
 ) -> Outcome<()> {
     calls::submit(device, call);
+    check_waits(queue, device, call, &list);
     let raw = fence;
     let fence = handle::get_optional::<Fence>(fence)?;
     if let Some(fence) = &fence
@@ -187,7 +205,7 @@ entries! {
                 work: Batch::of(
                     &device,
                     recorded(
-                        &device,
+                        (&queue, &device),
                         "vkQueueSubmit",
                         &mut all,
                         ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),
@@ -219,7 +237,7 @@ entries! {
                 ))?,
                 work: Batch::of(
                     &device,
-                    recorded(&device, "vkQueueSubmit2", &mut all, buffers.iter().map(|b| b.command_buffer))?,
+                    recorded((&queue, &device), "vkQueueSubmit2", &mut all, buffers.iter().map(|b| b.command_buffer))?,
                 ),
                 ..Default::default()
             });

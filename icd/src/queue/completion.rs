@@ -3,7 +3,7 @@
 use super::Submission;
 use super::submission::Use;
 use super::told::Completed;
-use crate::caps::QUEUE_COUNT;
+use crate::caps::queues::QUEUE_COUNT;
 use pellucid_memory::commands::Range;
 use smallvec::SmallVec;
 use std::collections::VecDeque;

@@ -22,6 +22,7 @@ pub use progress::Progress;
 pub use submission::Submission;
 pub use worker::Worker;
 
+use crate::caps::queues;
 use crate::check::hazards::Hazards;
 use crate::handle::{DeviceNumber, dispatchable_object};
 use ash::vk;
@@ -74,7 +75,7 @@ pub trait Host: Send + Sync {
 pub struct Queue {
     host: Weak<dyn Host>,
     device: DeviceNumber,
-    /// Its index in the family.
+    /// Its number on the device ([`crate::caps::queues`]).
     pub index: u32,
     worker: Arc<Worker>,
     submitted: AtomicU64,
@@ -87,6 +88,11 @@ pub struct Queue {
 dispatchable_object!(Queue, vk::Queue, |queue| queue.device);
 
 impl Queue {
+    /// Its queue family.
+    pub fn family(&self) -> u32 {
+        queues::place(self.index).0
+    }
+
     /// Its device, while that lives.
     pub fn host(&self) -> Option<Arc<dyn Host>> {
         self.host.upgrade()
@@ -160,11 +166,11 @@ pub fn create(
     host: &Arc<dyn Host>,
     device: DeviceNumber,
     shared: bool,
-    count: u32,
+    numbers: &[u32],
 ) -> (Vec<Arc<Worker>>, Vec<Arc<Queue>>) {
     let mut workers = Vec::new();
     let mut queues = Vec::new();
-    for index in 0..count {
+    for &index in numbers {
         if !shared || workers.is_empty() {
             workers.push(Arc::new(Worker::new(index)));
         }

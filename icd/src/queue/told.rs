@@ -6,7 +6,7 @@
 //! So each signal carries what it tells, in the object that is signaled, and state and telling are read
 //! together: what the application was told is what the driver takes it to know.
 
-use crate::caps::QUEUE_COUNT;
+use crate::caps::queues::QUEUE_COUNT;
 use pellucid_memory::commands::Payload;
 use std::sync::Arc;
 

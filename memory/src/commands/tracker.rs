@@ -91,6 +91,8 @@ pub(super) struct Queue {
     pub(super) suggested: VecDeque<Suggested>,
     /// The dependency whose transitions are being judged.
     pub(super) performing: Option<Performing>,
+    /// Its queue family.
+    family: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -224,6 +226,18 @@ impl Tracker {
     /// No queue has done anything.
     pub fn new() -> Tracker {
         Tracker::default()
+    }
+
+    /// The family of a queue, which is 0 otherwise: shaders on queues of two families are not in each other's
+    /// queue family scope.
+    pub fn family(&mut self, queue: QueueId, family: u32) {
+        self.queues.entry(queue).or_default().family = family;
+    }
+
+    /// The narrowest scope that holds shaders on both queues.
+    fn common(&self, a: QueueId, b: QueueId) -> Scope {
+        let family = |queue| self.queues.get(&queue).map_or(0, |queue| queue.family);
+        if family(a) == family(b) { Scope::QueueFamily } else { Scope::Device }
     }
 
     /// vkQueueSubmit: what the host knew at the call ([`Tracker::host_knowledge`]) happens before everything
@@ -515,7 +529,8 @@ impl Tracker {
             return Vec::new();
         }
         let same_reference = w.reference.is_some() && w.reference == y.reference;
-        let wide = |s: Option<Scope>| s.is_some_and(|s| s >= Scope::QueueFamily);
+        let common = self.common(earlier.queue, later.queue);
+        let wide = |s: Option<Scope>| s.is_some_and(|s| s >= common);
         if same_reference && wide(w.atomic) && wide(y.atomic) {
             return Vec::new();
         }
