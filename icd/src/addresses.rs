@@ -1,5 +1,6 @@
 //! Where physical storage buffer pointers may point.
 
+use pellucid_memory::commands::Range;
 use pellucid_memory::device::MemoryRange;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +62,16 @@ impl Addresses {
     pub fn remove(&self, handle: u64, address: u64) {
         self.live().remove(&(address, handle));
         self.changed();
+    }
+
+    /// The handle of the buffer that shows these bytes, if it is one.
+    pub fn only(&self, bytes: Range) -> Option<u64> {
+        let live = self.live();
+        let holds = |range: &MemoryRange| {
+            range.address() <= bytes.start && bytes.end <= range.address() + range.size()
+        };
+        let mut all = live.iter().filter(|(_, range)| holds(range)).map(|((_, handle), _)| *handle);
+        all.next().filter(|_| all.next().is_none())
     }
 
     /// All of them.

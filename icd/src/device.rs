@@ -111,12 +111,14 @@ impl Device {
                 .map(Arc::new)
                 .map_err(|e| Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, e.to_string()))
         };
+        let families = numbers.iter().map(|number| queues::place(*number).0);
+        let several = families.clone().min() != families.max();
         let number = handle::new_device();
         let device = Arc::new(Device {
             number,
             heaps: [heap(0)?, heap(1)?],
             checked: CheckState::new(&instance.config).map(Mutex::new),
-            hazards: instance.config.mode.modelled().then(Arc::default),
+            hazards: modelled.then(|| Arc::new(Hazards::new(several))),
             host: instance.config.mode.modelled().then(HostMemory::default),
             completion: Completion::default(),
             unwritten: Mutex::default(),

@@ -36,6 +36,20 @@ pub fn place(number: u32) -> (u32, u32) {
     (FAMILIES as u32, index)
 }
 
+/// The families outside of the device's instance.
+pub fn is_external(family: u32) -> bool {
+    [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family)
+}
+
+/// What a sentence calls a family.
+pub fn family_called(family: u32) -> String {
+    match family {
+        vk::QUEUE_FAMILY_EXTERNAL => "VK_QUEUE_FAMILY_EXTERNAL".to_owned(),
+        vk::QUEUE_FAMILY_FOREIGN_EXT => "VK_QUEUE_FAMILY_FOREIGN_EXT".to_owned(),
+        family => format!("queue family {family}"),
+    }
+}
+
 /// What a report calls a queue without a debug name, by its number: families but the first are named.
 pub fn called(number: u32) -> String {
     match place(number) {

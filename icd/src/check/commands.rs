@@ -2,9 +2,11 @@
 //! reports.
 
 use super::dependency::{image_ranges, translate};
-use super::hazards::{Access, At, Found, Hazards, Transfer};
+use super::found::Found;
+use super::hazards::{Access, At, Hazards, Transfer};
 use super::layouts::ImageUse;
 use super::named::{Changes, Named};
+use super::ownership::{Place, Resource, only};
 use super::{report, written};
 use crate::command::copy::Touched;
 use crate::command::state::State;
@@ -13,11 +15,13 @@ use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
 use crate::error::Outcome;
+use crate::handle;
 use crate::queue::Queue;
 use crate::queue::submission::Use;
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where a command stands, owned.
@@ -59,6 +63,7 @@ pub fn transfer(
         first: None,
         does: (Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE),
         images: command.images(),
+        buffers: command.buffers().into_iter().filter_map(Buffer::place).collect(),
         stores: true,
     };
     Ok(self::operation(device, hazards, queue, operation, run)?.0)
@@ -75,6 +80,8 @@ pub struct Operation {
     pub does: (Accesses, Accesses),
     /// The image subresources that it accesses.
     pub images: Vec<ImageUse>,
+    /// The buffers that it accesses.
+    pub buffers: Vec<Place>,
     /// Its writes store values; those of store operations leave what is there.
     pub stores: bool,
 }
@@ -90,20 +97,23 @@ pub fn operation(
     operation: Operation,
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<(Outcome<()>, OperationId), String> {
-    let Operation { tag, stage, first, does: (reads, writes), images, stores } = operation;
+    let Operation { tag, stage, first, does: (reads, writes), images, buffers, stores } = operation;
     let mut transfer = Transfer::new(reads, writes);
     let outcome = run(Some(&mut transfer));
     let runs = transfer.runs();
     if outcome.is_ok() {
         let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
+        let mut places = buffers;
+        places.extend(uses.iter().map(|(part, _)| part.image.place()));
         let through = |range: &Range| uses.iter().map(|(part, _)| &part.image).find(|i| i.holds(*range));
         let access = |(range, operand): &(Range, Operand)| Access {
             range: *range,
             operand: *operand,
             through: through(range).cloned(),
+            resource: only(&places, *range).cloned(),
         };
         let bytes: Vec<_> = runs.iter().map(access).collect();
-        hazards.uses(tag, &uses, &bytes);
+        hazards.uses((tag, queue.index), &uses, &bytes);
     }
     let (id, found) = hazards.operation(queue.index, stage, tag, first, &runs);
     // What is unseen has its record: an invalidate asks for that.
@@ -115,9 +125,34 @@ pub fn operation(
     Ok((outcome, id))
 }
 
-/// Checks the layouts of the images that a dispatch touched, and who may interpret their bytes.
-fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)]) {
+/// The buffer or image that a shader accesses by a reference.
+fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Range) -> Option<Resource> {
+    if reference == Reference::PHYSICAL {
+        let buffer = handle::get::<Buffer>(vk::Handle::from_raw(device.addresses.only(range)?)).ok()?;
+        return Some(buffer.place()?.resource);
+    }
+    let image = || Some(state.image(reference)?.0.image.bound()?.place().resource);
+    state.buffer(reference).and_then(Buffer::place).map(|place| place.resource).or_else(image)
+}
+
+/// Checks the layouts of the images that a dispatch touched, who may interpret their bytes, and who owns what
+/// it touched.
+fn images(
+    (device, hazards): (&Device, &Hazards),
+    state: &State<'_>,
+    (tag, queue): (u64, u32),
+    runs: &[(Range, Operand)],
+) {
     let mut uses = Vec::new();
+    let mut known: BTreeMap<Reference, Option<Resource>> = BTreeMap::new();
+    let mut resource = |operand: &Operand, range: Range| match operand.reference {
+        Some(Reference::PHYSICAL) => self::resource(device, state, Reference::PHYSICAL, range),
+        Some(reference) => {
+            let new = || self::resource(device, state, reference, range);
+            known.entry(reference).or_insert_with(new).clone()
+        }
+        None => None,
+    };
     let mut bytes = Vec::with_capacity(runs.len());
     for &(range, operand) in runs {
         let view = operand.reference.and_then(|reference| state.image(reference));
@@ -134,9 +169,10 @@ fn images(hazards: &Hazards, state: &State, tag: u64, runs: &[(Range, Operand)])
             };
             uses.extend(image.subresources(range).into_iter().map(|s| (part(s), Some(operand))));
         }
-        bytes.push(Access { range, operand, through: through.map(|(image, _)| image) });
+        let resource = if hazards.owners { resource(&operand, range) } else { None };
+        bytes.push(Access { range, operand, through: through.map(|(image, _)| image), resource });
     }
-    hazards.uses(tag, &uses, &bytes);
+    hazards.uses((tag, queue), &uses, &bytes);
 }
 
 /// Takes note of a command's dependencies and checks the layout transitions that they perform.
@@ -219,7 +255,7 @@ pub struct Touches {
     /// Runs of bytes and their accesses.
     pub runs: Vec<(Range, Operand)>,
     /// The buffer range that an indirect dispatch read its size from.
-    pub parameters: Option<Range>,
+    pub parameters: Option<(Range, Option<Resource>)>,
 }
 
 /// Checks a dispatch against the commands before it.
@@ -242,13 +278,15 @@ pub fn dispatch(
     let physical = touches.runs.iter().filter(|(_, operand)| operand.reference == Some(Reference::PHYSICAL));
     physical.for_each(|(bytes, _)| state.reach.access(*bytes, by));
     let mut before: Option<OperationId> = None;
-    if let Some(range) = touches.parameters {
+    if let Some((range, resource)) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
+        let access = Access { range, operand: read, through: None, resource };
+        hazards.uses((tag, queue.index), &[], &[access]);
         let (id, found) = hazards.operation(queue.index, Stages::DRAW_INDIRECT, tag, None, &[(range, read)]);
         report::hazards(device, &found)?;
         before = Some(id);
     }
-    images(hazards, state, tag, &touches.runs);
+    images((device, hazards), state, (tag, queue.index), &touches.runs);
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, &touches.runs);
     written::note(device, &touches.runs);
     report::hazards(device, &found)?;

@@ -1,6 +1,7 @@
 //! Barriers of the API in the tracker's terms: dependencies on byte ranges.
 
 use super::hazards::Translated;
+use super::ownership::{Owned, Part};
 use super::stages::{accesses, destination, source, stages};
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
 use crate::entry::image::{Image, Level};
@@ -112,16 +113,40 @@ pub fn signaled(dependency: &Dependency) -> Vec<Stages> {
     }
 }
 
+/// A barrier that changes layouts or owners, as far as owners go.
+fn owned(barrier: &Barrier) -> Option<Owned> {
+    barrier.transition()?;
+    let (resource, part, layouts) = match &barrier.of {
+        BarrierOf::Memory => return None,
+        BarrierOf::Buffer(buffer, offset, size) => {
+            let size = (*size).min(buffer.size.saturating_sub(*offset));
+            (buffer.place()?.resource, Part::Buffer(*offset, size), None)
+        }
+        BarrierOf::Image(image, range, from, to) => {
+            let (levels, layers) = image.range(range).ok()?;
+            let part = Part::Image(range.aspect_mask, levels, layers);
+            (image.bound()?.place().resource, part, Some((*from, *to)))
+        }
+    };
+    let ranges = ranges(&barrier.of)?;
+    Some(Owned { resource, ranges, part, layouts, transfers: barrier.transfers })
+}
+
 /// The dependencies of a command, and what each of its barriers does to the memory that it is for.
 pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
         BarrierOf::Image(image, range, ..) => {
             let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
-            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), b.transfers.is_some_and(|t| t.acquires)))
+            Some((
+                image.bound()?.clone(),
+                (range.aspect_mask, levels, layers),
+                b.transfers.is_some_and(|t| t.acquires),
+            ))
         }
         _ => None,
     };
     let images = dependency.barriers.iter().map(image).collect();
-    Translated { list: dependencies(dependency), changes, images }
+    let owned = dependency.barriers.iter().map(owned).collect();
+    Translated { list: dependencies(dependency), changes, images, owned }
 }

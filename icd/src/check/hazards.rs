@@ -5,9 +5,11 @@
 //! operations with the bytes that it accessed. All queues are worked off by one thread in check mode, so the
 //! tracker sees one order; what the host has seen is taken when the host sees it.
 
+use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, WhoName};
 use super::host::HostCall;
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
+use super::ownership::{Owned, Ownership, Resource, Wrong as WrongOwner};
 use super::stages::{destination, source};
 use crate::caps::queues;
 use crate::report::Object;
@@ -19,37 +21,6 @@ use pellucid_memory::commands::{
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A command, as a hazard names it.
-#[derive(Clone)]
-pub struct CommandName {
-    /// The entry point that recorded it.
-    pub command: &'static str,
-    /// Its queue: debug name, or "queue 0".
-    pub queue: String,
-    /// Submission on the queue, from 1.
-    pub submission: u64,
-    /// Command in the submission, from 1; state commands are not counted.
-    pub index: u32,
-    /// Open debug labels, outermost first.
-    pub labels: Vec<String>,
-    /// What names a dispatch.
-    pub dispatch: Option<Arc<Named>>,
-    /// What a barrier does to the memory that it is for.
-    pub transition: Option<Changes>,
-}
-
-impl CommandName {
-    /// Where it stands.
-    pub fn position(&self) -> String {
-        format!("command {} of submission {} on {}", self.index, self.submission, self.queue)
-    }
-
-    /// What a sentence calls it.
-    pub fn told(&self) -> String {
-        format!("{} ({})", self.command, self.position())
-    }
-}
-
 /// What a submission waits for or signals, as hazards name it.
 pub struct NamedSemaphore {
     /// The handle.
@@ -58,47 +29,6 @@ pub struct NamedSemaphore {
     pub value: Option<u64>,
     /// The stages that wait, or that the signal follows; `None`: all.
     pub stages: Option<vk::PipelineStageFlags2>,
-}
-
-/// A hazard and what names its commands.
-pub struct Found {
-    pub hazard: Hazard,
-    /// The earlier command.
-    pub first: Option<Arc<CommandName>>,
-    /// The later command.
-    pub second: Option<Arc<CommandName>>,
-    /// The barrier that the fix extends.
-    pub barrier: Option<Arc<CommandName>>,
-}
-
-/// An access of the host that is not ordered with one of the device, and what names them.
-pub struct HostFound {
-    pub hazard: HostHazard,
-    /// The device's command.
-    pub command: Option<Arc<CommandName>>,
-    /// The barrier that the fix extends.
-    pub barrier: Option<Arc<CommandName>>,
-    /// The host's call before the access.
-    pub since: HostCall,
-}
-
-/// Who did something, as a finding names it: a command, or the host after a call.
-pub enum WhoName {
-    /// A command; `None`: too long ago to be named.
-    Command(Option<Arc<CommandName>>),
-    Host(&'static str),
-}
-
-/// A use of an image subresource that is not right, and what names those who had to do with it.
-pub struct LayoutFound {
-    /// What is wrong.
-    pub mismatch: Mismatch,
-    /// Who used it.
-    pub by: WhoName,
-    /// The access of a shader.
-    pub operand: Option<Operand>,
-    /// Who brought it into its layout; `None`: it is in it since it was created.
-    pub since: Option<WhoName>,
 }
 
 /// How many commands are remembered by name.
@@ -119,6 +49,8 @@ struct State {
     calls: Vec<HostCall>,
     tags: BTreeMap<HostCall, u64>,
     host_found: Vec<HostFound>,
+    ownership: Ownership,
+    ownership_found: Vec<OwnershipFound>,
     layouts: Layouts,
     layouts_found: Vec<LayoutFound>,
 }
@@ -134,6 +66,8 @@ pub struct Translated {
     pub changes: Vec<Option<Changes>>,
     /// The subresources of each barrier of an image, and whether it acquires their ownership.
     pub images: Vec<Option<(Arc<Bound>, Subresources, bool)>>,
+    /// What each barrier does to owners, if anything.
+    pub owned: Vec<Option<Owned>>,
 }
 
 /// Bytes that a command accesses, and through which image, if through one.
@@ -144,11 +78,16 @@ pub struct Access {
     pub operand: Operand,
     /// The image.
     pub through: Option<Arc<Bound>>,
+    /// The buffer or image, where owners are followed and it is known.
+    pub resource: Option<Resource>,
 }
 
 /// The tracker of a device.
-#[derive(Default)]
-pub struct Hazards(Mutex<State>);
+pub struct Hazards {
+    state: Mutex<State>,
+    /// The device has queues of several families: it matters who owns buffers and images.
+    pub owners: bool,
+}
 
 /// Where a command stands.
 pub struct At<'a> {
@@ -160,8 +99,13 @@ pub struct At<'a> {
 }
 
 impl Hazards {
+    /// The tracker of a device that has done nothing; `owners`: it has queues of several families.
+    pub fn new(owners: bool) -> Hazards {
+        Hazards { state: Mutex::default(), owners }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the host knows now: taken at vkQueueSubmit.
@@ -233,6 +177,7 @@ impl Hazards {
         }
         for range in writes {
             state.bytes(*range, (false, true), None, Who::Host(tag), None);
+            state.ownership.forget(*range);
         }
         let mut found = state.tracker.host_read(reads, tag);
         if !writes.is_empty() {
@@ -262,7 +207,12 @@ impl Hazards {
         for (range, operand) in runs {
             let writing = !operand.write.is_empty();
             state.bytes(*range, (!writing, writing), through(range).as_deref(), Who::Host(tag), None);
-            if writing { writes.push(*range) } else { reads.push((*range, false)) }
+            if writing {
+                state.ownership.forget(*range);
+                writes.push(*range);
+            } else {
+                reads.push((*range, false));
+            }
         }
         let mut found = state.tracker.host_read(&reads, tag);
         found.extend(state.tracker.host_wrote(&writes, true, tag));
@@ -311,6 +261,11 @@ impl Hazards {
         std::mem::take(&mut self.state().layouts_found)
     }
 
+    /// What was found about the owners of buffers and images since this was last asked.
+    pub fn take_ownership_found(&self) -> Vec<OwnershipFound> {
+        std::mem::take(&mut self.state().ownership_found)
+    }
+
     /// What was found between the host and the device since this was last asked.
     pub fn take_host_found(&self) -> Vec<HostFound> {
         std::mem::take(&mut self.state().host_found)
@@ -318,7 +273,9 @@ impl Hazards {
 
     /// Memory ended: nothing that follows conflicts with what came before.
     pub fn forget(&self, address: u64, size: u64) {
-        self.state().tracker.forget(Range::new(address, size));
+        let mut state = self.state();
+        state.ownership.forget(Range::new(address, size));
+        state.tracker.forget(Range::new(address, size));
     }
 
     /// The same objects as another dispatch has, if one of the last had them: programs repeat themselves.
@@ -344,15 +301,18 @@ impl Hazards {
         self.state().name(at, command, dispatch)
     }
 
-    /// The command that `tag` names uses images, and bytes that are not theirs, in this order.
-    pub fn uses(&self, tag: u64, uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
+    /// The command that `tag` names, on a queue, uses images, and bytes that are not theirs, in this order.
+    pub fn uses(&self, (tag, queue): (u64, u32), uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
         let mut state = self.state();
         for (part, operand) in uses {
             let found = state.layouts.access(part, Who::Command(tag));
             state.keep_layouts(found, operand.as_ref());
         }
-        for Access { range, operand, through } in runs {
+        for Access { range, operand, through, resource } in runs {
             let does = (!operand.read.is_empty(), !operand.write.is_empty());
+            if self.owners {
+                state.owners((tag, queue), *range, does, (resource.as_ref(), operand));
+            }
             state.bytes(*range, does, through.as_deref(), Who::Command(tag), Some(operand));
         }
     }
@@ -367,7 +327,7 @@ impl Hazards {
     pub fn dependency(&self, queue: u32, tag: u64, dependency: &Translated) -> Vec<Found> {
         let mut state = self.state();
         let list = state.told(tag, dependency);
-        state.transitions(&list, dependency);
+        state.transitions(queue, &list, dependency, self.owners);
         let hazards = state.tracker.barriers(QueueId(queue), &list, tag);
         hazards.into_iter().map(|hazard| state.found(hazard)).collect()
     }
@@ -391,7 +351,7 @@ impl Hazards {
         let mut told: Vec<(Vec<&EventToken>, Vec<Told>)> = Vec::new();
         for (tokens, dependency) in waits {
             let list = state.told(tag, dependency);
-            state.transitions(&list, dependency);
+            state.transitions(at.queue, &list, dependency, self.owners);
             told.push((tokens.iter().flat_map(|tokens| tokens.iter()).collect(), list));
         }
         let each = told.iter().flat_map(|(tokens, list)| list.iter().map(move |d| (&tokens[..], d)));
@@ -454,6 +414,44 @@ impl State {
         }
     }
 
+    fn keep_ownership(
+        &mut self,
+        wrong: Option<WrongOwner>,
+        resource: &Resource,
+        (tag, queue): (u64, u32),
+        operand: Option<&Operand>,
+    ) {
+        let Some(wrong) = wrong else { return };
+        let name = |tag: u64| self.names.get(&tag).cloned();
+        let found = OwnershipFound {
+            wrong,
+            resource: resource.clone(),
+            family: queues::place(queue).0,
+            by: name(tag),
+            operand: operand.copied(),
+            before: wrong.before().and_then(name),
+        };
+        self.ownership_found.push(found);
+    }
+
+    /// Bytes are read or written through a resource: whether it is their owner who does it.
+    fn owners(
+        &mut self,
+        (tag, queue): (u64, u32),
+        range: Range,
+        does: (bool, bool),
+        (resource, operand): (Option<&Resource>, &Operand),
+    ) {
+        match resource {
+            Some(resource) => {
+                let wrong = self.ownership.access(resource, queues::place(queue).0, range, does, tag);
+                self.keep_ownership(wrong, resource, (tag, queue), Some(operand));
+            }
+            None if does.1 => self.ownership.forget(range),
+            None => {}
+        }
+    }
+
     /// Bytes are read or written.
     fn bytes(
         &mut self,
@@ -468,10 +466,15 @@ impl State {
     }
 
     /// The transitions of a dependency, which the tags of `list` name, where it says of which barriers.
-    fn transitions(&mut self, list: &[Told], dependency: &Translated) {
+    fn transitions(&mut self, queue: u32, list: &[Told], dependency: &Translated, owners: bool) {
         let told = list.iter().zip(&dependency.list);
         let tags = told.flat_map(|(d, before)| d.transitions.iter().zip(&before.transitions));
         for (tag, index) in tags.map(|(t, before)| (t.tag, before.tag as usize)) {
+            if let Some(Some(owned)) = dependency.owned.get(index).filter(|_| owners) {
+                let family = queues::place(queue).0;
+                let wrong = self.ownership.barrier(owned, family, tag);
+                self.keep_ownership(wrong, &owned.resource, (tag, queue), None);
+            }
             let changes = dependency.changes.get(index).copied().flatten();
             let (Some(Changes::Layout(from, to)), Some(Some((image, parts, acquires)))) =
                 (changes, dependency.images.get(index))

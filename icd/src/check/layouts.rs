@@ -7,6 +7,7 @@
 //! bytes makes it undefined. Images are known from the first command on that uses them.
 
 use super::hazards::Subresources;
+use super::ownership::{Place, Resource, Sharing};
 use crate::caps::later::ZERO_INITIALIZED;
 use ash::vk;
 use pellucid_memory::commands::Range;
@@ -19,6 +20,8 @@ use std::sync::{Arc, Weak};
 /// An image that is bound to memory, as far as its layouts go.
 pub struct Bound {
     pub handle: u64,
+    /// Which queue families may access it.
+    pub sharing: Sharing,
     /// What its format has.
     pub aspect: Aspect,
     pub tiling: vk::ImageTiling,
@@ -57,6 +60,13 @@ impl Bound {
             Aspect::Stencil => &[Aspect::Stencil],
             Aspect::Color => &[Aspect::Color],
         }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        let resource =
+            Resource { kind: vk::ObjectType::IMAGE, handle: self.handle, sharing: self.sharing.clone() };
+        Place { bytes: self.bytes, resource }
     }
 
     /// Whether these device addresses are all its own.

@@ -1,7 +1,7 @@
 //! Check mode: the modelled memory of a device, hazards between its commands, and what both found.
 //!
-//! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`hazards`], [`host`] and [`state`]
-//! are what a device keeps, [`watching`] and [`info`] are what an execution is watched by and told to,
+//! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`ownership`], [`hazards`], [`host`]
+//! and [`state`] are what a device keeps, [`watching`] and [`info`] are what an execution is watched by and told to,
 //! [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`] names what was found, and [`commands`] and
 //! [`calls`] are what the commands of a queue and the application's calls come to.
 
@@ -10,11 +10,13 @@ pub mod commands;
 pub mod dependency;
 pub mod dispatch;
 mod explored;
+pub mod found;
 pub mod hazards;
 pub mod host;
 pub mod info;
 pub mod layouts;
 pub mod named;
+pub mod ownership;
 mod rehearse;
 mod report;
 pub mod stages;

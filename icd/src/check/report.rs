@@ -1,10 +1,12 @@
 //! Hazards between commands, and between them and the host, go to the reports with what names their sides.
 
-use super::hazards::{CommandName, Found, HostFound, WhoName};
+use super::found::{CommandName, Found, HostFound, WhoName};
 use super::host::Mappable;
 use super::layouts::{Mismatch, Since, Wrong};
 use super::named::Changes;
+use super::ownership::{Differs, Wrong as WrongOwner};
 use crate::caps::later::layout_name;
+use crate::caps::queues::family_called;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -13,6 +15,7 @@ use crate::handle::Object as _;
 use crate::message::Message;
 use crate::report::api::ApiFinding;
 use crate::report::layout::{self as report, By, LayoutReport};
+use crate::report::ownership::{self as owned, OwnershipReport};
 use crate::report::{HazardReport, HostReport, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -132,13 +135,47 @@ fn by(who: &WhoName) -> By<'_> {
     }
 }
 
-/// Reports the uses of images that were not right.
+/// Reports the uses of buffers and images by queue families that do not own them.
+fn owners(device: &Device) -> Result<(), String> {
+    let Some(hazards) = &device.hazards else { return Ok(()) };
+    let mut outcome = Ok(());
+    for found in hazards.take_ownership_found() {
+        let differs = |differs: Differs| match differs {
+            Differs::Families(from, to) => {
+                format!("from {} to {}", family_called(from), family_called(to))
+            }
+            Differs::Layouts(from, to) => format!("from {} to {}", layout_name(from), layout_name(to)),
+            Differs::Part => "with another range".to_owned(),
+        };
+        let wrong = match found.wrong {
+            WrongOwner::NotReleased(owner, _) => owned::Wrong::NotReleased(family_called(owner)),
+            WrongOwner::NotAcquired(to, _) => owned::Wrong::NotAcquired(family_called(to)),
+            WrongOwner::NoRelease(near) => owned::Wrong::NoRelease(near.map(|(one, _)| differs(one))),
+            WrongOwner::Modified(_) => owned::Wrong::Modified,
+            WrongOwner::NotShared => owned::Wrong::NotShared,
+        };
+        let (kind, handle) = (found.resource.kind, found.resource.handle);
+        let what = if kind == vk::ObjectType::BUFFER { "buffer" } else { "image" };
+        let told = OwnershipReport {
+            resource: object(device, kind, what, handle),
+            wrong,
+            family: found.family,
+            by: side(found.by.as_ref()),
+            operand: found.operand,
+            before: found.wrong.before().map(|_| side(found.before.as_ref())),
+        };
+        outcome = tell(device, &told).and(outcome);
+    }
+    outcome
+}
+
+/// Reports the uses of images that were not right, by their layouts or their owners.
 ///
 /// # Errors
 /// The text of what loses the device.
 pub fn layouts(device: &Device) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
-    let mut outcome = Ok(());
+    let mut outcome = owners(device);
     for found in hazards.take_layouts_found() {
         let Mismatch { image, level, layer, wrong, layout, since, .. } = &found.mismatch;
         let told = LayoutReport {

@@ -55,7 +55,10 @@ pub fn run(
         objects: state.objects(device, program).into(),
         pushed: state.pushed(),
     };
-    let parameters = || indirect.and_then(|(buffer, offset)| check::range(buffer, offset, 12));
+    let parameters = || {
+        let (buffer, offset) = indirect?;
+        Some((check::range(buffer, offset, 12)?, buffer.place().map(|place| place.resource)))
+    };
     if groups.contains(&0) {
         // The size is read all the same.
         if program.modelled && indirect.is_some() {

@@ -251,6 +251,7 @@ fn uses(
             first: state.instance,
             does: part.accesses(),
             images: part.images(),
+            buffers: Vec::new(),
             stores: part.stores(),
         };
         let (outcome, id) = check::operation(device, hazards, queue, operation, |t| part.run(device, t))?;

@@ -5,6 +5,7 @@ use super::reach::Reach;
 use crate::addresses::AddressMap;
 use crate::caps::PUSH_CONSTANTS;
 use crate::device::Device;
+use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_layout::Binding as LayoutBinding;
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
 use crate::entry::image_view::ImageView;
@@ -178,6 +179,17 @@ impl<'a> State<'a> {
         let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;
         match bound.slots(binding).get((reference.0 & 0xffff) as usize)? {
             Slot::Image(view, layout) | Slot::ImageSampler(view, layout, _) => Some((view.clone(), *layout)),
+            _ => None,
+        }
+    }
+
+    /// The buffer of a reference that means the same in all dispatches.
+    pub fn buffer(&self, reference: Reference) -> Option<&Buffer> {
+        let bound = self.bound(reference.0 >> 28)?;
+        let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;
+        match bound.slots(binding).get((reference.0 & 0xffff) as usize)? {
+            Slot::Buffer(buffer, ..) => Some(buffer),
+            Slot::Texels(view) => Some(&view.buffer),
             _ => None,
         }
     }

@@ -130,6 +130,19 @@ impl Command {
         }
     }
 
+    /// The buffers that a command which moves bytes reads and writes.
+    pub fn buffers(&self) -> Vec<&Buffer> {
+        match self {
+            Command::FillBuffer(buffer, ..)
+            | Command::UpdateBuffer(buffer, ..)
+            | Command::CopyBufferToImage(buffer, ..)
+            | Command::CopyImageToBuffer(_, buffer, _) => vec![buffer],
+            Command::CopyBuffer(from, to, _) => vec![from, to],
+            Command::CopyQueryResults(copy) => vec![&copy.buffer],
+            _ => Vec::new(),
+        }
+    }
+
     /// True if the command itself is about, or uses, the object at `object`. Secondary command buffers are
     /// not looked into.
     fn uses(&self, object: *const (), reach: &Reach) -> bool {

@@ -1,7 +1,8 @@
 //! VkBuffer.
 
 use crate::boundary::entries;
-use crate::caps::{BIND_ALIGNMENT, memory};
+use crate::caps::{BIND_ALIGNMENT, memory, queues};
+use crate::check::ownership::{Place, Resource, Sharing};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
@@ -19,12 +20,32 @@ pub struct Buffer {
     /// Bytes.
     pub size: u64,
     pub usage: vk::BufferUsageFlags,
+    /// Which queue families may access it.
+    pub sharing: Sharing,
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
 }
 
 object!(Buffer, vk::Buffer, kind::BUFFER);
+
+/// How a resource is shared that is created with this mode and these queue families; `preserved`: an exclusive
+/// one needs no transfers.
+///
+/// # Errors
+/// The families are not two or more that there are.
+pub fn sharing((mode, families): (vk::SharingMode, &[u32]), preserved: bool) -> Outcome<Sharing> {
+    if mode != vk::SharingMode::CONCURRENT {
+        return Ok(if preserved { Sharing::Preserved } else { Sharing::Exclusive });
+    }
+    let distinct = |(k, family): (usize, &u32)| queues::count(*family) > 0 && !families[..k].contains(family);
+    if families.len() < 2 || !families.iter().enumerate().all(distinct) {
+        return Err(Error::usage(format!(
+            "VK_SHARING_MODE_CONCURRENT takes two or more different queue families, not {families:?}"
+        )));
+    }
+    Ok(Sharing::Concurrent(families.into()))
+}
 
 impl Buffer {
     /// The memory that it is bound to, and where.
@@ -40,6 +61,14 @@ impl Buffer {
 
     pub fn handle(&self) -> u64 {
         self.handle.load(Ordering::Relaxed)
+    }
+
+    /// Where it is, once it is bound to memory.
+    pub fn place(&self) -> Option<Place> {
+        let (memory, base) = self.binding.get()?;
+        let resource =
+            Resource { kind: vk::ObjectType::BUFFER, handle: self.handle(), sharing: self.sharing.clone() };
+        Some(Place { bytes: Range::new(memory.bytes().address() + base, self.size), resource })
     }
 
     /// True if it is, or is bound to, the object at `object`.
@@ -125,6 +154,10 @@ entries! {
         let buffer = Arc::new(Buffer {
             size: info.size,
             usage,
+            sharing: sharing(
+                (info.sharing_mode, ffi::slice(info.p_queue_family_indices, info.queue_family_index_count)),
+                device.slices,
+            )?,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
         });

@@ -1,8 +1,8 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
 use crate::boundary::entries;
-use crate::command::Recorded;
 use crate::caps::queues;
+use crate::command::Recorded;
 use crate::command::buffer::CommandBuffer;
 use crate::command::family::Family;
 use crate::device::Device;

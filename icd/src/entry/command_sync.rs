@@ -26,11 +26,6 @@ pub(crate) fn accesses(flags: vk::AccessFlags) -> vk::AccessFlags2 {
     vk::AccessFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
-/// The queue families outside of the device's instance.
-fn is_external(family: u32) -> bool {
-    [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT].contains(&family)
-}
-
 /// Reads the dependencies that a command names, and tells of what is wrong with them.
 struct Reader<'a> {
     call: &'static str,
@@ -55,7 +50,8 @@ impl<'a> Reader<'a> {
         if from == to {
             return None;
         }
-        let mut unknown = [from, to].into_iter().filter(|f| queues::count(*f) == 0 && !is_external(*f));
+        let mut unknown =
+            [from, to].into_iter().filter(|f| queues::count(*f) == 0 && !queues::is_external(*f));
         if let Some(unknown) = unknown.next() {
             self.misuse(&format!("a barrier transfers ownership, and there is no queue family {unknown}"));
             return None;
@@ -121,7 +117,8 @@ impl<'a> Reader<'a> {
             barriers.push(self.barrier((b.src_queue_family_index, b.dst_queue_family_index), from, to, of));
         }
         // Of a transfer one of the masks may be the other family's.
-        let transfers = |acquires| barriers.iter().any(|b| b.transfers.is_some_and(|t| t.acquires == acquires));
+        let transfers =
+            |acquires| barriers.iter().any(|b| b.transfers.is_some_and(|t| t.acquires == acquires));
         let named = |mask, ignored| if ignored { vk::PipelineStageFlags2::NONE } else { mask };
         self.check_stages(named(from, transfers(true)) | named(to, transfers(false)));
         Ok(Dependency { stages: Some((from, to)), barriers })

@@ -95,7 +95,10 @@ fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>
         if asked.queue_count > most {
             let text = match most {
                 0 => format!("there is no queue family {family}"),
-                _ => format!("queue family {family} has {most} queues, and {} are asked for", asked.queue_count),
+                _ => format!(
+                    "queue family {family} has {most} queues, and {} are asked for",
+                    asked.queue_count
+                ),
             };
             return Err(Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, text));
         }

@@ -9,7 +9,9 @@ use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
+use crate::check::ownership::Sharing;
 use crate::device::Device;
+use crate::entry::buffer::sharing;
 use crate::entry::destroy::destroy;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
@@ -99,6 +101,8 @@ pub struct Image {
     pub tiling: vk::ImageTiling,
     /// The layers that a barrier names are depth slices (VK_KHR_maintenance9).
     pub slices: bool,
+    /// Which queue families may access it.
+    pub sharing: Sharing,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
     /// Where its bytes are.
@@ -155,6 +159,14 @@ impl Image {
         if layout.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
+        // SAFETY: the contract.
+        let families = unsafe { ffi::slice(info.p_queue_family_indices, info.queue_family_index_count) };
+        let attachment = vk::ImageUsageFlags::COLOR_ATTACHMENT
+            | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+            | vk::ImageUsageFlags::TRANSIENT_ATTACHMENT
+            | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        let linear = info.tiling == vk::ImageTiling::LINEAR;
+        let preserved = device.slices && (linear || !info.usage.intersects(attachment));
         Ok(Image {
             format: info.format,
             image_type: info.image_type,
@@ -166,6 +178,7 @@ impl Image {
             slices: device.slices
                 && info.image_type == vk::ImageType::TYPE_3D
                 && info.flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE),
+            sharing: sharing((info.sharing_mode, families), preserved)?,
             initial_layout: info.initial_layout,
             layout,
             handle: AtomicU64::new(0),
@@ -223,6 +236,7 @@ impl Image {
         let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
         let bound = Bound {
             handle: self.handle(),
+            sharing: self.sharing.clone(),
             aspect: formats::info(self.format).map_or(Aspect::Color, |info| info.aspect),
             tiling: self.tiling,
             initial_layout: self.initial_layout,

@@ -34,6 +34,7 @@ pub mod host;
 pub mod json;
 pub mod layout;
 pub mod misuse;
+pub mod ownership;
 pub mod replay;
 pub mod session;
 pub mod source;

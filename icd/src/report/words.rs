@@ -91,6 +91,7 @@ pub fn title(id: FindingId) -> &'static str {
         HostNoBarrier => "no dependency makes a write available between the host and the device",
         HostInFlight => "the host accesses memory that the device is using",
         ImageLayout => "an image is not in the layout that its use needs",
+        QueueFamilyOwnership => "a buffer or image is used by a queue family that does not own it",
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
         OutOfBoundsRobust => "an access outside the bounds of its object, which is defined here",

@@ -69,9 +69,19 @@ impl Vulkan {
 
     /// With one queue, these extensions, and the features that the chain begins with.
     pub fn with(extensions: &[&CStr], features: &mut impl vk::ExtendsDeviceCreateInfo) -> Vulkan {
+        Vulkan::with_families(1, extensions, features)
+    }
+
+    /// The same, with the first queue of each of so many queue families.
+    pub fn with_families(
+        families: u32,
+        extensions: &[&CStr],
+        features: &mut impl vk::ExtendsDeviceCreateInfo,
+    ) -> Vulkan {
         let mut v = pellucid_test_host::Vulkan::new(entry()).unwrap();
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let queue = |f| vk::DeviceQueueCreateInfo::default().queue_family_index(f).queue_priorities(&[1.0]);
+        let queues: Vec<_> = (0..families).map(queue).collect();
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
@@ -82,7 +92,7 @@ impl Vulkan {
             v.device.destroy_device(None);
             v.device = v.instance.create_device(v.physical, &info, None).unwrap();
             v.pool = v.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
-            v.queues = vec![v.device.get_device_queue(0, 0)];
+            v.queues = (0..families).map(|family| v.device.get_device_queue(family, 0)).collect();
         }
         v.debug = None;
         Vulkan(v)

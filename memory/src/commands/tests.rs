@@ -300,6 +300,19 @@ fn atomics_of_two_dispatches_are_mutually_ordered_at_device_scope_only() {
 }
 
 #[test]
+fn queue_family_scope_ends_with_the_family() {
+    let rmw = |scope| shader(SR, SW).atomic(scope);
+    let run = |scope, family| {
+        let mut program = Program::new().dispatch(rmw(scope)).submit(1);
+        program.t.family(QueueId(1), family);
+        program.on(1, CS, A, rmw(scope).operand)
+    };
+    run(Scope::QueueFamily, 0).ordered();
+    run(Scope::QueueFamily, 1).gives(HazardReadRacingWrite);
+    run(Scope::Device, 1).ordered();
+}
+
+#[test]
 fn barriers_hold_for_their_bytes() {
     let h = Program::new()
         .dispatch(write())

@@ -1,0 +1,302 @@
+//! Which queue family owns what buffers and images hold (Vulkan 1.3, 7.7.4 *Queue Family Ownership Transfer*,
+//! 12.7 *Resource Sharing Mode*).
+//!
+//! Bytes of a resource with VK_SHARING_MODE_EXCLUSIVE that a queue wrote are its family's. To queues of other
+//! families they are undefined, until a release and an acquire operation have transferred them. Bytes count
+//! where they were written through the resource: what the host or an alias wrote is nobody's, and reading
+//! alone makes nobody an owner. So some mistakes are missed, and none is invented.
+
+use crate::caps::queues;
+use crate::command::OwnershipTransfer;
+use ash::vk;
+use pellucid_memory::commands::Range;
+use std::collections::BTreeMap;
+use std::ops;
+use std::sync::Arc;
+
+/// The queue families that may access a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// VK_SHARING_MODE_EXCLUSIVE: one after the other, by transfers.
+    Exclusive,
+    /// The same, of a resource that keeps its contents without transfers (VK_KHR_maintenance9).
+    Preserved,
+    /// VK_SHARING_MODE_CONCURRENT: these.
+    Concurrent(Arc<[u32]>),
+}
+
+/// A buffer or image, as far as its owners go.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub kind: vk::ObjectType,
+    pub handle: u64,
+    pub sharing: Sharing,
+}
+
+/// Where a buffer or image is that a command uses.
+pub struct Place {
+    /// Device addresses.
+    pub bytes: Range,
+    pub resource: Resource,
+}
+
+/// The resource among these that bytes are of, if it is one.
+pub fn only(places: &[Place], range: Range) -> Option<&Resource> {
+    let holds = |place: &&Place| place.bytes.start <= range.start && range.end <= place.bytes.end;
+    let mut all = places.iter().filter(holds).map(|place| &place.resource);
+    let first = all.next()?;
+    all.all(|other| name(other) == name(first)).then_some(first)
+}
+
+/// The part of a resource that a barrier is for: release and acquire operation name the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Offset and size in bytes.
+    Buffer(u64, u64),
+    /// Aspects, mip levels and array layers.
+    Image(vk::ImageAspectFlags, ops::Range<u32>, ops::Range<u32>),
+}
+
+/// A barrier, as far as owners go.
+#[derive(Clone)]
+pub struct Owned {
+    pub resource: Resource,
+    /// Device addresses.
+    pub ranges: Vec<Range>,
+    pub part: Part,
+    /// The layouts of an image before and after.
+    pub layouts: Option<(vk::ImageLayout, vk::ImageLayout)>,
+    /// The half of a transfer that it is, if it is one.
+    pub transfers: Option<OwnershipTransfer>,
+}
+
+/// In what an acquire operation differs from a release operation of the same resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Differs {
+    /// Source and destination queue family of the release.
+    Families(u32, u32),
+    /// The layouts of the release.
+    Layouts(vk::ImageLayout, vk::ImageLayout),
+    /// The range of bytes or subresources.
+    Part,
+}
+
+/// What is wrong with the use of a resource. Tags name commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The family reads what another one owns, which the command wrote.
+    NotReleased(u32, u64),
+    /// The family reads what the command released to another one, and nobody has acquired.
+    NotAcquired(u32, u64),
+    /// An acquire operation without a release operation; the command released something like it.
+    NoRelease(Option<(Differs, u64)>),
+    /// An acquire operation of what the command has written since the release operation.
+    Modified(u64),
+    /// The family is not among those that share the resource.
+    NotShared,
+}
+
+impl Wrong {
+    /// The command before, which it is about, too.
+    pub fn before(self) -> Option<u64> {
+        match self {
+            Wrong::NotReleased(_, by) | Wrong::NotAcquired(_, by) | Wrong::Modified(by) => Some(by),
+            Wrong::NoRelease(near) => near.map(|(_, by)| by),
+            Wrong::NotShared => None,
+        }
+    }
+}
+
+type Name = (i32, u64);
+
+/// Who owns some bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Held {
+    resource: Name,
+    family: u32,
+    /// The number of the release operation that gave them away.
+    released: Option<u64>,
+    /// The command that wrote or transferred them.
+    by: u64,
+}
+
+struct Release {
+    number: u64,
+    resource: Name,
+    transfer: OwnershipTransfer,
+    part: Part,
+    layouts: Option<(vk::ImageLayout, vk::ImageLayout)>,
+    by: u64,
+}
+
+/// How many release operations wait for an acquire operation.
+const PENDING: usize = 1 << 12;
+
+/// The owners of a device's buffers and images.
+#[derive(Default)]
+pub struct Ownership {
+    /// By first byte: the end, and who owns what is between.
+    held: BTreeMap<u64, (u64, Held)>,
+    pending: Vec<Release>,
+    next: u64,
+    /// The oldest of them were forgotten.
+    forgot: bool,
+}
+
+fn name(resource: &Resource) -> Name {
+    (resource.kind.as_raw(), resource.handle)
+}
+
+impl Ownership {
+    /// Ends a run of bytes at an address.
+    fn split(&mut self, at: u64) {
+        if let Some((&start, &(end, held))) = self.held.range(..at).next_back()
+            && at < end
+        {
+            self.held.insert(start, (at, held));
+            self.held.insert(at, (end, held));
+        }
+    }
+
+    fn set(&mut self, range: Range, held: Option<Held>) {
+        if range.start >= range.end {
+            return;
+        }
+        self.split(range.start);
+        self.split(range.end);
+        let inside: Vec<u64> = self.held.range(range.start..range.end).map(|(start, _)| *start).collect();
+        for start in inside {
+            self.held.remove(&start);
+        }
+        if let Some(held) = held {
+            self.held.insert(range.start, (range.end, held));
+        }
+    }
+
+    fn overlapping(&self, range: Range) -> impl Iterator<Item = &Held> {
+        let before = self.held.range(..range.start).next_back().filter(|(_, (end, _))| *end > range.start);
+        let inside = self.held.range(range.start..range.end.max(range.start));
+        before.into_iter().chain(inside).map(|(_, (_, held))| held)
+    }
+
+    /// Bytes are nobody's any more: the host, an alias or nobody wrote them.
+    pub fn forget(&mut self, range: Range) {
+        self.set(range, None);
+    }
+
+    /// Command `by` on a queue of `family` reads or writes bytes through a resource.
+    pub fn access(
+        &mut self,
+        resource: &Resource,
+        family: u32,
+        range: Range,
+        (reads, writes): (bool, bool),
+        by: u64,
+    ) -> Option<Wrong> {
+        match &resource.sharing {
+            Sharing::Exclusive => {}
+            shared => {
+                if writes {
+                    self.forget(range);
+                }
+                let outside = matches!(shared, Sharing::Concurrent(list) if !list.contains(&family));
+                return outside.then_some(Wrong::NotShared);
+            }
+        }
+        let resource = name(resource);
+        let judge = |held: &Held| match held.released {
+            Some(_) => Some(Wrong::NotAcquired(held.family, held.by)),
+            None => (held.family != family).then_some(Wrong::NotReleased(held.family, held.by)),
+        };
+        let wrong = match reads {
+            true => self.overlapping(range).filter(|held| held.resource == resource).find_map(judge),
+            false => None,
+        };
+        if writes || wrong.is_some() {
+            self.set(range, Some(Held { resource, family, released: None, by }));
+        }
+        wrong
+    }
+
+    /// A barrier that changes layouts or owners executes on a queue of `family`.
+    pub fn barrier(&mut self, owned: &Owned, family: u32, by: u64) -> Option<Wrong> {
+        match owned.transfers {
+            Some(transfer) if owned.resource.sharing == Sharing::Exclusive => {
+                if transfer.acquires {
+                    self.acquire(owned, transfer, by)
+                } else {
+                    self.release(owned, transfer, by)
+                }
+            }
+            // What is shared needs no transfers.
+            Some(_) => None,
+            None if owned.layouts.is_some_and(|(from, _)| from == vk::ImageLayout::UNDEFINED) => {
+                owned.ranges.iter().for_each(|range| self.forget(*range));
+                None
+            }
+            None => {
+                let does = (true, true);
+                let access = |range: &Range| self.access(&owned.resource, family, *range, does, by);
+                owned.ranges.iter().filter_map(access).next()
+            }
+        }
+    }
+
+    fn release(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<Wrong> {
+        let (resource, number) = (name(&owned.resource), self.next);
+        self.next += 1;
+        let same = |r: &Release| {
+            r.resource == resource
+                && r.part == owned.part
+                && (r.transfer.from, r.transfer.to) == (transfer.from, transfer.to)
+        };
+        self.pending.retain(|r| !same(r));
+        if self.pending.len() == PENDING {
+            self.pending.remove(0);
+            self.forgot = true;
+        }
+        let (part, layouts) = (owned.part.clone(), owned.layouts);
+        self.pending.push(Release { number, resource, transfer, part, layouts, by });
+        for range in &owned.ranges {
+            let held = Held { resource, family: transfer.to, released: Some(number), by };
+            self.set(*range, Some(held));
+        }
+        None
+    }
+
+    fn acquire(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<Wrong> {
+        let resource = name(&owned.resource);
+        let inside = !queues::is_external(transfer.from);
+        let of = |r: &&Release| r.resource == resource && (r.part == owned.part);
+        let families = |r: &Release| (r.transfer.from, r.transfer.to) == (transfer.from, transfer.to);
+        let found = self.pending.iter().find(|r| of(r) && families(r) && r.layouts == owned.layouts);
+        let found = found.map(|release| release.number);
+        let wrong = match found {
+            _ if !inside => None,
+            Some(number) => {
+                let mut held = owned.ranges.iter().flat_map(|range| self.overlapping(*range));
+                let changed = held.find(|h| h.resource == resource && h.released != Some(number));
+                changed.map(|held| Wrong::Modified(held.by))
+            }
+            None if self.forgot => None,
+            None => {
+                let mut others = self.pending.iter().rev().filter(|r| r.resource == resource);
+                let near = others.clone().find(|r| families(r)).or_else(|| others.next());
+                Some(Wrong::NoRelease(near.map(|r| (differs(r, owned, families(r)), r.by))))
+            }
+        };
+        self.pending.retain(|release| Some(release.number) != found);
+        for range in &owned.ranges {
+            self.set(*range, Some(Held { resource, family: transfer.to, released: None, by }));
+        }
+        wrong
+    }
+}
+
+fn differs(release: &Release, acquire: &Owned, same_families: bool) -> Differs {
+    match release.layouts {
+        _ if !same_families => Differs::Families(release.transfer.from, release.transfer.to),
+        Some((from, to)) if release.part == acquire.part => Differs::Layouts(from, to),
+        _ => Differs::Part,
+    }
+}

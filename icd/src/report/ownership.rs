@@ -1,0 +1,186 @@
+//! Buffers and images that change queue families without a transfer of their ownership, as people read it.
+
+use super::api::ApiFinding;
+use super::context::Object;
+use super::hazard::Side;
+use super::suppress::Subject;
+use super::text::Shown;
+use pellucid_memory::commands::Operand;
+use pellucid_memory::finding::FindingId;
+use serde_json::{Value, json};
+
+/// What is wrong with the use of a resource.
+pub enum Wrong {
+    /// It reads what this family owns.
+    NotReleased(String),
+    /// It reads what was released to this family, and nobody acquired.
+    NotAcquired(String),
+    /// It acquires what nobody released; what a release that is like it did otherwise.
+    NoRelease(Option<String>),
+    /// It acquires what was written since it was released.
+    Modified,
+    /// Its family is not among those that share the resource.
+    NotShared,
+}
+
+/// Such a finding and what names its parts.
+pub struct OwnershipReport<'a> {
+    /// Whose owner it is about.
+    pub resource: Object,
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// The queue family that uses it.
+    pub family: u32,
+    /// Who uses it.
+    pub by: Side<'a>,
+    /// The access, where a shader made it.
+    pub operand: Option<Operand>,
+    /// The command before: what wrote it or released it.
+    pub before: Option<Side<'a>>,
+}
+
+fn title(side: &Side<'_>) -> String {
+    match &side.transition {
+        Some(transition) => format!("the {transition} of {}", side.title()),
+        None => side.title(),
+    }
+}
+
+impl OwnershipReport<'_> {
+    fn called(&self) -> String {
+        match self.resource.name.as_str() {
+            "" => format!("{} {:#x}", self.resource.what, self.resource.handle),
+            name => format!("{} \"{name}\"", self.resource.what),
+        }
+    }
+
+    fn before(&self) -> String {
+        self.before.as_ref().map_or_else(|| "a command".to_owned(), title)
+    }
+
+    /// Where the access stands in the shader.
+    fn location(&self) -> Option<String> {
+        let (site, _) = self.operand?.shader?;
+        Some(self.by.dispatch.as_ref()?.location(site))
+    }
+
+    fn what(&self) -> &'static str {
+        match self.wrong {
+            Wrong::NotReleased(_) => "not-released",
+            Wrong::NotAcquired(_) => "not-acquired",
+            Wrong::NoRelease(_) => "no-release",
+            Wrong::Modified => "modified",
+            Wrong::NotShared => "not-shared",
+        }
+    }
+}
+
+impl ApiFinding for OwnershipReport<'_> {
+    fn id(&self) -> FindingId {
+        FindingId::QueueFamilyOwnership
+    }
+
+    /// The resource, what is wrong with it, and who uses it.
+    fn key(&self) -> String {
+        let shader = self.by.dispatch.as_ref().map_or("", |d| d.shader.name.as_str());
+        format!(
+            "{}|{}|{}|{}|{shader}|{}",
+            self.resource.name,
+            self.what(),
+            self.family,
+            self.by.command,
+            self.location().unwrap_or_default()
+        )
+    }
+
+    fn subject(&self) -> Subject {
+        let dispatch = self.by.dispatch.as_ref();
+        let mut names = vec![self.resource.name.clone(), self.by.command.to_owned()];
+        names.extend(self.by.labels.iter().cloned());
+        Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names }
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        vec![self.resource.clone()]
+    }
+
+    fn shown(&self) -> Vec<Shown> {
+        let shown = self.operand.as_ref().and_then(|operand| self.by.shown(operand, 2));
+        let only = |s: Shown| Shown { label: s.label.replacen("(2) ", "", 1), ..s };
+        shown.map(only).into_iter().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let (by, called, family) = (title(&self.by), self.called(), self.family);
+        let reads = format!("{by} reads {called} on queue family {family}");
+        match &self.wrong {
+            Wrong::NotReleased(owner) => vec![
+                reads,
+                format!("{owner} owns it since {}: to others what it holds is undefined", self.before()),
+            ],
+            Wrong::NotAcquired(to) => vec![
+                reads,
+                format!(
+                    "{} released it to {to}, and no acquire operation followed: what it holds is undefined",
+                    self.before()
+                ),
+            ],
+            Wrong::NoRelease(near) => {
+                let mut notes =
+                    vec![format!("{by} acquires {called}, and no release operation before it matches")];
+                notes.extend(near.as_ref().map(|near| format!("{} releases it {near}", self.before())));
+                notes
+            }
+            Wrong::Modified => vec![
+                format!("{by} acquires {called}"),
+                format!("{} has written it since it was released", self.before()),
+            ],
+            Wrong::NotShared => vec![format!(
+                "{by} uses {called} on queue family {family}, which is not among the pQueueFamilyIndices that it was created with"
+            )],
+        }
+    }
+
+    fn help(&self) -> String {
+        let family = self.family;
+        match &self.wrong {
+            Wrong::NotReleased(owner) => format!(
+                "release it by a barrier on a queue of {owner} and acquire it by the same barrier on one of queue family {family} (srcQueueFamilyIndex and dstQueueFamilyIndex), with a semaphore between the two, or create it with VK_SHARING_MODE_CONCURRENT"
+            ),
+            Wrong::NotAcquired(to) => {
+                format!("before it, put a barrier with the same queue families, range and layouts on a queue of {to}")
+            }
+            Wrong::NoRelease(_) => {
+                "before it, release it by a barrier with the same queue families, range and layouts on a queue of the srcQueueFamilyIndex"
+                    .to_owned()
+            }
+            Wrong::Modified => "write it before it is released, or after it is acquired".to_owned(),
+            Wrong::NotShared => format!("add {family} to its pQueueFamilyIndices"),
+        }
+    }
+
+    fn members(&self) -> Value {
+        let side = |side: &Side<'_>| {
+            json!({
+                "command": side.command,
+                "position": side.position,
+                "labels": side.labels,
+                "dispatch": side.dispatch.as_ref().map(|d| d.number),
+                "transition": side.transition,
+            })
+        };
+        let mut user = side(&self.by);
+        user["location"] = json!(self.location());
+        json!({
+            "resource": {
+                "what": self.resource.what,
+                "name": self.resource.name,
+                "handle": format!("{:#x}", self.resource.handle),
+            },
+            "wrong": self.what(),
+            "queue_family": self.family,
+            "commands": [user],
+            "since": self.before.as_ref().map(side),
+        })
+    }
+}
