@@ -11,6 +11,7 @@ use crate::entry::instance::Instance;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, DeviceNumber, dispatchable_object};
 use crate::queue::completion::Completion;
+use crate::queue::shared::Watcher;
 use crate::queue::submission::SemaphoreOperation;
 use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
@@ -89,6 +90,7 @@ pub struct Device {
     pool: OnceLock<Option<rayon_core::ThreadPool>>,
     workers: OnceLock<Vec<Arc<Worker>>>,
     queues: OnceLock<Vec<vk::Queue>>,
+    watcher: Watcher,
 }
 
 dispatchable_object!(Device, vk::Device, |device| device.number);
@@ -143,6 +145,7 @@ impl Device {
             pool: OnceLock::new(),
             workers: OnceLock::new(),
             queues: OnceLock::new(),
+            watcher: Watcher::default(),
         });
         let host: Arc<dyn Host> = device.clone();
         let (workers, queues) = queue::create(&host, number, modelled, numbers);
@@ -154,6 +157,15 @@ impl Device {
         });
         let _ = device.queues.set(handles.collect());
         Ok(device)
+    }
+
+    /// It shares payloads of semaphores and fences from now on.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub fn share(self: &Arc<Self>) -> Outcome<()> {
+        let host: Arc<dyn Host> = self.clone();
+        self.watcher.start(&host)
     }
 
     /// The device of a queue, while it lives.
@@ -173,6 +185,7 @@ impl Device {
         }
         self.stop.store(true, Ordering::SeqCst);
         if here {
+            self.watcher.end();
             self.workers.get().into_iter().flatten().for_each(|worker| worker.join(self));
         }
         for queue in self.queue_handles() {

@@ -11,6 +11,7 @@ use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
 use crate::host::{Faults, Flushed, Invalidated, Mapping, PAGE, Spans, View, atoms};
 use crate::raw::{self, MemoryView};
+use crate::shared::MemoryFile;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,11 +49,42 @@ pub struct HostAccesses {
     pub reads: Vec<(Range<u64>, bool)>,
 }
 
+/// Where the bytes of an allocation are, and whose heap and addresses it uses up.
+#[derive(Debug)]
+struct Place {
+    heap: Arc<Heap>,
+    /// Where in the heap's file.
+    offset: u64,
+    bytes: Bytes,
+}
+
+/// Where the bytes of an allocation are.
+#[derive(Debug)]
+enum Bytes {
+    /// In the heap's file.
+    Heap,
+    /// In a file that others may have, too.
+    Shared(Arc<MemoryFile>),
+    /// In the application's own memory.
+    Application,
+}
+
+impl Place {
+    /// The file of the bytes, and where in it.
+    fn file(&self) -> Option<(libc::c_int, u64)> {
+        match &self.bytes {
+            Bytes::Heap => Some((self.heap.descriptor(), self.offset)),
+            Bytes::Shared(file) => Some((file.descriptor(), 0)),
+            Bytes::Application => None,
+        }
+    }
+}
+
 /// One allocation of device memory.
 #[derive(Debug)]
 pub struct Allocation {
-    /// The heap, and where in its file; `None`: memory of no heap.
-    place: Option<(Arc<Heap>, u64)>,
+    /// Where it is; `None`: memory of no heap.
+    place: Option<Place>,
     address: u64,
     size: u64,
     kind: HostMemory,
@@ -73,10 +105,50 @@ impl Allocation {
     /// # Errors
     /// The heap is full, or the operating system refuses.
     pub fn new(heap: &Arc<Heap>, size: u64, kind: HostMemory) -> Result<Arc<Allocation>, HeapError> {
+        Allocation::placed(heap, size, kind, Bytes::Heap, |file| Mapping::new(size, file))
+    }
+
+    /// The first `size` bytes of a file that others may have, too. The host is not looked at.
+    ///
+    /// # Errors
+    /// The file is smaller, the heap is full, or the operating system refuses.
+    pub fn shared(heap: &Arc<Heap>, size: u64, file: Arc<MemoryFile>) -> Result<Arc<Allocation>, HeapError> {
+        if file.size() < size {
+            return Err(HeapError::OutOfMemory { asked: size, left: file.size() });
+        }
+        let bytes = Bytes::Shared(file);
+        Allocation::placed(heap, size, HostMemory::Flat, bytes, |file| Mapping::new(size, file))
+    }
+
+    /// `size` bytes of the application's own memory. The host is not looked at.
+    ///
+    /// # Errors
+    /// The heap is full.
+    ///
+    /// # Safety
+    /// The bytes are there, to be read and written, as long as the allocation.
+    pub unsafe fn of_application(
+        heap: &Arc<Heap>,
+        start: *mut u8,
+        size: u64,
+    ) -> Result<Arc<Allocation>, HeapError> {
+        // SAFETY: the contract.
+        let mapping = |_| Ok(unsafe { Mapping::borrow(start, size) });
+        Allocation::placed(heap, size, HostMemory::Flat, Bytes::Application, mapping)
+    }
+
+    fn placed(
+        heap: &Arc<Heap>,
+        size: u64,
+        kind: HostMemory,
+        bytes: Bytes,
+        map: impl FnOnce(Option<(libc::c_int, u64)>) -> Result<Mapping, HeapError>,
+    ) -> Result<Arc<Allocation>, HeapError> {
         let offset = heap.take(size)?;
-        match Mapping::new(size, Some((heap.descriptor(), offset))) {
+        let place = Place { heap: heap.clone(), offset, bytes };
+        match map(place.file()) {
             Ok(device) => {
-                let (place, address) = (Some((heap.clone(), offset)), heap.address(offset));
+                let (place, address) = (Some(place), heap.address(offset));
                 Ok(Arc::new(Allocation { place, address, size, kind, device, host: Mutex::default() }))
             }
             Err(error) => {
@@ -107,7 +179,10 @@ impl Allocation {
 
     /// Bytes that are committed.
     pub fn committed(&self) -> u64 {
-        self.place.as_ref().map_or(self.size, |(heap, offset)| heap.committed(*offset, self.size))
+        match &self.place {
+            Some(Place { heap, offset, bytes: Bytes::Heap }) => heap.committed(*offset, self.size),
+            _ => self.size,
+        }
     }
 
     /// The device view.
@@ -136,12 +211,14 @@ impl Allocation {
     /// # Errors
     /// The operating system refuses.
     pub fn map(&self) -> Result<*mut u8, HeapError> {
-        let Some((heap, offset)) = &self.place else { return Err(HeapError::system("map memory")) };
+        let Some(place) = &self.place else { return Err(HeapError::system("map memory")) };
+        // The application has it already.
+        let Some(device) = place.file() else { return Ok(self.device.start()) };
         let mut host = self.host();
         if host.view.is_none() {
             let file = match self.kind {
-                HostMemory::NonCoherent => (heap.host_copies()?, *offset),
-                HostMemory::Flat | HostMemory::Coherent => (heap.descriptor(), *offset),
+                HostMemory::NonCoherent => (place.heap.host_copies()?, place.offset),
+                HostMemory::Flat | HostMemory::Coherent => device,
             };
             host.view = Some(match self.kind {
                 HostMemory::Flat => HostView::Flat(Mapping::new(self.size, Some(file))?),
@@ -253,8 +330,8 @@ impl Allocation {
 
     /// Something that does not say what it writes has run on the device, which is at rest now.
     pub fn device_wrote_somewhere(&self) {
-        let Some((heap, start)) = &self.place else { return };
-        for data in data_ranges(heap.descriptor(), *start..start + self.size) {
+        let Some((file, start)) = self.place.as_ref().and_then(Place::file) else { return };
+        for data in data_ranges(file, start..start + self.size) {
             let pages = (data.start - start) / PAGE * PAGE..(data.end - start).next_multiple_of(PAGE);
             let found = self.checked_view(|view, unseen| view.device_wrote_in(&self.device, &pages, unseen));
             // Nobody has mapped it yet: all of it may be new to the host.
@@ -349,8 +426,8 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         // The views are unmapped after this, by their own drop; punching the file leaves them mapped to zero
         // pages.
-        if let Some((heap, offset)) = &self.place {
-            heap.give(*offset, self.size);
+        if let Some(place) = &self.place {
+            place.heap.give(place.offset, self.size);
         }
     }
 }

@@ -185,7 +185,7 @@ impl Heap {
 }
 
 /// A memory file of `size` bytes, sparse.
-fn memory_file(size: u64) -> Result<OwnedFd, HeapError> {
+pub(crate) fn memory_file(size: u64) -> Result<OwnedFd, HeapError> {
     // SAFETY: the name is a null-terminated string; the call has no other precondition.
     let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), libc::MFD_CLOEXEC) };
     if fd < 0 {

@@ -69,5 +69,6 @@ pub mod race;
 pub mod random;
 pub mod raw;
 pub mod scope;
+pub mod shared;
 pub mod system;
 pub mod unwritten;

@@ -42,6 +42,10 @@ pub fn types(coherent: bool) -> [(P, u32); 6] {
 
 /// `memoryTypeBits` of buffers and ordinary images.
 pub const ORDINARY: u32 = 0b10_1111;
+/// `minImportedHostPointerAlignment`, in bytes.
+pub const POINTER_ALIGNMENT: u64 = 4096;
+/// `memoryTypeBits` of the application's own memory: the coherent types of the heap that is not device-local.
+pub const APPLICATION: u32 = 0b10_0010;
 /// `memoryTypeBits` of images with transient attachment usage.
 pub const TRANSIENT: u32 = 0b11_1111;
 

@@ -1,6 +1,8 @@
 //! Properties.
 
-use super::{ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, later, limits};
+use super::{
+    ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, later, limits, memory,
+};
 use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;
@@ -298,6 +300,10 @@ impl Caps {
             }
             PhysicalDeviceMaintenance4Properties { max_buffer_size }
         );
+        if let Some(out) = link.write::<vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>>() {
+            out.min_imported_host_pointer_alignment = memory::POINTER_ALIGNMENT;
+            return;
+        }
         if let Some(out) = link.write::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>() {
             // SAFETY: the arrays are the application's, and as long as it says.
             unsafe {

@@ -148,6 +148,16 @@ impl Hazards {
         self.state().tracker.signal_fence(QueueId(queue))
     }
 
+    /// What whoever follows all that has executed knows.
+    pub fn everything(&self) -> Payload {
+        let mut state = self.state();
+        let mut all = state.tracker.host_knowledge();
+        for queue in state.places.keys().copied().collect::<Vec<_>>() {
+            all.join(&state.tracker.signal_fence(QueueId(queue)));
+        }
+        all
+    }
+
     /// The host saw a signal that carries `payload`.
     pub fn host_saw(&self, payload: &Payload) {
         self.state().tracker.host_wait(payload);

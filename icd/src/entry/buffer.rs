@@ -5,6 +5,7 @@ use crate::caps::{BIND_ALIGNMENT, memory, queues};
 use crate::check::ownership::{Place, Resource, Sharing};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
+use crate::entry::external::check_types;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -146,6 +147,8 @@ entries! {
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }
+        let external = ffi::find::<vk::ExternalMemoryBufferCreateInfo<'_>>(info.p_next);
+        check_types("buffers", external.map_or_else(Default::default, |e| e.handle_types))?;
         let usage = ffi::find::<vk::BufferUsageFlags2CreateInfoKHR<'_>>(info.p_next)
             .map_or(info.usage, |two| vk::BufferUsageFlags::from_raw(two.usage.as_raw() as u32));
         if info.size > device.caps.heap_size {

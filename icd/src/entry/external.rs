@@ -1,10 +1,50 @@
-//! Capabilities of external memory, fences and semaphores: there are none to share.
+//! Memory, fences and semaphores that are shared with other devices, instances and processes: what can be,
+//! and the file descriptors of memory.
 
 use crate::boundary::entries;
+use crate::caps::memory as types;
+use crate::device::Device;
+use crate::entry::memory::DeviceMemory;
 use crate::entry::physical_device::PhysicalDevice;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
 use ash::vk;
+use std::ffi::c_void;
+use vk::ExternalMemoryHandleTypeFlags as Types;
+
+/// Memory of the application itself.
+const APPLICATION: Types =
+    Types::from_raw(Types::HOST_ALLOCATION_EXT.as_raw() | Types::HOST_MAPPED_FOREIGN_MEMORY_EXT.as_raw());
+
+/// What can be done with memory by a handle of this type; `None`: nothing.
+pub fn memory_of(handle_type: Types) -> Option<vk::ExternalMemoryProperties> {
+    use vk::ExternalMemoryFeatureFlags as Features;
+    let (features, exports) = match handle_type {
+        Types::OPAQUE_FD => (Features::EXPORTABLE | Features::IMPORTABLE, Types::OPAQUE_FD),
+        Types::HOST_ALLOCATION_EXT | Types::HOST_MAPPED_FOREIGN_MEMORY_EXT => {
+            (Features::IMPORTABLE, Types::empty())
+        }
+        _ => return None,
+    };
+    Some(vk::ExternalMemoryProperties {
+        external_memory_features: features,
+        export_from_imported_handle_types: exports,
+        compatible_handle_types: handle_type,
+    })
+}
+
+/// Checks the handle types of memory that a buffer or image is to be bound to.
+///
+/// # Errors
+/// There is no memory of such a type.
+pub fn check_types(what: &str, types: Types) -> Outcome<()> {
+    let unknown = types & !(Types::OPAQUE_FD | APPLICATION);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(Error::not_implemented(&format!("{what} in external memory of type {unknown:?}")))
+}
 
 entries! {
     /// vkGetPhysicalDeviceExternalBufferProperties.
@@ -14,38 +54,86 @@ entries! {
         out: *mut vk::ExternalBufferProperties<'_>,
     ) {
         handle::dispatchable::<PhysicalDevice>(device)?;
-        ffi::read_mut(out)?.external_memory_properties = vk::ExternalMemoryProperties {
-            compatible_handle_types: ffi::read(info)?.handle_type,
-            ..Default::default()
-        };
+        let handle_type = ffi::read(info)?.handle_type;
+        let none = vk::ExternalMemoryProperties { compatible_handle_types: handle_type, ..Default::default() };
+        ffi::read_mut(out)?.external_memory_properties = memory_of(handle_type).unwrap_or(none);
         Ok(())
     }
 
     /// vkGetPhysicalDeviceExternalFenceProperties.
     fn get_physical_device_external_fence_properties(
         device: vk::PhysicalDevice,
-        _info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+        info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
         out: *mut vk::ExternalFenceProperties<'_>,
     ) {
         handle::dispatchable::<PhysicalDevice>(device)?;
+        use vk::ExternalFenceFeatureFlags as Features;
+        use vk::ExternalFenceHandleTypeFlags as Types;
+        let known = ffi::read(info)?.handle_type == Types::OPAQUE_FD;
+        let types = if known { Types::OPAQUE_FD } else { Types::empty() };
+        let features = if known { Features::EXPORTABLE | Features::IMPORTABLE } else { Features::empty() };
         let out = ffi::read_mut(out)?;
-        out.export_from_imported_handle_types = vk::ExternalFenceHandleTypeFlags::empty();
-        out.compatible_handle_types = vk::ExternalFenceHandleTypeFlags::empty();
-        out.external_fence_features = vk::ExternalFenceFeatureFlags::empty();
+        out.export_from_imported_handle_types = types;
+        out.compatible_handle_types = types;
+        out.external_fence_features = features;
         Ok(())
     }
 
     /// vkGetPhysicalDeviceExternalSemaphoreProperties.
     fn get_physical_device_external_semaphore_properties(
         device: vk::PhysicalDevice,
-        _info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+        info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
         out: *mut vk::ExternalSemaphoreProperties<'_>,
     ) {
         handle::dispatchable::<PhysicalDevice>(device)?;
+        use vk::ExternalSemaphoreFeatureFlags as Features;
+        use vk::ExternalSemaphoreHandleTypeFlags as Types;
+        let known = ffi::read(info)?.handle_type == Types::OPAQUE_FD;
+        let types = if known { Types::OPAQUE_FD } else { Types::empty() };
+        let features = if known { Features::EXPORTABLE | Features::IMPORTABLE } else { Features::empty() };
         let out = ffi::read_mut(out)?;
-        out.export_from_imported_handle_types = vk::ExternalSemaphoreHandleTypeFlags::empty();
-        out.compatible_handle_types = vk::ExternalSemaphoreHandleTypeFlags::empty();
-        out.external_semaphore_features = vk::ExternalSemaphoreFeatureFlags::empty();
+        out.export_from_imported_handle_types = types;
+        out.compatible_handle_types = types;
+        out.external_semaphore_features = features;
+        Ok(())
+    }
+
+    /// vkGetMemoryFdKHR.
+    fn get_memory_fd(device: vk::Device, info: *const vk::MemoryGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if info.handle_type != Types::OPAQUE_FD {
+            return Err(Error::not_implemented(&format!("memory that is exported as {:?}", info.handle_type)));
+        }
+        ffi::write(out, handle::get::<DeviceMemory>(info.memory)?.export()?)
+    }
+
+    /// vkGetMemoryFdPropertiesKHR: nothing is known of descriptors but of opaque ones, which may not be asked
+    /// about.
+    fn get_memory_fd_properties(
+        device: vk::Device,
+        handle_type: Types,
+        _fd: i32,
+        _out: *mut vk::MemoryFdPropertiesKHR<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let text = format!("not implemented in Pellucid: memory that is imported as {handle_type:?}");
+        Err::<(), _>(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text))
+    }
+
+    /// vkGetMemoryHostPointerPropertiesEXT.
+    fn get_memory_host_pointer_properties(
+        device: vk::Device,
+        handle_type: Types,
+        pointer: *const c_void,
+        out: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
+    ) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let aligned = (pointer as u64).is_multiple_of(types::POINTER_ALIGNMENT);
+        if !APPLICATION.contains(handle_type) || handle_type.is_empty() || !aligned {
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE.into());
+        }
+        ffi::read_mut(out)?.memory_type_bits = types::APPLICATION;
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use crate::boundary::entries;
 use crate::check::calls;
 use crate::device::Device;
 use crate::entry::destroy::{destroy, fence_in_use};
+use crate::error::Error;
 use crate::ffi;
 use crate::handle;
 use crate::queue::Host;
@@ -22,9 +23,40 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Fence,
     ) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
+        let export = ffi::find::<vk::ExportFenceCreateInfo<'_>>(info.p_next);
+        let fence = match export.map(|e| e.handle_types).filter(|types| !types.is_empty()) {
+            None => Fence::new(signaled),
+            Some(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD) => {
+                device.share()?;
+                Fence::exportable(signaled)?
+            }
+            Some(types) => return Err(Error::not_implemented(&format!("fences that are exported as {types:?}"))),
+        };
+        ffi::write(out, handle::insert(Arc::new(fence)))
+    }
+
+    /// vkGetFenceFdKHR.
+    fn get_fence_fd(device: vk::Device, info: *const vk::FenceGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        let signaled = ffi::read(info)?.flags.contains(vk::FenceCreateFlags::SIGNALED);
-        ffi::write(out, handle::insert(Arc::new(Fence::new(signaled))))
+        let info = ffi::read(info)?;
+        if info.handle_type != vk::ExternalFenceHandleTypeFlags::OPAQUE_FD {
+            return Err(Error::not_implemented(&format!("fences that are exported as {:?}", info.handle_type)));
+        }
+        ffi::write(out, handle::get::<Fence>(info.fence)?.export()?)
+    }
+
+    /// vkImportFenceFdKHR.
+    fn import_fence_fd(device: vk::Device, info: *const vk::ImportFenceFdInfoKHR<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if info.handle_type != vk::ExternalFenceHandleTypeFlags::OPAQUE_FD {
+            return Err(Error::not_implemented(&format!("fences that are imported as {:?}", info.handle_type)));
+        }
+        device.share()?;
+        handle::get::<Fence>(info.fence)?.import(info.fd, info.flags.contains(vk::FenceImportFlags::TEMPORARY))
     }
 
     /// vkDestroyFence.
@@ -86,7 +118,7 @@ entries! {
         };
         let reached = match timeout {
             0 => look(&|fence| fence.ask(&*device)),
-            _ => status::wait(&*device, timeout, || look(&Fence::told)),
+            _ => status::wait(&*device, timeout, || look(&|fence| fence.told(&*device))),
         };
         device.alive()?;
         if !reached {

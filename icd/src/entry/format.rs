@@ -2,6 +2,7 @@
 
 use crate::boundary::entries;
 use crate::caps::formats::{self, ImageQuery};
+use crate::entry::external::memory_of;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::error::Outcome;
 use crate::ffi;
@@ -81,10 +82,14 @@ entries! {
             query.identical_memory_layout = vk::TRUE;
         }
         out.image_format_properties = vk::ImageFormatProperties::default();
-        if ffi::find::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>(info.p_next)
-            .is_some_and(|e| !e.handle_type.is_empty())
-        {
-            return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into());
+        let asked = ffi::find::<vk::PhysicalDeviceExternalImageFormatInfo<'_>>(info.p_next);
+        if let Some(asked) = asked.filter(|e| !e.handle_type.is_empty()) {
+            let Some(known) = memory_of(asked.handle_type) else {
+                return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED.into());
+            };
+            if let Some(external) = ffi::find_mut::<vk::ExternalImageFormatProperties<'_>>(out.p_next) {
+                external.external_memory_properties = known;
+            }
         }
         let stencil = ffi::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next)
             .map_or(vk::ImageUsageFlags::empty(), |s| s.stencil_usage);

@@ -13,6 +13,7 @@ use crate::check::ownership::Sharing;
 use crate::device::Device;
 use crate::entry::buffer::sharing;
 use crate::entry::destroy::destroy;
+use crate::entry::external::check_types;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -133,9 +134,7 @@ impl Image {
         let format = formats::info(info.format).ok_or_else(unsupported)?;
         // SAFETY: the contract.
         let external = unsafe { ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next) };
-        if external.is_some_and(|e| !e.handle_types.is_empty()) {
-            return Err(Error::not_implemented("images in external memory"));
-        }
+        check_types("images", external.map_or_else(Default::default, |e| e.handle_types))?;
         let (extent, max) = (info.extent, known.max_extent);
         if extent.width > max.width
             || extent.height > max.height

@@ -16,7 +16,9 @@ use ash::vk;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::HeapError;
+use pellucid_memory::shared::MemoryFile;
 use std::ffi::c_void;
+use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -34,6 +36,81 @@ pub struct DeviceMemory {
     freed: AtomicBool,
     /// Forgets the accesses when the bytes end: their addresses may become another allocation's.
     hazards: Option<Arc<Hazards>>,
+    /// Others may access it, too.
+    external: bool,
+    /// The file that may be exported.
+    exported: Option<Arc<MemoryFile>>,
+}
+
+/// Where memory comes from.
+enum Source {
+    /// From nowhere: it is new.
+    New,
+    /// VkImportMemoryFdInfoKHR.
+    File(Arc<MemoryFile>),
+    /// VkImportMemoryHostPointerInfoEXT.
+    Pointer(*mut u8),
+}
+
+/// Where the memory is to come from that this chain asks for, and whether it is to be exported.
+///
+/// # Errors
+/// There is no such memory.
+///
+/// # Safety
+/// The chain is the application's.
+unsafe fn source(info: &vk::MemoryAllocateInfo<'_>) -> Outcome<(Source, bool)> {
+    use vk::ExternalMemoryHandleTypeFlags as Types;
+    let refused = |what: &str, types: Types| {
+        let text = format!("not implemented in Pellucid: memory that is {what} as {types:?}");
+        Err(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text))
+    };
+    // SAFETY: the contract.
+    let (export, import, pointer) = unsafe {
+        (
+            ffi::find::<vk::ExportMemoryAllocateInfo<'_>>(info.p_next),
+            ffi::find::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next).filter(|i| !i.handle_type.is_empty()),
+            ffi::find::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info.p_next)
+                .filter(|i| !i.handle_type.is_empty()),
+        )
+    };
+    let exports = export.map_or(Types::empty(), |export| export.handle_types);
+    if !(exports & !Types::OPAQUE_FD).is_empty() {
+        return refused("exported", exports);
+    }
+    let source = match (import, pointer) {
+        (Some(import), _) if import.handle_type != Types::OPAQUE_FD => {
+            return refused("imported", import.handle_type);
+        }
+        (Some(import), _) => {
+            let invalid =
+                |error: HeapError| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string());
+            Source::File(Arc::new(MemoryFile::import(import.fd).map_err(invalid)?))
+        }
+        (None, Some(import)) => {
+            let types = Types::HOST_ALLOCATION_EXT | Types::HOST_MAPPED_FOREIGN_MEMORY_EXT;
+            if !types.contains(import.handle_type) {
+                return refused("imported", import.handle_type);
+            }
+            let pointer = import.p_host_pointer;
+            let aligned = |at: u64| at.is_multiple_of(memory::POINTER_ALIGNMENT);
+            if !aligned(pointer as u64) || !aligned(info.allocation_size) || pointer.is_null() {
+                return Err(Error::new(
+                    vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+                    format!("pHostPointer and allocationSize are multiples of {}", memory::POINTER_ALIGNMENT),
+                ));
+            }
+            if memory::APPLICATION & 1u32.checked_shl(info.memory_type_index).unwrap_or(0) == 0 {
+                return Err(Error::usage(format!(
+                    "memory type {} is not among the memoryTypeBits of a host pointer",
+                    info.memory_type_index
+                )));
+            }
+            Source::Pointer(pointer.cast())
+        }
+        (None, None) => Source::New,
+    };
+    Ok((source, !exports.is_empty()))
 }
 
 object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
@@ -47,17 +124,44 @@ impl DeviceMemory {
         &self.bytes
     }
 
+    /// A file descriptor of it for somebody else.
+    ///
+    /// # Errors
+    /// It was not allocated to be exported, or the operating system refuses.
+    pub fn export(&self) -> Outcome<i32> {
+        let file =
+            self.exported.as_ref().ok_or_else(|| Error::usage("it was not allocated to be exported"))?;
+        let descriptor =
+            file.duplicate().map_err(|e| Error::new(vk::Result::ERROR_TOO_MANY_OBJECTS, e.to_string()))?;
+        Ok(descriptor.into_raw_fd())
+    }
+
     /// Allocates memory of a type.
     ///
     /// # Errors
-    /// The heap is full.
-    pub fn allocate(device: &Arc<Device>, size: u64, memory_type: usize) -> Outcome<DeviceMemory> {
+    /// The heap is full, or what is imported is nothing of that size.
+    ///
+    /// # Safety
+    /// What is imported of the application is there as long as the memory.
+    unsafe fn allocate(
+        device: &Arc<Device>,
+        size: u64,
+        memory_type: usize,
+        (source, exports): (Source, bool),
+    ) -> Outcome<DeviceMemory> {
         let types = memory::types(device.caps.coherent);
         let Some((flags, heap)) = types.get(memory_type) else {
             return Err(Error::usage(format!("there is no memory type {memory_type}")));
         };
         let heap = *heap as usize;
         let host_visible = flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let system = |error: HeapError| Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string());
+        let (file, pointer) = match source {
+            Source::New if exports => (Some(Arc::new(MemoryFile::new(size).map_err(system)?)), None),
+            Source::New => (None, None),
+            Source::File(file) => (Some(file), None),
+            Source::Pointer(pointer) => (None, Some(pointer)),
+        };
         let kind = match flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
             _ if !host_visible || !device.instance.config.mode.modelled() => HostMemory::Flat,
             true => HostMemory::Coherent,
@@ -67,7 +171,15 @@ impl DeviceMemory {
         if !memory::take(heap, device.caps.heap_size, size) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
-        let bytes = Allocation::new(&device.heaps[heap], size, kind).map_err(|error| {
+        let in_heap = &device.heaps[heap];
+        let allocated = match (&file, pointer) {
+            (Some(file), _) => Allocation::shared(in_heap, size, file.clone()),
+            // SAFETY: the contract.
+            (None, Some(pointer)) => unsafe { Allocation::of_application(in_heap, pointer, size) },
+            (None, None) => Allocation::new(in_heap, size, kind),
+        };
+        let external = file.is_some() || pointer.is_some();
+        let bytes = allocated.map_err(|error| {
             memory::give(heap, size);
             match error {
                 HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
@@ -86,6 +198,8 @@ impl DeviceMemory {
             mapped: Mutex::default(),
             freed: AtomicBool::new(false),
             hazards: device.hazards.clone(),
+            external,
+            exported: file.filter(|_| exports),
         })
     }
 
@@ -208,16 +322,11 @@ entries! {
         if info.allocation_size == 0 {
             return Err(Error::usage("allocationSize is 0"));
         }
-        if ffi::find::<vk::ExportMemoryAllocateInfo<'_>>(info.p_next).is_some_and(|e| !e.handle_types.is_empty()) {
-            return Err(Error::new(
-                vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
-                "not implemented in Pellucid: exporting memory",
-            ));
-        }
         if device.allocations.load(Ordering::Relaxed) >= limits::ALLOCATIONS {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
-        let memory = DeviceMemory::allocate(&device, info.allocation_size, info.memory_type_index as usize)?;
+        let memory_type = info.memory_type_index as usize;
+        let memory = DeviceMemory::allocate(&device, info.allocation_size, memory_type, source(info)?)?;
         let memory = Arc::new(memory);
         device.allocations.fetch_add(1, Ordering::Relaxed);
         if let Some(hazards) = &device.hazards {
@@ -226,14 +335,15 @@ entries! {
             // All memory is zero when it is allocated, and of this it is promised.
             let zeroed = ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next)
                 .is_some_and(|flags| flags.flags.contains(ZERO_INITIALIZE));
-            // What the host can map it may write unseen: that counts as written from the start.
-            if !memory.host_visible && !zeroed {
+            // What the host can map, or others have, they may write unseen: that counts as written from the
+            // start.
+            if !memory.host_visible && !zeroed && !memory.external {
                 device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
         let handle = handle::insert(memory.clone());
         let _ = memory.handle.set(handle);
-        if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible) {
+        if let Some(host) = device.host.as_ref().filter(|_| memory.host_visible && !memory.external) {
             let (bytes, handle, coherent) = (&memory.bytes, memory.handle(), memory.coherent);
             host.allocated(Mappable { bytes, handle, coherent });
         }

@@ -30,12 +30,49 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Semaphore,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let kind = ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
         let timeline = kind.filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
-        let semaphore = Semaphore::new(timeline.is_some(), timeline.map_or(0, |t| t.initial_value));
+        let (counts, value) = (timeline.is_some(), timeline.map_or(0, |t| t.initial_value));
+        let export = ffi::find::<vk::ExportSemaphoreCreateInfo<'_>>(info.p_next);
+        let semaphore = match export.map(|e| e.handle_types).filter(|types| !types.is_empty()) {
+            None => Semaphore::new(counts, value),
+            Some(vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD) => {
+                device.share()?;
+                Semaphore::exportable(counts, value)?
+            }
+            Some(types) => {
+                return Err(Error::not_implemented(&format!("semaphores that are exported as {types:?}")));
+            }
+        };
         ffi::write(out, handle::insert(Arc::new(semaphore)))
+    }
+
+    /// vkGetSemaphoreFdKHR.
+    fn get_semaphore_fd(device: vk::Device, info: *const vk::SemaphoreGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
+        handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if info.handle_type != vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD {
+            return Err(Error::not_implemented(&format!("semaphores that are exported as {:?}", info.handle_type)));
+        }
+        ffi::write(out, handle::get::<Semaphore>(info.semaphore)?.export()?)
+    }
+
+    /// vkImportSemaphoreFdKHR.
+    fn import_semaphore_fd(device: vk::Device, info: *const vk::ImportSemaphoreFdInfoKHR<'_>) -> vk::Result {
+        let device = handle::dispatchable::<Device>(device)?;
+        let info = ffi::read(info)?;
+        if info.handle_type != vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD {
+            return Err(Error::not_implemented(&format!("semaphores that are imported as {:?}", info.handle_type)));
+        }
+        let semaphore = handle::get::<Semaphore>(info.semaphore)?;
+        let temporary = info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
+        if temporary && semaphore.timeline {
+            return Err(Error::usage("a timeline semaphore has no temporary payload"));
+        }
+        device.share()?;
+        semaphore.import(info.fd, temporary)
     }
 
     /// vkDestroySemaphore.
@@ -82,8 +119,8 @@ entries! {
             device.is_lost() || if any { each.any(|s| s) } else { each.all(|s| s) }
         };
         let reached = match timeout {
-            0 => look(&|semaphore, value| (semaphore.ask(&*device).0 >= value).then(|| semaphore.saw(value)).flatten()),
-            _ => status::wait(&*device, timeout, || look(&Semaphore::saw)),
+            0 => look(&|semaphore, value| (semaphore.ask(&*device).0 >= value).then(|| semaphore.saw(&*device, value)).flatten()),
+            _ => status::wait(&*device, timeout, || look(&|semaphore, value| semaphore.saw(&*device, value))),
         };
         device.alive()?;
         if !reached {
@@ -103,7 +140,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let semaphore = timeline(info.semaphore)?;
-        if semaphore.is_reached(info.value) {
+        if semaphore.is_reached(info.value) && !semaphore.is_shared() {
             return Err(Error::usage("the value of a timeline semaphore only increases"));
         }
         calls::synchronize(&device, "vkSignalSemaphore");

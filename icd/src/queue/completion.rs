@@ -93,6 +93,13 @@ impl Completion {
         (*known, order)
     }
 
+    /// All submissions that have ended.
+    pub fn everything(&self) -> Completed {
+        let mut all = Completed::default();
+        self.state().queues.iter().for_each(|queue| all.join(*queue));
+        all
+    }
+
     /// What a queue knows whose submission runs, all of that submission with it.
     pub fn now(&self, queue: u32) -> Completed {
         let state = self.state();

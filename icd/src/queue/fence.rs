@@ -1,8 +1,10 @@
 //! Fences: whether they are signaled, and what that tells.
 
 use super::Host;
+use super::shared::{Kind, Payloads};
 use super::status::{Standing, StatusQuery, settle};
 use super::told::Told;
+use crate::error::Outcome;
 use crate::handle::{kind, object};
 use ash::vk;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,6 +19,14 @@ struct State {
     by: Option<Standing>,
     /// How many submissions there had been when the application last asked.
     asked: u64,
+    /// Payloads that are shared: where there is one, it is the payload.
+    shared: Payloads,
+}
+
+impl State {
+    fn is_signaled(&self) -> bool {
+        self.shared.current().map_or(self.told.is_some(), |word| word.get() != 0)
+    }
 }
 
 object!(Fence, vk::Fence, kind::FENCE);
@@ -24,7 +34,34 @@ object!(Fence, vk::Fence, kind::FENCE);
 impl Fence {
     /// A new fence.
     pub fn new(signaled: bool) -> Fence {
-        Fence(Mutex::new(State { told: signaled.then(Told::default), by: None, asked: 0 }))
+        let told = signaled.then(Told::default);
+        Fence(Mutex::new(State { told, by: None, asked: 0, shared: Payloads::default() }))
+    }
+
+    /// One whose payload can be exported.
+    ///
+    /// # Errors
+    /// The operating system gives no memory file.
+    pub fn exportable(signaled: bool) -> Outcome<Fence> {
+        let fence = Fence::new(signaled);
+        fence.state().shared = Payloads::exportable(Kind::Fence, signaled.into())?;
+        Ok(fence)
+    }
+
+    /// vkGetFenceFdKHR.
+    ///
+    /// # Errors
+    /// It was not created to be exported, or the operating system refuses.
+    pub fn export(&self) -> Outcome<i32> {
+        self.state().shared.export()
+    }
+
+    /// vkImportFenceFdKHR.
+    ///
+    /// # Errors
+    /// The descriptor is not of a fence.
+    pub fn import(&self, descriptor: i32, temporary: bool) -> Outcome<()> {
+        self.state().shared.import(Kind::Fence, descriptor, temporary)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -33,7 +70,11 @@ impl Fence {
 
     /// Signals it. The caller notifies the device's progress.
     pub fn signal(&self, told: Told) {
-        self.state().told = Some(told);
+        let mut state = self.state();
+        match state.shared.current() {
+            Some(word) => word.set(1),
+            None => state.told = Some(told),
+        }
     }
 
     /// A submission that is to signal it was handed in.
@@ -41,21 +82,33 @@ impl Fence {
         self.state().by = Some(by);
     }
 
-    /// Unsignals it.
+    /// Unsignals it, once its own payload is there again.
     pub fn reset(&self) {
-        *self.state() = State { told: None, by: None, asked: 0 };
+        let mut state = self.state();
+        let mut shared = std::mem::take(&mut state.shared);
+        shared.restore();
+        if let Some(word) = shared.current() {
+            word.set(0);
+        }
+        *state = State { told: None, by: None, asked: 0, shared };
     }
 
     /// What it tells, if it is signaled.
-    pub fn told(&self) -> Option<Told> {
-        self.state().told.clone()
+    pub fn told(&self, host: &dyn Host) -> Option<Told> {
+        let state = self.state();
+        if state.shared.current().is_none() {
+            return state.told.clone();
+        }
+        let signaled = state.is_signaled();
+        drop(state);
+        signaled.then(|| host.outside())
     }
 
     /// What it tells an application that asks, if it is signaled as far as that may be told; see
     /// [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> Option<Told> {
-        if host.hazards().is_some() {
-            let mut state = self.state();
+        let mut state = self.state();
+        if host.hazards().is_some() && state.shared.current().is_none() {
             let query = StatusQuery::new(host, &mut state.asked);
             let Some(by) = state.by else { return state.told.clone() };
             drop(state);
@@ -63,12 +116,14 @@ impl Fence {
                 return None;
             }
             settle(host, || self.is_signaled());
+        } else {
+            drop(state);
         }
-        self.told()
+        self.told(host)
     }
 
     /// True if signaled.
     pub fn is_signaled(&self) -> bool {
-        self.state().told.is_some()
+        self.state().is_signaled()
     }
 }

@@ -13,12 +13,14 @@ pub mod progress;
 #[cfg(test)]
 mod progress_tests;
 pub mod semaphore;
+pub mod shared;
 pub mod status;
 pub mod submission;
 pub mod told;
 pub mod worker;
 
 pub use progress::Progress;
+use submission::SemaphoreOperation;
 pub use submission::Submission;
 pub use worker::Worker;
 
@@ -31,6 +33,7 @@ use status::Standing;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use told::Told;
 
 /// What [`progress`] synchronises by.
 mod sync {
@@ -64,6 +67,13 @@ pub trait Host: Send + Sync {
 
     /// In check mode: status queries tell of a signal as soon as they can.
     fn tells_at_once(&self) -> bool;
+
+    /// What anybody else may have seen of the device: all that has ended. Whoever sees a payload that is
+    /// shared may have it from work that followed all of that, elsewhere.
+    fn outside(&self) -> Told {
+        let payload = self.hazards().map(|hazards| Arc::new(hazards.everything()));
+        Told { completed: self.completion().everything(), order: 0, payload }
+    }
 
     /// Takes note of what submitted work waits for in vain, or that it does no longer.
     fn note_stuck(&self);
@@ -153,7 +163,10 @@ pub fn stuck(all: &[(Arc<Submission>, bool)]) -> Vec<Arc<Submission>> {
         let in_order =
             others.all(|((s, _), ends)| *ends || queue(s) != queue(this) || s.serial >= this.serial);
         let signals = || all.iter().zip(ends).filter(|(_, ends)| **ends).flat_map(|((s, _), _)| &s.signals);
-        !begun && in_order && this.unmet().all(|wait| signals().any(|signal| signal.meets(wait)))
+        let met = |wait: &SemaphoreOperation| {
+            wait.semaphore.is_shared() || signals().any(|signal| signal.meets(wait))
+        };
+        !begun && in_order && this.unmet().all(met)
     };
     while let Some(next) = (0..all.len()).find(|at| !ends[*at] && will_end(&ends, &all[*at])) {
         ends[next] = true;

@@ -1,11 +1,14 @@
 //! Semaphores: whether they are signaled, and what that tells.
 
 use super::Host;
+use super::shared::{Kind, Payloads};
 use super::status::{Standing, StatusQuery, settle};
 use super::told::{Completed, Told};
+use crate::error::Outcome;
 use crate::handle::{kind, object};
 use ash::vk;
 use pellucid_memory::commands::Payload;
+use pellucid_memory::shared::SharedWord;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,9 +33,16 @@ struct State {
     asked: u64,
     /// The highest value that the application was told.
     told_of: u64,
+    /// Payloads that are shared: where there is one, it is the payload.
+    shared: Payloads,
 }
 
 impl State {
+    /// How far it has come.
+    fn reached(&self) -> u64 {
+        self.shared.current().map_or(self.value, SharedWord::get)
+    }
+
     /// What a value tells that the semaphore has had.
     fn up_to(&self, value: u64) -> Told {
         let mut known = Told::default();
@@ -55,6 +65,41 @@ impl Semaphore {
         Semaphore { timeline, state: Mutex::new(State { value, told, told_of: value, ..State::default() }) }
     }
 
+    /// One whose payload can be exported.
+    ///
+    /// # Errors
+    /// The operating system gives no memory file.
+    pub fn exportable(timeline: bool, value: u64) -> Outcome<Semaphore> {
+        let semaphore = Semaphore::new(timeline, value);
+        semaphore.state().shared = Payloads::exportable(semaphore.kind(), value)?;
+        Ok(semaphore)
+    }
+
+    fn kind(&self) -> Kind {
+        if self.timeline { Kind::Timeline } else { Kind::Binary }
+    }
+
+    /// vkGetSemaphoreFdKHR.
+    ///
+    /// # Errors
+    /// It was not created to be exported, or the operating system refuses.
+    pub fn export(&self) -> Outcome<i32> {
+        self.state().shared.export()
+    }
+
+    /// vkImportSemaphoreFdKHR.
+    ///
+    /// # Errors
+    /// The descriptor is not of such a semaphore.
+    pub fn import(&self, descriptor: i32, temporary: bool) -> Outcome<()> {
+        self.state().shared.import(self.kind(), descriptor, temporary)
+    }
+
+    /// Others may signal it.
+    pub fn is_shared(&self) -> bool {
+        self.state().shared.current().is_some()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,27 +111,38 @@ impl Semaphore {
 
     /// True if a wait for `value` (ignored by a binary semaphore) would end at once.
     pub fn is_reached(&self, value: u64) -> bool {
-        self.state().value >= self.counted(value)
+        self.state().reached() >= self.counted(value)
     }
 
     /// The end of a queue's wait, which unsignals a binary semaphore: what has completed, and what is ordered
-    /// before the wait.
-    pub fn waited(&self, value: u64) -> (Completed, Option<Arc<Payload>>) {
+    /// before the wait. `None` where somebody else may have signaled it.
+    pub fn waited(&self, value: u64) -> Option<(Completed, Option<Arc<Payload>>)> {
         let value = self.counted(value);
         let mut state = self.state();
+        if let Some(word) = state.shared.current() {
+            if !self.timeline {
+                word.set(0);
+            }
+            state.shared.restore();
+            return None;
+        }
         if !self.timeline {
             state.value = 0;
         }
         let by = state.reached_by(value);
         let mut completed = by.completed;
         completed.join(state.up_to(value).completed);
-        (completed, by.payload)
+        Some((completed, by.payload))
     }
 
     /// Signals it. The caller notifies the device's progress.
     pub fn signal(&self, value: u64, told: Told) {
         let value = self.counted(value);
         let mut state = self.state();
+        if let Some(word) = state.shared.current() {
+            word.raise(value);
+            return;
+        }
         state.value = state.value.max(value);
         state.told.insert(value, told);
         while state.told.len() > VALUES {
@@ -111,12 +167,16 @@ impl Semaphore {
 
     /// How far it has come in truth, whoever knows.
     pub fn value(&self) -> u64 {
-        self.state().value
+        self.state().reached()
     }
 
     /// The value that an application is told that asks, and what it tells; see [`super::status`].
     pub fn ask(&self, host: &dyn Host) -> (u64, Told) {
         let mut state = self.state();
+        if let Some(value) = state.shared.current().map(SharedWord::get) {
+            drop(state);
+            return (value, host.outside());
+        }
         if host.hazards().is_none() {
             return (state.value, state.up_to(state.value));
         }
@@ -142,10 +202,14 @@ impl Semaphore {
     }
 
     /// What the host knows that saw it reach `value`, if it has.
-    pub fn saw(&self, value: u64) -> Option<Told> {
+    pub fn saw(&self, host: &dyn Host, value: u64) -> Option<Told> {
         let state = self.state();
-        if state.value < value {
+        if state.reached() < value {
             return None;
+        }
+        if state.shared.current().is_some() {
+            drop(state);
+            return Some(host.outside());
         }
         let mut told = state.up_to(value);
         told.join(&state.reached_by(value));

@@ -13,9 +13,21 @@ use std::sync::atomic::Ordering;
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
-/// One mapping, of whole pages; unmapped when dropped.
+/// One mapping, of whole pages; unmapped when dropped, unless it is borrowed.
 #[derive(Debug)]
-pub(crate) struct Mapping(MmapRaw);
+pub(crate) struct Mapping(Pages);
+
+#[derive(Debug)]
+enum Pages {
+    Mapped(MmapRaw),
+    /// The first byte, and how many there are.
+    Borrowed(*mut u8, usize),
+}
+
+// SAFETY: the bytes are accessed as those of a mapping are, which several threads may have.
+unsafe impl Send for Pages {}
+// SAFETY: as for Send.
+unsafe impl Sync for Pages {}
 
 impl Mapping {
     /// Maps `size` bytes of a file from `offset`, or private memory, zeroed.
@@ -32,17 +44,31 @@ impl Mapping {
             None if cfg!(miri) => options.map_anon().map(MmapMut::into),
             None => options.no_reserve_swap().map_anon().map(MmapMut::into),
         };
-        mapped.map(Mapping).map_err(failed)
+        mapped.map(|pages| Mapping(Pages::Mapped(pages))).map_err(failed)
+    }
+
+    /// The application's own bytes.
+    ///
+    /// # Safety
+    /// They are there, to be read and written, as long as the mapping.
+    pub unsafe fn borrow(start: *mut u8, size: u64) -> Mapping {
+        Mapping(Pages::Borrowed(start, usize::try_from(size).unwrap_or(0)))
     }
 
     /// The first byte.
     pub fn start(&self) -> *mut u8 {
-        self.0.as_mut_ptr()
+        match &self.0 {
+            Pages::Mapped(pages) => pages.as_mut_ptr(),
+            Pages::Borrowed(start, _) => *start,
+        }
     }
 
     /// Bytes: a multiple of the page.
     pub fn length(&self) -> u64 {
-        self.0.len() as u64
+        match &self.0 {
+            Pages::Mapped(pages) => pages.len() as u64,
+            Pages::Borrowed(_, size) => *size as u64,
+        }
     }
 
     /// A view of all of it, for as long as it is borrowed.

@@ -1,0 +1,126 @@
+//! What semaphores and fences share with other devices, instances and processes: their payloads.
+//!
+//! A payload that is shared is a word of a memory file: the value of a timeline semaphore; 0 or 1 of a binary
+//! semaphore or a fence. Others change it at any time and wake nobody here, so a device that has such payloads
+//! looks at them every so often ([`Watcher`]).
+
+use super::Host;
+use crate::error::{Error, Outcome};
+use ash::vk;
+use pellucid_memory::shared::SharedWord;
+use std::os::fd::IntoRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a shared payload is of: payloads of different kinds are not exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Binary = 1,
+    Timeline = 2,
+    Fence = 3,
+}
+
+/// The shared payloads of a semaphore or fence.
+#[derive(Default)]
+pub struct Payloads {
+    permanent: Option<SharedWord>,
+    /// Until the next wait for a semaphore, or the next reset of a fence.
+    temporary: Option<SharedWord>,
+}
+
+fn system(error: &impl std::fmt::Display) -> Error {
+    Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string())
+}
+
+impl Payloads {
+    /// A payload that can be exported.
+    ///
+    /// # Errors
+    /// The operating system gives no memory file.
+    pub fn exportable(kind: Kind, value: u64) -> Outcome<Payloads> {
+        let permanent = Some(SharedWord::new(kind as u8, value).map_err(|error| system(&error))?);
+        Ok(Payloads { permanent, temporary: None })
+    }
+
+    /// The payload, if it is shared.
+    pub fn current(&self) -> Option<&SharedWord> {
+        self.temporary.as_ref().or(self.permanent.as_ref())
+    }
+
+    /// Takes the payload behind a file descriptor, which is the driver's from then on.
+    ///
+    /// # Errors
+    /// It is no payload of this kind.
+    pub fn import(&mut self, kind: Kind, descriptor: i32, temporary: bool) -> Outcome<()> {
+        let word = SharedWord::import(kind as u8, descriptor)
+            .map_err(|error| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()))?;
+        match temporary {
+            true => self.temporary = Some(word),
+            false => *self = Payloads { permanent: Some(word), temporary: None },
+        }
+        Ok(())
+    }
+
+    /// A file descriptor of the payload for somebody else.
+    ///
+    /// # Errors
+    /// The payload is not shared, or the operating system gives no descriptor.
+    pub fn export(&self) -> Outcome<i32> {
+        let word = self.current().ok_or_else(|| Error::usage("it was not created to be exported"))?;
+        let descriptor =
+            word.duplicate().map_err(|e| Error::new(vk::Result::ERROR_TOO_MANY_OBJECTS, e.to_string()))?;
+        Ok(descriptor.into_raw_fd())
+    }
+
+    /// A temporary payload ends.
+    pub fn restore(&mut self) {
+        self.temporary = None;
+    }
+}
+
+/// How often a device looks at the payloads that it shares.
+const INTERVAL: Duration = Duration::from_micros(500);
+
+/// Wakes whoever waits on a device that shares payloads.
+#[derive(Default)]
+pub struct Watcher {
+    stop: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Watcher {
+    /// The device shares payloads from now on.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub fn start(&self, host: &Arc<dyn Host>) -> Outcome<()> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_some() {
+            return Ok(());
+        }
+        let (host, stop): (Weak<dyn Host>, _) = (Arc::downgrade(host), self.stop.clone());
+        let watch = move || {
+            while !stop.load(Ordering::SeqCst) {
+                std::thread::sleep(INTERVAL);
+                let Some(host) = host.upgrade() else { return };
+                host.progress().notify();
+            }
+        };
+        let named = std::thread::Builder::new().name("pellucid-shared".to_owned());
+        *thread = Some(named.spawn(watch).map_err(|error| system(&error))?);
+        Ok(())
+    }
+
+    /// Ends the thread.
+    pub fn end(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The thread itself may be the last to hold the device.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+}
