@@ -69,6 +69,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_calibrated_timestamps", 1),
     e("VK_KHR_cooperative_matrix", 2),
     e("VK_KHR_copy_commands2", 1),
+    e("VK_KHR_copy_memory_indirect", 1),
     e("VK_KHR_dedicated_allocation", 3),
     e("VK_KHR_descriptor_update_template", 1),
     e("VK_KHR_device_group", 4),
@@ -118,6 +119,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_vulkan_memory_model", 3),
     e("VK_KHR_workgroup_memory_explicit_layout", 1),
     e("VK_KHR_zero_initialize_workgroup_memory", 1),
+    e("VK_NV_copy_memory_indirect", 1),
     e("VK_NV_shader_subgroup_partitioned", 1),
     e("VK_VALVE_mutable_descriptor_type", 1),
 ];

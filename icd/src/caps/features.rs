@@ -295,6 +295,11 @@ const EXTENSIONS: &[Row] = rows! {
         cooperative_matrix: |_| vk::TRUE,
         cooperative_matrix_robust_buffer_access: |_| vk::TRUE,
     }
+    PhysicalDeviceCopyMemoryIndirectFeaturesKHR {
+        indirect_memory_copy: |_| vk::TRUE,
+        indirect_memory_to_image_copy: |_| vk::TRUE,
+    }
+    PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy: |_| vk::TRUE }
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
     PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }

@@ -5,6 +5,7 @@
 //! queues have no graphics. They are named here as it asks: images and buffers with such usages are created,
 //! bound, cleared, copied and viewed like others, and no queue takes the commands that would draw with them.
 
+use super::later::COPY_IMAGE_INDIRECT_DST;
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
 use ash::vk;
 use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, feature};
@@ -43,7 +44,7 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
     let image = |tiling| {
         let features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
         let features = if features.contains(vk::FormatFeatureFlags2::TRANSFER_DST) {
-            features | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT
+            features | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT | COPY_IMAGE_INDIRECT_DST
         } else {
             features
         };

@@ -56,6 +56,10 @@ structures! {
     }
     /// VkQueueFamilyOwnershipTransferPropertiesKHR.
     QueueFamilyOwnershipTransferPropertiesKHR 1000584002 { optimal_image_transfer_to_queue_families: u32 }
+    /// VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR.
+    PhysicalDeviceCopyMemoryIndirectFeaturesKHR 1000549000 {
+        indirect_memory_copy: vk::Bool32, indirect_memory_to_image_copy: vk::Bool32
+    }
     /// VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT.
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT 1000620000 {
         zero_initialize_device_memory: vk::Bool32
@@ -72,6 +76,63 @@ pub const BFLOAT16: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_
 pub const E4M3: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_491_002);
 /// VK_COMPONENT_TYPE_FLOAT8_E5M2_EXT.
 pub const E5M2: vk::ComponentTypeKHR = vk::ComponentTypeKHR::from_raw(1_000_491_003);
+/// VkStridedDeviceAddressRangeKHR.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct StridedDeviceAddressRangeKHR {
+    pub address: vk::DeviceAddress,
+    pub size: vk::DeviceSize,
+    pub stride: vk::DeviceSize,
+}
+
+/// VkCopyMemoryIndirectInfoKHR.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct CopyMemoryIndirectInfoKHR {
+    pub s_type: vk::StructureType,
+    pub p_next: *const c_void,
+    pub src_copy_flags: vk::Flags,
+    pub dst_copy_flags: vk::Flags,
+    pub copy_count: u32,
+    pub copy_address_range: StridedDeviceAddressRangeKHR,
+}
+
+/// VkCopyMemoryToImageIndirectInfoKHR.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct CopyMemoryToImageIndirectInfoKHR {
+    pub s_type: vk::StructureType,
+    pub p_next: *const c_void,
+    pub src_copy_flags: vk::Flags,
+    pub copy_count: u32,
+    pub copy_address_range: StridedDeviceAddressRangeKHR,
+    pub dst_image: vk::Image,
+    pub dst_image_layout: vk::ImageLayout,
+    pub p_image_subresources: *const vk::ImageSubresourceLayers,
+}
+
+// As the C compiler lays them out.
+const _: () = {
+    assert!(size_of::<CopyMemoryIndirectInfoKHR>() == 56);
+    assert!(size_of::<CopyMemoryToImageIndirectInfoKHR>() == 72);
+};
+
+/// vkCmdCopyMemoryIndirectKHR.
+#[allow(non_camel_case_types)]
+pub type PFN_vkCmdCopyMemoryIndirectKHR =
+    unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryIndirectInfoKHR);
+/// vkCmdCopyMemoryToImageIndirectKHR.
+#[allow(non_camel_case_types)]
+pub type PFN_vkCmdCopyMemoryToImageIndirectKHR =
+    unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryToImageIndirectInfoKHR);
+
+/// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR.
+pub const COPY_INDIRECT: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(1 << 46);
+/// VK_FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR.
+pub const COPY_IMAGE_INDIRECT_DST: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 59);
 /// VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT.
 pub const ZERO_INITIALIZE: vk::MemoryAllocateFlags = vk::MemoryAllocateFlags::from_raw(8);
 /// VK_IMAGE_LAYOUT_ZERO_INITIALIZED_EXT.

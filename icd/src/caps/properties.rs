@@ -300,6 +300,12 @@ impl Caps {
             }
             PhysicalDeviceMaintenance4Properties { max_buffer_size }
         );
+        if let Some(out) = link.write::<vk::PhysicalDeviceCopyMemoryIndirectPropertiesNV<'_>>() {
+            // That of VK_KHR_copy_memory_indirect, too: whatever a queue can do besides, it can do these.
+            out.supported_queues =
+                vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
+            return;
+        }
         if let Some(out) = link.write::<vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>>() {
             out.min_imported_host_pointer_alignment = memory::POINTER_ALIGNMENT;
             return;

@@ -4,6 +4,7 @@
 //! that. The second computes beside it, and the third transfers alone. The queues of a device have numbers of
 //! their own, family after family: the first family's are those that the application knows.
 
+use super::later::COPY_INDIRECT;
 use ash::vk;
 use vk::QueueFlags as Flags;
 
@@ -93,6 +94,7 @@ pub fn unsupported_stages(flags: Flags, stages: vk::PipelineStageFlags2) -> vk::
         | Stage::ALL_COMMANDS
         | Stage::ALL_TRANSFER
         | Stage::COPY
+        | COPY_INDIRECT
         | Stage::RESOLVE
         | Stage::BLIT
         | Stage::CLEAR;

@@ -8,7 +8,10 @@ use super::layouts::ImageUse;
 use super::named::{Changes, Named};
 use super::ownership::{Place, Resource, only};
 use super::{report, written};
+use crate::addresses::AddressMap;
 use crate::command::copy::Touched;
+use crate::command::indirect::CopyIndirect;
+use crate::command::reach::Reach;
 use crate::command::state::State;
 use crate::command::{BarrierOf, Command, Dependency, EventWait};
 use crate::device::Device;
@@ -64,13 +67,54 @@ pub fn transfer(
         does: (Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE),
         images: command.images(),
         buffers: command.buffers().into_iter().filter_map(Buffer::place).collect(),
+        by_address: None,
+        stores: true,
+    };
+    Ok(self::operation(device, hazards, queue, operation, run)?.0)
+}
+
+/// Runs an indirect copy and checks what it touched: its parameters are read before.
+///
+/// # Errors
+/// What the command says, or the text of what loses the device.
+pub fn copy_indirect(
+    device: &Device,
+    queue: &Queue,
+    state: &State<'_>,
+    (copy, addresses): (&CopyIndirect, &AddressMap),
+    run: impl FnOnce(Touched<'_>) -> Outcome<()>,
+) -> Result<Outcome<()>, String> {
+    let Some(hazards) = &device.hazards else { return Ok(run(None)) };
+    let command = copy.name();
+    let tag = hazards.command(&standing(device, queue, state).at(), command, None);
+    let operand = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());
+    let parameters: Vec<_> =
+        copy.parameters_in(addresses).into_iter().map(|range| (range, operand)).collect();
+    let access = |&(range, operand): &(Range, Operand)| {
+        let resource = resource(device, state, Reference::PHYSICAL, range);
+        Access { range, operand, through: None, resource }
+    };
+    hazards.uses((tag, queue.index), &[], &parameters.iter().map(access).collect::<Vec<_>>());
+    let by = Use { command, index: hazards.index(tag) };
+    parameters.iter().for_each(|(range, _)| state.reach.access(*range, by));
+    let (first, found) = hazards.operation(queue.index, Stages::COPY_INDIRECT, tag, None, &parameters);
+    report::hazards(device, &found)?;
+    let command_images = Command::CopyIndirect(Box::new(copy.clone())).images();
+    let operation = Operation {
+        tag,
+        stage: Stages::COPY,
+        first: Some(first),
+        does: (Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE),
+        images: command_images,
+        buffers: Vec::new(),
+        by_address: Some((state.reach, by)),
         stores: true,
     };
     Ok(self::operation(device, hazards, queue, operation, run)?.0)
 }
 
 /// A queue operation of a command that moves bytes.
-pub struct Operation {
+pub struct Operation<'a> {
     /// The command.
     pub tag: u64,
     pub stage: Stages,
@@ -82,6 +126,8 @@ pub struct Operation {
     pub images: Vec<ImageUse>,
     /// The buffers that it accesses.
     pub buffers: Vec<Place>,
+    /// What takes note of accesses by address, and what makes them; `None` where there are none.
+    pub by_address: Option<(&'a Reach, Use)>,
     /// Its writes store values; those of store operations leave what is there.
     pub stores: bool,
 }
@@ -94,13 +140,17 @@ pub fn operation(
     device: &Device,
     hazards: &Hazards,
     queue: &Queue,
-    operation: Operation,
+    operation: Operation<'_>,
     run: impl FnOnce(Touched<'_>) -> Outcome<()>,
 ) -> Result<(Outcome<()>, OperationId), String> {
-    let Operation { tag, stage, first, does: (reads, writes), images, buffers, stores } = operation;
+    let Operation { tag, stage, first, does: (reads, writes), images, buffers, by_address, stores } =
+        operation;
     let mut transfer = Transfer::new(reads, writes);
     let outcome = run(Some(&mut transfer));
     let runs = transfer.runs();
+    if let Some((reach, by)) = by_address {
+        runs.iter().for_each(|(range, _)| reach.access(*range, by));
+    }
     if outcome.is_ok() {
         let uses: Vec<_> = images.into_iter().map(|part| (part, None)).collect();
         let mut places = buffers;
@@ -110,7 +160,10 @@ pub fn operation(
             range: *range,
             operand: *operand,
             through: through(range).cloned(),
-            resource: only(&places, *range).cloned(),
+            resource: match only(&places, *range).cloned() {
+                None if by_address.is_some() => buffer_at(device, *range),
+                known => known,
+            },
         };
         let bytes: Vec<_> = runs.iter().map(access).collect();
         hazards.uses((tag, queue.index), &uses, &bytes);
@@ -125,11 +178,16 @@ pub fn operation(
     Ok((outcome, id))
 }
 
+/// The buffer that bytes are accessed through by their address, where it is known.
+fn buffer_at(device: &Device, range: Range) -> Option<Resource> {
+    let buffer = handle::get::<Buffer>(vk::Handle::from_raw(device.addresses.only(range)?)).ok()?;
+    Some(buffer.place()?.resource)
+}
+
 /// The buffer or image that a shader accesses by a reference.
 fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Range) -> Option<Resource> {
     if reference == Reference::PHYSICAL {
-        let buffer = handle::get::<Buffer>(vk::Handle::from_raw(device.addresses.only(range)?)).ok()?;
-        return Some(buffer.place()?.resource);
+        return buffer_at(device, range);
     }
     let image = || Some(state.image(reference)?.0.image.bound()?.place().resource);
     state.buffer(reference).and_then(Buffer::place).map(|place| place.resource).or_else(image)

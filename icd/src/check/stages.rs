@@ -1,5 +1,6 @@
 //! Stage and access masks of the API in the tracker's terms: the stages and accesses that this device has.
 
+use crate::caps::later::COPY_INDIRECT;
 use ash::vk;
 use pellucid_memory::commands::{Accesses, Stages};
 
@@ -8,8 +9,9 @@ type Access2 = vk::AccessFlags2;
 
 /// The stages of a mask, apart from the pseudo stages.
 pub fn stages(mask: Stage2) -> Stages {
-    const TABLE: [(Stage2, Stages); 12] = [
+    const TABLE: [(Stage2, Stages); 13] = [
         (Stage2::DRAW_INDIRECT, Stages::DRAW_INDIRECT),
+        (COPY_INDIRECT, Stages::COPY_INDIRECT),
         (Stage2::COMPUTE_SHADER, Stages::COMPUTE_SHADER),
         (Stage2::COPY, Stages::COPY),
         (Stage2::CLEAR, Stages::CLEAR),

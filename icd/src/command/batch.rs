@@ -48,7 +48,7 @@ impl Work for Batch {
     fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
         self.commands.iter().for_each(|recorded| recorded.bytes_used(object, all, &self.reach, each));
         self.reach.bytes_used(object, all, each);
-        if self.commands.iter().any(|recorded| recorded.dispatches) {
+        if self.commands.iter().any(|recorded| recorded.by_address) {
             match self.device.upgrade() {
                 Some(device) => self
                     .reach

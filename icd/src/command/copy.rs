@@ -232,7 +232,7 @@ impl HostRegion {
 
 /// Calls `each` with (offset outside, image memory, image offset, bytes) for each row of a region of an
 /// image; for each texel where the region has only one aspect of several.
-fn rows(
+pub(super) fn rows(
     image: &Image,
     region: &HostRegion,
     mut each: impl FnMut(u64, &Allocation, u64, u64) -> bool,

@@ -73,6 +73,7 @@ impl Command {
             | Command::CopyImage(..)
             | Command::CopyBufferToImage(..)
             | Command::CopyImageToBuffer(..)
+            | Command::CopyIndirect(_)
             | Command::Barrier(_)
             | Command::WriteTimestamp(..)
             | Command::Execute(_)

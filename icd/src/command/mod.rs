@@ -11,6 +11,7 @@ pub mod buffer;
 pub mod copy;
 pub mod dispatch;
 pub mod family;
+pub mod indirect;
 pub mod pass;
 pub mod reach;
 pub mod render;
@@ -151,6 +152,8 @@ pub enum Command {
     CopyBufferToImage(Arc<Buffer>, ImageIn, BufferImageRegions),
     /// vkCmdCopyImageToBuffer.
     CopyImageToBuffer(ImageIn, Arc<Buffer>, BufferImageRegions),
+    /// vkCmdCopyMemoryIndirectKHR and vkCmdCopyMemoryToImageIndirectKHR.
+    CopyIndirect(Box<indirect::CopyIndirect>),
     /// vkCmdBlitImage.
     BlitImage(ImageIn, ImageIn, Vec<vk::ImageBlit>, vk::Filter),
     /// vkCmdResolveImage.
@@ -236,8 +239,9 @@ pub struct Recorded {
     /// place in memory.
     pub sets: Vec<Arc<DescriptorSet>>,
     bound: Vec<BoundSet>,
-    /// It dispatches, or a secondary command buffer does.
-    pub dispatches: bool,
+    /// It may access memory by its address: it dispatches, or copies indirectly, or a secondary command buffer
+    /// does.
+    pub by_address: bool,
     /// It accesses memory, or a secondary command buffer does.
     pub accesses: bool,
 }
@@ -250,17 +254,19 @@ impl Recorded {
         flags: vk::CommandBufferUsageFlags,
     ) -> Recorded {
         let mut sets = BTreeMap::new();
-        let (mut dispatches, mut accesses) = (false, false);
+        let (mut by_address, mut accesses) = (false, false);
         let mut bound = |list: &[Arc<DescriptorSet>]| {
             sets.extend(list.iter().map(|set| (Arc::as_ptr(set), set.clone())));
         };
         for command in &commands {
             match command {
                 Command::BindSets(_, list, _) => bound(list),
-                Command::Dispatch(..) | Command::DispatchIndirect(..) => dispatches = true,
+                Command::Dispatch(..) | Command::DispatchIndirect(..) | Command::CopyIndirect(_) => {
+                    by_address = true;
+                }
                 Command::Execute(secondaries) => {
                     secondaries.iter().for_each(|s| bound(&s.sets));
-                    dispatches |= secondaries.iter().any(|s| s.dispatches);
+                    by_address |= secondaries.iter().any(|s| s.by_address);
                     accesses |= secondaries.iter().any(|s| s.accesses);
                 }
                 Command::BindPipeline(_)
@@ -280,8 +286,8 @@ impl Recorded {
             submitted: Mutex::default(),
             sets: sets.into_values().collect(),
             bound: bound_sets,
-            dispatches,
-            accesses: accesses || dispatches,
+            by_address,
+            accesses: accesses || by_address,
         }
     }
 

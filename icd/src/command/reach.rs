@@ -35,7 +35,7 @@ impl Reach {
     pub fn new(device: &Device, commands: &[Arc<Recorded>]) -> Reach {
         let sets = commands.iter().flat_map(|recorded| &recorded.sets);
         let changes = device.addresses.changes();
-        let addresses = match commands.iter().any(|recorded| recorded.dispatches) {
+        let addresses = match commands.iter().any(|recorded| recorded.by_address) {
             true => device.addresses.all(),
             false => AddressMap::default(),
         };

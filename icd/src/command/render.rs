@@ -252,6 +252,7 @@ fn uses(
             does: part.accesses(),
             images: part.images(),
             buffers: Vec::new(),
+            by_address: None,
             stores: part.stores(),
         };
         let (outcome, id) = check::operation(device, hazards, queue, operation, |t| part.run(device, t))?;

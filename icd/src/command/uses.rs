@@ -1,6 +1,7 @@
 //! What a recorded command is called and what it uses: asked when it executes in check mode, and when the
 //! application destroys an object.
 
+use super::indirect;
 use super::reach::Reach;
 use super::{Barrier, BarrierOf, Cleared, Command, Dependency, ImageIn, Recorded};
 use crate::check::layouts::ImageUse;
@@ -30,6 +31,7 @@ impl Command {
             Command::CopyImage(..) => "vkCmdCopyImage",
             Command::CopyBufferToImage(..) => "vkCmdCopyBufferToImage",
             Command::CopyImageToBuffer(..) => "vkCmdCopyImageToBuffer",
+            Command::CopyIndirect(copy) => copy.name(),
             Command::BlitImage(..) => "vkCmdBlitImage",
             Command::ResolveImage(..) => "vkCmdResolveImage",
             Command::Clear(_, Cleared::Color(_), _) => "vkCmdClearColorImage",
@@ -112,6 +114,10 @@ impl Command {
             Command::CopyImageToBuffer(from, _, regions) => {
                 regions.iter().filter_map(|r| part(from, &r.image_subresource, false)).collect()
             }
+            Command::CopyIndirect(copy) => {
+                let parts = copy.image.iter().flat_map(|(to, parts)| parts.iter().map(move |p| (to, p)));
+                parts.filter_map(|(to, p)| part(to, &indirect::layers(to, p), true)).collect()
+            }
             Command::Clear(to, _, ranges) => {
                 let Some(bound) = to.bound() else { return Vec::new() };
                 let of = |(aspects, (levels, layers))| ImageUse {
@@ -161,6 +167,7 @@ impl Command {
             Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
                 buffer.is_or_uses(object) || image.is_or_uses(object)
             }
+            Command::CopyIndirect(copy) => copy.image.iter().any(|(image, _)| image.is_or_uses(object)),
             Command::Clear(image, ..) => image.is_or_uses(object),
             Command::Render(step) => step.uses(object),
             Command::SetEvent(event, _) | Command::ResetEvent(event) => is(event, object),

@@ -1,8 +1,12 @@
 //! Commands that copy, fill and clear.
 
 use crate::boundary::entries;
+use crate::caps::later::{
+    CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, StridedDeviceAddressRangeKHR,
+};
 use crate::command::buffer::push;
 use crate::command::copy::image_region;
+use crate::command::indirect::{CopyIndirect, IMAGE_PARAMETERS, MEMORY_PARAMETERS};
 use crate::command::{Cleared, Command, ImageIn};
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -36,6 +40,38 @@ fn copy_buffer(
         r.add(Command::CopyBuffer(from, to, regions));
         Ok(())
     })
+}
+
+/// An indirect copy; `to`: to this image, and these subresources of it.
+fn copy_indirect(
+    buffer: vk::CommandBuffer,
+    (address, stride, count): (u64, u64, u32),
+    to: Option<(Named, &[vk::ImageSubresourceLayers])>,
+) -> Outcome<()> {
+    push(buffer, |r, _| {
+        let least = if to.is_some() { IMAGE_PARAMETERS } else { MEMORY_PARAMETERS };
+        if !address.is_multiple_of(4) || !stride.is_multiple_of(4) || (count > 0 && stride < least) {
+            return Err(Error::usage(format!(
+                "the parameters lie at multiples of 4 bytes, {least} or more from one copy to the next"
+            )));
+        }
+        let image = match to {
+            Some((named, parts)) => Some((image(named)?, parts.to_vec())),
+            None => None,
+        };
+        r.add(Command::CopyIndirect(Box::new(CopyIndirect { address, stride, count, image })));
+        Ok(())
+    })
+}
+
+/// The parameters of an indirect copy in a strided range.
+fn parameters(range: &StridedDeviceAddressRangeKHR, count: u32) -> Outcome<(u64, u64, u32)> {
+    if u64::from(count).saturating_mul(range.stride) > range.size {
+        return Err(Error::usage(format!(
+            "copyAddressRange has not room for the parameters of {count} copies"
+        )));
+    }
+    Ok((range.address, range.stride, count))
 }
 
 fn copy_image(buffer: vk::CommandBuffer, from: Named, to: Named, regions: Vec<vk::ImageCopy>) -> Outcome<()> {
@@ -122,6 +158,44 @@ fn plain(region: &vk::BufferImageCopy2<'_>) -> vk::BufferImageCopy {
 }
 
 entries! {
+    /// vkCmdCopyMemoryIndirectKHR.
+    fn cmd_copy_memory_indirect(buffer: vk::CommandBuffer, info: *const CopyMemoryIndirectInfoKHR) {
+        let info = ffi::read(info)?;
+        let parameters = parameters(&info.copy_address_range, info.copy_count);
+        parameters.and_then(|parameters| copy_indirect(buffer, parameters, None))
+    }
+
+    /// vkCmdCopyMemoryToImageIndirectKHR.
+    fn cmd_copy_memory_to_image_indirect(
+        buffer: vk::CommandBuffer,
+        info: *const CopyMemoryToImageIndirectInfoKHR,
+    ) {
+        let info = ffi::read(info)?;
+        let parts = ffi::slice(info.p_image_subresources, info.copy_count);
+        let to = Some(((info.dst_image, info.dst_image_layout), parts));
+        let parameters = parameters(&info.copy_address_range, info.copy_count);
+        parameters.and_then(|parameters| copy_indirect(buffer, parameters, to))
+    }
+
+    /// vkCmdCopyMemoryIndirectNV.
+    fn cmd_copy_memory_indirect_nv(buffer: vk::CommandBuffer, address: vk::DeviceAddress, count: u32, stride: u32) {
+        copy_indirect(buffer, (address, stride.into(), count), None)
+    }
+
+    /// vkCmdCopyMemoryToImageIndirectNV.
+    fn cmd_copy_memory_to_image_indirect_nv(
+        buffer: vk::CommandBuffer,
+        address: vk::DeviceAddress,
+        count: u32,
+        stride: u32,
+        image: vk::Image,
+        layout: vk::ImageLayout,
+        subresources: *const vk::ImageSubresourceLayers,
+    ) {
+        let to = Some(((image, layout), ffi::slice(subresources, count)));
+        copy_indirect(buffer, (address, stride.into(), count), to)
+    }
+
     /// vkCmdCopyBuffer.
     fn cmd_copy_buffer(
         buffer: vk::CommandBuffer,

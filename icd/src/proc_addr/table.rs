@@ -6,6 +6,12 @@ use super::{get_device_proc_addr, get_instance_proc_addr};
 use crate::entry::*;
 use ash::vk;
 
+/// The functions of the headers, and younger ones.
+mod all {
+    pub(super) use crate::caps::later::*;
+    pub(super) use ash::vk::*;
+}
+
 macro_rules! rows {
     ($($name:literal $level:ident $gate:expr, $type:ident = $function:path;)*) => {
         &[ $( Row {
@@ -13,9 +19,9 @@ macro_rules! rows {
             level: $level,
             gate: $gate,
             function: {
-                let typed: vk::$type = $function;
+                let typed: all::$type = $function;
                 // SAFETY: only the static type is lost; callers restore the type that the name stands for.
-                unsafe { std::mem::transmute::<vk::$type, vk::PFN_vkVoidFunction>(typed) }
+                unsafe { std::mem::transmute::<all::$type, vk::PFN_vkVoidFunction>(typed) }
             },
         } ),* ]
     };
@@ -67,6 +73,10 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdCopyImageToBuffer" Device Core(0), PFN_vkCmdCopyImageToBuffer = command_transfer::cmd_copy_image_to_buffer;
     "vkCmdCopyImageToBuffer2" Device Core(3), PFN_vkCmdCopyImageToBuffer2 = command_transfer::cmd_copy_image_to_buffer2;
     "vkCmdCopyImageToBuffer2KHR" Device DeviceExtension("VK_KHR_copy_commands2"), PFN_vkCmdCopyImageToBuffer2 = command_transfer::cmd_copy_image_to_buffer2;
+    "vkCmdCopyMemoryIndirectKHR" Device DeviceExtension("VK_KHR_copy_memory_indirect"), PFN_vkCmdCopyMemoryIndirectKHR = command_transfer::cmd_copy_memory_indirect;
+    "vkCmdCopyMemoryIndirectNV" Device DeviceExtension("VK_NV_copy_memory_indirect"), PFN_vkCmdCopyMemoryIndirectNV = command_transfer::cmd_copy_memory_indirect_nv;
+    "vkCmdCopyMemoryToImageIndirectKHR" Device DeviceExtension("VK_KHR_copy_memory_indirect"), PFN_vkCmdCopyMemoryToImageIndirectKHR = command_transfer::cmd_copy_memory_to_image_indirect;
+    "vkCmdCopyMemoryToImageIndirectNV" Device DeviceExtension("VK_NV_copy_memory_indirect"), PFN_vkCmdCopyMemoryToImageIndirectNV = command_transfer::cmd_copy_memory_to_image_indirect_nv;
     "vkCmdCopyQueryPoolResults" Device Core(0), PFN_vkCmdCopyQueryPoolResults = command_sync::cmd_copy_query_pool_results;
     "vkCmdDispatch" Device Core(0), PFN_vkCmdDispatch = command_buffer::cmd_dispatch;
     "vkCmdDispatchBase" Device Core(1), PFN_vkCmdDispatchBase = command_buffer::cmd_dispatch_base;

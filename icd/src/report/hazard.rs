@@ -105,6 +105,7 @@ fn bits<T: Copy>(names: &[(T, &str)], has: impl Fn(T) -> bool) -> String {
 pub fn stages(mask: Stages) -> String {
     let names = [
         (Stages::DRAW_INDIRECT, "DRAW_INDIRECT"),
+        (Stages::COPY_INDIRECT, "COPY_INDIRECT_KHR"),
         (Stages::COMPUTE_SHADER, "COMPUTE_SHADER"),
         (Stages::COPY, "COPY"),
         (Stages::CLEAR, "CLEAR"),

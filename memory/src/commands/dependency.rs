@@ -41,10 +41,12 @@ bitflags! {
         /// VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT: load and store operations of color attachments,
         /// and resolves of all attachments.
         const COLOR_ATTACHMENT_OUTPUT = 2048;
+        /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR: reads of the parameters of indirect copies.
+        const COPY_INDIRECT = 4096;
         /// VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT.
-        const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048;
+        const ALL_GRAPHICS = 1 | 256 | 512 | 1024 | 2048 | 4096;
         /// All that the device executes: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT.
-        const DEVICE = 63 | 128 | 256 | 512 | 1024 | 2048;
+        const DEVICE = 63 | 128 | 256 | 512 | 1024 | 2048 | 4096;
         /// VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT.
         const ALL_TRANSFER = 4 | 8 | 16 | 32;
     }
@@ -93,9 +95,11 @@ bitflags! {
     }
 }
 
-/// Stages of a pipeline and those that logically follow them, in this order.
-const FOLLOWS: [(Stages, Stages); 4] = [
-    (Stages::DRAW_INDIRECT, Stages::COMPUTE_SHADER.union(Stages::GRAPHICS)),
+/// Stages of a pipeline and those that logically follow them, in this order. What copies follow in the
+/// transfer pipeline comes first: no stage of another pipeline is before them.
+const FOLLOWS: [(Stages, Stages); 5] = [
+    (Stages::COPY_INDIRECT, Stages::ALL_TRANSFER.union(Stages::COMPUTE_SHADER).union(Stages::GRAPHICS)),
+    (Stages::DRAW_INDIRECT, Stages::COPY_INDIRECT.union(Stages::COMPUTE_SHADER).union(Stages::GRAPHICS)),
     (Stages::GRAPHICS, Stages::EARLY_FRAGMENT_TESTS),
     (Stages::EARLY_FRAGMENT_TESTS, Stages::LATE_FRAGMENT_TESTS),
     (Stages::LATE_FRAGMENT_TESTS, Stages::COLOR_ATTACHMENT_OUTPUT),
@@ -125,7 +129,7 @@ impl Stages {
     /// The accesses that these stages can perform (Vulkan 1.3, table *Supported access types*).
     pub fn supported(self) -> Accesses {
         let mut a = Accesses::empty();
-        if self.contains(Stages::DRAW_INDIRECT) {
+        if self.intersects(Stages::DRAW_INDIRECT | Stages::COPY_INDIRECT) {
             a |= Accesses::INDIRECT_COMMAND_READ;
         }
         if self.contains(Stages::COMPUTE_SHADER) {
