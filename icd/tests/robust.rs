@@ -2,7 +2,26 @@
 
 mod common;
 
+use ash::vk;
 use common::{Spin, Vulkan, alone};
+use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
+
+/// A pipeline of `spin`'s shader whose accesses to buffers are as robust as this.
+fn pipeline(v: &Vulkan, spin: &Spin, behavior: Behavior) -> vk::Pipeline {
+    let code = include_bytes!("shaders/spin.spv");
+    let words = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
+    let mut module = vk::ShaderModuleCreateInfo::default().code(&words);
+    let mut robust =
+        vk::PipelineRobustnessCreateInfoEXT::default().storage_buffers(behavior).uniform_buffers(behavior);
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .name(c"main")
+        .push_next(&mut module);
+    let info =
+        [vk::ComputePipelineCreateInfo::default().stage(stage).layout(spin.layout).push_next(&mut robust)];
+    // SAFETY: valid usage.
+    unsafe { v.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0] }
+}
 
 #[test]
 fn an_access_out_of_bounds_is_a_note_where_robust_buffer_access_is_enabled() {
@@ -13,14 +32,21 @@ fn an_access_out_of_bounds_is_a_note_where_robust_buffer_access_is_enabled() {
         ("1", "off", ""),
         ("1", "on", "note[out-of-bounds-robust]"),
         ("1", "error", "note[out-of-bounds-robust]"),
+        ("pipeline", "on", "note[out-of-bounds-robust]"),
+        ("not the pipeline", "on", "error[out-of-bounds]"),
     ] {
         let variables = [("PELLUCID_MODE", "check"), ("PELLUCID_NOTES", notes), (ROBUST, robust)];
         let Some(text) = alone(name, &variables) else {
             let v = match std::env::var(ROBUST).as_deref() {
-                Ok("1") => Vulkan::robust(),
+                Ok("1" | "not the pipeline") => Vulkan::robust(),
                 _ => Vulkan::new(),
             };
-            let spin = Spin::new(&v, false);
+            let mut spin = Spin::new(&v, false);
+            match std::env::var(ROBUST).as_deref() {
+                Ok("pipeline") => spin.pipeline = pipeline(&v, &spin, Behavior::ROBUST_BUFFER_ACCESS),
+                Ok("not the pipeline") => spin.pipeline = pipeline(&v, &spin, Behavior::DISABLED),
+                _ => {}
+            }
             // Room for 16 of the 32 words that the dispatch adds to.
             let (buffer, _, words) = v.buffer(64, 1);
             // SAFETY: the buffer's memory, which no submission uses yet.

@@ -301,14 +301,18 @@ const EXTENSIONS: &[Row] = rows! {
     }
     PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy: |_| vk::TRUE }
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
+    PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: |_| vk::TRUE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
     PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
     PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
+    PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: |_| vk::TRUE }
+    PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: |_| vk::TRUE }
     PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: |_| vk::TRUE }
     PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
     PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
     PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
     PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: |_| vk::TRUE }
+    PhysicalDevicePipelineRobustnessFeaturesEXT { pipeline_robustness: |_| vk::TRUE }
     PhysicalDeviceRobustness2FeaturesEXT {
         robust_buffer_access2: |_| vk::TRUE,
         robust_image_access2: |_| vk::TRUE,

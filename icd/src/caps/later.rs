@@ -56,6 +56,23 @@ structures! {
     }
     /// VkQueueFamilyOwnershipTransferPropertiesKHR.
     QueueFamilyOwnershipTransferPropertiesKHR 1000584002 { optimal_image_transfer_to_queue_families: u32 }
+    /// VkPhysicalDeviceMaintenance7FeaturesKHR.
+    PhysicalDeviceMaintenance7FeaturesKHR 1000562000 { maintenance7: vk::Bool32 }
+    /// VkPhysicalDeviceMaintenance7PropertiesKHR.
+    PhysicalDeviceMaintenance7PropertiesKHR 1000562001 {
+        robust_fragment_shading_rate_attachment_access: vk::Bool32,
+        separate_depth_stencil_attachment_access: vk::Bool32,
+        max_descriptor_set_total_uniform_buffers_dynamic: u32,
+        max_descriptor_set_total_storage_buffers_dynamic: u32,
+        max_descriptor_set_total_buffers_dynamic: u32,
+        max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic: u32,
+        max_descriptor_set_update_after_bind_total_storage_buffers_dynamic: u32,
+        max_descriptor_set_update_after_bind_total_buffers_dynamic: u32
+    }
+    /// VkPhysicalDeviceLayeredApiPropertiesListKHR, as far as nothing is written behind its pointer.
+    PhysicalDeviceLayeredApiPropertiesListKHR 1000562002 { layered_api_count: u32 }
+    /// VkPhysicalDeviceMaintenance8FeaturesKHR.
+    PhysicalDeviceMaintenance8FeaturesKHR 1000574000 { maintenance8: vk::Bool32 }
     /// VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR.
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR 1000549000 {
         indirect_memory_copy: vk::Bool32, indirect_memory_to_image_copy: vk::Bool32
@@ -129,6 +146,8 @@ pub type PFN_vkCmdCopyMemoryIndirectKHR =
 pub type PFN_vkCmdCopyMemoryToImageIndirectKHR =
     unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryToImageIndirectInfoKHR);
 
+/// VK_DEPENDENCY_QUEUE_FAMILY_OWNERSHIP_TRANSFER_USE_ALL_STAGES_BIT_KHR.
+pub const TRANSFER_USE_ALL_STAGES: vk::DependencyFlags = vk::DependencyFlags::from_raw(0x20);
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR.
 pub const COPY_INDIRECT: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(1 << 46);
 /// VK_FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR.

@@ -325,6 +325,34 @@ impl Caps {
             out.identical_memory_type_requirements = vk::TRUE;
             return;
         }
+        if let Some(out) = link.write::<later::PhysicalDeviceMaintenance7PropertiesKHR>() {
+            let limits = limits::limits(self);
+            let uniform = limits.max_descriptor_set_uniform_buffers_dynamic;
+            let storage = limits.max_descriptor_set_storage_buffers_dynamic;
+            out.robust_fragment_shading_rate_attachment_access = vk::FALSE;
+            out.separate_depth_stencil_attachment_access = vk::FALSE;
+            out.max_descriptor_set_total_uniform_buffers_dynamic = uniform;
+            out.max_descriptor_set_total_storage_buffers_dynamic = storage;
+            out.max_descriptor_set_total_buffers_dynamic = uniform + storage;
+            out.max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic = uniform;
+            out.max_descriptor_set_update_after_bind_total_storage_buffers_dynamic = storage;
+            out.max_descriptor_set_update_after_bind_total_buffers_dynamic = uniform + storage;
+            return;
+        }
+        if let Some(out) = link.write::<later::PhysicalDeviceLayeredApiPropertiesListKHR>() {
+            // No other implementation is beneath.
+            out.layered_api_count = 0;
+            return;
+        }
+        if let Some(out) = link.write::<vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'_>>() {
+            // Where no feature defines an access outside of its object, it is a mistake.
+            let disabled = vk::PipelineRobustnessBufferBehaviorEXT::DISABLED;
+            out.default_robustness_storage_buffers = disabled;
+            out.default_robustness_uniform_buffers = disabled;
+            out.default_robustness_vertex_inputs = disabled;
+            out.default_robustness_images = vk::PipelineRobustnessImageBehaviorEXT::DISABLED;
+            return;
+        }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance9PropertiesKHR>() {
             (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::FALSE, 0);
             return;

@@ -15,6 +15,9 @@ const COUNTS: [u32; FAMILIES] = [4, 2, 2];
 /// Queues of all families.
 pub const QUEUE_COUNT: u32 = COUNTS[0] + COUNTS[1] + COUNTS[2];
 
+/// The one global priority of queues (VK_KHR_global_priority): the host's threads have one, too.
+pub const PRIORITY: vk::QueueGlobalPriorityKHR = vk::QueueGlobalPriorityKHR::MEDIUM;
+
 /// Queues of a family; 0 where there is no such family.
 pub fn count(family: u32) -> u32 {
     COUNTS.get(family as usize).copied().unwrap_or(0)

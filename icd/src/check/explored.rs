@@ -103,7 +103,7 @@ pub fn dispatch(
     explored: Dispatch<'_>,
     named: &dyn Fn() -> Named,
 ) -> Result<(), Trap> {
-    let Dispatch { program, grid, resources, number, prints } = explored;
+    let Dispatch { program, grid, resources, number, prints, .. } = explored;
     let config = &device.instance.config;
     if config.progress != ProgressModel::Fair {
         return Err(Trap::NotImplemented("explore mode: progress models other than fair".into()));

@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::message::Message;
 use crate::report::Context;
 use pellucid_memory::checked::DispatchInfo;
+use pellucid_memory::checked::Robustness;
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::outline::Outline;
@@ -30,12 +31,14 @@ pub struct Dispatch<'a> {
     pub number: u32,
     /// Where DebugPrintf goes.
     pub prints: Option<&'a PrintLog>,
+    /// What accesses outside of their object are defined.
+    pub robust: Robustness,
 }
 
 /// What the modelled memory needs to know of a dispatch.
 pub(super) fn check_info(
     device: &Device,
-    Dispatch { program, grid, resources, number, .. }: Dispatch<'_>,
+    Dispatch { program, grid, resources, number, robust, .. }: Dispatch<'_>,
 ) -> DispatchInfo {
     DispatchInfo {
         number,
@@ -48,7 +51,7 @@ pub(super) fn check_info(
         unwritten: device.unwritten().clone(),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
         written: resources.written_by(program),
-        robust: device.robust,
+        robust,
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }
 }

@@ -132,11 +132,12 @@ fn layer_count(image: &Image, base: u32, count: u32) -> u32 {
 /// # Errors
 /// An image is not bound, a region is not inside, or the texels differ in size.
 pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: Touched<'_>) -> Outcome<()> {
-    if from.layout.texel != to.layout.texel {
-        return Err(Error::usage("the images' texels differ in size"));
-    }
     for region in regions {
         let (s, d) = (region.src_subresource, region.dst_subresource);
+        let ((s_skip, size), (d_skip, d_size)) = (from.part(s.aspect_mask), to.part(d.aspect_mask));
+        if size != d_size || from.samples != to.samples {
+            return Err(Error::usage("the images' texels differ in size"));
+        }
         let e = region.extent;
         let three = |image: &Image| image.image_type == vk::ImageType::TYPE_3D;
         let s_layers = layer_count(from, s.base_array_layer, s.layer_count);
@@ -162,17 +163,21 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
         )?;
         let s_step = if three(from) { source.slice } else { source.layer };
         let d_step = if three(to) { target.slice } else { target.layer };
-        let texel = from.layout.texel;
-        let (skip, size) = from.part(s.aspect_mask);
-        // Where only an aspect is copied, each texel's bytes by themselves.
-        let whole = size * u64::from(from.samples) == texel;
-        let (times, bytes) = if whole { (1, u64::from(e.width) * texel) } else { (e.width, size) };
+        let (s_texel, d_texel) = (from.layout.texel, to.layout.texel);
+        // Where only an aspect is copied, each sample's bytes by themselves.
+        let all = size * u64::from(from.samples);
+        let whole = all == s_texel && all == d_texel;
+        let samples = u64::from(from.samples);
+        let (times, bytes) = match whole {
+            true => (1, u64::from(e.width) * all),
+            false => (u64::from(e.width) * samples, size),
+        };
         for z in 0..u64::from(steps) {
             for y in 0..u64::from(e.height) {
-                let read = source.start + z * s_step + y * source.row + skip;
-                let write = target.start + z * d_step + y * target.row + skip;
-                for x in 0..u64::from(times) {
-                    let (read, write) = (read + x * texel, write + x * texel);
+                let read = source.start + z * s_step + y * source.row + s_skip;
+                let write = target.start + z * d_step + y * target.row + d_skip;
+                for x in 0..times {
+                    let (read, write) = (read + x * s_texel / samples, write + x * d_texel / samples);
                     done(Allocation::copy(source.memory, read, target.memory, write, bytes))?;
                     moved(&mut touched, (source.memory, read), (target.memory, write), bytes);
                 }

@@ -72,7 +72,8 @@ pub fn run(
     let log = printf::log(device, program);
     let outcome = if program.modelled {
         let prints = log.as_ref();
-        let executed = Dispatch { program, grid: &grid, resources: &ready.resources, number, prints };
+        let (resources, robust) = (&ready.resources, pipeline.robust);
+        let executed = Dispatch { program, grid: &grid, resources, number, prints, robust };
         let (outcome, runs) = checked::dispatch(device, executed, &named, &pipeline.rehearsed);
         let touches = check::Touches { runs, parameters: parameters() };
         check::dispatch(device, queue, state, named(), touches)?;

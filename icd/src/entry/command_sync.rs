@@ -1,6 +1,7 @@
 //! Commands that synchronise: barriers, events, queries.
 
 use crate::boundary::entries;
+use crate::caps::later::TRANSFER_USE_ALL_STAGES;
 use crate::caps::queues;
 use crate::command::buffer::{Recorder, push};
 use crate::command::family::Family;
@@ -34,11 +35,19 @@ struct Reader<'a> {
     family: Family,
     /// The command may transfer ownership: it is a pipeline barrier.
     transfers: bool,
+    /// Both scopes apply to transfers.
+    all_stages: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(call: &'static str, recorder: &Recorder, device: &'a Device) -> Reader<'a> {
-        Reader { call, device, family: recorder.family, transfers: call.starts_with("vkCmdPipelineBarrier") }
+        let transfers = call.starts_with("vkCmdPipelineBarrier");
+        Reader { call, device, family: recorder.family, transfers, all_stages: false }
+    }
+
+    /// The command has these flags.
+    fn flags(self, flags: vk::DependencyFlags) -> Reader<'a> {
+        Reader { all_stages: flags.contains(TRANSFER_USE_ALL_STAGES), ..self }
     }
 
     fn misuse(&self, text: &str) {
@@ -71,12 +80,16 @@ impl<'a> Reader<'a> {
     }
 
     /// A barrier, or one half of an ownership transfer. The second scopes do not apply to a release, nor the
-    /// first scopes to an acquire: those masks are ignored.
+    /// first scopes to an acquire: those masks are ignored, unless a flag has the stages count.
     fn barrier(&self, (source, destination): (u32, u32), from: Half, to: Half, of: BarrierOf) -> Barrier {
         let transfers = self.transfer(source, destination);
+        let ignored = |half: Half| match self.all_stages {
+            true => Half { accesses: vk::AccessFlags2::NONE, ..half },
+            false => Half::default(),
+        };
         Barrier {
-            from: if transfers.is_some_and(|t| t.acquires) { Half::default() } else { from },
-            to: if transfers.is_some_and(|t| !t.acquires) { Half::default() } else { to },
+            from: if transfers.is_some_and(|t| t.acquires) { ignored(from) } else { from },
+            to: if transfers.is_some_and(|t| !t.acquires) { ignored(to) } else { to },
             of,
             transfers,
         }
@@ -119,7 +132,8 @@ impl<'a> Reader<'a> {
         // Of a transfer one of the masks may be the other family's.
         let transfers =
             |acquires| barriers.iter().any(|b| b.transfers.is_some_and(|t| t.acquires == acquires));
-        let named = |mask, ignored| if ignored { vk::PipelineStageFlags2::NONE } else { mask };
+        let ignored = |transfers| transfers && !self.all_stages;
+        let named = |mask, transfers| if ignored(transfers) { vk::PipelineStageFlags2::NONE } else { mask };
         self.check_stages(named(from, transfers(true)) | named(to, transfers(false)));
         Ok(Dependency { stages: Some((from, to)), barriers })
     }
@@ -185,7 +199,7 @@ entries! {
         buffer: vk::CommandBuffer,
         from: vk::PipelineStageFlags,
         to: vk::PipelineStageFlags,
-        _flags: vk::DependencyFlags,
+        flags: vk::DependencyFlags,
         memory_count: u32,
         memory: *const vk::MemoryBarrier<'_>,
         buffer_count: u32,
@@ -194,7 +208,7 @@ entries! {
         images: *const vk::ImageMemoryBarrier<'_>,
     ) {
         push(buffer, |r, device| {
-            let d = Reader::new("vkCmdPipelineBarrier", r, device).shared(
+            let d = Reader::new("vkCmdPipelineBarrier", r, device).flags(flags).shared(
                 (from, to),
                 ffi::slice(memory, memory_count),
                 ffi::slice(buffers, buffer_count),
@@ -208,7 +222,8 @@ entries! {
     /// vkCmdPipelineBarrier2.
     fn cmd_pipeline_barrier2(buffer: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
         push(buffer, |r, device| {
-            let d = Reader::new("vkCmdPipelineBarrier2", r, device).each(ffi::read(info)?)?;
+            let info = ffi::read(info)?;
+            let d = Reader::new("vkCmdPipelineBarrier2", r, device).flags(info.dependency_flags).each(info)?;
             r.add(Command::Barrier(Box::new(d)));
             Ok(())
         })

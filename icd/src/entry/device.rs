@@ -85,7 +85,10 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
 }
 
 /// The numbers of the queues that are asked for, ascending.
-fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>> {
+///
+/// # Safety
+/// The chains are the application's.
+unsafe fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>> {
     let mut numbers = BTreeSet::new();
     for asked in families {
         let (family, most) = (asked.queue_family_index, queues::count(asked.queue_family_index));
@@ -101,6 +104,15 @@ fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<Vec<u32>
                 ),
             };
             return Err(Error::new(vk::Result::ERROR_INITIALIZATION_FAILED, text));
+        }
+        // SAFETY: the contract.
+        let priority = unsafe { ffi::find::<vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>>(asked.p_next) };
+        if let Some(other) = priority.map(|p| p.global_priority).filter(|p| *p != queues::PRIORITY) {
+            let text = format!(
+                "queues of queue family {family} have the global priority {:?}, not {other:?}",
+                queues::PRIORITY
+            );
+            return Err(Error::new(vk::Result::ERROR_NOT_PERMITTED_KHR, text));
         }
         numbers.extend((0..asked.queue_count).filter_map(|index| queues::number(family, index)));
     }

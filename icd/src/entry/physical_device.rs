@@ -98,6 +98,10 @@ entries! {
         let room = (*ffi::read(count)?).min(all.len() as u32);
         for (out, family) in ffi::slice_mut(out, room).iter_mut().zip(all) {
             out.queue_family_properties = family;
+            if let Some(priorities) = ffi::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR<'_>>(out.p_next) {
+                priorities.priority_count = 1;
+                priorities.priorities[0] = queues::PRIORITY;
+            }
             if let Some(transfer) = ffi::find_mut::<QueueFamilyOwnershipTransferPropertiesKHR>(out.p_next) {
                 transfer.optimal_image_transfer_to_queue_families = (1 << all.len()) - 1;
             }

@@ -15,6 +15,7 @@ use crate::handle::{self, kind, object};
 use crate::message::Message;
 use crate::printf;
 use ash::vk;
+use pellucid_memory::checked::Robustness;
 use pellucid_shader_interp::ir::Binding;
 use pellucid_shader_interp::{CompileError, CompileOptions, Program};
 use std::collections::BTreeMap;
@@ -39,13 +40,15 @@ pub struct Pipeline {
     handle: AtomicU64,
     /// Dispatches of it that were rehearsed, in check mode.
     pub rehearsed: AtomicU32,
+    /// What accesses outside of their object it has defined.
+    pub robust: Robustness,
 }
 
 object!(Pipeline, vk::Pipeline, kind::PIPELINE);
 
 impl Pipeline {
     /// A pipeline, or a shader object's code, without a handle yet.
-    pub fn new(program: Arc<Program>, key: Key, kind: vk::ObjectType) -> Arc<Pipeline> {
+    pub fn new(program: Arc<Program>, key: Key, kind: vk::ObjectType, robust: Robustness) -> Arc<Pipeline> {
         Arc::new(Pipeline {
             program,
             plain: OnceLock::new(),
@@ -55,6 +58,7 @@ impl Pipeline {
             kind,
             handle: AtomicU64::new(0),
             rehearsed: AtomicU32::new(0),
+            robust,
         })
     }
 
@@ -227,6 +231,33 @@ fn refused(device: &Device, call: &str, error: &CompileError) -> Error {
     }
 }
 
+/// What is defined of accesses outside of their object, by the device and by the chains of a pipeline and of
+/// its stage, which is asked last (VK_EXT_pipeline_robustness). Buffers are taken as one.
+///
+/// # Safety
+/// The chains are the application's.
+unsafe fn robustness(device: &Device, chains: [*const c_void; 2]) -> Robustness {
+    use vk::PipelineRobustnessBufferBehaviorEXT as Buffers;
+    use vk::PipelineRobustnessImageBehaviorEXT as Images;
+    let mut robust = device.robust;
+    for chain in chains {
+        // SAFETY: the contract.
+        let Some(info) = (unsafe { ffi::find::<vk::PipelineRobustnessCreateInfoEXT<'_>>(chain) }) else {
+            continue;
+        };
+        let buffers = |behavior| match behavior {
+            Buffers::DEVICE_DEFAULT => device.robust.buffers,
+            behavior => behavior != Buffers::DISABLED,
+        };
+        robust.buffers = buffers(info.storage_buffers) || buffers(info.uniform_buffers);
+        robust.images = match info.images {
+            Images::DEVICE_DEFAULT => device.robust.images,
+            behavior => behavior != Images::DISABLED,
+        };
+    }
+    robust
+}
+
 /// # Safety
 /// `info` is the application's.
 unsafe fn create(
@@ -251,7 +282,9 @@ unsafe fn create(
             program
         }
     };
-    let pipeline = Pipeline::new(program, key, vk::ObjectType::PIPELINE);
+    // SAFETY: the contract.
+    let robust = unsafe { robustness(device, [info.p_next, info.stage.p_next]) };
+    let pipeline = Pipeline::new(program, key, vk::ObjectType::PIPELINE, robust);
     let handle = handle::insert(pipeline.clone());
     pipeline.set_handle(handle);
     Ok(handle)

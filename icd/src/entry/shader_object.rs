@@ -66,7 +66,7 @@ unsafe fn create(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> Outcome
         // SAFETY: the contract.
         let key = unsafe { pipeline::key(device, words.clone(), &stage)? };
         let program = pipeline::program(device, &key, "vkCreateShadersEXT")?;
-        compute = Some(Pipeline::new(program, key, vk::ObjectType::SHADER_EXT));
+        compute = Some(Pipeline::new(program, key, vk::ObjectType::SHADER_EXT, device.robust));
     }
     let handle = handle::insert(Arc::new(Shader { words, compute: compute.clone() }));
     if let Some(pipeline) = compute {
