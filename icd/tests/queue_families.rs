@@ -305,9 +305,12 @@ fn buffers_change_owners_by_release_and_acquire() {
     judge(&texts, CASES.iter().map(|case| case.told));
 }
 
+/// The layouts of a transition.
+type Layouts = (Layout, Layout);
+
 /// An image is cleared on family 1, and copied from on family 2, with a layout transition between the two: by
 /// both halves, by these layouts; by none of them; by the first alone.
-fn clear_and_copy((release, acquire): (Option<(Layout, Layout)>, Option<(Layout, Layout)>)) {
+fn clear_and_copy((release, acquire): (Option<Layouts>, Option<Layouts>)) {
     let v = device();
     let (to, ..) = v.buffer(256, 1);
     let info = vk::ImageCreateInfo::default()
@@ -376,7 +379,7 @@ fn clear_and_copy((release, acquire): (Option<(Layout, Layout)>, Option<(Layout,
     }
 }
 
-const LAYOUTS: (Layout, Layout) = (Layout::TRANSFER_DST_OPTIMAL, Layout::TRANSFER_SRC_OPTIMAL);
+const LAYOUTS: Layouts = (Layout::TRANSFER_DST_OPTIMAL, Layout::TRANSFER_SRC_OPTIMAL);
 
 #[test]
 fn images_change_owners_and_layouts_once() {
