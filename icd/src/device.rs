@@ -164,8 +164,13 @@ impl Device {
     /// # Errors
     /// There is no thread for it.
     pub fn share(self: &Arc<Self>) -> Outcome<()> {
-        let host: Arc<dyn Host> = self.clone();
-        self.watcher.start(&host)
+        let device = Arc::downgrade(self);
+        self.watcher.start(move || {
+            device.upgrade().is_some_and(|device| {
+                device.progress.notify();
+                true
+            })
+        })
     }
 
     /// The device of a queue, while it lives.

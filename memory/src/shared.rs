@@ -10,7 +10,7 @@ use crate::raw;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 
-/// A memory file.
+/// A file of zeros at first, which is in memory alone.
 #[derive(Debug)]
 pub struct MemoryFile {
     file: OwnedFd,
@@ -27,8 +27,8 @@ impl MemoryFile {
         Ok(MemoryFile { file: memory_file(size)?, size })
     }
 
-    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor is not its own
-    /// until it succeeds.
+    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor is the
+    /// caller's until it succeeds.
     ///
     /// # Errors
     /// It is none, or of something else.

@@ -137,11 +137,11 @@ const _: () = {
     assert!(size_of::<CopyMemoryToImageIndirectInfoKHR>() == 72);
 };
 
-/// vkCmdCopyMemoryIndirectKHR.
+/// The type of vkCmdCopyMemoryIndirectKHR.
 #[allow(non_camel_case_types)]
 pub type PFN_vkCmdCopyMemoryIndirectKHR =
     unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryIndirectInfoKHR);
-/// vkCmdCopyMemoryToImageIndirectKHR.
+/// The type of vkCmdCopyMemoryToImageIndirectKHR.
 #[allow(non_camel_case_types)]
 pub type PFN_vkCmdCopyMemoryToImageIndirectKHR =
     unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryToImageIndirectInfoKHR);

@@ -5,6 +5,7 @@
 //! Nothing is claimed that does not work.
 
 pub mod extensions;
+pub mod external;
 pub mod features;
 pub mod formats;
 pub mod later;

@@ -14,6 +14,17 @@ pub enum Changes {
     Ownership,
 }
 
+/// One of the two halves of a queue family ownership transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnershipTransfer {
+    /// The acquire operation; otherwise the release operation.
+    pub acquires: bool,
+    /// The source queue family.
+    pub from: u32,
+    /// The destination queue family.
+    pub to: u32,
+}
+
 /// All that names one dispatch in a report, owned.
 pub struct Named {
     /// Its number on the device.

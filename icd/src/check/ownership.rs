@@ -6,8 +6,9 @@
 //! where they were written through the resource: what the host or an alias wrote is nobody's, and reading
 //! alone makes nobody an owner. So some mistakes are missed, and none is invented.
 
+use super::named::OwnershipTransfer;
 use crate::caps::queues;
-use crate::command::OwnershipTransfer;
+use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::commands::Range;
 use std::collections::BTreeMap;
@@ -23,6 +24,27 @@ pub enum Sharing {
     Preserved,
     /// VK_SHARING_MODE_CONCURRENT: these.
     Concurrent(Arc<[u32]>),
+}
+
+impl Sharing {
+    /// How a resource is shared that is created with this mode and these queue families; `preserved`: an
+    /// exclusive one needs no transfers.
+    ///
+    /// # Errors
+    /// The families are not two or more that there are.
+    pub fn new((mode, families): (vk::SharingMode, &[u32]), preserved: bool) -> Outcome<Sharing> {
+        if mode != vk::SharingMode::CONCURRENT {
+            return Ok(if preserved { Sharing::Preserved } else { Sharing::Exclusive });
+        }
+        let distinct =
+            |(k, family): (usize, &u32)| queues::count(*family) > 0 && !families[..k].contains(family);
+        if families.len() < 2 || !families.iter().enumerate().all(distinct) {
+            return Err(Error::usage(format!(
+                "VK_SHARING_MODE_CONCURRENT takes two or more different queue families, not {families:?}"
+            )));
+        }
+        Ok(Sharing::Concurrent(families.into()))
+    }
 }
 
 /// A buffer or image, as far as its owners go.

@@ -10,7 +10,7 @@ use vk::QueueFlags as Flags;
 /// The queue family of a command buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Its index.
+    /// Among the physical device's families.
     pub index: u32,
     /// What its queues can do.
     pub flags: Flags,

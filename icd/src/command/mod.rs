@@ -19,7 +19,7 @@ pub mod replay;
 pub mod state;
 pub mod uses;
 
-use crate::check::named::Changes;
+use crate::check::named::{Changes, OwnershipTransfer};
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::event::Event;
@@ -49,17 +49,6 @@ pub struct Barrier {
     pub of: BarrierOf,
     /// The half of a queue family ownership transfer of its range that it is, if it is one.
     pub transfers: Option<OwnershipTransfer>,
-}
-
-/// One of the two halves of a queue family ownership transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnershipTransfer {
-    /// The acquire operation; otherwise the release operation.
-    pub acquires: bool,
-    /// The source queue family.
-    pub from: u32,
-    /// The destination queue family.
-    pub to: u32,
 }
 
 impl Barrier {
@@ -239,8 +228,8 @@ pub struct Recorded {
     /// place in memory.
     pub sets: Vec<Arc<DescriptorSet>>,
     bound: Vec<BoundSet>,
-    /// It may access memory by its address: it dispatches, or copies indirectly, or a secondary command buffer
-    /// does.
+    /// It may access memory by its address: it dispatches, or copies indirectly, or a secondary command
+    /// buffer does.
     pub by_address: bool,
     /// It accesses memory, or a secondary command buffer does.
     pub accesses: bool,

@@ -1,11 +1,11 @@
 //! VkBuffer.
 
 use crate::boundary::entries;
-use crate::caps::{BIND_ALIGNMENT, memory, queues};
+use crate::caps::external::check_types;
+use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::ownership::{Place, Resource, Sharing};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
-use crate::entry::external::check_types;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -29,24 +29,6 @@ pub struct Buffer {
 }
 
 object!(Buffer, vk::Buffer, kind::BUFFER);
-
-/// How a resource is shared that is created with this mode and these queue families; `preserved`: an exclusive
-/// one needs no transfers.
-///
-/// # Errors
-/// The families are not two or more that there are.
-pub fn sharing((mode, families): (vk::SharingMode, &[u32]), preserved: bool) -> Outcome<Sharing> {
-    if mode != vk::SharingMode::CONCURRENT {
-        return Ok(if preserved { Sharing::Preserved } else { Sharing::Exclusive });
-    }
-    let distinct = |(k, family): (usize, &u32)| queues::count(*family) > 0 && !families[..k].contains(family);
-    if families.len() < 2 || !families.iter().enumerate().all(distinct) {
-        return Err(Error::usage(format!(
-            "VK_SHARING_MODE_CONCURRENT takes two or more different queue families, not {families:?}"
-        )));
-    }
-    Ok(Sharing::Concurrent(families.into()))
-}
 
 impl Buffer {
     /// The memory that it is bound to, and where.
@@ -157,7 +139,7 @@ entries! {
         let buffer = Arc::new(Buffer {
             size: info.size,
             usage,
-            sharing: sharing(
+            sharing: Sharing::new(
                 (info.sharing_mode, ffi::slice(info.p_queue_family_indices, info.queue_family_index_count)),
                 device.slices,
             )?,

@@ -3,11 +3,10 @@
 use crate::boundary::entries;
 use crate::caps::later::TRANSFER_USE_ALL_STAGES;
 use crate::caps::queues;
+use crate::check::named::OwnershipTransfer;
 use crate::command::buffer::{Recorder, push};
 use crate::command::family::Family;
-use crate::command::{
-    Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half, OwnershipTransfer,
-};
+use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::event::Event;

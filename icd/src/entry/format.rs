@@ -1,8 +1,8 @@
 //! Queries of formats and of images of a format.
 
 use crate::boundary::entries;
+use crate::caps::external::memory_of;
 use crate::caps::formats::{self, ImageQuery};
-use crate::entry::external::memory_of;
 use crate::entry::physical_device::PhysicalDevice;
 use crate::error::Outcome;
 use crate::ffi;

@@ -6,14 +6,13 @@
 //! first: who looks at the bytes through something else sees that they are nobody's to interpret.
 
 use crate::boundary::entries;
+use crate::caps::external::check_types;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
 use crate::check::ownership::Sharing;
 use crate::device::Device;
-use crate::entry::buffer::sharing;
 use crate::entry::destroy::destroy;
-use crate::entry::external::check_types;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -177,7 +176,7 @@ impl Image {
             slices: device.slices
                 && info.image_type == vk::ImageType::TYPE_3D
                 && info.flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE),
-            sharing: sharing((info.sharing_mode, families), preserved)?,
+            sharing: Sharing::new((info.sharing_mode, families), preserved)?,
             initial_layout: info.initial_layout,
             layout,
             handle: AtomicU64::new(0),

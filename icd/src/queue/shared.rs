@@ -1,16 +1,15 @@
 //! What semaphores and fences share with other devices, instances and processes: their payloads.
 //!
 //! A payload that is shared is a word of a memory file: the value of a timeline semaphore; 0 or 1 of a binary
-//! semaphore or a fence. Others change it at any time and wake nobody here, so a device that has such payloads
-//! looks at them every so often ([`Watcher`]).
+//! semaphore or a fence. Others change it at any time and wake nobody here, so a device that has such
+//! payloads looks at them every so often ([`Watcher`]).
 
-use super::Host;
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::shared::SharedWord;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -92,21 +91,20 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// The device shares payloads from now on.
+    /// The device shares payloads from now on: `wake` wakes whoever waits on it, and says whether it is
+    /// there.
     ///
     /// # Errors
     /// There is no thread for it.
-    pub fn start(&self, host: &Arc<dyn Host>) -> Outcome<()> {
+    pub fn start(&self, wake: impl Fn() -> bool + Send + 'static) -> Outcome<()> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_some() {
             return Ok(());
         }
-        let (host, stop): (Weak<dyn Host>, _) = (Arc::downgrade(host), self.stop.clone());
+        let stop = self.stop.clone();
         let watch = move || {
-            while !stop.load(Ordering::SeqCst) {
+            while !stop.load(Ordering::SeqCst) && wake() {
                 std::thread::sleep(INTERVAL);
-                let Some(host) = host.upgrade() else { return };
-                host.progress().notify();
             }
         };
         let named = std::thread::Builder::new().name("pellucid-shared".to_owned());
