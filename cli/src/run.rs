@@ -12,7 +12,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vulkan_pellucid::report::api::ApiFinding as _;
@@ -213,6 +213,46 @@ pub fn one(job: &Job) -> anyhow::Result<Outcome> {
     let end = prepared.end;
     let status = child::status(&mut prepared.command, end).with_context(|| format!("cannot start {name}"))?;
     prepared.outcome(status)
+}
+
+/// A program that runs, for a debugger.
+pub struct Started {
+    prepared: Prepared,
+    /// Its process. It is killed when this one ends.
+    pub child: Child,
+}
+
+/// Starts a program in a process group of its own, without standard input; `piped`: its output is read from
+/// the child.
+///
+/// # Errors
+/// It cannot be started.
+pub fn start(job: &Job, piped: bool) -> anyhow::Result<Started> {
+    use std::os::unix::process::CommandExt as _;
+    let mut prepared = prepare(job, &Variation::new(), Reported::Named)?;
+    child::bind(&mut prepared.command, End::Kill);
+    prepared.command.stdin(Stdio::null()).process_group(0);
+    if piped {
+        prepared.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let name = job.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    let child = prepared.command.spawn().with_context(|| format!("cannot start {name}"))?;
+    Ok(Started { prepared, child })
+}
+
+impl Started {
+    /// What became of it.
+    ///
+    /// # Errors
+    /// Its totals cannot be read.
+    pub fn outcome(&self, status: ExitStatus) -> anyhow::Result<Outcome> {
+        self.prepared.outcome(status)
+    }
+
+    /// The folder that goes with the run.
+    pub fn folder(&self) -> &Path {
+        self.prepared.folder.path()
+    }
 }
 
 /// The total line of an outcome.

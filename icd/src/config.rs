@@ -7,6 +7,7 @@
 
 pub mod profiles;
 
+use crate::capture;
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
@@ -219,6 +220,8 @@ pub struct Config {
     pub summary: Option<PathBuf>,
     /// A line of the report for every occurrence of a finding after its first.
     pub occurrences: bool,
+    /// The dispatch that is captured for `pellucid debug`.
+    pub capture: Option<capture::Wanted>,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
     pub command: Option<String>,
     /// Names and values of the options that were set, by name.
@@ -265,6 +268,7 @@ impl Default for Config {
             validation: false,
             summary: None,
             occurrences: false,
+            capture: None,
             command: None,
             given: BTreeMap::new(),
         }
@@ -695,6 +699,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         default: "0",
         help: "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
         set: |c, v| put(&mut c.occurrences, switch(v)),
+    },
+    OptionSpec {
+        name: "capture",
+        kind: Kind::Internal,
+        value: "N:FOLDER",
+        default: "none",
+        help: "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
+        set: |c, v| put(&mut c.capture, capture::Wanted::parse(v).map(Some)),
     },
     OptionSpec {
         name: "command",

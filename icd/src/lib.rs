@@ -9,6 +9,7 @@
 mod addresses;
 pub mod boundary;
 mod caps;
+pub mod capture;
 mod check;
 mod command;
 pub mod config;

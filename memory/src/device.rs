@@ -482,6 +482,11 @@ impl MemoryRange {
         self.view.size()
     }
 
+    /// What it is a part of; `None` if of nothing.
+    pub fn allocation(&self) -> Option<&Arc<Allocation>> {
+        self.memory.as_ref()
+    }
+
     /// The bytes as 32-bit words.
     pub fn words(&self) -> Vec<u32> {
         let mut bytes = vec![0; self.size() as usize];

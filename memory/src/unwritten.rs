@@ -210,6 +210,32 @@ impl Unwritten {
         }
         false
     }
+
+    /// The unwritten bytes of `start .. end`, as runs in ascending order: the first and the one behind the
+    /// last.
+    pub fn runs(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        let mut add = |from: u64, to: u64| match runs.last_mut() {
+            Some((_, last)) if *last == from => *last = to,
+            _ => runs.push((from, to)),
+        };
+        let overlapping = self.extents.iter().filter(|(first, extent)| **first < end && extent.end > start);
+        for (first, extent) in overlapping {
+            let (from, to) = (start.max(*first) - first, end.min(extent.end) - first);
+            for (index, begin, behind) in Extent::parts(from, to) {
+                let base = first + index as u64 * PAGE;
+                match &extent.pages[index] {
+                    Page::Full => {}
+                    Page::Fresh => add(base + begin, base + behind),
+                    Page::Mixed(bits, _) => {
+                        let unset = |at: &u64| bits[(at / 64) as usize] >> (at % 64) & 1 == 0;
+                        (begin..behind).filter(unset).for_each(|at| add(base + at, base + at + 1));
+                    }
+                }
+            }
+        }
+        runs
+    }
 }
 
 #[cfg(test)]
@@ -262,6 +288,24 @@ mod tests {
         assert!(unwritten.any(0, 8193));
         unwritten.clear();
         assert!(unwritten.is_empty());
+    }
+
+    #[test]
+    fn runs_are_the_bytes_that_are_unwritten() {
+        let mut unwritten = Unwritten::default();
+        assert!(unwritten.runs(0, u64::MAX).is_empty());
+        unwritten.allocate(0x1_0000, 2 * PAGE + 100);
+        unwritten.allocate(0x10_0000, 64);
+        unwritten.write(0x1_0000 + 10, 0x1_0000 + 12);
+        unwritten.write(0x1_0000 + PAGE - 1, 0x1_0000 + 2 * PAGE + 1);
+        let all = [(0x1_0000, 0x1_000a), (0x1_000c, 0x1_0000 + PAGE - 1)];
+        let last = (0x1_0001 + 2 * PAGE, 0x1_0064 + 2 * PAGE);
+        assert_eq!(unwritten.runs(0, u64::MAX), [all[0], all[1], last, (0x10_0000, 0x10_0040)]);
+        assert_eq!(unwritten.runs(0x1_0005, 0x1_000d), [(0x1_0005, 0x1_000a), (0x1_000c, 0x1_000d)]);
+        for byte in 0x1_0000 - 1..0x1_0000 + 2 * PAGE + 101 {
+            let within = unwritten.runs(byte, byte + 1) == [(byte, byte + 1)];
+            assert_eq!(within, unwritten.any(byte, byte + 1), "{byte:#x}");
+        }
     }
 
     #[test]

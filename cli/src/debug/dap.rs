@@ -13,6 +13,7 @@ use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use vulkan_pellucid::report::context::base_name;
 
@@ -100,6 +101,86 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Sends what a stream says as output of a category, on a thread.
+    pub fn print(&self, category: &'static str, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
+        let client = self.clone();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            let mut text = Vec::new();
+            while let Ok(read @ 1..) = stream.read(&mut bytes) {
+                text.extend_from_slice(&bytes[..read]);
+                // A character that is not whole waits for its rest.
+                let whole = match std::str::from_utf8(&text) {
+                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                    _ => text.len(),
+                };
+                let rest = text.split_off(whole);
+                let output = String::from_utf8_lossy(&text).into_owned();
+                client.event("output", json!({ "category": category, "output": output }));
+                text = rest;
+            }
+        })
+    }
+}
+
+/// The client's requests, in order.
+#[derive(Clone)]
+pub struct Incoming(Arc<Mutex<(Receiver<Value>, VecDeque<Value>)>>);
+
+impl Incoming {
+    /// What this channel brings.
+    pub fn new(requests: Receiver<Value>) -> Incoming {
+        Incoming(Arc::new(Mutex::new((requests, VecDeque::new()))))
+    }
+
+    fn with<T>(&self, with: impl FnOnce(&Receiver<Value>, &mut VecDeque<Value>) -> T) -> T {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (requests, waiting) = &mut *guard;
+        with(requests, waiting)
+    }
+
+    /// The next one; a disconnect at the end of the connection.
+    fn next(&self) -> Value {
+        let next = self.with(|requests, waiting| waiting.pop_front().or_else(|| requests.recv().ok()));
+        next.unwrap_or_else(|| json!({ "command": "disconnect", "seq": 0 }))
+    }
+
+    /// The next one, if it comes in time.
+    fn next_within(&self, time: Duration) -> Option<Value> {
+        self.with(|requests, waiting| waiting.pop_front().or_else(|| requests.recv_timeout(time).ok()))
+    }
+
+    /// Has `each` look at those that have come since; those that it returns wait.
+    fn look(&self, mut each: impl FnMut(Value) -> Option<Value>) {
+        self.with(|requests, waiting| {
+            while let Ok(request) = requests.try_recv() {
+                waiting.extend(each(request));
+            }
+        });
+    }
+
+    /// Whether the client wants the session to end.
+    pub fn ends(&self) -> bool {
+        self.look(Some);
+        self.with(|_, waiting| waiting.iter().any(|request| is_end(request)))
+    }
+
+    /// Answers what came before the end of the session.
+    pub fn answer_last(&self, client: &Client) {
+        self.look(Some);
+        for request in self.with(|_, waiting| std::mem::take(waiting)) {
+            let ends = is_end(&request);
+            let ended = || Err("the program has ended".to_owned());
+            client.answer(&request, if ends { Ok(json!({})) } else { ended() });
+        }
+    }
+}
+
+fn is_end(request: &Value) -> bool {
+    matches!(request["command"].as_str(), Some("disconnect" | "terminate"))
+}
+
 /// What the server can do.
 pub fn capabilities() -> Value {
     json!({
@@ -147,8 +228,7 @@ pub type Launch = Arc<Mutex<Option<Value>>>;
 /// A session with a client.
 pub struct Server {
     client: Client,
-    requests: Receiver<Value>,
-    waiting: VecDeque<Value>,
+    incoming: Incoming,
     launch: Launch,
     stop_on_entry: bool,
     configured: bool,
@@ -170,12 +250,11 @@ pub fn taken<T>(launch: &Launch, with: impl FnOnce(&mut Option<Value>) -> T) -> 
 
 impl Server {
     /// A session in which `launch` was asked for and not answered.
-    pub fn new(client: Client, requests: Receiver<Value>, launch: Launch) -> Server {
+    pub fn new(client: Client, incoming: Incoming, launch: Launch) -> Server {
         let entry = taken(&launch, |launch| launch.as_ref()?["arguments"]["stopOnEntry"].as_bool());
         Server {
             client,
-            requests,
-            waiting: VecDeque::new(),
+            incoming,
             stop_on_entry: entry.unwrap_or(false),
             launch,
             configured: false,
@@ -338,11 +417,11 @@ impl Server {
 
     /// Until the client closes the connection, or for a while: it may have a last request.
     fn wait_for_end(&mut self, mut disconnected: bool) {
-        while !disconnected && let Ok(request) = self.requests.recv_timeout(LAST_WAIT) {
+        while !disconnected && let Some(request) = self.incoming.next_within(LAST_WAIT) {
             disconnected = request["command"] == "disconnect";
             self.client.answer(&request, Ok(json!({})));
         }
-        while self.requests.recv_timeout(LAST_WAIT).is_ok() {}
+        while self.incoming.next_within(LAST_WAIT).is_some() {}
     }
 
     fn set_breakpoints(
@@ -651,8 +730,7 @@ impl Front for Server {
             self.stopped_event(stop);
         }
         loop {
-            let next = self.waiting.pop_front().or_else(|| self.requests.recv().ok());
-            let request = next.unwrap_or_else(|| json!({ "command": "disconnect", "seq": 0 }));
+            let request = self.incoming.next();
             if let Some(resume) = self.request(stop, &request) {
                 return resume;
             }
@@ -669,20 +747,23 @@ impl Front for Server {
     }
 
     fn interrupts(&mut self) -> bool {
-        while let Ok(request) = self.requests.try_recv() {
+        let (client, threads, mut pausing) = (&self.client, &self.threads, self.pausing);
+        self.incoming.look(|request| {
             match request["command"].as_str() {
                 Some("pause") => {
-                    self.client.answer(&request, Ok(json!({})));
-                    self.pausing = true;
+                    client.answer(&request, Ok(json!({})));
+                    pausing = true;
                 }
                 Some("disconnect" | "terminate") => {
-                    self.waiting.push_back(request);
-                    self.pausing = true;
+                    pausing = true;
+                    return Some(request);
                 }
-                Some("threads") => self.client.answer(&request, Ok(self.threads.clone())),
-                _ => self.waiting.push_back(request),
+                Some("threads") => client.answer(&request, Ok(threads.clone())),
+                _ => return Some(request),
             }
-        }
-        self.pausing
+            None
+        });
+        self.pausing = pausing;
+        pausing
     }
 }

@@ -19,7 +19,6 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::Unit;
 use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use vulkan_pellucid::debugger::{self, Debugged, Debugger, Turns};
 
@@ -453,9 +452,11 @@ pub struct Engine {
     /// Run to the first finding before the first stop.
     to_finding: bool,
     wanted: Option<Wanted>,
-    /// To be removed where the program is left in the midst of a dispatch.
-    folder: Option<PathBuf>,
+    at_quit: AtQuit,
 }
+
+/// What is to be done where the program is left in the midst of a dispatch.
+pub type AtQuit = Box<dyn Fn() + Send>;
 
 /// The finding at which to stop first.
 #[derive(Clone, Debug)]
@@ -468,26 +469,23 @@ pub struct Wanted {
 
 impl Engine {
     /// A debugger of the shader in `words`. It leaves `skip` dispatches alone; `to_finding`: it stops first
-    /// where the first finding is. Quitting removes `folder`.
+    /// where the first finding is, or the `wanted` one.
     pub fn new(
         front: Box<dyn Front>,
         words: &[u32],
         skip: u32,
         to_finding: bool,
         wanted: Option<Wanted>,
-        folder: Option<PathBuf>,
+        at_quit: AtQuit,
     ) -> Engine {
         let (types, session) = (Types::new(words), Session::default());
-        Engine { front, types, session, skip, to_finding, wanted, folder }
+        Engine { front, types, session, skip, to_finding, wanted, at_quit }
     }
 }
 
 /// Ends the program where it stands: it has not run to its end, so there is nothing to sum up.
-fn quit(folder: Option<&Path>) -> ! {
-    if let Some(folder) = folder {
-        // What cannot be removed is left to the system.
-        let _ = std::fs::remove_dir_all(folder);
-    }
+fn quit(at_quit: &AtQuit) -> ! {
+    at_quit();
     debugger::abandon();
     std::process::exit(0)
 }
@@ -528,7 +526,7 @@ impl Debugger for Engine {
             let outcome = dispatch.run(&turns, &mut runner);
             dispatch.memory().choose(None);
             if runner.quit {
-                quit(self.folder.as_deref());
+                quit(&self.at_quit);
             }
             if runner.again.is_none() && matches!(runner.goal, Goal::Backward(..)) {
                 // It ended before it came to where the search began.
@@ -562,7 +560,7 @@ impl Debugger for Engine {
                         Resume::Move(_, false) => return outcome,
                         Resume::To(at) => (Goal::At(at, Reason::Position, None), 0),
                         Resume::Again => (Goal::Forward(Motion::Continue, end), usize::MAX),
-                        Resume::Quit => quit(self.folder.as_deref()),
+                        Resume::Quit => quit(&self.at_quit),
                     }
                 }
             };

@@ -6,13 +6,16 @@
 //! - [`sees`]: writes of a location, and who sees them;
 //! - [`commands`]: what the user may ask, as text;
 //! - [`terminal`]: the front end at a prompt;
-//! - [`dap`]: the front end for editors, a Debug Adapter Protocol server.
+//! - [`dap`]: the front end for editors, a Debug Adapter Protocol server;
+//! - [`program`]: a dispatch of somebody's program.
 //!
-//! The program is that of `pellucid exec`, in this process, on the driver that is linked into it.
+//! What runs is a program of `pellucid exec`, or a dispatch that was captured, in this process, on the driver
+//! that is linked into it.
 
 pub mod commands;
 pub mod dap;
 pub mod engine;
+mod program;
 pub mod sees;
 mod signal;
 mod stop;
@@ -22,12 +25,14 @@ pub mod types;
 pub mod values;
 
 use self::engine::{Engine, Wanted};
+use self::program::Program;
 use self::stop::Front;
 use self::terminal::Terminal;
 use crate::exec::{self, ExecArgs};
 use crate::options::DriverOptions;
 use crate::replay;
 use crate::report::Report;
+use crate::run::Job;
 use anyhow::{Context as _, bail};
 use clap::{Args, Parser};
 use pellucid_memory::input;
@@ -35,8 +40,9 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::mpsc;
-use vulkan_pellucid::config::Mode;
+use vulkan_pellucid::config::{Mode, find};
 use vulkan_pellucid::debugger;
 use vulkan_pellucid::report::replay::{quote, words};
 
@@ -49,8 +55,12 @@ pub struct DebugArgs {
     /// Leave so many dispatches alone, of --repeat
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u32,
-    /// Debug a finding of a report of `pellucid exec`: its number, by default the first
-    #[arg(long, value_name = "REPORT[:N]", conflicts_with = "arguments")]
+    /// Debug dispatch N of a program, from 0, as reports number them: `--dispatch 3 -- PROGRAM ARGUMENTS`
+    #[arg(long, value_name = "N", conflicts_with_all = ["skip", "finding"])]
+    dispatch: Option<u32>,
+    /// Debug a finding of a report: its number, by default the first; of another program than `pellucid
+    /// exec`, that follows: `--finding report.json:2 -- PROGRAM ARGUMENTS`
+    #[arg(long, value_name = "REPORT[:N]")]
     finding: Option<String>,
     /// Be a Debug Adapter Protocol server on standard input and output
     #[arg(long)]
@@ -58,7 +68,8 @@ pub struct DebugArgs {
     /// Be one for the first client that connects to this address
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "dap")]
     listen: Option<String>,
-    /// The arguments of `pellucid exec`: a shader, buffers, options of the driver
+    /// The arguments of `pellucid exec`: a shader, buffers, options of the driver; with --dispatch, options
+    /// of the driver, a program and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS OF EXEC")]
     arguments: Vec<OsString>,
 }
@@ -73,10 +84,35 @@ struct ExecLine {
     exec: ExecArgs,
 }
 
+/// A program and the options to run it with.
+#[derive(Parser)]
+#[command(name = "pellucid debug --dispatch N", no_binary_name = true)]
+struct ProgramLine {
+    #[command(flatten)]
+    options: DriverOptions,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Options that are for the program alone: what it reports, and where.
+const OF_PROGRAM: [&str; 7] =
+    ["report", "exitcode", "halt-on-error", "suppressions", "validation", "summary", "occurrences"];
+
+/// What is debugged.
+enum Subject {
+    /// A shader without a program.
+    Shader(Box<ExecArgs>),
+    /// A dispatch of a program that is still to be started.
+    Dispatch(u32, Vec<OsString>),
+    /// One of a program that runs.
+    Program(Box<Program>),
+}
+
 /// A program to be debugged.
 struct Debuggee {
     options: DriverOptions,
-    exec: ExecArgs,
+    subject: Subject,
     shown: String,
     skip: u32,
     to_finding: bool,
@@ -86,15 +122,26 @@ struct Debuggee {
 }
 
 impl Debuggee {
-    fn of_line(arguments: &[OsString]) -> anyhow::Result<Debuggee> {
-        let ExecLine { options, exec } = ExecLine::try_parse_from(arguments)?;
-        let shown: Vec<String> = arguments.iter().map(|a| quote(&a.to_string_lossy())).collect();
-        let shown = format!("pellucid exec {}", shown.join(" "));
-        Ok(Debuggee { options, exec, shown, skip: 0, to_finding: false, wanted: None, folder: None })
+    fn new(options: DriverOptions, subject: Subject, shown: String) -> Debuggee {
+        Debuggee { options, subject, shown, skip: 0, to_finding: false, wanted: None, folder: None }
     }
 
-    /// The program of a report, to stop at one of its findings.
-    fn of_finding(named: &str) -> anyhow::Result<Debuggee> {
+    fn of_line(arguments: &[OsString]) -> anyhow::Result<Debuggee> {
+        let ExecLine { options, exec } = ExecLine::try_parse_from(arguments)?;
+        let shown = format!("pellucid exec {}", quoted(arguments));
+        Ok(Debuggee::new(options, Subject::Shader(Box::new(exec)), shown))
+    }
+
+    /// A dispatch of a program, by its number.
+    fn of_dispatch(number: u32, arguments: &[OsString]) -> anyhow::Result<Debuggee> {
+        let ProgramLine { options, program } = ProgramLine::try_parse_from(arguments)?;
+        let shown = quoted(&program);
+        Ok(Debuggee::new(options, Subject::Dispatch(number, program), shown))
+    }
+
+    /// The program of a report, to stop at one of its findings. A program that is not `pellucid exec` is
+    /// named by `arguments`: nobody runs what a file says.
+    fn of_finding(named: &str, arguments: &[OsString]) -> anyhow::Result<Debuggee> {
         let numbered = named.rsplit_once(':').and_then(|(path, n)| Some((path, n.parse::<u64>().ok()?)));
         let (path, number) = match numbered {
             Some((path, number)) => (path, Some(number)),
@@ -103,18 +150,23 @@ impl Debuggee {
         let text = input::text(path.as_ref()).with_context(|| path.to_owned())?;
         let report = Report::parse(&text).with_context(|| path.to_owned())?;
         let head = report.of_type("run").next().with_context(|| format!("{path}: no run"))?;
-        let line = head["command"].as_str().unwrap_or_default();
-        let Some(rest) = line.strip_prefix("pellucid exec ") else {
-            bail!(
-                "not implemented in Pellucid: debugging a report of another program than pellucid exec ({line})"
-            );
+        let of = |finding: &&Value| number.is_none_or(|n| finding["number"].as_u64() == Some(n));
+        let within = |finding: &&Value| !finding["finding"].is_null();
+        let mut findings = report.of_type("finding").filter(of);
+        let found = match number {
+            None => findings.find(within).with_context(|| format!("{path}: no finding of a dispatch"))?,
+            Some(number) => {
+                let found = findings.next().with_context(|| format!("{path}: no finding {number}"))?;
+                if !within(&found) {
+                    bail!(
+                        "{path}: finding {number} ({}) is about commands or the host, not within a dispatch: \
+                         --dispatch N debugs a dispatch",
+                        found["id"].as_str().unwrap_or_default()
+                    );
+                }
+                found
+            }
         };
-        let of = |finding: &&serde_json::Value| number.is_none_or(|n| finding["number"].as_u64() == Some(n));
-        let mut findings = report.of_type("finding").filter(|finding| !finding["finding"].is_null());
-        let found = findings.find(of).with_context(|| match number {
-            Some(number) => format!("{path}: no finding {number} of a dispatch"),
-            None => format!("{path}: no finding of a dispatch"),
-        })?;
         let facts = found["finding"]["facts"].as_array().into_iter().flatten();
         if facts.into_iter().any(|fact| !fact["rehearsal"].is_null()) {
             bail!(
@@ -126,43 +178,106 @@ impl Debuggee {
             id: found["id"].as_str().unwrap_or_default().to_owned(),
             words: accesses.filter_map(|access| access["word"].as_u64()).collect(),
         };
-        let words = words(rest).with_context(|| format!("{path}: bad command {line}"))?;
-        let arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        let dispatch = found["dispatch"]["number"].as_u64().unwrap_or(0) as u32;
+        let line = head["command"].as_str().unwrap_or_default();
+        let mut debuggee = match line.strip_prefix("pellucid exec ") {
+            Some(_) if !arguments.is_empty() => bail!("{path} names its shader itself: {line}"),
+            Some(rest) => {
+                let words = words(rest).with_context(|| format!("{path}: bad command {line}"))?;
+                let arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+                Debuggee { skip: dispatch, ..Debuggee::of_line(&arguments)? }
+            }
+            None if arguments.is_empty() => bail!(
+                "a program has to be named: pellucid debug --finding {named} -- {}",
+                if line.is_empty() { "PROGRAM" } else { line }
+            ),
+            None => Debuggee::of_dispatch(dispatch, arguments)?,
+        };
+        if !debuggee.options.variables.is_empty() {
+            bail!("the options are those of {path}");
+        }
         let folder = tempfile::tempdir().context("a temporary folder")?;
-        let mut debuggee = Debuggee::of_line(&arguments)?;
         debuggee.options = replay::restored(head, folder.path()).with_context(|| path.to_owned())?;
-        debuggee.skip = found["dispatch"]["number"].as_u64().unwrap_or(0) as u32;
         debuggee.to_finding = true;
         debuggee.wanted = Some(wanted);
         debuggee.folder = Some(folder);
         Ok(debuggee)
     }
 
-    /// Makes this process the one to run the program in. To be called while there is no other thread.
-    fn prepare(&mut self) -> anyhow::Result<()> {
+    /// Makes this process the one to run the shader in, and starts the program if there is one; `piped`: its
+    /// output is kept from this process's. To be called while there is no other thread.
+    fn prepare(&mut self, piped: bool) -> anyhow::Result<()> {
         let config = self.options.resolve()?;
         if config.mode != Mode::Check {
             bail!("the debugger is for check mode");
         }
+        let mut left = Vec::new();
+        if let Subject::Dispatch(number, command) = &self.subject {
+            let job = Job { options: self.options.clone(), command: command.clone(), shown: None };
+            self.subject = Subject::Program(Box::new(Program::start(job, *number, piped)?));
+            left.extend(OF_PROGRAM.iter().filter_map(|name| Some(find(name)?.variable())));
+        }
         let closed = self.options.closed;
         let others = std::env::vars_os().map(|(name, _)| name);
-        let others: Vec<OsString> =
-            others.filter(|name| closed && name.to_string_lossy().starts_with("PELLUCID_")).collect();
-        let variables = self.options.variables.iter();
+        let removed = |name: &OsString| {
+            let name = name.to_string_lossy();
+            (closed && name.starts_with("PELLUCID_")) || left.iter().any(|left| *left == name)
+        };
+        let others: Vec<OsString> = others.filter(removed).collect();
+        let variables = self.options.variables.iter().filter(|(name, _)| !left.contains(name));
         let set = variables.map(|(name, value)| (name.clone(), value.clone()));
         let command = ("PELLUCID_COMMAND".to_owned(), self.shown.clone());
         signal::set_environment(&others, set.chain([command]));
         Ok(())
     }
 
-    /// Runs the program under the debugger.
-    fn run(self, front: Box<dyn Front>, out: &mut dyn Write) -> anyhow::Result<()> {
-        let words = exec::words(&self.exec)?;
-        let folder = self.folder.as_ref().map(|folder| folder.path().to_owned());
-        let engine = Engine::new(front, &words, self.skip, self.to_finding, self.wanted, folder);
-        debugger::install(Box::new(engine));
-        exec::run_linked(&self.exec, out)
+    /// Runs the program under the debugger; what it prints at last goes to `out`, its total to `told`.
+    /// `cancelled` says that nobody wants it any more.
+    fn run(
+        self,
+        front: Box<dyn Front>,
+        out: &mut dyn Write,
+        told: &dyn Fn(&str),
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> anyhow::Result<()> {
+        let Debuggee { subject, skip, to_finding, wanted, folder, .. } = self;
+        let mut folders: Vec<PathBuf> = folder.iter().map(|folder| folder.path().to_owned()).collect();
+        let remove = |folders: &[PathBuf]| {
+            for folder in folders {
+                // What cannot be removed is left to the system.
+                let _ = std::fs::remove_dir_all(folder);
+            }
+        };
+        match subject {
+            Subject::Shader(exec) => {
+                let words = exec::words(&exec)?;
+                let at_quit = Box::new(move || remove(&folders));
+                let engine = Engine::new(front, &words, skip, to_finding, wanted, at_quit);
+                debugger::install(Box::new(engine));
+                exec::run_linked(&exec, out)
+            }
+            Subject::Dispatch(..) => Ok(()),
+            Subject::Program(mut program) => {
+                let captured = program.reach(cancelled)?;
+                folders.extend(program.folders());
+                let kill = program.killer();
+                let at_quit = Box::new(move || {
+                    kill();
+                    remove(&folders);
+                });
+                let engine = Engine::new(front, captured.words(), 0, to_finding, wanted, at_quit);
+                debugger::install(Box::new(engine));
+                program.debug(&captured)?;
+                told(&program.finish(cancelled)?);
+                Ok(())
+            }
+        }
     }
+}
+
+fn quoted(words: &[OsString]) -> String {
+    let words: Vec<String> = words.iter().map(|a| quote(&a.to_string_lossy())).collect();
+    words.join(" ")
 }
 
 /// Debugs a program at a prompt.
@@ -181,19 +296,23 @@ pub fn run(arguments: &DebugArgs) -> anyhow::Result<()> {
         stream.set_nodelay(true)?;
         return serve(Box::new(BufReader::new(stream.try_clone()?)), Box::new(stream));
     }
-    let mut debuggee = match &arguments.finding {
-        Some(named) => Debuggee::of_finding(named)?,
-        None => Debuggee::of_line(&arguments.arguments)?,
+    let mut debuggee = match (&arguments.finding, arguments.dispatch) {
+        (Some(named), _) => Debuggee::of_finding(named, &arguments.arguments)?,
+        (None, Some(number)) => Debuggee::of_dispatch(number, &arguments.arguments)?,
+        (None, None) => Debuggee::of_line(&arguments.arguments)?,
     };
     debuggee.skip = debuggee.skip.max(arguments.skip);
     debuggee.to_finding |= arguments.run;
     terminal::catch_interrupts();
-    debuggee.prepare()?;
-    debuggee.run(Box::new(Terminal::default()), &mut std::io::stdout())
+    debuggee.prepare(false)?;
+    let told = |total: &str| eprintln!("{total}");
+    let front = Box::new(Terminal::default());
+    debuggee.run(front, &mut std::io::stdout(), &told, &mut terminal::interrupted)
 }
 
 /// What a launch request asks for: `arguments`, those of `pellucid exec`, or `program` and `args`; or
-/// `finding`, as `--finding` takes it. `cwd` is where relative paths begin.
+/// `finding`, as `--finding` takes it; or `dispatch`, as `--dispatch` takes it, of `program` with `args`, on
+/// the driver with `options`. `cwd` is where relative paths begin.
 fn launched(request: &Value) -> anyhow::Result<Debuggee> {
     let given = &request["arguments"];
     if let Some(folder) = given["cwd"].as_str() {
@@ -201,14 +320,22 @@ fn launched(request: &Value) -> anyhow::Result<Debuggee> {
     }
     let strings = |name: &str| given[name].as_array().into_iter().flatten().filter_map(Value::as_str);
     let program = given["program"].as_str().into_iter();
-    let line = program.chain(strings("args")).chain(strings("arguments")).map(OsString::from);
-    let mut debuggee = match given["finding"].as_str() {
-        Some(named) => Debuggee::of_finding(named)?,
-        None => Debuggee::of_line(&line.collect::<Vec<_>>())?,
+    let line = strings("options").chain(program).chain(strings("args")).chain(strings("arguments"));
+    let line: Vec<OsString> = line.map(OsString::from).collect();
+    let mut debuggee = match (given["finding"].as_str(), &given["dispatch"]) {
+        (Some(_), number) if !number.is_null() => bail!("either a finding, or a dispatch"),
+        (Some(named), _) => Debuggee::of_finding(named, &line)?,
+        (None, Value::Null) => Debuggee::of_line(&line)?,
+        (None, number) => {
+            let parsed = number.as_u64().and_then(|number| u32::try_from(number).ok());
+            Debuggee::of_dispatch(parsed.with_context(|| format!("dispatch: {number} is no number"))?, &line)?
+        }
     };
     debuggee.skip = debuggee.skip.max(given["skip"].as_u64().unwrap_or(0) as u32);
-    exec::check(&debuggee.exec)?;
-    debuggee.prepare()?;
+    if let Subject::Shader(exec) = &debuggee.subject {
+        exec::check(exec)?;
+    }
+    debuggee.prepare(true)?;
     // The client says first where it wants to stop.
     debuggee.to_finding = false;
     Ok(debuggee)
@@ -237,9 +364,24 @@ fn serve(mut input: Box<dyn BufRead + Send>, output: Box<dyn Write + Send>) -> a
     let (sender, requests) = mpsc::channel();
     std::thread::spawn(move || dap::forward(input, &sender));
     let launch = dap::Launch::new(Some(launch).into());
-    let server = dap::Server::new(client.clone(), requests, launch.clone());
+    let incoming = dap::Incoming::new(requests);
+    let mut printers = Vec::new();
+    let mut debuggee = debuggee;
+    if let Subject::Program(program) = &mut debuggee.subject {
+        let (stdout, stderr) = program.output();
+        printers.extend(stdout.map(|stream| client.print("stdout", stream)));
+        printers.extend(stderr.map(|stream| client.print("stderr", stream)));
+    }
+    let server = dap::Server::new(client.clone(), incoming.clone(), launch.clone());
     let mut out = Vec::new();
-    let outcome = debuggee.run(Box::new(server), &mut out);
+    let told = |total: &str| {
+        client.event("output", json!({ "category": "console", "output": format!("{total}\n") }));
+    };
+    let outcome = debuggee.run(Box::new(server), &mut out, &told, &mut || incoming.ends());
+    for printer in printers {
+        // What it could not send, nobody waits for.
+        let _ = printer.join();
+    }
     let text = String::from_utf8_lossy(&out);
     if !text.is_empty() {
         client.event("output", json!({ "category": "stdout", "output": text }));
@@ -255,5 +397,6 @@ fn serve(mut input: Box<dyn BufRead + Send>, output: Box<dyn Write + Send>) -> a
     }
     client.event("exited", json!({ "exitCode": i32::from(outcome.is_err()) }));
     client.event("terminated", json!({}));
+    incoming.answer_last(&client);
     Ok(())
 }

@@ -18,6 +18,11 @@ pub fn catch_interrupts() {
     super::signal::on_interrupt(&INTERRUPTED);
 }
 
+/// Whether there was an interrupt since this was last asked, or since the last command.
+pub fn interrupted() -> bool {
+    INTERRUPTED.swap(false, Ordering::Relaxed)
+}
+
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     if !text.is_empty() {
@@ -67,6 +72,6 @@ impl Front for Terminal {
     }
 
     fn interrupts(&mut self) -> bool {
-        INTERRUPTED.swap(false, Ordering::Relaxed)
+        interrupted()
     }
 }

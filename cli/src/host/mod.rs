@@ -90,6 +90,14 @@ pub fn run_linked(program: &Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, Ho
     run_on(program, || Ok(vulkan::linked()))
 }
 
+/// What `with` makes of a device of the driver that is a part of this executable.
+///
+/// # Errors
+/// There is none.
+pub fn with_linked_device<T>(with: impl FnOnce(vk::Device) -> T) -> Result<T, HostError> {
+    vulkan::with_device(&vulkan::linked(), with)
+}
+
 fn run_on(
     program: &Program,
     driver: impl FnOnce() -> Result<ash::Entry, HostError>,

@@ -375,6 +375,15 @@ unsafe fn record(
     }
 }
 
+/// What `with` makes of a device.
+///
+/// # Errors
+/// There is none.
+pub fn with_device<T>(entry: &Entry, with: impl FnOnce(vk::Device) -> T) -> Result<T, HostError> {
+    let context = Context::new(entry)?;
+    Ok(with(context.device.handle()))
+}
+
 /// Runs a program whose buffers fit `bindings`.
 ///
 /// # Errors

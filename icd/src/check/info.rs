@@ -5,13 +5,13 @@ use crate::config::Config;
 use crate::device::Device;
 use crate::message::Message;
 use crate::report::Context;
-use pellucid_memory::checked::DispatchInfo;
-use pellucid_memory::checked::Robustness;
+use pellucid_memory::checked::{DispatchInfo, Robustness};
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::outline::Outline;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::system::Trap;
+use pellucid_memory::unwritten::Unwritten;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::ModelledOptions;
 use pellucid_shader_interp::exec::prints::PrintLog;
@@ -36,9 +36,14 @@ pub struct Dispatch<'a> {
 }
 
 /// What the modelled memory needs to know of a dispatch.
-pub(super) fn check_info(
-    device: &Device,
+pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInfo {
+    told(dispatch, device.unwritten().clone())
+}
+
+/// The same, where these bytes of memory are undefined.
+pub fn told(
     Dispatch { program, grid, resources, number, robust, .. }: Dispatch<'_>,
+    unwritten: Unwritten,
 ) -> DispatchInfo {
     DispatchInfo {
         number,
@@ -48,7 +53,7 @@ pub(super) fn check_info(
         subgroup_size: program.subgroup_size,
         semantics: program.semantics(),
         addresses: resources.addresses.clone(),
-        unwritten: device.unwritten().clone(),
+        unwritten,
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
         written: resources.written_by(program),
         robust,

@@ -2,6 +2,7 @@
 
 use super::state::State;
 use crate::caps::queues;
+use crate::capture;
 use crate::check::info::Dispatch;
 use crate::check::named::Named;
 use crate::check::{commands as check, dispatch as checked};
@@ -60,6 +61,7 @@ pub fn run(
         Some((check::range(buffer, offset, 12)?, buffer.place().map(|place| place.resource)))
     };
     if groups.contains(&0) {
+        capture::refuse(device, number, &format!("dispatch {number} has no workgroups"));
         // The size is read all the same.
         if program.modelled && indirect.is_some() {
             let touches = check::Touches { runs: Vec::new(), parameters: parameters() };
@@ -74,11 +76,17 @@ pub fn run(
         let prints = log.as_ref();
         let (resources, robust) = (&ready.resources, pipeline.robust);
         let executed = Dispatch { program, grid: &grid, resources, number, prints, robust };
+        capture::take(device, executed, &|| pipeline.followed(&state.push_unset), &named);
         let (outcome, runs) = checked::dispatch(device, executed, &named, &pipeline.rehearsed);
         let touches = check::Touches { runs, parameters: parameters() };
         check::dispatch(device, queue, state, named(), touches)?;
         outcome
     } else {
+        capture::refuse(
+            device,
+            number,
+            &format!("the shader of dispatch {number} is left out of the checks"),
+        );
         if device.checked.is_some() {
             // A shader that is left out of the checks: nobody sees what it writes.
             device.unwritten().clear();

@@ -81,6 +81,14 @@ impl Pipeline {
         &self.program
     }
 
+    /// What a program depends on that follows push constants which nothing may have set: `push_unset` has a
+    /// byte for each, 0 if something has set it.
+    pub fn followed(&self, push_unset: &[u8]) -> Key {
+        let read = self.program.shader.push_constant_bytes as usize;
+        let all_set = push_unset.iter().take(read).all(|unset| *unset == 0);
+        Key { push_unset: !all_set, ..self.key.clone() }
+    }
+
     /// Its debug name, or "".
     pub fn name(&self, device: &Device) -> String {
         device.name(self.kind, self.handle())
@@ -102,17 +110,14 @@ impl Pipeline {
             return Ok(&self.program);
         }
         if !left_out {
-            let read = self.program.shader.push_constant_bytes as usize;
-            let all_set = push_unset.iter().take(read).all(|unset| *unset == 0);
+            let key = self.followed(push_unset);
             if debugger::is_installed() {
-                let key = Key { push_unset: !all_set, ..self.key.clone() };
                 let program = self.debugged.get_or_init(|| compile_for(&key, true).ok());
                 return Ok(program.as_ref().unwrap_or(&self.program));
             }
-            if all_set {
+            if !key.push_unset {
                 return Ok(&self.program);
             }
-            let key = Key { push_unset: true, ..self.key.clone() };
             let following = self.unset.get_or_init(|| compile(&key).ok());
             return Ok(following.as_ref().unwrap_or(&self.program));
         }
@@ -128,7 +133,11 @@ fn compile(key: &Key) -> Result<Arc<Program>, CompileError> {
     compile_for(key, false)
 }
 
-fn compile_for(key: &Key, debugger: bool) -> Result<Arc<Program>, CompileError> {
+/// Compiles for modelled or flat memory; `debugger`: so that a debugger finds its way.
+///
+/// # Errors
+/// The shader does not compile.
+pub fn compile_for(key: &Key, debugger: bool) -> Result<Arc<Program>, CompileError> {
     let options = CompileOptions {
         entry_point: key.entry_point.clone(),
         specialization: key.specialization.clone(),

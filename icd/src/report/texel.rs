@@ -3,10 +3,10 @@
 use pellucid_memory::finding::Texel;
 use pellucid_shader_interp::interface::{Descriptor, ImageView};
 use pellucid_shader_interp::math::format;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What array layers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layers {
     /// There are none.

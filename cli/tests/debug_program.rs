@@ -1,0 +1,148 @@
+//! The debugger on a dispatch of a program: what it shows is what the program's dispatch does.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PELLUCID: &str = env!("CARGO_BIN_EXE_pellucid");
+const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
+const SUM: &str = "cli/src/demo/reduce.spv";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// What the debugger prints for these commands, without the echo of its environment's totals.
+fn session(arguments: &[&str], commands: &str) -> Output {
+    let mut child = Command::new(PELLUCID)
+        .arg("debug")
+        .args(arguments)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A program that dispatches a shader of the repository: `pellucid exec` as the program that it starts.
+fn program<'a>(shader: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["--", PELLUCID, "exec-here", shader], more].concat()
+}
+
+#[test]
+fn a_captured_dispatch_is_the_dispatch() {
+    let commands = "threads\nbt\nstep\nstep\nsubgroup\nfocus 1 0\nwhere\nbuffers\ncontinue\nfindings\nsees data\nreads data\n\
+                    before data #1 now\nwrote data\ncontinue\nchoose 0\ncontinue\nprint received\ncontinue back\nquit\n";
+    let flag = ["--groups", "2", "--repeat", "4"];
+    // Data that a dispatch before this one has left, and workgroups that compute.
+    let sum = ["--groups", "4", "--buffer", "0:0=u32x256=iota", "--repeat", "3"];
+    let sums = "break 13 if me == 5\ncontinue\nlocals\nprint values[me]\nset me 9\nprint values[me]\nnext\nbt\nshared\n\
+                wg\nthreads\nnext back\nnext back\nbt\nfindings off\nleave\n";
+    for (shader, more, commands) in [(FLAG, &flag[..], commands), (SUM, &sum[..], sums)] {
+        for (number, seed) in [("0", "0"), ("2", "3"), ("2", "11")] {
+            let own = [&["--skip", number, shader, "--seed", seed], more].concat();
+            let captured = [&["--dispatch", number, "--seed", seed][..], &program(shader, more)].concat();
+            let (own, captured) = (session(&own, commands), session(&captured, commands));
+            let (own, captured) = (text(&own.stdout), text(&captured.stdout));
+            assert!(own.lines().count() > 20, "{own}");
+            // What comes behind `leave` is of the next dispatch, which is not captured.
+            let own = own.split_inclusive("leave\n").next().unwrap();
+            assert_eq!(own, captured, "dispatch {number} of {shader}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_program_goes_on_when_the_dispatch_was_looked_at() {
+    let program =
+        program(FLAG, &["--groups", "2", "--repeat", "2", "--buffer", "0:0=u32x3", "--dump", "0:0"]);
+    let arguments = [&["--dispatch", "1"][..], &program].concat();
+    let output = session(&arguments, "continue\nchoose 42\ncontinue\ncontinue\n");
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("the load returns 42") && out.ends_with("0:0\n42 1 0\n"), "{out}");
+    assert!(told.contains("error[race-not-visible]") && told.contains("2 dispatches checked"), "{told}");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let refused = |number: &str, program: &[&str]| {
+        let output = session(&[&["--dispatch", number], program].concat(), "quit\n");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+        text(&output.stderr).to_owned()
+    };
+    let told = refused("5", &program(SUM, &["--repeat", "3"]));
+    assert!(told.contains("no dispatch 5: the program ended after 3 (they count from 0)"), "{told}");
+    let told = refused("0", &["--", "true"]);
+    assert!(told.contains("no dispatch 0") && told.contains("did not use this driver"), "{told}");
+    let told = refused("0", &program(SUM, &["--groups", "0"]));
+    assert!(told.contains("dispatch 0 has no workgroups"), "{told}");
+    let told = refused("0", &[&["--shaders", "nothing"][..], &program(SUM, &[])].concat());
+    assert!(told.contains("the shader of dispatch 0 is left out of the checks"), "{told}");
+    let told = refused("0", &["--", "/nonexistent/program"]);
+    assert!(told.contains("cannot start /nonexistent/program"), "{told}");
+    let told = refused("0", &[&["--mode", "run"][..], &program(SUM, &[])].concat());
+    assert!(told.contains("the debugger is for check mode"), "{told}");
+}
+
+/// A report of a program with a finding in its second dispatch.
+fn report(folder: &Path) -> String {
+    let report = folder.join("report.json").display().to_string();
+    let status = Command::new(PELLUCID)
+        .args(["run", "--seed", "3", "--rehearsals", "0", "--report", &report])
+        .args(program(FLAG, &["--groups", "2", "--repeat", "2"]))
+        .current_dir(root())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(66));
+    report
+}
+
+#[test]
+fn a_finding_of_a_programs_report_is_where_the_debugger_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = format!("{}:1", report(folder.path()));
+    let program = program(FLAG, &["--groups", "2", "--repeat", "2"]);
+    let output = session(&[&["--finding", &named][..], &program].concat(), "sees data\nquit\n");
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("finding 1 (race-not-visible) is about to happen"), "{printed}");
+    assert!(printed.contains("may read 0 or 42 now"), "{printed}");
+    let told = session(&["--finding", &named], "quit\n");
+    let told = text(&told.stderr);
+    assert!(told.contains("a program has to be named: pellucid debug --finding"), "{told}");
+    assert!(told.contains("exec-here"), "{told}");
+}
+
+#[test]
+fn quit_ends_the_program_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let mark = folder.path().join("mark");
+    let then = format!("{PELLUCID} exec-here {FLAG} --groups 2 && touch {}", mark.display());
+    for commands in ["quit\n", "continue\nquit\n", ""] {
+        let mut child = Command::new(PELLUCID)
+            .args(["debug", "--dispatch", "0", "--", "sh", "-c", &then])
+            .current_dir(root())
+            .env("TMPDIR", &temporary)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(!text(&output.stderr).contains("checked"), "{}", text(&output.stderr));
+        let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().collect();
+        assert!(left.is_empty() && !mark.exists(), "{left:?}");
+    }
+}

@@ -1,0 +1,126 @@
+//! The driver's side of a capture: a dispatch into a file, and the program waits.
+
+use super::data::{Dispatch, Extent, Head, Object, Reached};
+use super::{Wanted, held, path};
+use crate::check::info::Dispatch as Executed;
+use crate::check::named::Named;
+use crate::device::Device;
+use crate::entry::pipeline_cache::Key;
+use pellucid_memory::device::MemoryRange;
+use pellucid_shader_interp::code::Space;
+use pellucid_shader_interp::interface::Descriptor;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+/// The capture that is asked for, if it is of this dispatch.
+fn wanted(device: &Device, number: u32) -> Option<&Wanted> {
+    device.instance.config.capture.as_ref().filter(|wanted| wanted.dispatch == number)
+}
+
+/// There is no capture of a dispatch, for this reason.
+pub fn refuse(device: &Device, number: u32, why: &str) {
+    let Some(wanted) = wanted(device, number) else { return };
+    write(device, wanted, || (head(Some(why.to_owned()), None), Vec::new()));
+}
+
+/// Captures a dispatch if that is asked for, and waits until it may go on.
+pub fn take(device: &Device, executed: Executed<'_>, key: &dyn Fn() -> Key, named: &dyn Fn() -> Named) {
+    let Some(wanted) = wanted(device, executed.number) else { return };
+    write(device, wanted, || captured(device, executed, key(), named()));
+}
+
+fn head(refused: Option<String>, dispatch: Option<Dispatch>) -> Head {
+    Head { pellucid: env!("CARGO_PKG_VERSION").to_owned(), refused, dispatch }
+}
+
+/// Writes a capture, unless another dispatch of that number was captured before, and waits.
+fn write(device: &Device, wanted: &Wanted, made: impl FnOnce() -> (Head, Vec<Vec<u8>>)) {
+    let part = wanted.folder.join("part");
+    let file = match File::create_new(&part) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return,
+        Err(error) => return device.instance.say(&format!("capture: {}: {error}", part.display())),
+    };
+    let (head, memory) = made();
+    let store = || -> io::Result<()> {
+        let mut file = BufWriter::new(file);
+        serde_json::to_writer(&mut file, &head)?;
+        file.write_all(b"\n")?;
+        memory.iter().try_for_each(|bytes| file.write_all(bytes))?;
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+        std::fs::rename(&part, path(&wanted.folder))?;
+        // Whoever asked has locked it, as long as it lives and the program is to wait.
+        File::open(held(&wanted.folder))?.lock_shared()
+    };
+    if let Err(error) = store() {
+        device.instance.say(&format!("capture: {}: {error}", wanted.folder.display()));
+    }
+}
+
+/// The memory of a descriptor.
+fn memory_of(descriptor: &Descriptor) -> Option<&MemoryRange> {
+    match descriptor {
+        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
+        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
+    }
+}
+
+fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> (Head, Vec<Vec<u8>>) {
+    let Executed { program, grid, resources, .. } = executed;
+    // Buffers with addresses are many; few shaders reach them.
+    let physical = program.memory.iter().any(|entry| matches!(entry.space, Space::Physical));
+    let addresses = if physical { resources.addresses.as_slice() } else { &[] };
+    let bound = resources.bindings.iter().flatten().filter_map(memory_of);
+    let reached = Reached::of(bound.chain(addresses));
+    let unwritten = device.unwritten().clone();
+    let (mut memory, mut stored) = (Vec::new(), Vec::new());
+    reached.contents(|address, size, runs| {
+        let gaps = unwritten.runs(address, address + size);
+        memory.push(Extent {
+            address,
+            size,
+            stored: runs.iter().map(|(offset, bytes)| (*offset, bytes.len() as u64)).collect(),
+            unwritten: gaps.into_iter().map(|(from, to)| (from - address, to - address)).collect(),
+        });
+        stored.extend(runs.into_iter().map(|(_, bytes)| bytes));
+    });
+    let object = |of: &crate::report::Object| Object {
+        reference: of.reference.0,
+        what: of.what.clone(),
+        handle: of.handle,
+        object_type: of.object_type,
+        name: of.name.clone(),
+        address: of.address,
+        texels: of.texels.as_ref().map(|image| (image.extent.len(), image.layers)),
+    };
+    let robust = executed.robust;
+    let dispatch = Dispatch {
+        number: named.number,
+        base: grid.base,
+        groups: grid.groups,
+        entry_point: key.entry_point,
+        subgroup_size: key.subgroup_size,
+        push_unset: key.push_unset,
+        notes: key.notes,
+        specialization: key.specialization,
+        words: key.words.to_vec(),
+        robust: [robust.buffers, robust.images, robust.null_descriptors],
+        places: program.shader.bindings.iter().map(|b| (b.set, b.binding)).collect(),
+        bindings: resources
+            .bindings
+            .iter()
+            .map(|elements| elements.iter().map(|descriptor| reached.bound(descriptor)).collect())
+            .collect(),
+        push_constants: resources.push_constants.clone(),
+        unset_bytes: resources.push_unset.clone(),
+        addresses: reached.parts(addresses),
+        pipeline: named.pipeline,
+        labels: named.labels,
+        queue: named.queue,
+        objects: named.objects.iter().map(object).collect(),
+        pushed: named.pushed,
+        memory,
+    };
+    (head(None, Some(dispatch)), stored)
+}
