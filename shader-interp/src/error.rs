@@ -7,8 +7,8 @@ pub enum CompileError {
     #[error("invalid SPIR-V: {0}")]
     Invalid(String),
     /// No entry point of that name with the GLCompute execution model.
-    #[error("the module has no compute entry point \"{0}\"")]
-    NoEntryPoint(String),
+    #[error("the module has no compute entry point \"{0}\"; it has {1}")]
+    NoEntryPoint(String, String),
     /// Valid SPIR-V that this driver does not implement: our gap, not the program's bug.
     #[error("not implemented in Pellucid: {0}")]
     NotImplemented(String),

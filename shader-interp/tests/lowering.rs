@@ -116,7 +116,7 @@ fn what_is_not_there_is_named() {
     let missing = CompileOptions { entry_point: "other".into(), ..options() };
     assert_eq!(
         spirv::lower(&words("control"), &missing).err(),
-        Some(CompileError::NoEntryPoint("other".into()))
+        Some(CompileError::NoEntryPoint("other".into(), "\"main\"".into()))
     );
     let mut module = words("control");
     // The first instruction is `OpCapability Shader`; 6 is Kernel.

@@ -5,3 +5,11 @@ cd "$(dirname "$0")"
 for source in *.comp; do
     glslangValidator --quiet -g --target-env vulkan1.2 -o "${source%.comp}.spv" "$source"
 done
+# As an optimizer leaves it: every function inlined, which DebugInlinedAt tells. Where it puts DebugNoLine
+# between variables the module is not valid.
+whole=$(mktemp)
+glslangValidator --quiet -gVS --target-env vulkan1.2 -o "$whole" inlined.comp
+spirv-opt --inline-entry-points-exhaustive --eliminate-dead-functions --eliminate-local-single-block \
+    --eliminate-local-single-store "$whole" -o "$whole"
+spirv-dis "$whole" | grep -v DebugNoLine | spirv-as --target-env spv1.5 --preserve-numeric-ids - -o inlined.spv
+rm "$whole"

@@ -233,7 +233,7 @@ fn refused(device: &Device, call: &str, error: &CompileError) -> Error {
             device.instance.say(&text);
             Error::from(vk::Result::ERROR_UNKNOWN)
         }
-        CompileError::Invalid(_) | CompileError::NoEntryPoint(_) => {
+        CompileError::Invalid(_) | CompileError::NoEntryPoint(..) => {
             device.instance.misuse(&text);
             Error::from(vk::Result::ERROR_UNKNOWN)
         }

@@ -175,8 +175,10 @@ pub struct Call {
     pub function: String,
     /// The call that holds the OpFunctionCall; its own index for the entry point.
     pub caller: u32,
-    /// The OpFunctionCall; `Site(0)` for the entry point.
+    /// The OpFunctionCall, or the DebugInlinedAt; `Site(0)` for the entry point.
     pub site: Site,
+    /// A compiler had inlined it before: its variables are among its caller's.
+    pub before: bool,
 }
 
 /// A Workgroup variable.

@@ -48,12 +48,13 @@ impl Lowerer<'_> {
         let cfg = self.cfg(function)?;
         let label = self.b.label();
         self.calls.push((function, label));
-        let caller = self.call;
+        let (caller, instance_call) = (self.call, self.instance_call);
         if self.options.debug {
             let name = plain_name(&self.module.name(self.module.functions[function].id));
             let site = if self.inlined.is_empty() { Site(0) } else { self.b.site };
             self.call = self.inlined.len() as u32;
-            self.inlined.push((label, Call { function: name, caller, site }));
+            self.instance_call = self.call;
+            self.inlined.push((label, Call { function: name, caller, site, before: false }));
         }
         self.b.open();
         let mut frame = Frame::new(cfg, label);
@@ -62,7 +63,7 @@ impl Lowerer<'_> {
         self.sites.line = line;
         let body = self.b.close();
         self.calls.pop();
-        self.call = caller;
+        (self.call, self.instance_call) = (caller, instance_call);
         let results: Values = result.iter().map(|&scalar| self.b.fresh(scalar)).collect();
         self.b.push(Node::Block { label, results: results.clone(), body });
         Ok(results)
@@ -195,10 +196,15 @@ impl Lowerer<'_> {
                         let file = self.sites.debug_file(i.id(5)?);
                         let line = self.constant_u32(i.id(6)?)?;
                         let column = self.constant_u32(i.id(8)?)?;
+                        // Lines count from 1: what an optimizer has no line for gets 0.
+                        let file = file.filter(|_| line > 0);
                         self.sites.line = file.map(|file| SourcePosition { file, line, column });
                     }
                     // DebugNoLine.
                     104 => self.sites.line = None,
+                    23 => self.debug_scope(i)?,
+                    // DebugNoScope.
+                    24 => self.call = self.instance_call,
                     _ => {}
                 }
                 Ok(())

@@ -109,10 +109,13 @@ pub(crate) struct Lowerer<'a> {
     pub cfgs: Vec<Option<Rc<Cfg>>>,
     /// Functions being inlined, outermost first: index, then the label of the instance.
     pub calls: Vec<(usize, Label)>,
-    /// With [`CompileOptions::debug`]: all functions that were inlined, with their labels, and which of them
-    /// is being inlined; else 0.
+    /// With [`CompileOptions::debug`]: all functions that were inlined, with their labels; which of them the
+    /// next instruction is in, and which OpFunctionCall is being inlined; else 0. They differ in what a
+    /// compiler had inlined before ([`super::scope`]).
     pub inlined: Vec<(Label, Call)>,
     pub call: u32,
+    pub instance_call: u32,
+    pub scopes: FxHashMap<(u32, u32, u32), u32>,
     /// Types of the values that they return.
     pub expected_returns: Vec<Vec<Scalar>>,
     pub depth: u32,

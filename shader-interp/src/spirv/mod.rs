@@ -28,6 +28,7 @@ mod module;
 mod note;
 mod pointer;
 mod print;
+mod scope;
 mod shape;
 mod site;
 mod small_float;
@@ -84,6 +85,8 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         cfgs: vec![None; functions],
         calls: Vec::new(),
         inlined: Vec::new(),
+        instance_call: 0,
+        scopes: FxHashMap::default(),
         call: 0,
         expected_returns: Vec::new(),
         depth: 0,
@@ -157,6 +160,7 @@ fn finish(mut lowerer: Lowerer<'_>, body: Region) -> Result<Shader, CompileError
         pass::run(shader, std::mem::take(&mut lowerer.b), owners, lowerer.options.modelled, kept)?;
     let mut used = vec![false; lowerer.sites.len()];
     shader.origins.sites().for_each(|site| used[site.0 as usize] = true);
+    shader.calls.iter().for_each(|call| used[call.site.0 as usize] = true);
     shader.malformed_prints.iter().for_each(|(site, ..)| used[site.0 as usize] = true);
     site::mark(&shader.body, &mut used);
     (shader.sites, shader.files) = lowerer.sites.finish(&lowerer.module, &lowerer.types, &used);

@@ -48,6 +48,8 @@ pub(crate) struct Module<'a> {
     pub sets: FxHashMap<u32, ExtendedSet>,
     /// The entry point's function.
     pub entry: u32,
+    /// The names of the others that a device like this one could run.
+    entry_points: Vec<String>,
     /// The variables that the entry point names.
     pub interface: Vec<u32>,
     pub stage: Stage,
@@ -88,6 +90,7 @@ impl<'a> Module<'a> {
             vulkan_memory_model: false,
             sets: FxHashMap::default(),
             entry: 0,
+            entry_points: Vec::new(),
             interface: Vec::new(),
             stage: Stage::default(),
             modes: Vec::new(),
@@ -143,7 +146,9 @@ impl<'a> Module<'a> {
             return Err(CompileError::Invalid("the module ends inside a function".into()));
         }
         if self.entry == 0 {
-            return Err(CompileError::NoEntryPoint(entry_point.to_owned()));
+            let names: Vec<String> = self.entry_points.iter().map(|name| format!("\"{name}\"")).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(CompileError::NoEntryPoint(entry_point.to_owned(), names));
         }
         let entry = self.entry;
         self.modes = modes.into_iter().filter(|&(target, _)| target == entry).map(|(_, word)| word).collect();
@@ -207,13 +212,16 @@ impl<'a> Module<'a> {
             }
             Op::EntryPoint => {
                 let (name, next) = i.string(3)?;
-                if let Some(stage) = Stage::of(i.word(1)?).filter(|_| name == entry_point) {
+                let stage = Stage::of(i.word(1)?);
+                if let Some(stage) = stage.filter(|_| name == entry_point) {
                     self.stage = stage;
                     if self.entry != 0 {
                         return Err(i.invalid("names an entry point that is there already"));
                     }
                     self.entry = i.id(2)?;
                     self.interface = i.rest(next).to_vec();
+                } else if stage.is_some() {
+                    self.entry_points.push(name);
                 }
             }
             Op::ExecutionMode | Op::ExecutionModeId => modes.push((i.id(1)?, i.word)),

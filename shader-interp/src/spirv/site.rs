@@ -116,6 +116,12 @@ impl Sites {
         site
     }
 
+    /// The site of a DebugInlinedAt: a call that no instruction makes.
+    pub fn of_inlined(&mut self, word: u32, source: Option<SourcePosition>, call: u32) -> Site {
+        self.raw.push(Raw { word, variable: 0, function: 0, source, call });
+        Site(self.raw.len() as u32 - 1)
+    }
+
     /// Text for the sites that `used` marks, and the files.
     pub fn finish(
         self,

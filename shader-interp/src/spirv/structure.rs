@@ -249,6 +249,7 @@ impl Lowerer<'_> {
             (of.first, of.terminator)
         };
         self.sites.line = None;
+        self.call = self.instance_call;
         while word < terminator {
             let i = self.module.stream.at(word)?;
             self.instruction(&i)?;
