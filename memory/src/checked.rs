@@ -26,6 +26,7 @@ mod words;
 use self::access_table::{AccessTable, Role};
 use self::caches::Caches;
 use self::core::Core;
+use self::explore::Followed;
 use self::group::Groups;
 use self::lanes::{FastPath, LaneOperation};
 use self::read_only::ReadOnly;
@@ -120,7 +121,8 @@ pub struct Robustness {
     pub null_descriptors: bool,
 }
 
-/// Memory under the model; see the module's page.
+/// Memory under the model; see the module's page. A copy of it goes on as it does, followed by no exploration.
+#[derive(Clone)]
 pub struct CheckedMemory {
     options: CheckOptions,
     core: Core,
@@ -153,7 +155,7 @@ impl CheckedMemory {
                 values: options.values,
                 stale_budget: options.stale_budget.max(1),
                 seed: options.seed,
-                exploring: None,
+                exploring: Followed::default(),
                 overlay: None,
                 no_history: History::default(),
                 trace: Trace::default(),
@@ -176,7 +178,7 @@ impl CheckedMemory {
                 partly: ((0, 0), false),
                 views: FxHashMap::default(),
                 observed: Observed::default(),
-                choice: None,
+                choices: Vec::new(),
                 caches: (options.values == ValuePolicy::Caches)
                     .then(|| Box::new(Caches::new(options.machine))),
                 proposed: 0,
@@ -522,7 +524,7 @@ impl MemorySystem for CheckedMemory {
     }
 
     fn barrier_complete(&mut self, workgroup: u32) {
-        if let Some(exploring) = &mut self.core.exploring {
+        if let Some(exploring) = &mut *self.core.exploring {
             exploring.explorer.joined(workgroup);
         }
         if self.core.caches.is_some()

@@ -37,8 +37,8 @@ moving (each also backward: `step back`, `continue back`)
 looking
   where, bt         the frames of the invocation in focus
   list [LINE]       source around a line
-  print, p EXPR     a variable: NAME, NAME.MEMBER, NAME[INDEX]
-  locals, shared, buffers, builtins
+  print, p EXPR     a variable: NAME, NAME.MEMBER, NAME[INDEX], IMAGE[X,Y]
+  locals, shared, buffers, images, builtins
   threads           the strands that run, and where they stand
   focus W L         invocation L of workgroup W (a number or X,Y,Z) comes into focus
   up, down          another frame
@@ -98,7 +98,7 @@ pub fn command(stop: &mut Stop<'_, '_, '_, '_, '_>, line: &str) -> Result<Answer
         "where" | "bt" => frames(stop)?,
         "list" | "l" => list(stop, rest)?,
         "print" | "p" => print(stop, rest)?,
-        "locals" | "shared" | "buffers" | "builtins" => variables(stop, verb),
+        "locals" | "shared" | "buffers" | "images" | "builtins" => variables(stop, verb),
         "threads" => threads(stop),
         "focus" => {
             stop.session.focus = who(stop, rest)?;
@@ -293,6 +293,7 @@ fn variables(stop: &mut Stop<'_, '_, '_, '_, '_>, scope: &str) -> String {
         "locals" => eyes.locals(),
         "shared" => eyes.shared(),
         "buffers" => eyes.buffers(),
+        "images" => eyes.images(),
         _ => eyes.built_ins(),
     };
     let lines: Vec<String> = items
@@ -458,30 +459,70 @@ fn breakpoints(stop: &Stop<'_, '_, '_, '_, '_>) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join("\n") }
 }
 
+/// Values that are listed.
+const MOST_ALLOWED: usize = 16;
+
 fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, String> {
     let focus = stop.session.focus;
-    let operand = stop.at.access(focus).filter(|operand| operand.kind == AccessKind::Read);
-    let operand = operand
-        .ok_or("the next instruction is no load of memory that others may see; `stepi` goes on by one")?;
-    if operand.place.size != 4 {
-        return Err(format!("not implemented in Pellucid: choosing a value of {} bytes", operand.place.size));
+    let next = stop.at.access(focus).filter(|next| next.operand.kind == AccessKind::Read);
+    let next =
+        next.ok_or("the next instruction is no load of memory that others may see; `stepi` goes on by one")?;
+    let (operand, size) = (&next.operand, next.operand.place.size);
+    if next.access.components != 1 {
+        let count = next.access.components;
+        return Err(format!("not implemented in Pellucid: choosing {count} components at once"));
     }
-    let word = sees::word_of(stop, &operand).ok_or("the load is outside of its buffer")?;
-    let seen = sees::look_at(stop, &word, Some(&operand));
-    let element = sees::element_next(stop);
-    let wanted = element.encode(rest).ok().and_then(|bytes| bytes.try_into().ok().map(u32::from_le_bytes));
-    let wanted = wanted.ok_or_else(|| format!("\"{rest}\" is no {}", element.name()))?;
-    let shown = |value: &u32| element.show(u64::from(*value));
-    let allowed: Vec<String> = seen.values.iter().map(shown).collect();
-    if !seen.values.contains(&wanted) {
+    if size == 8 && operand.atomic.is_some() {
+        return Err("not implemented in Pellucid: choosing what an atomic of 8 bytes reads".to_owned());
+    }
+    let element = sees::element_of(stop, &next).filter(|element| element.size() == size as usize);
+    let element = element.ok_or("not implemented in Pellucid: choosing a texel of such a format")?;
+    let words = sees::words_of(stop, operand).ok_or("the load is outside of its buffer")?;
+    let bytes = element.encode(rest).map_err(|_| format!("\"{rest}\" is no {}", element.name()))?;
+    let mut wide = [0u8; 8];
+    wide[..bytes.len()].copy_from_slice(&bytes);
+    let wanted = u64::from_le_bytes(wide);
+    // Each word is a choice of its own: a load of eight bytes may be torn.
+    let mut parts: Vec<(u64, Vec<u64>)> = Vec::new();
+    let mut chosen = Vec::new();
+    for (word, bytes) in &words {
+        let seen = sees::look_at(stop, (word, *bytes), Some(&next));
+        let shift = 8 * u64::from(bytes.trailing_zeros().min(3));
+        let mask = (1u64 << (8 * bytes.count_ones())) - 1;
+        let before = (word.address + shift / 8 - operand.place.address) * 8;
+        let values: Vec<u64> = seen.values.iter().map(|value| u64::from(*value) >> shift & mask).collect();
+        let value = (wanted >> before & mask) << shift;
+        let Who { workgroup, local_index } = focus;
+        chosen.push(Chosen { workgroup, local_index, address: word.address, value: value as u32 });
+        parts.push((before, values));
+    }
+    let mut allowed: Vec<u64> = vec![0];
+    for (before, values) in &parts {
+        let joined = allowed.iter().flat_map(|low| values.iter().map(move |value| low | value << before));
+        allowed = joined.take(1 << 12).collect();
+    }
+    if parts.len() > 1 {
+        allowed.sort_unstable();
+    }
+    let mut shown: Vec<String> =
+        allowed.iter().take(MOST_ALLOWED).map(|value| element.show(*value)).collect();
+    if allowed.len() > MOST_ALLOWED {
+        shown.push("...".to_owned());
+    }
+    let fits = |(before, values): &(u64, Vec<u64>), bits: &u8| {
+        let mask = (1u64 << (8 * bits.count_ones())) - 1;
+        values.contains(&(wanted >> before & mask))
+    };
+    if !parts.iter().zip(&words).all(|(part, (_, bytes))| fits(part, bytes)) {
         return Err(format!(
             "the memory model does not allow {rest} here, only {}; `set` gives a variable any value",
-            allowed.join(", ")
+            shown.join(", ")
         ));
     }
-    let Who { workgroup, local_index } = focus;
-    stop.edit(Edit::Read(Chosen { workgroup, local_index, address: word.address, value: wanted }));
-    Ok(format!("the load returns {rest} (the memory model allows {})", allowed.join(", ")))
+    for chosen in chosen {
+        stop.edit(Edit::Read(chosen));
+    }
+    Ok(format!("the load returns {rest} (the memory model allows {})", shown.join(", ")))
 }
 
 fn set(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, String> {
@@ -535,7 +576,7 @@ pub fn reason(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Option<String> {
         Reason::Entry => format!("{} begins", stop.target.context.title()),
         Reason::Breakpoint(id) => format!("breakpoint {id}, {}", shown(stop, id).unwrap_or_default()),
         Reason::Data(id) => {
-            let kind = stop.at.access(stop.session.focus).map(|operand| operand.kind);
+            let kind = stop.at.access(stop.session.focus).map(|next| next.operand.kind);
             let verb = match kind {
                 Some(AccessKind::Read) => "read",
                 Some(AccessKind::ReadModifyWrite(_)) => "updated",

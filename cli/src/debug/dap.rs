@@ -215,6 +215,15 @@ pub fn forward(mut input: Box<dyn BufRead + Send>, to: &Sender<Value>) {
     }
 }
 
+/// The scopes of a frame, as the client shows them and as commands name them.
+const SCOPES: [(&str, &str); 5] = [
+    ("Locals", "locals"),
+    ("Shared", "shared"),
+    ("Buffers", "buffers"),
+    ("Images", "images"),
+    ("Invocation", "builtins"),
+];
+
 /// What a variables reference stands for.
 #[derive(Clone, Debug)]
 enum Listed {
@@ -553,14 +562,13 @@ impl Server {
         let frame = arguments["frameId"].as_u64().unwrap_or(0) as usize;
         let (who, frame) =
             *frame.checked_sub(1).and_then(|k| self.frames.get(k)).ok_or("there is no such frame")?;
-        let scopes: Vec<Value> =
-            [("Locals", "locals"), ("Shared", "shared"), ("Buffers", "buffers"), ("Invocation", "builtins")]
-                .into_iter()
-                .map(|(name, scope)| {
-                    let reference = self.list(Listed::Scope(scope, who, frame));
-                    json!({ "name": name, "variablesReference": reference, "expensive": false })
-                })
-                .collect();
+        let scopes: Vec<Value> = SCOPES
+            .into_iter()
+            .map(|(name, scope)| {
+                let reference = self.list(Listed::Scope(scope, who, frame));
+                json!({ "name": name, "variablesReference": reference, "expensive": false })
+            })
+            .collect();
         Ok(json!({ "scopes": scopes }))
     }
 
@@ -578,6 +586,7 @@ impl Server {
             Listed::Scope("locals", ..) => (eyes.locals(), None),
             Listed::Scope("shared", ..) => (eyes.shared(), None),
             Listed::Scope("buffers", ..) => (eyes.buffers(), None),
+            Listed::Scope("images", ..) => (eyes.images(), None),
             Listed::Scope(..) => (eyes.built_ins(), None),
             Listed::Item(_, _, item, path) => (eyes.parts(item, first, most), Some(path.clone())),
         };
@@ -594,14 +603,14 @@ impl Server {
         let (who, frame) = (stop.session.focus, stop.session.frame);
         let mut eyes = stop.eyes();
         let value = eyes.show(&item);
-        let parts = eyes.parts(&item, 0, usize::MAX);
+        let (first, count) = (eyes.parts(&item, 0, 1), eyes.count(&item));
         let kind = eyes.target.types.describe(item.ty);
-        let array = parts.first().is_some_and(|part| part.name.starts_with('['));
+        let array = first.first().is_some_and(|part| part.name.starts_with('['));
         let scalar = eyes.element(&item).is_some();
         let settable = scalar && matches!(item.home, Home::Private(_));
         let name = item.name.clone();
         let reference =
-            if parts.is_empty() { 0 } else { self.list(Listed::Item(who, frame, item, path.clone())) };
+            if first.is_empty() { 0 } else { self.list(Listed::Item(who, frame, item, path.clone())) };
         let mut variable = json!({
             "name": name,
             "value": value,
@@ -610,7 +619,7 @@ impl Server {
             "variablesReference": reference,
         });
         if array {
-            variable["indexedVariables"] = json!(parts.len());
+            variable["indexedVariables"] = json!(count);
         }
         if !settable {
             variable["presentationHint"] = json!({ "attributes": ["readOnly"] });

@@ -3,153 +3,215 @@
 
 use super::stop::{At, Stop};
 use super::target::Who;
+use super::texels::{self, Texels};
+use super::values::Home;
 use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::checked::inspect::{Reader, Word, WordSeen, WriteSeen};
+use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::raw;
 use pellucid_memory::scope::{Scope, StorageClasses};
+use pellucid_shader_interp::exec::modelled::debugged::Accessed;
 use pellucid_shader_interp::exec::waiting::Operand;
 use pellucid_shader_interp::interface::Descriptor;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vulkan_pellucid::report::element::Element;
 use vulkan_pellucid::report::words;
 
 type Stopped<'s, 'x, 'm, 'a, 't> = Stop<'s, 'x, 'm, 'a, 't>;
 
-/// The word of memory that an access goes to.
-pub fn word_of(stop: &mut Stopped<'_, '_, '_, '_, '_>, operand: &Operand) -> Option<Word> {
+/// The words of memory that an access goes to, with the bytes of each: bit `b` for byte `b`.
+pub fn words_of(stop: &mut Stopped<'_, '_, '_, '_, '_>, operand: &Operand) -> Option<Vec<(Word, u8)>> {
     let workgroup =
         (operand.place.class == StorageClasses::WORKGROUP).then_some(stop.session.focus.workgroup);
-    word_at(stop, workgroup, operand.place.address)
+    let (start, end) = (operand.place.address, operand.place.address + u64::from(operand.place.size));
+    let words = (start & !3..end).step_by(4);
+    words.map(|address| Some((word_at(stop, workgroup, address)?, bytes_of(address, start, end)))).collect()
+}
+
+/// The bytes of the word at `address` that lie in `start .. end`.
+fn bytes_of(address: u64, start: u64, end: u64) -> u8 {
+    (0..4).filter(|b| (start..end).contains(&(address + b))).fold(0, |bytes, b| bytes | 1 << b)
+}
+
+/// The memory of a descriptor, and the class of what the shader does to it.
+fn memory_of(descriptor: &Descriptor) -> Option<(&MemoryRange, StorageClasses)> {
+    match descriptor {
+        Descriptor::Buffer(range) => Some((range, StorageClasses::UNIFORM)),
+        Descriptor::TexelBuffer(range, ..) => Some((range, StorageClasses::IMAGE)),
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => {
+            Some((&view.memory, StorageClasses::IMAGE))
+        }
+        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
+    }
 }
 
 /// The aligned word that holds a byte.
 fn word_at(stop: &mut Stopped<'_, '_, '_, '_, '_>, workgroup: Option<u32>, address: u64) -> Option<Word> {
+    let byte = address;
     let address = address & !3;
     let newest = match workgroup {
         Some(workgroup) => stop.at.memory().workgroup_word(workgroup, address)?,
         None => {
             let resources = stop.target.resources;
-            let bound = resources.bindings.iter().flatten().filter_map(|descriptor| match descriptor {
-                Descriptor::Buffer(range) => Some(range),
-                _ => None,
-            });
-            let holds = |start: u64, size: u64| address >= start && address + 4 <= start + size;
+            let bound = resources.bindings.iter().flatten().filter_map(memory_of).map(|(range, _)| range);
             let mut ranges = bound.chain(resources.addresses.iter());
+            let holds = |start: u64, size: u64| (start..start + size).contains(&byte);
             let range = ranges.find(|range| holds(range.address(), range.size()))?;
-            raw::load(&range.view(), address - range.address(), 4, Ordering::Relaxed)? as u32
+            // The last word of a range may have less than four bytes.
+            let one = |b: u64| {
+                let at = (address + b).checked_sub(range.address())?;
+                raw::load(&range.view(), at, 1, Ordering::Relaxed).map(|byte| (byte as u32) << (8 * b))
+            };
+            (0..4).filter_map(one).fold(0, |word, byte| word | byte)
         }
     };
     Some(Word { workgroup, address, newest })
 }
 
-/// How the invocation in focus would read a word: by the access that it makes next, or by a plain one.
+/// How the invocation in focus would read bytes of a word: by the access that it makes next, or by a plain
+/// one.
 fn reading<T>(
     stop: &mut Stopped<'_, '_, '_, '_, '_>,
-    word: &Word,
-    operand: Option<&Operand>,
+    (word, bytes): (&Word, u8),
+    next: Option<&Accessed>,
     with: impl FnOnce(&mut Stopped<'_, '_, '_, '_, '_>, &Reader<'_>) -> T,
 ) -> T {
     let Who { workgroup, local_index } = stop.session.focus;
-    let program = stop.target.program;
-    let next = stop.at.standing(stop.session.focus).map(|(standing, _)| standing.strand.pc());
-    let entry = next.and_then(|pc| {
-        let inst = program.code.get(pc as usize)?;
-        program.memory.get(inst.imm as usize)
-    });
-    let class = if word.workgroup.is_some() { StorageClasses::WORKGROUP } else { StorageClasses::UNIFORM };
+    let (reference, class) = reference_of(stop, word);
     let plain = Access { non_private: true, ..Access::plain(class, 4, 1) };
-    let reader = match (operand, entry) {
-        (Some(operand), Some(entry)) if operand.kind != AccessKind::Write => Reader {
+    let reader = match next {
+        Some(Accessed { operand, site, access }) if operand.kind != AccessKind::Write => Reader {
             workgroup,
             local_index,
-            site: entry.site,
-            access: &entry.access,
+            site: *site,
+            access,
             reference: operand.place.reference,
+            bytes,
             modifies: matches!(operand.kind, AccessKind::ReadModifyWrite(_)),
         },
         _ => {
-            let reference =
-                operand.map_or_else(|| reference_of(stop, word), |operand| operand.place.reference);
-            Reader { workgroup, local_index, site: Site(0), access: &plain, reference, modifies: false }
+            let reference = next.map_or(reference, |next| next.operand.place.reference);
+            let (site, access) = (Site(0), &plain);
+            Reader { workgroup, local_index, site, access, reference, bytes, modifies: false }
         }
     };
     with(stop, &reader)
 }
 
-/// The reference through which the shader's variable reaches a word.
-fn reference_of(stop: &Stopped<'_, '_, '_, '_, '_>, word: &Word) -> Reference {
+/// The reference through which the shader's variable reaches a word, and the class of its memory.
+fn reference_of(stop: &Stopped<'_, '_, '_, '_, '_>, word: &Word) -> (Reference, StorageClasses) {
     if word.workgroup.is_some() {
         let objects = &stop.target.program.shader.workgroup;
         let holds = |start: u32, size: u32| {
             word.address >= u64::from(start) && word.address < u64::from(start) + u64::from(size)
         };
         let object = objects.iter().find(|object| holds(object.offset, object.size));
-        return object.map_or(Reference(0), |object| object.reference);
+        return (object.map_or(Reference(0), |object| object.reference), StorageClasses::WORKGROUP);
     }
-    let bound = stop.target.resources.bindings.iter().flatten();
-    let range = bound.filter_map(|descriptor| match descriptor {
-        Descriptor::Buffer(range) => Some(range),
-        _ => None,
-    });
-    let holds = |start: u64, size: u64| word.address >= start && word.address < start + size;
-    let found = range.into_iter().find(|range| holds(range.address(), range.size()));
-    found.map_or(Reference::PHYSICAL, |range| range.view().reference)
+    let bound = stop.target.resources.bindings.iter().flatten().filter_map(memory_of);
+    let holds = |start: u64, size: u64| word.address + 4 > start && word.address < start + size;
+    let found = bound.into_iter().find(|(range, _)| holds(range.address(), range.size()));
+    let plain = (Reference::PHYSICAL, StorageClasses::UNIFORM);
+    found.map_or(plain, |(range, class)| (range.view().reference, class))
 }
 
-/// What is known of a word, for the invocation in focus.
-pub fn look_at(stop: &mut Stopped<'_, '_, '_, '_, '_>, word: &Word, operand: Option<&Operand>) -> WordSeen {
-    reading(stop, word, operand, |stop, reader| stop.at.memory().look(word, reader))
+/// What is known of bytes of a word, for the invocation in focus.
+pub fn look_at(
+    stop: &mut Stopped<'_, '_, '_, '_, '_>,
+    (word, bytes): (&Word, u8),
+    next: Option<&Accessed>,
+) -> WordSeen {
+    reading(stop, (word, bytes), next, |stop, reader| stop.at.memory().look(word, reader))
 }
 
-/// The type of what the invocation in focus accesses next; unsigned where that is not of one type.
-pub fn element_next(stop: &Stopped<'_, '_, '_, '_, '_>) -> Element {
-    let program = stop.target.program;
-    let next = stop.at.standing(stop.session.focus).map(|(standing, _)| standing.strand.pc());
-    let entry = next.and_then(|pc| program.memory.get(program.code.get(pc as usize)?.imm as usize));
-    let site = entry.and_then(|entry| program.shader.sites.get(entry.site.0 as usize));
+/// The type of what an access moves; unsigned where that is not of one type. `None` for texels that are not
+/// kept as they are.
+pub fn element_of(stop: &Stopped<'_, '_, '_, '_, '_>, accessed: &Accessed) -> Option<Element> {
+    let place = &accessed.operand.place;
+    if place.class == StorageClasses::IMAGE {
+        let object = stop.target.context.objects.iter().find(|object| object.reference == place.reference);
+        return Element::of_format(object?.texels.as_ref()?.format);
+    }
+    let site = stop.target.program.shader.sites.get(accessed.site.0 as usize);
     let element = site.and_then(|site| Element::of_component(site.component?));
-    element.filter(|element| element.size() == 4).unwrap_or(Element::U32)
+    let size = usize::from(accessed.access.size);
+    let unsigned = [Element::U8, Element::U16, Element::U32, Element::U64];
+    element
+        .filter(|element| element.size() == size)
+        .or_else(|| unsigned.into_iter().find(|element| element.size() == size))
+}
+
+/// What the bits of a location are.
+enum Shown {
+    Element(Element),
+    /// A texel, or a component of one, whose first byte is at this address.
+    Texel(Arc<Texels>, u64, Option<usize>),
 }
 
 /// A location that an expression names.
 struct Location {
     word: Word,
-    element: Element,
-    operand: Option<Operand>,
-    shift: u64,
+    /// Of the word.
+    bytes: u8,
+    shown: Shown,
+    next: Option<Accessed>,
 }
 
 impl Location {
     fn show(&self, word: u32) -> String {
-        let bits = u64::from(word) >> (8 * self.shift);
-        self.element.show(bits & ((1 << (8 * self.element.size().min(4))) - 1))
+        match &self.shown {
+            Shown::Element(element) => {
+                let bits = u64::from(word) >> (8 * self.bytes.trailing_zeros().min(3));
+                element.show(bits & ((1 << (8 * element.size().min(4))) - 1))
+            }
+            Shown::Texel(texels, start, component) => {
+                let mut words = [0; 4];
+                match self.word.address.checked_sub(*start) {
+                    Some(behind) => words[(behind / 4).min(3) as usize] = word,
+                    None => words[0] = word >> (8 * (start - self.word.address)),
+                }
+                texels::text(texels.info, words, *component)
+            }
+        }
     }
 }
 
 fn location(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Location, String> {
     if text.is_empty() {
-        return Err("which location? NAME, NAME.MEMBER or NAME[INDEX]".to_owned());
+        return Err("which location? NAME, NAME.MEMBER, NAME[INDEX] or IMAGE[X,Y]".to_owned());
     }
     let mut eyes = stop.eyes();
     let item = eyes.find(text)?;
-    let (workgroup, address, _) = eyes.place(&item)?;
-    let element = eyes.element(&item).ok_or_else(|| format!("{text} is no scalar: name one of its parts"))?;
-    if element.size() > 4 {
-        return Err(format!(
-            "not implemented in Pellucid: the writes of {text}, which has {} bytes",
-            element.size()
-        ));
+    let (workgroup, address, bytes) = eyes.place(&item)?;
+    let element = eyes.element(&item);
+    let shown = match (element, &item.home) {
+        (Some(element), _) => Shown::Element(element),
+        (None, Home::Texel(texels, byte, component)) => {
+            let start = texels.memory.address() + byte;
+            Shown::Texel(texels.clone(), start, *component)
+        }
+        (None, _) => return Err(format!("{text} is no scalar: name one of its parts")),
+    };
+    if bytes > 4 {
+        let name = match shown {
+            Shown::Texel(_, _, None) => "name one of its components",
+            _ => "not implemented in Pellucid",
+        };
+        return Err(format!("{name}: the writes of {text}, which has {bytes} bytes"));
     }
     let word = word_at(stop, workgroup, address).ok_or_else(|| format!("{text} is outside of its buffer"))?;
     let focus = stop.session.focus;
-    let next = stop.at.access(focus).filter(|operand| {
-        let own = (operand.place.class == StorageClasses::WORKGROUP).then_some(focus.workgroup);
-        let (start, end) = (operand.place.address, operand.place.address + u64::from(operand.place.size));
+    let next = stop.at.access(focus).filter(|next| {
+        let place = &next.operand.place;
+        let own = (place.class == StorageClasses::WORKGROUP).then_some(focus.workgroup);
+        let (start, end) = (place.address, place.address + u64::from(place.size));
         own == workgroup && start <= address && address < end
     });
-    Ok(Location { word, element, operand: next, shift: address - word.address })
+    let bytes = bytes_of(word.address, address, address + bytes);
+    Ok(Location { word, bytes, shown, next })
 }
 
 fn wrote(stop: &Stopped<'_, '_, '_, '_, '_>, at: &Location, k: usize, write: &WriteSeen) -> String {
@@ -186,7 +248,7 @@ fn stands(write: &WriteSeen) -> String {
 pub fn sees(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String, String> {
     running(stop)?;
     let at = location(stop, text)?;
-    let seen = look_at(stop, &at.word, at.operand.as_ref());
+    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
     let focus = stop.target.name(stop.session.focus);
     let mut out = format!("memory holds {} in {text}\n", at.show(at.word.newest));
     let _ = writeln!(
@@ -231,7 +293,7 @@ pub fn caches(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Stri
         return Err("values come from no caches: begin with --values caches, or --machine NAME".to_owned());
     };
     let mut out = String::new();
-    let bytes = ((1 << at.element.size().min(4)) - 1) << at.shift;
+    let bytes = at.bytes;
     for copy in cached.copies.iter().filter(|copy| copy.held & bytes == bytes) {
         let level = ["first level", "second level"][copy.level.min(1)];
         let (unit, shared) = copy.units;
@@ -269,9 +331,9 @@ fn running(stop: &Stopped<'_, '_, '_, '_, '_>) -> Result<(), String> {
 pub fn reads(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<String, String> {
     running(stop)?;
     let at = location(stop, text)?;
-    let seen = look_at(stop, &at.word, at.operand.as_ref());
+    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
     let focus = stop.target.name(stop.session.focus);
-    let how = if at.operand.is_some() { "by the access that it makes next" } else { "by a plain load" };
+    let how = if at.next.is_some() { "by the access that it makes next" } else { "by a plain load" };
     let mut out = format!("what {focus} may read of {text} {how}:\n");
     // A write that is location-ordered before the read hides all that are older.
     let hides =
@@ -328,7 +390,7 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
     let words: Vec<&str> = rest.split_whitespace().collect();
     let [text, a, b] = words[..] else { return Err("before EXPR #A #B, or before EXPR #A now".to_owned()) };
     let at = location(stop, text)?;
-    let seen = look_at(stop, &at.word, at.operand.as_ref());
+    let seen = look_at(stop, (&at.word, at.bytes), at.next.as_ref());
     let write = |name: &str| {
         let number: Option<usize> = name.trim_start_matches('#').parse().ok();
         let found = number.and_then(|k| k.checked_sub(1)).and_then(|k| seen.writes.get(k)).cloned();
@@ -343,7 +405,7 @@ pub fn before(stop: &mut Stopped<'_, '_, '_, '_, '_>, rest: &str) -> Result<Stri
     }
     let first = write(a)?;
     let second = if b == "now" { None } else { Some(write(b)?) };
-    let relation = reading(stop, &at.word, at.operand.as_ref(), |stop, reader| {
+    let relation = reading(stop, (&at.word, at.bytes), at.next.as_ref(), |stop, reader| {
         stop.at.memory().relate(&at.word, &first, second.as_ref(), reader)
     });
     let by = |write: &WriteSeen| {

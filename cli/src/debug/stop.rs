@@ -5,8 +5,7 @@ use super::values::Eyes;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::checked::inspect::Chosen;
 use pellucid_memory::finding::Finding;
-use pellucid_shader_interp::exec::modelled::debugged::{Moment, Standing};
-use pellucid_shader_interp::exec::waiting::Operand;
+use pellucid_shader_interp::exec::modelled::debugged::{Accessed, Moment, Standing};
 use std::collections::BTreeMap;
 
 /// Where an execution is: before an instruction.
@@ -56,7 +55,7 @@ impl At<'_, '_, '_> {
     }
 
     /// What an invocation does next to memory that others may see.
-    pub fn access(&self, who: Who) -> Option<Operand> {
+    pub fn access(&self, who: Who) -> Option<Accessed> {
         let At::Moment(moment) = self else { return None };
         let (standing, lane) = self.standing(who)?;
         let runs = standing.strand.mask() >> lane & 1 != 0 && !standing.at_barrier;
@@ -138,7 +137,7 @@ pub struct Breakpoint {
 /// Something that the user changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// The next instruction of an invocation reads this.
+    /// The next instruction of an invocation reads this in a word.
     Read(Chosen),
     /// A word of an invocation's private memory, and the bits of it that change.
     Private(Who, u32, u32, u32),
@@ -163,6 +162,13 @@ pub enum Motion {
     Workgroup,
     /// To a write of these bytes.
     Wrote(Range),
+}
+
+impl Motion {
+    /// Whether it ends at what the invocation in focus, or its workgroup, does.
+    pub fn is_of_focus(self) -> bool {
+        !matches!(self, Motion::Continue | Motion::Wrote(_))
+    }
 }
 
 /// What to do next.
@@ -291,7 +297,7 @@ impl<'t, 'm, 'a, 'x> Stop<'_, 'x, 'm, 'a, 't> {
 
 pub(super) fn apply(moment: &mut Moment<'_, '_, CheckedMemory>, edit: &Edit) {
     match edit {
-        Edit::Read(chosen) => moment.memory.choose(Some(*chosen)),
+        Edit::Read(chosen) => moment.memory.choose(*chosen),
         Edit::Private(who, word, bits, mask) => {
             let found = moment.strands().find_map(|standing| {
                 lane_of(&standing, *who).map(|lane| (standing.identity.subgroup, standing.number, lane))

@@ -4,6 +4,7 @@ use pellucid_shader_interp::ir::{Part, Shape};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use vulkan_pellucid::report::element::Element;
+use vulkan_pellucid::report::texel::Layers;
 
 /// A type, by what it is made of (ids of other types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,21 @@ pub enum Type {
     Array(u32),
     /// Members are in [`Types::members`].
     Struct,
+    /// OpTypeImage or OpTypeSampledImage.
+    Image(Image),
     /// What is not looked into.
     Other,
+}
+
+/// How an image type takes coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Axes, 1 to 3.
+    pub axes: usize,
+    /// What its layers are.
+    pub layers: Layers,
+    /// Of texel buffers.
+    pub buffer: bool,
 }
 
 /// A variable of the module or of a function.
@@ -63,6 +77,26 @@ pub struct Types {
 fn text(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|b| *b != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// OpTypeImage by its `Dim` and whether it is arrayed.
+fn image(dim: u32, arrayed: bool) -> Image {
+    const D1: u32 = 0;
+    const D3: u32 = 2;
+    const CUBE: u32 = 3;
+    const BUFFER: u32 = 5;
+    let axes = match dim {
+        D1 | BUFFER => 1,
+        D3 => 3,
+        _ => 2,
+    };
+    let layers = match (dim, arrayed) {
+        (CUBE, false) => Layers::Faces,
+        (CUBE, true) => Layers::Cubes,
+        (_, true) => Layers::Array,
+        (_, false) => Layers::None,
+    };
+    Image { axes, layers, buffer: dim == BUFFER }
 }
 
 impl Types {
@@ -130,6 +164,8 @@ impl Types {
                     constants.insert(word(2), word(3));
                     None
                 }
+                25 => Some(Type::Image(image(word(3), word(5) == 1))),
+                27 => Some(out.get(word(2))),
                 24 => Some(Type::Matrix(word(2), word(3))),
                 28 | 29 => {
                     let length = constants.get(&word(3)).copied().unwrap_or(0);
@@ -170,6 +206,21 @@ impl Types {
             }
         }
         out
+    }
+
+    /// The type of the first number in the buffer of a set and binding.
+    pub fn element_at(&self, at: (u32, u32)) -> Option<Element> {
+        let mut ty = self.variables.values().find(|variable| variable.at == Some(at))?.ty;
+        const DEEPEST: u32 = 64;
+        for _ in 0..DEEPEST {
+            ty = match self.get(ty) {
+                Type::Number(element) => return Some(element),
+                Type::Vector(of, _) | Type::Matrix(of, _) | Type::Array(of) => of,
+                Type::Struct => self.member(ty, 0),
+                Type::Bool | Type::Image(_) | Type::Other => return None,
+            };
+        }
+        None
     }
 
     /// The type of an id.
@@ -226,7 +277,7 @@ impl Types {
                 };
                 Shape::Struct((0..).zip(of).map(part).collect())
             }
-            Type::Bool | Type::Number(_) | Type::Other => Shape::Whole,
+            Type::Bool | Type::Number(_) | Type::Image(_) | Type::Other => Shape::Whole,
         })
     }
 
@@ -244,6 +295,10 @@ impl Types {
             Type::Matrix(column, count) => format!("{} columns of {}", count, self.describe(column)),
             Type::Array(of) => format!("{}[]", self.describe(of)),
             Type::Struct => self.name(id).to_owned(),
+            Type::Image(Image { buffer: true, .. }) => "texel buffer".to_owned(),
+            Type::Image(Image { axes, layers: Layers::None, .. }) => format!("{axes}D image"),
+            Type::Image(Image { axes, layers: Layers::Array, .. }) => format!("{axes}D image array"),
+            Type::Image(_) => "cube image".to_owned(),
             Type::Other => String::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::stop::At;
 use super::target::{Target, Who};
+use super::texels::{Texels, component_name};
 use super::types::Type;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
@@ -26,6 +27,10 @@ pub enum Home {
     Buffer(MemoryRange, u64),
     /// At a byte of the push constants.
     Push(u32),
+    /// All texels of a descriptor.
+    Image(Arc<Texels>),
+    /// The texel at a byte, or one of its components.
+    Texel(Arc<Texels>, u64, Option<usize>),
     /// Nowhere: these are its components.
     Known(Vec<u64>, Element),
 }
@@ -53,7 +58,7 @@ impl Home {
             Home::Workgroup(byte, reference) => Home::Workgroup(byte + offset, *reference),
             Home::Buffer(range, byte) => Home::Buffer(range.clone(), byte + u64::from(offset)),
             Home::Push(byte) => Home::Push(byte + offset),
-            known @ Home::Known(..) => known.clone(),
+            other @ (Home::Image(_) | Home::Texel(..) | Home::Known(..)) => other.clone(),
         }
     }
 }
@@ -102,12 +107,38 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 let constants = constants.and_then(|rest| rest.get(..bytes.min(8) as usize));
                 constants.map(|of| of.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
             }
+            Home::Texel(texels, byte, _) => {
+                raw::load(&texels.memory.view(), *byte, bytes.min(8) as u8, Ordering::Relaxed)
+            }
+            Home::Image(_) => None,
             Home::Known(values, _) => values.first().copied(),
         };
         bits.map(|bits| if bytes >= 8 { bits } else { bits & ((1 << (8 * bytes)) - 1) })
     }
 
-    /// The parts of an item; of an array at most `most`, from the `first` on.
+    /// How many parts an item has.
+    pub fn count(&self, item: &Item) -> usize {
+        match (&item.home, self.target.types.get(item.ty), &*item.shape) {
+            (Home::Image(texels), ..) => texels.count(),
+            (home, Type::Array(_), Shape::Array { length, stride, .. }) => match (home, *length) {
+                (Home::Buffer(range, byte), 0) => {
+                    (range.size().saturating_sub(*byte) / u64::from((*stride).max(1))) as usize
+                }
+                (_, length) => length as usize,
+            },
+            _ => self.parts(item, 0, usize::MAX).len(),
+        }
+    }
+
+    /// A texel of an image.
+    fn texel(texels: &Arc<Texels>, numbers: &[u64]) -> Result<Item, String> {
+        let byte = texels.at(numbers)?;
+        let names: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        let name = format!("[{}]", names.join(","));
+        Ok(Item { name, ty: 0, shape: Arc::default(), home: Home::Texel(texels.clone(), byte, None) })
+    }
+
+    /// The parts of an item; of an array or image at most `most`, from the `first` on.
     pub fn parts(&self, item: &Item, first: usize, most: usize) -> Vec<Item> {
         let types = self.target.types;
         let part = |name: String, ty: u32, shape: Arc<Shape>, offset: u32| Item {
@@ -116,6 +147,20 @@ impl Eyes<'_, '_, '_, '_, '_> {
             shape,
             home: item.home.at(offset),
         };
+        if let Home::Image(texels) = &item.home {
+            let some = first..texels.count().min(first.saturating_add(most));
+            return some.filter_map(|k| Self::texel(texels, &texels.name(k)).ok()).collect();
+        }
+        if let Home::Texel(texels, byte, component) = &item.home {
+            let several = component.is_none() && texels.components() > 1;
+            let one = |k: usize| Item {
+                name: component_name(k).to_owned(),
+                ty: 0,
+                shape: Arc::default(),
+                home: Home::Texel(texels.clone(), *byte, Some(k)),
+            };
+            return (0..texels.components()).filter(|_| several).map(one).collect();
+        }
         if let Home::Known(values, element) = &item.home {
             let one = |(k, value): (usize, &u64)| Item {
                 name: ["x", "y", "z", "w"].get(k).map_or_else(|| format!("[{k}]"), |name| (*name).to_owned()),
@@ -134,13 +179,8 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 };
                 parts.iter().enumerate().map(member).collect()
             }
-            (Type::Array(of), Shape::Array { length, stride, element }) => {
-                let count = match (&item.home, *length) {
-                    (Home::Buffer(range, byte), 0) => {
-                        range.size().saturating_sub(*byte) / u64::from((*stride).max(1))
-                    }
-                    (_, length) => u64::from(length),
-                } as usize;
+            (Type::Array(of), Shape::Array { stride, element, .. }) => {
+                let count = self.count(item);
                 let some = first.min(count)..count.min(first.saturating_add(most));
                 some.map(|k| part(format!("[{k}]"), of, element.clone(), k as u32 * stride)).collect()
             }
@@ -170,6 +210,8 @@ impl Eyes<'_, '_, '_, '_, '_> {
     pub fn element(&self, item: &Item) -> Option<Element> {
         match (&item.home, self.target.types.get(item.ty)) {
             (Home::Known(values, element), _) => (values.len() == 1).then_some(*element),
+            (Home::Texel(texels, _, None), _) => texels.element(),
+            (Home::Texel(..) | Home::Image(_), _) => None,
             (_, Type::Number(element)) => Some(element),
             (_, Type::Bool) => Some(Element::U32),
             _ => None,
@@ -189,6 +231,13 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 return (bits != 0).to_string();
             }
             return element.show(bits);
+        }
+        match &item.home {
+            Home::Image(texels) => return texels.describe(),
+            Home::Texel(texels, byte, component) => {
+                return texels.show(*byte, *component).unwrap_or_else(|| "not known here".to_owned());
+            }
+            _ => {}
         }
         let parts = self.parts(item, 0, SHOWN + 1);
         if parts.is_empty() {
@@ -214,12 +263,23 @@ impl Eyes<'_, '_, '_, '_, '_> {
 
     /// The calls whose variables are in scope, innermost first.
     fn calls(&self) -> Vec<u32> {
+        let all = &self.target.program.shader.calls;
         let spot = self.standing().and_then(|(standing, _)| {
             let back = u32::from(standing.at_barrier);
             self.target.spot(standing.strand.pc().saturating_sub(back))
         });
         let frames = spot.map(|spot| self.target.frames(spot)).unwrap_or_default();
-        frames.into_iter().map(|(call, _)| call).skip(self.frame).collect()
+        // What was inlined before has its variables among those of the function that it was inlined into.
+        let own = |call: u32| {
+            let mut call = call;
+            while let Some(of) = all.get(call as usize).filter(|of| of.before && of.caller != call) {
+                call = of.caller;
+            }
+            call
+        };
+        let mut calls: Vec<u32> = frames.into_iter().map(|(call, _)| own(call)).skip(self.frame).collect();
+        calls.dedup();
+        calls
     }
 
     /// Variables of the frame.
@@ -356,6 +416,31 @@ impl Eyes<'_, '_, '_, '_, '_> {
         items
     }
 
+    /// Images and texel buffers.
+    pub fn images(&self) -> Vec<Item> {
+        let types = self.target.types;
+        let mut items = Vec::new();
+        for (k, binding) in self.target.program.shader.bindings.iter().enumerate() {
+            let at = Some((binding.set, binding.binding));
+            let Some(of) = types.variables.values().find(|of| of.at == at) else { continue };
+            let element = match types.get(of.ty) {
+                Type::Array(element) => element,
+                _ => of.ty,
+            };
+            let Type::Image(image) = types.get(element) else { continue };
+            let descriptors = self.target.resources.bindings.get(k).map_or(&[][..], Vec::as_slice);
+            for (number, descriptor) in descriptors.iter().enumerate() {
+                let Some(texels) = Texels::of(descriptor, image) else { continue };
+                let own = types.name(of.id);
+                let several = descriptors.len() > 1;
+                let name = if several { format!("{own}[{number}]") } else { own.to_owned() };
+                let home = Home::Image(Arc::new(texels));
+                items.push(Item { name, ty: element, shape: Arc::default(), home });
+            }
+        }
+        items
+    }
+
     /// The numbers of the invocation.
     pub fn built_ins(&self) -> Vec<Item> {
         let Who { workgroup, local_index } = self.who;
@@ -393,6 +478,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
         for block in &buffers {
             places.extend(self.parts(block, 0, 0));
         }
+        places.extend(self.images());
         places.extend(self.built_ins());
         let plain = |item: &Item| item.name.split('[').next() == Some(name);
         places.iter().find(|item| item.name == name).or_else(|| places.iter().find(|i| plain(i))).cloned()
@@ -418,6 +504,13 @@ impl Eyes<'_, '_, '_, '_, '_> {
                     depth == 0
                 });
                 let end = end.ok_or_else(|| format!("\"{rest}\" has no closing bracket"))?;
+                if let Home::Image(texels) = &item.home {
+                    let texels = texels.clone();
+                    let texel = Self::texel(&texels, &self.numbers(&inner[..end])?)?;
+                    item = Item { name: format!("{}{}", item.name, texel.name), ..texel };
+                    rest = &inner[end + 1..];
+                    continue;
+                }
                 (format!("[{}]", self.number(&inner[..end])?), &inner[end + 1..])
             } else if let Some(member) = rest.strip_prefix('.') {
                 let length = name(member);
@@ -448,6 +541,29 @@ impl Eyes<'_, '_, '_, '_, '_> {
         }
         let item = self.find(text)?;
         self.scalar(&item).map(|(bits, _)| bits).ok_or_else(|| format!("\"{text}\" is no integer"))
+    }
+
+    /// Numbers, commas between them; a vector is all of its components.
+    fn numbers(&mut self, text: &str) -> Result<Vec<u64>, String> {
+        let mut depth = 0;
+        let separates = |c: char| {
+            depth += i32::from(c == '[') - i32::from(c == ']');
+            c == ',' && depth == 0
+        };
+        let mut numbers = Vec::new();
+        for part in text.split(separates) {
+            match self.number(part) {
+                Ok(number) => numbers.push(number),
+                Err(error) => {
+                    let item = self.find(part).map_err(|_| error.clone())?;
+                    let parts = self.parts(&item, 0, 4);
+                    let bits: Option<Vec<u64>> =
+                        parts.iter().map(|part| self.scalar(part).map(|(bits, _)| bits)).collect();
+                    numbers.extend(bits.filter(|bits| !bits.is_empty()).ok_or(error)?);
+                }
+            }
+        }
+        Ok(numbers)
     }
 
     /// A number or a scalar variable, as a float wide enough for all but the largest integers.
@@ -511,6 +627,14 @@ impl Eyes<'_, '_, '_, '_, '_> {
         match &item.home {
             Home::Buffer(range, byte) => Ok((None, range.address() + byte, bytes)),
             Home::Workgroup(byte, _) => Ok((Some(self.who.workgroup), u64::from(*byte), bytes)),
+            Home::Texel(texels, byte, component) => {
+                let (within, bytes) = match component {
+                    Some(component) => texels.bytes_of(*component)?,
+                    None => (0, u64::from(texels.info.texel_bytes)),
+                };
+                Ok((None, texels.memory.address() + byte + within, bytes))
+            }
+            Home::Image(texels) => Ok((None, texels.memory.address(), texels.memory.size())),
             Home::Push(_) => Err(format!("{} is a push constant: nothing writes it", item.name)),
             Home::Private(_) | Home::Known(..) => {
                 Err(format!("{} is the invocation's own: no other one sees it", item.name))
@@ -519,12 +643,13 @@ impl Eyes<'_, '_, '_, '_, '_> {
     }
 
     fn bytes(&self, item: &Item) -> u64 {
-        let parts = self.parts(item, 0, usize::MAX);
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return 4 };
+        let first = self.parts(item, 0, 1);
+        let last = self.parts(item, self.count(item).saturating_sub(1), usize::MAX);
+        let (Some(first), Some(last)) = (first.first(), last.last()) else { return 4 };
         let start = |item: &Item| match &item.home {
             Home::Buffer(_, byte) => *byte,
             Home::Workgroup(byte, _) | Home::Private(byte) | Home::Push(byte) => u64::from(*byte),
-            Home::Known(..) => 0,
+            Home::Image(_) | Home::Texel(..) | Home::Known(..) => 0,
         };
         let last_bytes = self.element(last).map_or_else(|| self.bytes(last), |element| element.size() as u64);
         start(last) - start(first) + last_bytes

@@ -131,6 +131,29 @@ impl Image {
         })
     }
 
+    /// The offset of the texel's first byte in the descriptor's memory, if there is such a texel.
+    pub fn offset_of(&self, texel: &Texel) -> Option<u64> {
+        let number = |number: i32| u64::try_from(number).ok();
+        let level = usize::try_from(texel.level).ok()?;
+        let at = self.levels.get(level)?;
+        let extent = self.extent_at(level);
+        let coordinates: Vec<u64> = texel.coordinates.iter().map(|c| number(*c)).collect::<Option<_>>()?;
+        let inside = coordinates.iter().zip(&extent).all(|(c, size)| c < &u64::from(*size));
+        let (layer, sample) = (number(texel.layer.unwrap_or(0))?, number(texel.sample.unwrap_or(0))?);
+        let exists = inside
+            && coordinates.len() == extent.len()
+            && layer < u64::from(self.layer_count)
+            && sample < u64::from(self.samples);
+        let pitches = [self.texel_bytes * u64::from(self.samples), at.row, at.slice];
+        let within: u64 = coordinates.iter().zip(pitches).map(|(c, pitch)| c * pitch).sum();
+        exists.then(|| layer * self.layer_pitch + at.offset + within + sample * self.texel_bytes)
+    }
+
+    /// Mip levels.
+    pub fn level_count(&self) -> usize {
+        self.levels.len()
+    }
+
     /// What an image has, as far as a texel that is not in it asks for it: `the image has 64x64 texels and 4
     /// layers (R32_UINT)`.
     pub fn bounds(&self, texel: &Texel) -> String {
@@ -260,6 +283,7 @@ mod tests {
                             sample: (view.samples > 1).then_some(sample as i32),
                             level: level as i32,
                         };
+                        assert_eq!(image.offset_of(&expected), Some(u64::from(offset)));
                         for byte in 0..4 {
                             assert_eq!(image.texel_at(u64::from(offset + byte)), Some(expected.clone()));
                         }
@@ -285,6 +309,9 @@ mod tests {
         let buffer = Image::of_buffer(&Descriptor::TexelBuffer(MemoryRange::NULL, R32_UINT, 7)).unwrap();
         assert_eq!(buffer.texel_at(25).unwrap().coordinates, [6]);
         assert_eq!(buffer.texel_at(28), None);
+        let texel = |k| Texel { coordinates: vec![k], layer: None, sample: None, level: 0 };
+        assert_eq!((buffer.offset_of(&texel(6)), buffer.offset_of(&texel(7))), (Some(24), None));
+        assert_eq!(buffer.offset_of(&texel(-1)), None);
     }
 
     #[test]

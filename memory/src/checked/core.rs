@@ -2,7 +2,7 @@
 
 use super::access_table::AccessTable;
 use super::caches::Caches;
-use super::explore::Exploring;
+use super::explore::Followed;
 use super::inspect::Choice;
 use super::rehearsal::Overlay;
 use super::report::{AxiomContext, Report};
@@ -75,6 +75,7 @@ pub(super) struct Conflicts {
 }
 
 /// Everything but the bytes and the cells.
+#[derive(Clone)]
 pub(super) struct Core {
     pub agents: Agents,
     pub kinds: AccessTable,
@@ -93,7 +94,7 @@ pub(super) struct Core {
     pub stale_budget: u32,
     pub seed: u64,
     /// Follows every access of an exploration.
-    pub exploring: Option<Exploring>,
+    pub exploring: Followed,
     /// Takes the stores of a rehearsal.
     pub overlay: Option<Box<Overlay>>,
     /// Stands for that of a word without one.
@@ -120,8 +121,8 @@ pub(super) struct Core {
     pub views: FxHashMap<(u64, u64), bool>,
     /// What an observer is told next.
     pub observed: Observed,
-    /// The value that a debugger has chosen for the next load.
-    pub choice: Option<Choice>,
+    /// The values that a debugger has chosen for the next load.
+    pub choices: Vec<Choice>,
     /// Of the machine, with [`ValuePolicy::Caches`].
     pub caches: Option<Box<Caches>>,
     /// What they have for the load that comes.
@@ -410,7 +411,8 @@ impl Core {
         };
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
         let chosen = self.chosen(who.agent, place).and_then(|value| {
-            history.candidates(&load, newest, &mut floors).iter().position(|found| found.value == value)
+            let same = |found: &Loaded| (found.value ^ value) & bits(bytes) == 0;
+            history.candidates(&load, newest, &mut floors).iter().position(same)
         });
         let chosen = chosen.or_else(|| {
             let as_proposed = |found: &Loaded| (found.value ^ self.proposed) & bits(bytes) == 0;
@@ -447,13 +449,13 @@ impl Core {
 
     /// What a debugger wants an agent to read.
     fn chosen(&self, agent: AgentId, place: &Where) -> Option<u32> {
-        let choice = self.choice.filter(|choice| choice.agent == agent && choice.word == place.word);
-        choice.map(|choice| choice.value)
+        let chosen = |choice: &&Choice| choice.agent == agent && choice.word == place.word;
+        self.choices.iter().find(chosen).map(|choice| choice.value)
     }
 
     /// Which value a load of an agent prefers, and how often it may read the same old one.
     fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
-        if self.choice.is_some() && self.chosen(agent, place).is_some() {
+        if self.chosen(agent, place).is_some() {
             return (ValuePolicy::Seeded, self.stale_budget);
         }
         if self.values == ValuePolicy::Caches && place.space != Space::Device {

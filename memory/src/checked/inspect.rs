@@ -40,6 +40,8 @@ pub struct Reader<'a> {
     pub access: &'a Access,
     /// Through what.
     pub reference: Reference,
+    /// The bytes of the word that it reads: bit `b` for byte `b`.
+    pub bytes: u8,
     /// It also writes.
     pub modifies: bool,
 }
@@ -77,7 +79,8 @@ pub struct WordSeen {
     pub before_readable: bool,
     /// Writes, oldest first.
     pub writes: Vec<WriteSeen>,
-    /// The values that the reader may return now, oldest first, without repetition.
+    /// The values that the reader may return now, oldest first, without repetition: the word's bits, where
+    /// the reader's bytes are.
     pub values: Vec<u32>,
 }
 
@@ -99,7 +102,7 @@ pub struct Chosen {
     pub local_index: u32,
     /// The word's address, as in [`Word`].
     pub address: u64,
-    /// The word.
+    /// The word; its bits matter where the load's bytes are.
     pub value: u32,
 }
 
@@ -130,13 +133,21 @@ impl CheckedMemory {
         Some(caches.look(caches.unit(workgroup), word.address / 4, word.newest))
     }
 
-    /// Until the next call, this is what the model's choice is where it has one.
-    pub fn choose(&mut self, chosen: Option<Chosen>) {
-        self.core.choice = chosen.map(|chosen| Choice {
-            agent: self.agent_of(chosen.workgroup, chosen.local_index),
-            word: chosen.address,
-            value: chosen.value,
-        });
+    /// Until [`CheckedMemory::choose_nothing`], this is what the model's choice is where it has one.
+    pub fn choose(&mut self, chosen: Chosen) {
+        let (agent, word) = (self.agent_of(chosen.workgroup, chosen.local_index), chosen.address);
+        self.core.choices.retain(|choice| (choice.agent, choice.word) != (agent, word));
+        self.core.choices.push(Choice { agent, word, value: chosen.value });
+    }
+
+    /// From now on the model's choice is its own.
+    pub fn choose_nothing(&mut self) {
+        self.core.choices.clear();
+    }
+
+    /// About how many bytes a copy of this takes.
+    pub fn weight(&self) -> usize {
+        self.shadow.weight() + self.core.histories.weight()
     }
 
     fn agent_of(&self, workgroup: u32, local_index: u32) -> AgentId {
@@ -171,6 +182,7 @@ impl CheckedMemory {
     /// What is known of a word, and what a reader of it may return now.
     pub fn look(&mut self, word: &Word, reader: &Reader<'_>) -> WordSeen {
         let history = self.history(word);
+        let bytes = reader.bytes;
         let (agent, number, clocks) = self.reading(reader);
         for entry in history.entries() {
             self.core.agents.complete(entry.record.agent);
@@ -179,7 +191,7 @@ impl CheckedMemory {
         let kind = core.kinds.get(number);
         let load = Load {
             policy: ValuePolicy::Seeded,
-            ..Load::explored(agent, 15, kind.atomic, kind.semantics.acquire && history.synchronizes(15))
+            ..Load::explored(agent, bytes, kind.atomic, kind.semantics.acquire && history.synchronizes(bytes))
         };
         let mut floors = |index: Option<usize>| core.floors_of(&history, &load, agent, kind, index, &clocks);
         let mut candidates = history.candidates(&load, word.newest, &mut floors);

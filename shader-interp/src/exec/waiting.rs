@@ -181,19 +181,26 @@ pub(crate) fn operand(context: &Context<'_>, strand: &Strand) -> Option<Operand>
     operand_of(context, strand, strand.mask.trailing_zeros() as usize)
 }
 
+/// The memory operation of an instruction; register, shift and immediate of its offset.
+pub(crate) fn memory_entry<'p>(
+    program: &'p Program,
+    inst: &Inst,
+) -> Option<(&'p MemoryEntry, (u32, u32, u32))> {
+    let shape = inst.op.shape();
+    if shape[5] == OperandKind::Memory {
+        let entry = program.memory.get(inst.imm as usize)?;
+        Some((entry, (entry.offset, entry.shift, entry.immediate)))
+    } else if shape[4] == OperandKind::Memory {
+        Some((program.memory.get(inst.aux as usize)?, (inst.a.into(), inst.c.into(), inst.imm)))
+    } else {
+        None
+    }
+}
+
 /// What the memory operation at a strand's position accesses for one lane.
 pub(crate) fn operand_of(context: &Context<'_>, strand: &Strand, lane: usize) -> Option<Operand> {
-    let program = context.program;
-    let inst = program.code.get(strand.pc as usize)?;
-    let shape = inst.op.shape();
-    let (entry, offset) = if shape[5] == OperandKind::Memory {
-        let entry = program.memory.get(inst.imm as usize)?;
-        (entry, (entry.offset, entry.shift, entry.immediate))
-    } else if shape[4] == OperandKind::Memory {
-        (program.memory.get(inst.aux as usize)?, (inst.a.into(), inst.c.into(), inst.imm))
-    } else {
-        return None;
-    };
+    let inst = context.program.code.get(strand.pc as usize)?;
+    let (entry, offset) = memory_entry(context.program, inst)?;
     let kind = entry.atomic.map_or(AccessKind::Read, AccessKind::ReadModifyWrite);
     let (place, value) = place(context, strand, entry, offset, lane)?;
     Some(Operand { kind, atomic: entry.access.atomic, place, value })

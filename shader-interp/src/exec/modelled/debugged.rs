@@ -7,16 +7,21 @@
 
 use super::super::granularity::visible;
 use super::super::run::{Control, run_next};
+use super::super::spin::SpinWatch;
 use super::super::strand::{Step, Strand};
 use super::super::turns::Live;
-use super::super::waiting::{Operand, operand_of};
+use super::super::turns::Spinning;
+use super::super::waiting::{Operand, memory_entry, operand_of};
 use super::{ModelledOptions, Resident, Run, Scheduler, Slot, Unit, start};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
+use pellucid_memory::access::{Access, Site};
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::system::{MemorySystem, Trap};
+use std::any::Any;
+use std::sync::Arc;
 
 /// Who follows a dispatch.
 pub trait Debugger<M: MemorySystem> {
@@ -28,6 +33,57 @@ pub trait Debugger<M: MemorySystem> {
     /// # Errors
     /// What ends the dispatch.
     fn before(&mut self, moment: &mut Moment<'_, '_, M>) -> Result<(), Trap>;
+
+    /// A turn is about to be chosen: whether a copy of the execution is wanted. `ended` says whether a
+    /// workgroup has ended.
+    ///
+    /// # Errors
+    /// What ends the dispatch.
+    fn wants_copy(&mut self, turn: u64, ended: &dyn Fn(u32) -> bool) -> Result<bool, Trap> {
+        let _ = (turn, ended);
+        Ok(false)
+    }
+
+    /// The copy that was wanted, but for memory.
+    fn keep(&mut self, execution: Execution, memory: &M) {
+        let _ = (execution, memory);
+    }
+}
+
+/// A dispatch between two turns: all that its further execution depends on, but for memory.
+pub struct Execution {
+    residents: Vec<Resident>,
+    units: Vec<Unit>,
+    slots: Vec<Slot>,
+    next_workgroup: u64,
+    window: usize,
+    watch: SpinWatch,
+    observing: bool,
+    stuck: bool,
+    steps: u64,
+    spinning: Spinning,
+    scheduler: Arc<dyn Any + Send + Sync>,
+}
+
+fn has_ended(residents: &[Resident], next_workgroup: u64, workgroup: u32) -> bool {
+    u64::from(workgroup) < next_workgroup && !residents.iter().any(|of| of.workgroup == workgroup)
+}
+
+impl Execution {
+    /// How many turns were taken.
+    pub fn turn(&self) -> u64 {
+        self.steps
+    }
+
+    /// Whether a workgroup has started.
+    pub fn has_started(&self, workgroup: u32) -> bool {
+        u64::from(workgroup) < self.next_workgroup
+    }
+
+    /// Whether a workgroup has ended.
+    pub fn has_ended(&self, workgroup: u32) -> bool {
+        has_ended(&self.residents, self.next_workgroup, workgroup)
+    }
 }
 
 /// A dispatch between two instructions.
@@ -103,14 +159,34 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
         self.context.resources
     }
 
-    /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes.
-    pub fn access(&self, strand: &Strand, lane: usize) -> Option<Operand> {
+    /// What the instruction that a strand stands at does to memory that others may see, for one of its lanes:
+    /// nothing, where it samples, or names a texel that does not exist.
+    pub fn access(&self, strand: &Strand, lane: usize) -> Option<Accessed> {
+        let program = self.context.program;
+        let inst = program.code.get(strand.pc as usize)?;
+        if inst.op == Opcode::Image {
+            let entry = program.images.get(inst.imm as usize)?;
+            let (operand, access) = entry.operand(self.context.resources, &strand.vectors, lane)?;
+            return Some(Accessed { operand, site: entry.site, access });
+        }
         let mut operand = operand_of(self.context, strand, lane)?;
-        if self.context.program.code[strand.pc as usize].op == Opcode::Store {
+        if inst.op == Opcode::Store {
             operand.kind = AccessKind::Write;
         }
-        Some(operand)
+        let (entry, _) = memory_entry(program, inst)?;
+        Some(Accessed { operand, site: entry.site, access: entry.access })
     }
+}
+
+/// What an instruction does to memory for one lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Accessed {
+    /// Where, and what.
+    pub operand: Operand,
+    /// The static instruction.
+    pub site: Site,
+    /// How.
+    pub access: Access,
 }
 
 /// Runs a dispatch as [`super::dispatch`] does, followed by a debugger.
@@ -126,10 +202,69 @@ pub fn debug(
     options: &ModelledOptions<'_>,
     debugger: &mut dyn Debugger<CheckedMemory>,
 ) -> Result<(), Trap> {
-    start(program, grid, resources, memory, scheduler, options, Some(debugger))
+    start(program, grid, resources, memory, scheduler, options, Some(debugger), None)
+}
+
+/// The same from where a copy of the same dispatch was made, over memory as it was then.
+///
+/// # Errors
+/// As for [`debug`].
+#[allow(clippy::too_many_arguments)]
+pub fn debug_from<M: MemorySystem>(
+    program: &Program,
+    grid: &Grid,
+    resources: &Resources,
+    memory: &mut M,
+    scheduler: &mut dyn Scheduler,
+    options: &ModelledOptions<'_>,
+    debugger: &mut dyn Debugger<M>,
+    from: &Execution,
+) -> Result<(), Trap> {
+    start(program, grid, resources, memory, scheduler, options, Some(debugger), Some(from))
 }
 
 impl<M: MemorySystem> Run<'_, M> {
+    /// Goes on where a copy was made.
+    pub(super) fn restore(&mut self, from: &Execution) {
+        self.residents.clone_from(&from.residents);
+        self.units.clone_from(&from.units);
+        self.slots.clone_from(&from.slots);
+        self.next_workgroup = from.next_workgroup;
+        self.window = from.window;
+        self.watch.clone_from(&from.watch);
+        self.observing = from.observing;
+        self.stuck = from.stuck;
+        self.steps = from.steps;
+        self.spinning = from.spinning.clone();
+        self.scheduler.restore(&*from.scheduler);
+    }
+
+    /// Gives the debugger a copy if it wants one.
+    pub(super) fn between_turns(&mut self) -> Result<(), Trap> {
+        let Some(debugger) = &mut self.debugger else { return Ok(()) };
+        let (residents, next) = (&self.residents, self.next_workgroup);
+        let ended = |workgroup| has_ended(residents, next, workgroup);
+        if !debugger.wants_copy(self.steps, &ended)? {
+            return Ok(());
+        }
+        let Some(scheduler) = self.scheduler.state() else { return Ok(()) };
+        let execution = Execution {
+            residents: self.residents.clone(),
+            units: self.units.clone(),
+            slots: self.slots.clone(),
+            next_workgroup: self.next_workgroup,
+            window: self.window,
+            watch: self.watch.clone(),
+            observing: self.observing,
+            stuck: self.stuck,
+            steps: self.steps,
+            spinning: self.spinning.clone(),
+            scheduler,
+        };
+        debugger.keep(execution, self.memory);
+        Ok(())
+    }
+
     /// Whether the debugger wants to see the next turn of unit `k`.
     pub(super) fn is_followed(&mut self, k: usize) -> bool {
         let (turn, unit) = (self.steps, &self.units[k]);

@@ -3,8 +3,12 @@
 use super::{ImageInstruction, Operation};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::exec::context::Context;
-use pellucid_memory::access::AtomicOp;
+use crate::exec::waiting::Operand;
+use crate::interface::Resources;
+use pellucid_memory::access::{Access, AtomicOp};
+use pellucid_memory::finding::Place;
 use pellucid_memory::raw;
+use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
 use smallvec::SmallVec;
 
@@ -71,6 +75,47 @@ fn general<M: MemorySystem>(
         *to = *from;
     }
     Ok(changed)
+}
+
+impl ImageEntry {
+    /// The texel that one lane reads, writes or modifies. `None` for queries, for sampling, which reads
+    /// several, and for texels that do not exist.
+    pub(crate) fn operand(
+        &self,
+        resources: &Resources,
+        vectors: &[Lanes],
+        lane: usize,
+    ) -> Option<(Operand, Access)> {
+        let instruction = &self.instruction;
+        let kind = instruction.access_kind()?;
+        let arguments: Option<SmallVec<[&Lanes; 16]>> =
+            self.arguments.iter().map(|&k| vectors.get(k as usize)).collect();
+        let arguments = arguments?;
+        let element = match self.element {
+            ElementIndex::Constant(element) => element,
+            ElementIndex::Register(register) => vectors.get(register as usize)?.0[lane],
+        };
+        let element = Lanes([element; LANES]);
+        let image = super::descriptor(resources, instruction.image.binding, Some(&element), 0);
+        let texels = instruction.texels(image).ok()??;
+        let addresses = match instruction.operation {
+            Operation::Fetch => texels.fetch(&arguments),
+            _ => texels.storage(&arguments),
+        };
+        if addresses.inside >> lane & 1 == 0 {
+            return None;
+        }
+        let offset = u64::from(addresses.offset.0[lane]);
+        let place = Place {
+            class: StorageClasses::IMAGE,
+            reference: texels.memory.reference,
+            address: texels.memory.address + offset,
+            offset,
+            size: u32::from(texels.info.texel_bytes),
+        };
+        let access = instruction.texel_access(texels.info);
+        Some((Operand { kind, atomic: access.atomic, place, value: None }, access))
+    }
 }
 
 impl ImageInstruction {

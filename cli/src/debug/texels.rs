@@ -1,0 +1,172 @@
+//! Images and texel buffers as variables: texels by their coordinates, in the components of their format.
+//!
+//! What is shown is what memory holds: a view's swizzle is left out.
+
+use super::types::Image as ImageType;
+use pellucid_memory::device::MemoryRange;
+use pellucid_memory::finding::Texel;
+use pellucid_memory::raw;
+use pellucid_shader_interp::interface::Descriptor;
+use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric};
+use vulkan_pellucid::report::element::Element;
+use vulkan_pellucid::report::texel::{Image, Layers};
+
+/// The texels of a descriptor.
+#[derive(Clone, Debug)]
+pub struct Texels {
+    image: Image,
+    /// All their bytes.
+    pub memory: MemoryRange,
+    /// Their format.
+    pub info: &'static FormatInfo,
+}
+
+/// Names of components.
+const NAMES: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Texels {
+    /// What a variable of this type shows of a descriptor; `None` if that has no texels.
+    pub fn of(descriptor: &Descriptor, ty: ImageType) -> Option<Texels> {
+        let (image, memory, number) = match descriptor {
+            Descriptor::TexelBuffer(memory, number, _) if ty.buffer => {
+                (Image::of_buffer(descriptor)?, memory, *number)
+            }
+            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) if !ty.buffer => {
+                (Image::of_view(view, ty.axes, ty.layers), &view.memory, view.format)
+            }
+            _ => return None,
+        };
+        Some(Texels { image, memory: memory.clone(), info: format::properties(number)? })
+    }
+
+    /// Numbers that name a texel: coordinates, layer, sample; and the level, which may be left out.
+    fn numbers(&self) -> (usize, bool, bool, bool) {
+        let (layer, sample) = (self.image.layers != Layers::None, self.image.samples > 1);
+        (self.image.extent.len(), layer, sample, self.image.level_count() > 1)
+    }
+
+    /// Where a texel lies.
+    ///
+    /// # Errors
+    /// There is none of these numbers.
+    pub fn at(&self, numbers: &[u64]) -> Result<u64, String> {
+        let (axes, layer, sample, levels) = self.numbers();
+        let number = |number: &u64| i32::try_from(*number).unwrap_or(i32::MAX);
+        let all: Vec<i32> = numbers.iter().map(number).collect();
+        let needed = axes + usize::from(layer) + usize::from(sample);
+        if all.len() < needed || all.len() > needed + usize::from(levels) {
+            return Err(format!("a texel is named by {}: {} were given", self.wanted(), all.len()));
+        }
+        let texel = Texel {
+            coordinates: all[..axes].iter().copied().collect(),
+            layer: layer.then(|| all[axes]),
+            sample: sample.then(|| all[axes + usize::from(layer)]),
+            level: all.get(needed).copied().unwrap_or(0),
+        };
+        self.image.offset_of(&texel).ok_or_else(|| {
+            let name = vulkan_pellucid::report::texel::name(&texel, self.image.layers);
+            format!("there is no {name}: {}", self.image.bounds(&texel))
+        })
+    }
+
+    /// "x, y, layer".
+    fn wanted(&self) -> String {
+        let (axes, layer, sample, levels) = self.numbers();
+        let mut names: Vec<&str> = NAMES[..axes].to_vec();
+        names.extend(layer.then_some("layer"));
+        names.extend(sample.then_some("sample"));
+        let level = if levels { ", and the level if it is not 0" } else { "" };
+        format!("{}{level}", names.join(", "))
+    }
+
+    /// Texels of level 0, samples one by one.
+    pub fn count(&self) -> usize {
+        let all = self.image.extent.iter().chain([&self.image.layer_count, &self.image.samples]);
+        all.map(|n| *n as usize).product()
+    }
+
+    /// The numbers of the `k`-th of them: the first coordinate runs fastest.
+    pub fn name(&self, k: usize) -> Vec<u64> {
+        let (_, layer, sample, _) = self.numbers();
+        let mut sizes: Vec<usize> = self.image.extent.iter().map(|n| *n as usize).collect();
+        sizes.extend(layer.then_some(self.image.layer_count as usize));
+        sizes.extend(sample.then_some(self.image.samples as usize));
+        let mut rest = k;
+        let mut numbers = Vec::new();
+        for size in sizes {
+            numbers.push((rest % size.max(1)) as u64);
+            rest /= size.max(1);
+        }
+        numbers
+    }
+
+    /// The type of a texel of one component that is kept as it is.
+    pub fn element(&self) -> Option<Element> {
+        Element::of_format(self.image.format)
+    }
+
+    /// What the image is, in words.
+    pub fn describe(&self) -> String {
+        let texel = Texel { coordinates: [0].into_iter().collect(), layer: None, sample: None, level: 0 };
+        self.image.bounds(&texel)
+    }
+
+    /// Components that a texel has.
+    pub fn components(&self) -> usize {
+        usize::from(self.info.components)
+    }
+
+    /// The bytes of a component within its texel: the first, and how many.
+    ///
+    /// # Errors
+    /// They hold others as well.
+    pub fn bytes_of(&self, component: usize) -> Result<(u64, u64), String> {
+        let field = self.info.fields[component];
+        if field.offset % 8 != 0 || field.width % 8 != 0 || self.info.numeric == Numeric::SharedExponent {
+            let name = self.image.format;
+            return Err(format!(
+                "not implemented in Pellucid: who wrote one component of {name}, which has no bytes of its own"
+            ));
+        }
+        Ok((u64::from(field.offset / 8), u64::from(field.width / 8)))
+    }
+
+    /// A texel, or a component of it, as memory holds it.
+    pub fn show(&self, offset: u64, component: Option<usize>) -> Option<String> {
+        let mut bytes = vec![0; usize::from(self.info.texel_bytes)];
+        raw::read(&self.memory.view(), offset, &mut bytes).then_some(())?;
+        let mut words = [0u32; 4];
+        for (k, byte) in bytes.iter().enumerate() {
+            words[k / 4] |= u32::from(*byte) << (8 * (k % 4));
+        }
+        Some(text(self.info, words, component))
+    }
+}
+
+/// The name of a component.
+pub fn component_name(component: usize) -> &'static str {
+    NAMES.get(component).copied().unwrap_or("")
+}
+
+/// A texel of these words, or one component of it.
+pub fn text(info: &FormatInfo, words: [u32; 4], component: Option<usize>) -> String {
+    if info.is_64_bit() {
+        let element = if info.numeric == Numeric::Sint { Element::I64 } else { Element::U64 };
+        return element.show(u64::from(words[0]) | u64::from(words[1]) << 32);
+    }
+    let element = match info.numeric {
+        Numeric::Uint => Element::U32,
+        Numeric::Sint => Element::I32,
+        _ => Element::F32,
+    };
+    let values = info.decode_words(words);
+    let shown = |k: usize| element.show(u64::from(values[k]));
+    match (component, info.components) {
+        (Some(k), _) => shown(k),
+        (None, 1) => shown((0..4).find(|k| info.fields[*k].width > 0).unwrap_or(0)),
+        (None, count) => {
+            let all: Vec<String> = (0..usize::from(count)).map(shown).collect();
+            format!("({})", all.join(", "))
+        }
+    }
+}
