@@ -16,13 +16,14 @@ use pellucid_memory::finding::Finding;
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
-use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, debug};
+use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Execution, debug, debug_from};
 use pellucid_shader_interp::exec::modelled::{BarrierDivergence, ModelledOptions, Scheduler, Unit};
 use pellucid_shader_interp::exec::waiting::Waiting;
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What debugs the dispatches of this process.
 pub trait Debugger: Send {
@@ -82,6 +83,33 @@ pub struct Debugged<'a> {
     found: Vec<Finding>,
 }
 
+/// A dispatch between two turns, to go on from.
+pub struct Kept {
+    execution: Execution,
+    memory: CheckedMemory,
+    /// Device memory that the dispatch may write.
+    bytes: Vec<(MemoryRange, Vec<u8>)>,
+}
+
+impl Kept {
+    /// A copy of an execution, with the bytes of `written`: [`Debugged::written`].
+    pub fn new(execution: Execution, memory: &CheckedMemory, written: &[MemoryRange]) -> Kept {
+        let mut memory = memory.clone();
+        memory.choose_nothing();
+        Kept { execution, memory, bytes: written.iter().cloned().map(with_bytes).collect() }
+    }
+
+    /// Where it stands.
+    pub fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> usize {
+        self.memory.weight() + self.bytes.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+}
+
 impl<'a> Debugged<'a> {
     /// What runs.
     pub fn program(&self) -> &'a Program {
@@ -98,25 +126,50 @@ impl<'a> Debugged<'a> {
         self.executed.resources
     }
 
-    /// Runs it from its beginning.
+    /// Memory that it may write; `None` where an execution is more than memory and its turns: it prints.
+    pub fn written(&self) -> Option<Vec<MemoryRange>> {
+        self.executed.prints.is_none().then_some(())?;
+        let may = self.executed.resources.written_by(self.executed.program);
+        let written = |range: &MemoryRange| match &may {
+            None => true,
+            Some(may) => {
+                let (start, end) = (range.address(), range.address() + range.size());
+                may.iter().any(|(first, last)| start < *last && *first < end)
+            }
+        };
+        Some(self.before.iter().map(|(range, _)| range).filter(|range| written(range)).cloned().collect())
+    }
+
+    /// Runs it from its beginning, or from where a copy of it was made with the same turns and choices.
     ///
     /// # Errors
     /// What ends the run.
-    pub fn run(&mut self, turns: &Turns, debugger: &mut dyn Follows<CheckedMemory>) -> Result<(), Trap> {
-        for (range, bytes) in &self.before {
+    pub fn run(
+        &mut self,
+        from: Option<&Kept>,
+        turns: &Turns,
+        debugger: &mut dyn Follows<CheckedMemory>,
+    ) -> Result<(), Trap> {
+        for (range, bytes) in from.map_or(&self.before, |kept| &kept.bytes) {
             raw::write(&range.view(), 0, bytes);
         }
-        turns.made.store(0, Ordering::Relaxed);
-        self.memory.end_dispatch();
-        self.memory.begin_dispatch(self.info.clone());
         let Dispatch { program, grid, resources, prints, .. } = self.executed;
-        if let Some(prints) = prints {
-            prints.clear();
-        }
         let inner = Watching::new(&self.device.instance.config, self.executed);
         let mut scheduler = Steered { inner, turns };
         let options = ModelledOptions { prints, ..options(self.device) };
-        let outcome = debug(program, grid, resources, self.memory, &mut scheduler, &options, debugger);
+        let outcome = if let Some(Kept { execution, memory, .. }) = from {
+            self.memory.clone_from(memory);
+            let memory = &mut *self.memory;
+            debug_from(program, grid, resources, memory, &mut scheduler, &options, debugger, execution)
+        } else {
+            turns.made.store(0, Ordering::Relaxed);
+            self.memory.end_dispatch();
+            self.memory.begin_dispatch(self.info.clone());
+            if let Some(prints) = prints {
+                prints.clear();
+            }
+            debug(program, grid, resources, self.memory, &mut scheduler, &options, debugger)
+        };
         self.found = scheduler.inner.rest().collect();
         outcome
     }
@@ -152,6 +205,17 @@ impl Scheduler for Steered<'_> {
         self.inner.begin();
     }
 
+    fn state(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new((self.turns.made.load(Ordering::Relaxed), self.inner.state()?)))
+    }
+
+    fn restore(&mut self, state: &dyn Any) {
+        if let Some((made, inner)) = state.downcast_ref::<(u64, Arc<dyn Any + Send + Sync>)>() {
+            self.turns.made.store(*made, Ordering::Relaxed);
+            self.inner.restore(&**inner);
+        }
+    }
+
     fn barrier_divergence(&mut self, divergence: &BarrierDivergence) {
         self.inner.barrier_divergence(divergence);
     }
@@ -172,12 +236,13 @@ fn snapshot(resources: &Resources) -> Vec<(MemoryRange, Vec<u8>)> {
     for range in bound.chain(resources.addresses.iter()) {
         ranges.insert((range.address(), range.size()), range.clone());
     }
-    let bytes = |range: MemoryRange| {
-        let mut bytes = vec![0; range.size() as usize];
-        raw::read(&range.view(), 0, &mut bytes);
-        (range, bytes)
-    };
-    ranges.into_values().map(bytes).collect()
+    ranges.into_values().map(with_bytes).collect()
+}
+
+fn with_bytes(range: MemoryRange) -> (MemoryRange, Vec<u8>) {
+    let mut bytes = vec![0; range.size() as usize];
+    raw::read(&range.view(), 0, &mut bytes);
+    (range, bytes)
 }
 
 /// Has the debugger run a dispatch; what was found beside memory.

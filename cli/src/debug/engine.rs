@@ -4,6 +4,7 @@
 //! seed, the options and what was chosen in it, so that going back is running again: turns that nobody wants
 //! to see run as fast as check mode does, and only those near the goal are stepped.
 
+use super::copies::{Copies, Copy};
 use super::stop::{
     self, Accesses, At, Edit, Front, Motion, Place, Position, Range, Reason, Resume, Session, Stop, apply,
     lane_of,
@@ -12,15 +13,17 @@ use super::target::{Spot, Target, Who};
 use super::types::Types;
 use super::values::Eyes;
 use pellucid_memory::access::Site;
+use pellucid_memory::agent::Invocation;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::Unit;
-use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Moment};
+use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Execution, Moment};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use vulkan_pellucid::debugger::{self, Debugged, Debugger, Turns};
+use vulkan_pellucid::debugger::{self, Debugged, Debugger, Kept, Turns};
 
 /// From where a motion starts.
 #[derive(Clone, Debug)]
@@ -63,6 +66,11 @@ struct Runner<'r, 't> {
     /// Run again towards this goal; with so many findings at which it has stopped.
     again: Option<(Goal, usize)>,
     quit: bool,
+    copies: &'r mut Copies,
+    /// The turn of the copy that the run began at; `None`: at the beginning.
+    from: Option<u64>,
+    /// A search on the way back ends here: what comes later was searched.
+    until: Option<Position>,
 }
 
 const AGAIN: &str = "the debugger runs it again";
@@ -80,17 +88,34 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
             Goal::At(at, ..) => turn >= at.turn || edited(),
             Goal::Forward(..) | Goal::Entry => true,
             Goal::Backward(Motion::In | Motion::Over | Motion::Out | Motion::Instruction, start, _) => {
-                unit.workgroup == self.session.focus.workgroup || turn >= start.at.turn || edited()
+                let end = self.until.unwrap_or(start.at);
+                unit.workgroup == self.session.focus.workgroup || turn >= end.turn || edited()
             }
             Goal::Backward(..) => true,
             Goal::Leave => edited(),
         }
     }
 
+    fn wants_copy(&mut self, turn: u64, ended: &dyn Fn(u32) -> bool) -> Result<bool, Trap> {
+        if let Goal::Backward(motion, ..) = &self.goal
+            && motion.is_of_focus()
+            && ended(self.session.focus.workgroup)
+        {
+            // Nothing that it did comes later.
+            self.search_ends()?;
+        }
+        Ok(!matches!(self.goal, Goal::Leave) && self.copies.wanted(turn, self.session))
+    }
+
+    fn keep(&mut self, execution: Execution, memory: &CheckedMemory) {
+        let found = stop::found(memory).count();
+        self.copies.keep(execution, memory, found, self.session);
+    }
+
     fn before(&mut self, moment: &mut Moment<'_, '_, CheckedMemory>) -> Result<(), Trap> {
         let here = Position { turn: moment.turn, index: moment.index };
         if std::mem::take(&mut self.choosing) {
-            moment.memory.choose(None);
+            moment.memory.choose_nothing();
         }
         let found = stop::found(moment.memory).count();
         let fresh = (found > self.found.max(self.seen)).then_some(self.found.max(self.seen));
@@ -158,7 +183,7 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
                 }
             }
             Goal::Backward(motion, start, _) => {
-                if here >= start.at {
+                if here >= self.until.unwrap_or(start.at) {
                     return self.search_ends();
                 }
                 let motion = *motion;
@@ -203,12 +228,19 @@ impl Runner<'_, '_> {
                 let seen = if let Reason::Finding(index) = reason { index + 1 } else { 0 };
                 (Goal::At(at, reason, Some(who)), seen)
             }
+            (None, motion) if self.from.is_some() => {
+                // It may be before the copy.
+                let Goal::Backward(_, start, _) = &self.goal else { return Ok(()) };
+                (Goal::Backward(*motion, start.clone(), None), 0)
+            }
             (None, Motion::Wrote(_)) => {
                 let Goal::Backward(_, start, _) = &self.goal else { return Ok(()) };
                 (Goal::At(start.at, none, None), self.seen)
             }
             (None, _) => (Goal::At(Position::default(), none, None), 0),
         };
+        let earlier = matches!(goal, Goal::Backward(..));
+        self.until = self.from.filter(|_| earlier).map(|turn| Position { turn, index: 0 });
         self.restart(goal, seen)
     }
 
@@ -222,6 +254,10 @@ impl Runner<'_, '_> {
     ) -> Result<(), Trap> {
         let gone = |who: Who, moment: &Moment<'_, '_, CheckedMemory>| {
             !moment.strands().any(|standing| lane_of(&standing, who).is_some())
+        };
+        let who = match reason {
+            Reason::Finding(_) => self.finder(moment).or(who),
+            _ => who,
         };
         let own = reason != Reason::Position && reason != Reason::Step;
         match who {
@@ -240,6 +276,8 @@ impl Runner<'_, '_> {
         let session = &mut *self.session;
         let mut stop = Stop { target: self.target, session, at: At::Moment(moment), reason, here, choice };
         let resume = self.front.stopped(&mut stop);
+        self.copies.go_on();
+        self.until = None;
         self.choosing |= self
             .session
             .edits
@@ -269,6 +307,18 @@ impl Runner<'_, '_> {
                 Err(Trap::Stopped("the debugger has ended it".to_owned()))
             }
         }
+    }
+
+    /// Who makes the second access of the finding that is about to happen, if it is about to.
+    fn finder(&self, moment: &Moment<'_, '_, CheckedMemory>) -> Option<Who> {
+        let current = moment.current();
+        let runs =
+            |who: &Who| lane_of(&current, *who).is_some_and(|lane| current.strand.mask() >> lane & 1 != 0);
+        let of = |by: &Invocation| {
+            Some(Who { workgroup: self.target.workgroup(by.workgroup)?, local_index: by.local_index })
+        };
+        let accesses = &self.session.next.as_ref()?.accesses;
+        accesses.iter().rev().filter_map(|access| of(&access.by)).find(runs)
     }
 
     fn start(&self, moment: &Moment<'_, '_, CheckedMemory>, at: Position) -> Start {
@@ -422,13 +472,14 @@ fn touches(
     only: Option<Who>,
 ) -> Vec<Who> {
     let standing = moment.current();
-    let first = standing.strand.mask().trailing_zeros() as usize % 32;
-    if moment.access(standing.strand, first).is_none() {
+    let mask = standing.strand.mask();
+    if !(0..32).any(|lane| mask >> lane & 1 != 0 && moment.access(standing.strand, lane).is_some()) {
         return Vec::new();
     }
     let hits = |who: &Who| {
         let lane = (who.local_index - standing.identity.first_local_index) as usize;
-        let Some(operand) = moment.access(standing.strand, lane) else { return false };
+        let Some(accessed) = moment.access(standing.strand, lane) else { return false };
+        let operand = accessed.operand;
         let kind = match operand.kind {
             AccessKind::Read => accesses != Accesses::Write,
             AccessKind::Write => accesses != Accesses::Read,
@@ -483,6 +534,29 @@ impl Engine {
     }
 }
 
+/// The copy that a run towards a goal begins from, and the findings by then.
+fn begins(
+    copies: &Copies,
+    goal: &Goal,
+    until: Option<Position>,
+    session: &Session,
+) -> Option<(Rc<Kept>, usize)> {
+    let found = match goal {
+        // Before the turn, or at its first instruction.
+        Goal::At(at, ..) => copies.before(Position { index: at.index + 1, ..*at }, session, |_| true),
+        Goal::Forward(_, start) => {
+            copies.before(start.at, session, |_| true).filter(|_| start.at == Position::END)
+        }
+        Goal::Backward(motion, start, _) => {
+            let focus = session.focus.workgroup;
+            let fits = |copy: &Copy| !motion.is_of_focus() || !copy.kept.execution().has_ended(focus);
+            copies.before(until.unwrap_or(start.at), session, fits)
+        }
+        Goal::Entry | Goal::Leave => None,
+    };
+    found.map(|copy| (copy.kept.clone(), copy.found))
+}
+
 /// Ends the program where it stands: it has not run to its end, so there is nothing to sum up.
 fn quit(at_quit: &AtQuit) -> ! {
     at_quit();
@@ -506,7 +580,21 @@ impl Debugger for Engine {
         let mut seen = 0;
         session.edits.clear();
         session.turns.clear();
+        let mut copies = Copies::new(dispatch.written());
+        let mut until = None;
         loop {
+            let from = begins(&copies, &goal, until, session);
+            let found = from.as_ref().map_or(0, |(_, found)| *found);
+            let from = from.map(|(kept, _)| kept);
+            let turn = from.as_ref().map(|kept| kept.execution().turn());
+            copies.run(turn);
+            // Before its workgroup starts nothing is done by the one in focus.
+            let focus = session.focus.workgroup;
+            let searched = |kept: &Rc<Kept>| match &goal {
+                Goal::Backward(motion, ..) => !motion.is_of_focus() || kept.execution().has_started(focus),
+                _ => true,
+            };
+            let earlier = from.as_ref().filter(|kept| searched(kept)).and(turn);
             let turns = Turns { given: session.turns.values().copied().collect(), ..Turns::default() };
             let mut runner = Runner {
                 session: &mut *session,
@@ -514,7 +602,7 @@ impl Debugger for Engine {
                 target: &target,
                 turns: &turns,
                 goal,
-                found: 0,
+                found,
                 seen,
                 previous: None,
                 choosing: false,
@@ -522,9 +610,12 @@ impl Debugger for Engine {
                 wanted: self.wanted.clone(),
                 again: None,
                 quit: false,
+                copies: &mut copies,
+                from: earlier,
+                until,
             };
-            let outcome = dispatch.run(&turns, &mut runner);
-            dispatch.memory().choose(None);
+            let outcome = dispatch.run(from.as_deref(), &turns, &mut runner);
+            dispatch.memory().choose_nothing();
             if runner.quit {
                 quit(&self.at_quit);
             }
@@ -545,6 +636,7 @@ impl Debugger for Engine {
                     runner.again = Some((Goal::At(at, reason, Some(who)), found));
                 }
             }
+            until = runner.until;
             (goal, seen) = match runner.again.take() {
                 Some(again) => again,
                 None if matches!(runner.goal, Goal::Leave) => return outcome,
@@ -554,6 +646,7 @@ impl Debugger for Engine {
                     let (target, here) = (&target, Position::END);
                     let mut stop = Stop { target, session: &mut *session, at, reason, here, choice };
                     let end = Start { at: Position::END, ..start.clone() };
+                    until = None;
                     match front.stopped(&mut stop) {
                         Resume::Move(Motion::Continue, false) | Resume::Leave => return outcome,
                         Resume::Move(motion, true) => (Goal::Backward(motion, end, None), 0),

@@ -1,8 +1,8 @@
 //! `pellucid debug`: a debugger over check mode's deterministic execution, forward and backward.
 //!
-//! - [`engine`]: runs a dispatch to where its front end wants to be;
+//! - [`engine`]: runs a dispatch to where its front end wants to be, [`copies`]: from where it begins;
 //! - [`target`] and [`types`]: lines, frames, types and names of what is debugged;
-//! - [`values`]: variables by their names;
+//! - [`values`] and [`texels`]: variables by their names;
 //! - [`sees`]: writes of a location, and who sees them;
 //! - [`commands`]: what the user may ask, as text;
 //! - [`terminal`]: the front end at a prompt;
@@ -13,6 +13,7 @@
 //! that is linked into it.
 
 pub mod commands;
+mod copies;
 pub mod dap;
 pub mod engine;
 mod program;
@@ -21,6 +22,7 @@ mod signal;
 mod stop;
 pub mod target;
 pub mod terminal;
+mod texels;
 pub mod types;
 pub mod values;
 

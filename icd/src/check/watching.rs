@@ -10,6 +10,8 @@ use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::exec::waiting::{self, Waiting};
+use std::any::Any;
+use std::sync::Arc;
 
 /// The seeded scheduler of a progress model, which also keeps what the executor tells it.
 pub struct Watching<'a> {
@@ -21,6 +23,13 @@ pub struct Watching<'a> {
     told: usize,
     /// Tells findings before the dispatch's end.
     pub tell: Option<&'a Tell<'a>>,
+}
+
+/// The state of a [`Watching`].
+struct Watched {
+    inner: ProgressScheduler,
+    findings: Vec<Finding>,
+    told: usize,
 }
 
 /// Reports findings; an error where they end the dispatch.
@@ -94,6 +103,22 @@ impl Scheduler for Watching<'_> {
 
     fn pick(&mut self, runnable: &[Unit]) -> usize {
         self.inner.pick(runnable)
+    }
+
+    fn state(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(Watched {
+            inner: self.inner.clone(),
+            findings: self.findings.clone(),
+            told: self.told,
+        }))
+    }
+
+    fn restore(&mut self, state: &dyn Any) {
+        if let Some(state) = state.downcast_ref::<Watched>() {
+            self.inner.clone_from(&state.inner);
+            self.findings.clone_from(&state.findings);
+            self.told = state.told;
+        }
     }
 
     fn barrier_divergence(&mut self, found: &BarrierDivergence) {

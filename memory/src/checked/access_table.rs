@@ -16,6 +16,7 @@ pub(super) enum Role {
     Fail,
 }
 
+#[derive(Clone)]
 struct Recent {
     access: Access,
     reference: Reference,
@@ -47,6 +48,7 @@ bitflags::bitflags! {
 const PAIRED: usize = 32;
 
 /// Numbers kinds; number 0 is never used.
+#[derive(Clone)]
 pub(super) struct AccessTable {
     list: Vec<StaticAccess>,
     /// Of the first ones, beside each earlier one: what is known, or nothing yet.

@@ -90,6 +90,7 @@ impl Path {
 }
 
 /// All caches of a machine.
+#[derive(Clone)]
 pub(super) struct Caches {
     machine: Machine,
     seed: u64,

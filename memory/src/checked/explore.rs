@@ -22,6 +22,7 @@ use crate::finding::Finding;
 use crate::history::{Entry, History, Load, Position, ValuePolicy, bits};
 use crate::race::{Cell, Clocks, ReleaseSequence, Space};
 use crate::raw;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
 
 /// What an exploration keeps beside the model's state.
@@ -31,11 +32,35 @@ pub(super) struct Exploring {
     undo: Vec<(MemoryRange, u64, u8, u64)>,
 }
 
+/// Who follows the accesses, if anybody does. A copy of memory is followed by nobody.
+#[derive(Default)]
+pub(super) struct Followed(Option<Exploring>);
+
+impl Clone for Followed {
+    fn clone(&self) -> Followed {
+        Followed(None)
+    }
+}
+
+impl Deref for Followed {
+    type Target = Option<Exploring>;
+
+    fn deref(&self) -> &Option<Exploring> {
+        &self.0
+    }
+}
+
+impl DerefMut for Followed {
+    fn deref_mut(&mut self) -> &mut Option<Exploring> {
+        &mut self.0
+    }
+}
+
 impl CheckedMemory {
     /// From now on every access is a choice of `explorer` where the model leaves one, and is told to it;
     /// `None`: as before.
     pub fn explore_with(&mut self, explorer: Option<Box<dyn Explorer + Send>>) {
-        self.core.exploring = explorer.map(|explorer| Exploring { explorer, undo: Vec::new() });
+        *self.core.exploring = explorer.map(|explorer| Exploring { explorer, undo: Vec::new() });
     }
 
     /// An execution of an exploration has ended. Returns what was found in it. `counts`: it was followed to
@@ -47,7 +72,7 @@ impl CheckedMemory {
 
     /// Device memory becomes what it was before the present execution.
     pub fn rewind(&mut self) {
-        if let Some(exploring) = &mut self.core.exploring {
+        if let Some(exploring) = &mut *self.core.exploring {
             for (range, offset, size, old) in exploring.undo.drain(..).rev() {
                 raw::store(&range.view(), offset, size, old, Ordering::Relaxed);
             }
@@ -64,14 +89,14 @@ impl Core {
     }
 
     fn choose(&mut self, options: usize) -> usize {
-        match &mut self.exploring {
+        match &mut *self.exploring {
             Some(exploring) => exploring.explorer.choose(options),
             None => 0,
         }
     }
 
     fn limited(&mut self, limit: Limit) {
-        if let Some(exploring) = &mut self.exploring {
+        if let Some(exploring) = &mut *self.exploring {
             exploring.explorer.limited(limit);
         }
     }
@@ -107,7 +132,7 @@ impl Core {
     }
 
     fn tell(&mut self, who: Who, place: &Where, word: u64, bytes: u8, did: Did) -> u64 {
-        let Some(exploring) = &mut self.exploring else { return 0 };
+        let Some(exploring) = &mut *self.exploring else { return 0 };
         exploring.explorer.accessed(&Accessed {
             agent: who.agent,
             space: place.space,
@@ -164,7 +189,7 @@ impl Core {
         }
         let undefined = if place.undefined { history.unwritten(bytes) } else { 0 };
         let from = loaded.from.map(|index| entries[index].record);
-        self.exploring = Some(exploring);
+        *self.exploring = Some(exploring);
         let read = Some(self.names(number, loaded.seen));
         self.tell(who, place, word, bytes, Did { read, write: None, changed: false });
         if undefined != 0 {
@@ -280,7 +305,7 @@ impl Lane<'_> {
             return;
         }
         if self.space == Space::Device
-            && let Some(exploring) = &mut self.core.exploring
+            && let Some(exploring) = &mut *self.core.exploring
             && let Some(range) = MemoryRange::of(&self.view)
         {
             exploring.undo.push((range, place.offset, access.size, old));

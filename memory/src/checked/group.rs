@@ -8,7 +8,7 @@ use crate::race::{AgentId, Operation, Time};
 use crate::system::{Mask, MemoryView};
 use rustc_hash::FxHashMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct WorkgroupMemory {
     words: Vec<u64>,
     bytes: u32,
@@ -36,7 +36,7 @@ impl WorkgroupMemory {
 }
 
 /// A workgroup that is running, or the buffers of one that has ended.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Group {
     pub memory: WorkgroupMemory,
     pub zeroed: bool,
@@ -49,7 +49,7 @@ pub(super) struct Group {
 }
 
 /// The workgroups that run, by their numbers in the dispatch.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Groups {
     /// Those that run, and buffers of some that have ended.
     groups: Vec<Group>,

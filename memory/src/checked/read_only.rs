@@ -14,6 +14,7 @@ const BLOCKS: usize = (PAGE / BLOCK) as usize;
 const WORDS: usize = BLOCK as usize / 4;
 
 /// How many kinds of accesses have read each byte: one at least, and two.
+#[derive(Clone)]
 struct Counts([[u64; 2]; BLOCKS]);
 
 impl Counts {
@@ -28,6 +29,7 @@ impl Counts {
 }
 
 /// Bytes that one kind of accesses has read.
+#[derive(Clone)]
 struct Page {
     /// A bit for each byte that it has read, by blocks.
     seen: [u64; BLOCKS],
@@ -121,6 +123,7 @@ impl Page {
 type Class = (u32, bool, bool, Option<Level>);
 
 /// What one kind of accesses has read.
+#[derive(Clone)]
 struct Reads {
     /// The number of its class.
     class: u32,
@@ -178,7 +181,7 @@ impl Reads {
 
 /// What all kinds have read, by class and page. Two of a class stand for all of it that read a byte: many
 /// instructions read one and the same.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct AllReads(FxHashMap<(u32, u64), Box<Counts>>);
 
 impl AllReads {
@@ -190,7 +193,7 @@ impl AllReads {
 }
 
 /// See the module's page.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ReadOnly {
     /// What the dispatch may write: first bytes and those behind the last. `None`: anything.
     written: Option<Vec<(u64, u64)>>,

@@ -55,7 +55,7 @@ fn outside(defined: bool) -> FindingId {
 }
 
 /// Collects findings.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Report {
     pub numbering: Numbering,
     findings: Vec<Finding>,

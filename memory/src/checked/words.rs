@@ -121,7 +121,7 @@ impl Place<'_> {
 /// Most reads of it are by many invocations, between the same two barriers, with one instruction. When a cell
 /// has come to remember two of these readers, and that there were others, the rest change nothing: the word
 /// is *settled* under a stamp (instruction and time), until its cell is asked for again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct WorkgroupCells {
     cells: Vec<Cell>,
     /// Of each word: what it is settled under, or 0.

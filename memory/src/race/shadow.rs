@@ -138,6 +138,7 @@ fn with_reader(first: Reader, latest: Reader, new: Reader) -> (Reader, Reader, b
 pub const RUN: usize = 16;
 
 /// Consecutive aligned words.
+#[derive(Clone)]
 pub struct CellRun {
     /// While the run is not expanded: the cell of the first word. Those of the others differ in the agents,
     /// which count up with the words, and in the values before.
@@ -203,6 +204,7 @@ impl CellRun {
     }
 }
 
+#[derive(Clone)]
 struct Page {
     epoch: u32,
     runs: Box<[CellRun]>,
@@ -213,7 +215,7 @@ struct Page {
 pub type EarlyRead = (u64, u64, Record);
 
 /// Reads of what the dispatch then wrote over: cells remember who read since the last write only.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct EarlyReads {
     /// By kind.
     open: Vec<Option<EarlyRead>>,
@@ -256,7 +258,7 @@ impl EarlyReads {
 }
 
 /// The cells of device memory, by device address.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Shadow {
     pages: Vec<Page>,
     early: EarlyReads,
@@ -271,6 +273,11 @@ impl Shadow {
         self.epoch += 1;
         self.last = (u64::MAX, 0);
         self.early.clear();
+    }
+
+    /// About how many bytes a copy of it takes.
+    pub fn weight(&self) -> usize {
+        self.pages.len() * RUNS * (size_of::<CellRun>() + RUN * size_of::<Cell>())
     }
 
     /// Drops pages that no access of the present dispatch has touched.
@@ -392,7 +399,7 @@ impl Shadow {
 }
 
 /// Histories by the number that cells hold.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Histories {
     slots: Vec<Option<Box<History>>>,
     free: Vec<u32>,
@@ -441,6 +448,13 @@ impl Histories {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// About how many bytes a copy of them takes.
+    pub fn weight(&self) -> usize {
+        let entries = |history: &History| history.entries().len() + history.reads().len();
+        let all = self.slots.iter().flatten();
+        all.map(|history| size_of::<History>() + 64 * entries(history)).sum()
     }
 
     /// Whether there is none.

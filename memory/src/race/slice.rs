@@ -58,7 +58,7 @@ const MOST_AGENTS: usize = 24;
 const MOST_MEMBERS: usize = 4;
 
 /// The recent synchronisation of all workgroups.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Trace {
     groups: FxHashMap<u32, Vec<Traced>>,
     ended: VecDeque<u32>,

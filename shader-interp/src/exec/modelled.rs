@@ -7,7 +7,7 @@
 
 pub mod debugged;
 
-use self::debugged::Debugger;
+use self::debugged::{Debugger, Execution};
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
@@ -84,6 +84,7 @@ const WATCH: u64 = 1 << 17;
 /// Looks, with visible operations in between, after which parked lanes become a unit of their own.
 const PATIENCE: u32 = 16;
 
+#[derive(Clone)]
 struct Member {
     strand: Strand,
     /// The barrier that the strand waits at.
@@ -103,6 +104,7 @@ struct Member {
     waits: Option<u64>,
 }
 
+#[derive(Clone)]
 struct Resident {
     workgroup: u32,
     /// Strands of each subgroup.
@@ -178,9 +180,10 @@ pub fn dispatch_over<M: MemorySystem>(
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
 ) -> Result<(), Trap> {
-    start(program, grid, resources, memory, scheduler, options, None)
+    start(program, grid, resources, memory, scheduler, options, None, None)
 }
 
+#[allow(clippy::too_many_arguments)]
 fn start<M: MemorySystem>(
     program: &Program,
     grid: &Grid,
@@ -189,6 +192,7 @@ fn start<M: MemorySystem>(
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
     debugger: Option<&mut dyn Debugger<M>>,
+    from: Option<&Execution>,
 ) -> Result<(), Trap> {
     if program.modelled != M::MODELLED {
         return Err(Trap::NotImplemented("code of one mode over a memory system of the other".into()));
@@ -226,16 +230,26 @@ fn start<M: MemorySystem>(
             None => None,
         },
     };
+    match from {
+        Some(execution) => run.restore(execution),
+        None => run.begin(),
+    }
     run.all()
 }
 
 impl<M: MemorySystem> Run<'_, M> {
-    fn all(&mut self) -> Result<(), Trap> {
+    fn begin(&mut self) {
         self.scheduler.begin();
         self.admit();
         self.list();
+    }
+
+    fn all(&mut self) -> Result<(), Trap> {
         let mut before_telling = self.options.tell_after.unwrap_or(u64::MAX);
         while !self.residents.is_empty() {
+            if self.debugger.is_some() {
+                self.between_turns()?;
+            }
             if before_telling > 0 {
                 before_telling -= 1;
             } else {

@@ -6,6 +6,8 @@ use pellucid_memory::access::Site;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::random::mix;
 use pellucid_memory::system::{Mask, Trap};
+use std::any::Any;
+use std::sync::Arc;
 
 /// A schedulable unit: the lanes of one strand of a subgroup, stopped before a visible operation (or at their
 /// start).
@@ -72,6 +74,16 @@ pub trait Scheduler {
     fn judged(&mut self, findings: Vec<Finding>) -> Result<(), Trap> {
         let _ = findings;
         Ok(())
+    }
+
+    /// What it would choose by from here on, for [`Scheduler::restore`]; `None`: that cannot be kept.
+    fn state(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
+    }
+
+    /// From now on it chooses as where this was its state.
+    fn restore(&mut self, state: &dyn Any) {
+        let _ = state;
     }
 
     /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not

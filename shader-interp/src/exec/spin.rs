@@ -68,7 +68,7 @@ pub(crate) enum Stage {
 }
 
 /// A unit in a watch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Watched {
     /// Its first state in the watch.
     state: Option<State>,
@@ -79,7 +79,7 @@ struct Watched {
 }
 
 /// Watches the units of a dispatch for as long as nothing changes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SpinWatch {
     /// Steps without a change for certain; during a watch: without any.
     quiet: u64,
