@@ -34,7 +34,7 @@ enum Command {
     Merge(MergeArgs),
     /// Run one shader without a host program
     Exec(ExecCommand),
-    /// Debug one shader in check mode, forward and backward
+    /// Debug a shader, or a dispatch of a program, in check mode, forward and backward
     Debug(debug::DebugArgs),
     /// Run a program as a report's findings were found, and say whether they came again
     Replay(ReplayArgs),

@@ -4,6 +4,7 @@
 //! status are those of `pellucid run`.
 
 use crate::assemble::{NumericIds, assemble_with_lines};
+use crate::debug::types::Types;
 use crate::host::buffers;
 use crate::host::{self, Contents, HostError, Program, reflect};
 use crate::options::DriverOptions;
@@ -122,7 +123,7 @@ fn specialization(words: &[u32], given: &[String]) -> anyhow::Result<BTreeMap<u3
 }
 
 /// The types of the buffers, for printing them.
-type Types = BTreeMap<(u32, u32), Element>;
+type Elements = BTreeMap<(u32, u32), Element>;
 
 /// The entry point that is meant.
 fn entry(words: &[u32], named: Option<&String>) -> anyhow::Result<String> {
@@ -143,6 +144,8 @@ struct Implied {
     at: (u32, u32),
     /// As many as the shader declares, with an element for each invocation where it leaves a length open.
     bytes: u64,
+    /// What its first values are.
+    element: Element,
     /// What to say of it.
     told: String,
 }
@@ -166,6 +169,7 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
     // What does not compile is told by the driver.
     let Ok(compiled) = compile(&program.words, &options) else { return Ok(Vec::new()) };
     let shader = &compiled.shader;
+    let module = Types::new(&program.words);
     let invocations = program.groups.iter().chain(&shader.local_size).map(|n| u64::from(*n)).product::<u64>();
     let sized = |at: (u32, u32)| {
         let index = shader.bindings.iter().position(|b| (b.set, b.binding) == at);
@@ -174,11 +178,13 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
         let name = index.map_or("", |index| shader.bindings[index].name.as_str());
         let named = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let (set, binding) = at;
+        let element = module.element_at(at).unwrap_or(Element::U32);
         let told = format!(
-            "buffer {set}:{binding}{named} is not given: {bytes} bytes of zero; --buffer {set}:{binding}=u32x{} has others",
-            bytes.div_ceil(4)
+            "buffer {set}:{binding}{named} is not given: {bytes} bytes of zero; --buffer {set}:{binding}={}x{} has others",
+            element.name(),
+            bytes.div_ceil(element.size() as u64)
         );
-        Implied { at, bytes, told }
+        Implied { at, bytes, element, told }
     };
     Ok(missing.into_iter().map(sized).collect())
 }
@@ -186,7 +192,7 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
 /// A buffer that nobody gave is not larger than this.
 const MOST_IMPLIED: u64 = 1 << 30;
 
-fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types, Vec<String>)> {
+fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Elements, Vec<String>)> {
     let numeric = match arguments.preserve_numeric_ids {
         true => NumericIds::Preserved,
         false => NumericIds::Named,
@@ -231,12 +237,12 @@ fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Types, Vec<String>)
         program.push_constants.push(push(text).with_context(|| format!("--push {text}"))?);
     }
     let mut told = Vec::new();
-    for Implied { at, bytes, told: text } in missing_buffers(&program)? {
+    for Implied { at, bytes, element, told: text } in missing_buffers(&program)? {
         if bytes > MOST_IMPLIED {
             bail!("{text}: too many to take by themselves");
         }
         program.buffers.insert(at, Contents::Bytes(vec![0; bytes as usize]));
-        types.insert(at, Element::U32);
+        types.insert(at, element);
         told.push(text);
     }
     if let Some((set, binding)) = arguments.dump.iter().find(|at| !types.contains_key(at)) {

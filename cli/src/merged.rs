@@ -269,8 +269,12 @@ impl Merged {
             ),
             None => plural(self.runs, run),
         };
+        let notes = match self.findings.iter().filter(|finding| finding.is_note()).count() as u64 {
+            0 => String::new(),
+            notes => format!(", {}", plural(notes, "note")),
+        };
         text.push_str(&format!(
-            "pellucid: {made}: {}{baseline}",
+            "pellucid: {made}: {}{notes}{baseline}",
             plural(self.counted() as u64, "distinct finding"),
         ));
         if self.processes == 0 {

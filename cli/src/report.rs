@@ -17,7 +17,7 @@ use vulkan_pellucid::report::session::total_line;
 pub struct ReportArgs {
     /// A file that --report wrote
     file: PathBuf,
-    /// The form
+    /// The form, to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
