@@ -24,6 +24,11 @@ fn session(arguments: &[&str], commands: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A program of `cli/examples`, which cargo builds with the tests.
+fn example(name: &str) -> PathBuf {
+    std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name)
+}
+
 const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
 
@@ -32,12 +37,14 @@ fn the_sessions_of_the_documentation_are_what_is_printed() {
     let path = root().join("docs/debug.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut written = String::new();
+    let blur = example("blur").display().to_string();
     let mut parts = text.split("```text\n");
     written.push_str(parts.next().unwrap());
     for part in parts {
         let (shown, after) = part.split_once("```\n").unwrap();
         let first = shown.lines().next().unwrap();
-        let arguments: Vec<&str> = first.strip_prefix("$ pellucid debug ").unwrap().split(' ').collect();
+        let words = first.strip_prefix("$ pellucid debug ").unwrap().split(' ');
+        let arguments: Vec<&str> = words.map(|word| if word == "./blur" { &*blur } else { word }).collect();
         let command = |line: &str| {
             let (position, command) = line.strip_prefix('(')?.split_once(") ")?;
             (position.contains('.') || position == "end").then(|| command.to_owned())
@@ -208,4 +215,101 @@ fn push_constants_are_variables() {
     let push = format!("0=f32:{}", matrix.join(","));
     let printed = session(&[shader, "--push", &push], "print transform\nprint transform[2].y\n");
     assert!(printed.contains("transform[2].y = 9.0"), "{printed}");
+}
+
+#[test]
+fn values_of_all_sizes_are_chosen_if_the_model_allows_them() {
+    // Workgroup 1 reads what workgroup 0 wrote without any order between them.
+    let shader = "cli/tests/compute/sizes.spv";
+    let mut commands = "findings off\nturn 0 0\ngoto start\n".to_owned();
+    for (read, others) in [
+        ("narrow[1]", ["0", "9"]),
+        ("middle[1]", ["0", "700"]),
+        ("wide", ["0x700000000", "0x800000007"]),
+        ("real", ["0.0", "-1"]),
+        ("pair", ["0", "1"]),
+    ] {
+        let [value, bad] = others;
+        commands += &format!("watch {read} read on 1 0\ncontinue\nchoose {bad}\nchoose {value}\n");
+    }
+    commands += "continue\nprint got\nprint number\ncontinue back\ngoto start\nforget\nbreakpoints\n";
+    commands += "delete 1\ndelete 2\ndelete 3\ndelete 4\ndelete 5\ncontinue\nprint got\nprint number\n";
+    let printed = session(&[shader, "--groups", "2"], &commands);
+    for expected in [
+        "does not allow 9 here, only 0, 7;",
+        "the load returns 0 (the memory model allows 0, 7)",
+        "does not allow 700 here, only 0, -700;",
+        "the load returns 0 (the memory model allows 0, -700)",
+        // Torn: the upper half is new, the lower one old.
+        "does not allow 0x800000007 here",
+        "the load returns 0x700000000 (the memory model allows 0, 8, 0x700000000, 0x700000008)",
+        "does not allow -1 here, only 0.0",
+        "the load returns 0.0 (the memory model allows 0.0",
+        "not implemented in Pellucid: choosing 2 components at once",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}");
+    }
+    let got: Vec<&str> = printed.lines().filter(|line| line.starts_with("got = ")).collect();
+    assert_eq!(got.len(), 2, "{printed}");
+    assert!(got[0].starts_with("got = [0, 0, 0x700000000, "), "{printed}");
+    assert!(printed.contains("number = 0.0"), "{printed}");
+}
+
+#[test]
+fn variables_of_all_sizes_are_set() {
+    let shader = "cli/tests/compute/sizes.spv";
+    let commands = "print narrow\nprint wide\nset wide 3\n";
+    let printed = session(&[shader, "--groups", "2"], commands);
+    assert!(printed.contains("not implemented in Pellucid: setting wide, which is no variable"), "{printed}");
+}
+
+#[test]
+fn functions_that_were_inlined_before_are_frames() {
+    let shader = "cli/tests/compute/inlined.spv";
+    let buffer = ["--buffer", "0:0=u32x16=iota"];
+    let commands =
+        "break 7\ncontinue\nbt\nup\nup\nfinish\nbt\nfinish\nbt\ndelete 1\ngoto start\nnext\nnext\nbt\n";
+    let printed = session(&[&[shader][..], &buffer].concat(), commands);
+    let frames: Vec<&str> = printed.lines().map(|line| line.trim_start_matches(['*', ' '])).collect();
+    for expected in [
+        "#0 twice at inlined.comp:7  return doubled;",
+        "#1 mixed at inlined.comp:11  uint first = twice(x);",
+        "#2 main at inlined.comp:18  uint got = mixed(me);",
+        "#0 mixed at inlined.comp:11  uint first = twice(x);",
+        "#1 main at inlined.comp:18  uint got = mixed(me);",
+        "#0 main at inlined.comp:18  uint got = mixed(me);",
+        "#0 main at inlined.comp:19  values[me] = got;",
+    ] {
+        assert!(frames.contains(&expected), "{expected:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn the_way_back_comes_by_what_was_seen_on_the_way() {
+    // Long enough for copies of the execution, from which the way back begins.
+    let places = [(10, 64), (60, 0), (110, 255), (150, 32), (190, 100)];
+    let mut commands = "findings off\n".to_owned();
+    for (workgroup, invocation) in places {
+        commands += &format!("break 10 on {workgroup} {invocation}\n");
+    }
+    let look = "sees a[3]\nlocals\nthreads\n";
+    places.iter().for_each(|_| commands += &format!("continue\n{look}"));
+    commands += "continue\nprint total\n";
+    places.iter().for_each(|_| commands += &format!("continue back\n{look}"));
+    // A line of one invocation back, and forward again; and what was changed on the way.
+    commands += "continue\ncontinue\nstep back\nstep back\nnext\nnext\nwhere\nset i 5\ncontinue\ncontinue back\nlocals\n";
+    commands += "forget\ndelete 1\ndelete 2\ndelete 3\ndelete 4\ndelete 5\ncontinue\nprint total\n";
+    let printed = session(&["cli/tests/compute/contended.spv", "--groups", "200"], &commands);
+    // What was said at each stop, from its prompt on.
+    let all = printed.split("\nbreakpoint ").skip(1);
+    let stops: Vec<&str> = all.filter(|text| text.lines().next().unwrap().ends_with(", line 10")).collect();
+    let of = |k: usize| stops[k].split(") continue").next().unwrap();
+    let count = places.len();
+    assert!(stops.len() > 2 * count, "{printed}");
+    for k in 0..count {
+        assert!(of(k).contains("memory holds") && of(k).contains("workgroup ("), "{}", of(k));
+        assert_eq!(of(k), of(2 * count - 1 - k), "{printed}");
+    }
+    let totals: Vec<&str> = printed.lines().filter(|line| line.starts_with("total = ")).collect();
+    assert_eq!((totals.len(), totals[0]), (2, totals[1]), "{printed}");
 }

@@ -64,9 +64,9 @@ fn the_program_goes_on_when_the_dispatch_was_looked_at() {
     let program =
         program(FLAG, &["--groups", "2", "--repeat", "2", "--buffer", "0:0=u32x3", "--dump", "0:0"]);
     let arguments = [&["--dispatch", "1"][..], &program].concat();
-    let output = session(&arguments, "continue\nchoose 42\ncontinue\ncontinue\n");
+    let output = session(&arguments, "findings off\ncontinue\ncontinue\n");
     let (out, told) = (text(&output.stdout), text(&output.stderr));
-    assert!(out.contains("the load returns 42") && out.ends_with("0:0\n42 1 0\n"), "{out}");
+    assert!(out.ends_with("(end) continue\n0:0\n     0: 42 1 0\n"), "{out}");
     assert!(told.contains("error[race-not-visible]") && told.contains("2 dispatches checked"), "{told}");
     assert_eq!(output.status.code(), Some(0));
 }
@@ -144,5 +144,33 @@ fn quit_ends_the_program_and_leaves_nothing() {
         assert!(!text(&output.stderr).contains("checked"), "{}", text(&output.stderr));
         let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().collect();
         assert!(left.is_empty() && !mark.exists(), "{left:?}");
+    }
+}
+
+#[test]
+fn texels_are_variables() {
+    let blur = std::env::current_exe().unwrap().parent().unwrap().join("../examples/blur");
+    let arguments = ["--dispatch", "1", "--", blur.to_str().unwrap()];
+    let commands = "images\nprint picture\nprint picture[3,2]\nprint picture[8,0]\nprint picture[1]\nprint picture[-1,0]\n\
+                    sees picture[3,2]\nfocus 0 19\nbreak 9 on 0 19\ncontinue\nprint at\nprint picture[at]\n\
+                    watch picture[at]\ncontinue\nsees picture[2,2]\nreads picture[2,2]\nbefore picture[2,2] #1 now\n\
+                    continue\ncontinue\nfindings off\nprint picture[3,2]\nwrote picture[3,2]\nstepi\nsees picture[3,2]\n";
+    let output = session(&arguments, commands);
+    let printed = text(&output.stdout);
+    for expected in [
+        "picture: 2D image = the image has 8x4 texels (R32_UINT)",
+        "picture[3,2] = 23",
+        "there is no texel (8, 0): the image has 8x4 texels (R32_UINT)",
+        "a texel is named by x, y: 1 were given",
+        "memory holds 23 in picture[3,2]",
+        "#0 23 from before anything that is remembered",
+        "at = (3, 2)",
+        "picture[at] = 23",
+        "finding",
+        "this is the write",
+        "picture[3,2] = 22",
+        "#1 22 by invocation 19 of workgroup (0,0,0) at blur.comp:9",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}\n{}", text(&output.stderr));
     }
 }

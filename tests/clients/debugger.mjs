@@ -3,8 +3,10 @@
 //
 // usage: node debugger.mjs PELLUCID; DAP_MODULE: where the package is
 import assert from 'node:assert';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +17,9 @@ const pellucid = path.resolve(process.argv[2] ?? 'target/release/pellucid');
 const planted = path.join(here, '..', 'planted');
 const flag = path.join(planted, 'message_passing', 'buffer.no-make-visible.spv');
 const sum = path.join(here, '..', '..', 'cli', 'src', 'demo', 'reduce.spv');
+
+// A Vulkan program, which `cargo test` builds beside the command.
+const blur = path.join(path.dirname(pellucid), 'examples', 'blur');
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -148,6 +153,61 @@ async function steps() {
     client.stopAdapter();
 }
 
+// A dispatch of a program, with an image; then the program goes on.
+async function dispatch() {
+    const client = await started();
+    let printed = '';
+    client.on('output', ({ body }) => { printed += body.output; });
+    const first = await launched(client, { program: blur, dispatch: 1, options: ['--seed', '3'] });
+    assert.equal(first.reason, 'exception');
+    assert.equal(await line(client, first.threadId), 9);
+    const images = await variables(client, first.threadId, 'Images');
+    assert.deepEqual(images.of.map((one) => [one.name, one.type, one.indexedVariables]), [['picture', '2D image', 32]]);
+    const { variablesReference } = images.of[0];
+    const texels = (await client.variablesRequest({ variablesReference, start: 9, count: 2 })).body.variables;
+    assert.deepEqual(texels.map((one) => one.name), ['[1,1]', '[2,1]']);
+    assert.match(await evaluate(client, 'picture[7,3]', 'hover'), /^(37|36)$/);
+    // Back to the beginning: the texel as the first dispatch left it.
+    await client.setExceptionBreakpointsRequest({ filters: [] });
+    const start = await moved(client, 'reverseContinue', { threadId: first.threadId });
+    assert.match(start.text, /nothing earlier/);
+    assert.equal(await evaluate(client, 'picture[7,3]', 'watch'), '37');
+    const info = (await client.dataBreakpointInfoRequest({ variablesReference, name: '[7,3]' })).body;
+    await client.setDataBreakpointsRequest({ breakpoints: [{ dataId: info.dataId, accessType: 'write' }] });
+    const written = await moved(client, 'continue', { threadId: first.threadId });
+    assert.equal(written.reason, 'data breakpoint');
+    await client.setDataBreakpointsRequest({ breakpoints: [] });
+    const end = await moved(client, 'continue', { threadId: written.threadId });
+    assert.match(end.text, /the dispatch has ended/);
+    const terminated = client.waitForEvent('terminated', 30000);
+    await client.send('continue', { threadId: 1 });
+    await terminated;
+    assert.match(printed, /\[0, \d+, \d+, /);
+    assert.match(printed, /2 dispatches checked/);
+    await client.disconnectRequest();
+    client.stopAdapter();
+}
+
+// A finding of a program's report; what is not there.
+async function finding() {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pellucid-'));
+    const report = path.join(folder, 'report.json');
+    assert.equal(spawnSync(pellucid, ['run', '--report', report, '--', blur]).status, 66);
+    const client = await started();
+    const first = await launched(client, { finding: `${report}:1`, program: blur });
+    fs.rmSync(folder, { recursive: true });
+    assert.equal(first.reason, 'exception');
+    const info = (await client.send('exceptionInfo', { threadId: first.threadId })).body;
+    assert.match(info.exceptionId, /^race-/);
+    await client.disconnectRequest();
+    client.stopAdapter();
+
+    const other = await started();
+    await other.initializeRequest();
+    await assert.rejects(other.launchRequest({ program: blur, dispatch: 9 }), /no dispatch 9: the program ended after 2/);
+    other.stopAdapter();
+}
+
 async function tcp() {
     const server = spawn(pellucid, ['debug', '--listen', '127.0.0.1:0']);
     const port = await new Promise((resolve, reject) => {
@@ -173,6 +233,8 @@ async function tcp() {
 
 await message();
 await steps();
+await dispatch();
+await finding();
 await tcp();
 console.log('debugger: ok');
 process.exit(0);
