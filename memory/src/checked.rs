@@ -121,7 +121,7 @@ pub struct Robustness {
     pub null_descriptors: bool,
 }
 
-/// Memory under the model; see the module's page. A copy of it goes on as it does, followed by no exploration.
+/// Memory under the model; see the module's page. A copy goes on as it does, followed by no exploration.
 #[derive(Clone)]
 pub struct CheckedMemory {
     options: CheckOptions,

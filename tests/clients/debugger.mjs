@@ -172,7 +172,9 @@ async function dispatch() {
     const start = await moved(client, 'reverseContinue', { threadId: first.threadId });
     assert.match(start.text, /nothing earlier/);
     assert.equal(await evaluate(client, 'picture[7,3]', 'watch'), '37');
-    const info = (await client.dataBreakpointInfoRequest({ variablesReference, name: '[7,3]' })).body;
+    const again = (await variables(client, first.threadId, 'Images')).of[0].variablesReference;
+    const info = (await client.dataBreakpointInfoRequest({ variablesReference: again, name: '[7,3]' })).body;
+    assert.equal(info.description, 'picture[7,3], 4 bytes');
     await client.setDataBreakpointsRequest({ breakpoints: [{ dataId: info.dataId, accessType: 'write' }] });
     const written = await moved(client, 'continue', { threadId: first.threadId });
     assert.equal(written.reason, 'data breakpoint');

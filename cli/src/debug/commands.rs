@@ -585,8 +585,10 @@ pub fn reason(stop: &mut Stop<'_, '_, '_, '_, '_>) -> Option<String> {
             format!("data breakpoint {id}: {} is about to be {verb}", shown(stop, id).unwrap_or_default())
         }
         Reason::Finding(index) => {
-            let name = stop.session.next.as_ref().map_or("", |finding| finding.id.name());
-            format!("finding {} ({name}) is about to happen: this is the second access", index + 1)
+            let next = stop.session.next.as_ref();
+            let name = next.map_or("", |finding| finding.id.name());
+            let which = if next.is_some_and(|f| f.accesses.len() == 1) { "access" } else { "second access" };
+            format!("finding {} ({name}) is about to happen: this is the {which}", index + 1)
         }
         Reason::Pause => "paused".to_owned(),
         Reason::Wrote => "this is the write".to_owned(),

@@ -163,16 +163,18 @@ impl Incoming {
     /// Whether the client wants the session to end.
     pub fn ends(&self) -> bool {
         self.look(Some);
-        self.with(|_, waiting| waiting.iter().any(|request| is_end(request)))
+        self.with(|_, waiting| waiting.iter().any(is_end))
     }
 
-    /// Answers what came before the end of the session.
+    /// Answers what comes after the end of the program, until the client ends the session, or for a while.
     pub fn answer_last(&self, client: &Client) {
-        self.look(Some);
-        for request in self.with(|_, waiting| std::mem::take(waiting)) {
+        while let Some(request) = self.next_within(LAST_WAIT) {
             let ends = is_end(&request);
             let ended = || Err("the program has ended".to_owned());
             client.answer(&request, if ends { Ok(json!({})) } else { ended() });
+            if request["command"] == "disconnect" {
+                return;
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ impl Texels {
             return Err(format!("a texel is named by {}: {} were given", self.wanted(), all.len()));
         }
         let texel = Texel {
-            coordinates: all[..axes].iter().copied().collect(),
+            coordinates: all[..axes].to_vec(),
             layer: layer.then(|| all[axes]),
             sample: sample.then(|| all[axes + usize::from(layer)]),
             level: all.get(needed).copied().unwrap_or(0),
@@ -107,7 +107,7 @@ impl Texels {
 
     /// What the image is, in words.
     pub fn describe(&self) -> String {
-        let texel = Texel { coordinates: [0].into_iter().collect(), layer: None, sample: None, level: 0 };
+        let texel = Texel { coordinates: vec![0], layer: None, sample: None, level: 0 };
         self.image.bounds(&texel)
     }
 
@@ -122,7 +122,8 @@ impl Texels {
     /// They hold others as well.
     pub fn bytes_of(&self, component: usize) -> Result<(u64, u64), String> {
         let field = self.info.fields[component];
-        if field.offset % 8 != 0 || field.width % 8 != 0 || self.info.numeric == Numeric::SharedExponent {
+        let whole = field.offset.is_multiple_of(8) && field.width.is_multiple_of(8);
+        if !whole || self.info.numeric == Numeric::SharedExponent {
             let name = self.image.format;
             return Err(format!(
                 "not implemented in Pellucid: who wrote one component of {name}, which has no bytes of its own"
@@ -143,7 +144,7 @@ impl Texels {
     }
 }
 
-/// The name of a component.
+/// `x` for the first one.
 pub fn component_name(component: usize) -> &'static str {
     NAMES.get(component).copied().unwrap_or("")
 }

@@ -23,7 +23,7 @@ pub struct Head {
     pub dispatch: Option<Dispatch>,
 }
 
-/// The dispatch.
+/// All that an execution of it depends on.
 #[derive(Serialize, Deserialize)]
 pub struct Dispatch {
     pub number: u32,

@@ -36,6 +36,9 @@ fn head(refused: Option<String>, dispatch: Option<Dispatch>) -> Head {
 /// Writes a capture, unless another dispatch of that number was captured before, and waits.
 fn write(device: &Device, wanted: &Wanted, made: impl FnOnce() -> (Head, Vec<Vec<u8>>)) {
     let part = wanted.folder.join("part");
+    if path(&wanted.folder).exists() {
+        return;
+    }
     let file = match File::create_new(&part) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return,

@@ -198,7 +198,7 @@ pub(crate) fn merge_at_barriers<T>(
 }
 
 /// Strands that have ended, whose register files are used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StrandPool(Vec<Strand>);
 
 impl StrandPool {

@@ -8,7 +8,7 @@
 use super::super::granularity::visible;
 use super::super::run::{Control, run_next};
 use super::super::spin::SpinWatch;
-use super::super::strand::{Step, Strand};
+use super::super::strand::{Step, Strand, StrandPool};
 use super::super::turns::Live;
 use super::super::turns::Spinning;
 use super::super::waiting::{Operand, memory_entry, operand_of};
@@ -55,6 +55,8 @@ pub struct Execution {
     residents: Vec<Resident>,
     units: Vec<Unit>,
     slots: Vec<Slot>,
+    /// What workgroups that start find in registers that nothing sets.
+    pool: StrandPool,
     next_workgroup: u64,
     window: usize,
     watch: SpinWatch,
@@ -210,14 +212,14 @@ pub fn debug(
 /// # Errors
 /// As for [`debug`].
 #[allow(clippy::too_many_arguments)]
-pub fn debug_from<M: MemorySystem>(
+pub fn debug_from(
     program: &Program,
     grid: &Grid,
     resources: &Resources,
-    memory: &mut M,
+    memory: &mut CheckedMemory,
     scheduler: &mut dyn Scheduler,
     options: &ModelledOptions<'_>,
-    debugger: &mut dyn Debugger<M>,
+    debugger: &mut dyn Debugger<CheckedMemory>,
     from: &Execution,
 ) -> Result<(), Trap> {
     start(program, grid, resources, memory, scheduler, options, Some(debugger), Some(from))
@@ -229,6 +231,7 @@ impl<M: MemorySystem> Run<'_, M> {
         self.residents.clone_from(&from.residents);
         self.units.clone_from(&from.units);
         self.slots.clone_from(&from.slots);
+        self.pool.clone_from(&from.pool);
         self.next_workgroup = from.next_workgroup;
         self.window = from.window;
         self.watch.clone_from(&from.watch);
@@ -252,6 +255,7 @@ impl<M: MemorySystem> Run<'_, M> {
             residents: self.residents.clone(),
             units: self.units.clone(),
             slots: self.slots.clone(),
+            pool: self.pool.clone(),
             next_workgroup: self.next_workgroup,
             window: self.window,
             watch: self.watch.clone(),
