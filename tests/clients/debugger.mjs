@@ -214,8 +214,10 @@ async function tcp() {
     const server = spawn(pellucid, ['debug', '--listen', '127.0.0.1:0']);
     const port = await new Promise((resolve, reject) => {
         server.on('error', reject);
+        let said = '';
         server.stderr.on('data', (text) => {
-            const found = /127\.0\.0\.1:(\d+)/.exec(text);
+            said += text;
+            const found = /127\.0\.0\.1:(\d+)\n/.exec(said);
             if (found) resolve(Number(found[1]));
         });
     });
