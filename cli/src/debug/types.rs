@@ -113,6 +113,8 @@ impl Types {
             rest = after;
             let word = |k: usize| i.get(k).copied().unwrap_or(0);
             let number = |unsigned, signed, float| match (first & 0xffff, word(3)) {
+                // A float of another encoding than IEEE 754 is shown by its bits.
+                (22, _) if i.len() > 3 => Type::Number(unsigned),
                 (22, _) => Type::Number(float),
                 (_, 0) => Type::Number(unsigned),
                 _ => Type::Number(signed),
