@@ -33,6 +33,7 @@ pub enum FindingId {
     HostInFlight,
     ImageLayout,
     QueueFamilyOwnership,
+    QueueFamilyNotReleased,
     UninitialisedRead,
     OutOfBounds,
     OutOfBoundsRobust,
@@ -52,7 +53,7 @@ impl FindingId {
     pub fn severity(self) -> Severity {
         use FindingId::*;
         match self {
-            HostNoBarrier | RaceSameInvocation => Severity::Warning,
+            HostNoBarrier | RaceSameInvocation | QueueFamilyNotReleased => Severity::Warning,
             DivideByZero | ShiftOutOfRange | NonUniformIndex | ConversionOutOfRange | OutOfBoundsRobust => {
                 Severity::Note
             }
@@ -86,6 +87,7 @@ impl FindingId {
             HostInFlight => "host-in-flight",
             ImageLayout => "image-layout",
             QueueFamilyOwnership => "queue-family-ownership",
+            QueueFamilyNotReleased => "queue-family-not-released",
             UninitialisedRead => "uninitialised-read",
             OutOfBounds => "out-of-bounds",
             OutOfBoundsRobust => "out-of-bounds-robust",

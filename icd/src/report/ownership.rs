@@ -77,7 +77,11 @@ impl OwnershipReport<'_> {
 
 impl ApiFinding for OwnershipReport<'_> {
     fn id(&self) -> FindingId {
-        FindingId::QueueFamilyOwnership
+        match self.wrong {
+            // Undefined by the letter, as for images; but no device is known that minds.
+            Wrong::NotReleased(_) if self.resource.what == "buffer" => FindingId::QueueFamilyNotReleased,
+            _ => FindingId::QueueFamilyOwnership,
+        }
     }
 
     /// The resource, what is wrong with it, and who uses it.

@@ -92,6 +92,7 @@ pub fn title(id: FindingId) -> &'static str {
         HostInFlight => "the host accesses memory that the device is using",
         ImageLayout => "an image is not in the layout that its use needs",
         QueueFamilyOwnership => "a buffer or image is used by a queue family that does not own it",
+        QueueFamilyNotReleased => "a buffer that another queue family wrote is read without a transfer",
         UninitialisedRead => "a read of memory that nothing has written",
         OutOfBounds => "an access outside the bounds of its object",
         OutOfBoundsRobust => "an access outside the bounds of its object, which is defined here",
