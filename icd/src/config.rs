@@ -177,7 +177,7 @@ pub struct Config {
     /// `rehearsals`: executions of a small dispatch that are tried before the one that counts, where atomics
     /// decide something; with `varied` values.
     pub rehearsals: u32,
-    /// `queues`: what the queue family is shown as.
+    /// `queues`: what the first queue family is shown as.
     pub queues: Queues,
     /// `surfaces`.
     pub surfaces: Surfaces,
@@ -556,7 +556,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         "other executions of a small dispatch that are tried before it, where atomics decide something",
         |c, v| put(&mut c.rehearsals, v.parse().ok().filter(|n| *n <= 1000)),
     ),
-    option("queues", "compute|pretend-graphics", "compute", "the flags of the queue family", |c, v| {
+    option("queues", "compute|pretend-graphics", "compute", "the flags of the first queue family", |c, v| {
         pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])
     }),
     option(
