@@ -7,7 +7,7 @@
 
 pub mod profiles;
 
-use crate::capture;
+use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
@@ -221,7 +221,7 @@ pub struct Config {
     /// A line of the report for every occurrence of a finding after its first.
     pub occurrences: bool,
     /// The dispatch that is captured for `pellucid debug`.
-    pub capture: Option<capture::Wanted>,
+    pub capture: Option<Wanted>,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
     pub command: Option<String>,
     /// Names and values of the options that were set, by name.
@@ -706,7 +706,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         value: "N:FOLDER",
         default: "none",
         help: "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
-        set: |c, v| put(&mut c.capture, capture::Wanted::parse(v).map(Some)),
+        set: |c, v| put(&mut c.capture, Wanted::parse(v).map(Some)),
     },
     OptionSpec {
         name: "command",

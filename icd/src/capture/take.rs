@@ -1,7 +1,7 @@
 //! The driver's side of a capture: a dispatch into a file, and the program waits.
 
 use super::data::{Dispatch, Extent, Head, Object, Reached};
-use super::{Wanted, held, path};
+use super::wanted::{Wanted, held, path};
 use crate::check::info::Dispatch as Executed;
 use crate::check::named::Named;
 use crate::device::Device;
