@@ -5,7 +5,11 @@ mod common;
 use ash::vk;
 use common::{Spin, Vulkan};
 
-const CODE: &[u8] = include_bytes!("shaders/spin.spv");
+/// Bytes that lie as words do.
+#[repr(align(4))]
+struct Words<const N: usize>([u8; N]);
+
+const CODE: &[u8] = &Words(*include_bytes!("shaders/spin.spv")).0;
 
 /// What creates the shader of [`Spin`] from code of a type.
 fn info<'a>(
