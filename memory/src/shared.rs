@@ -27,8 +27,8 @@ impl MemoryFile {
         Ok(MemoryFile { file: memory_file(size)?, size })
     }
 
-    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor is the
-    /// caller's until it succeeds.
+    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor stays the
+    /// caller's, until [`MemoryFile::take`] ends it.
     ///
     /// # Errors
     /// It is none, or of something else.
@@ -47,8 +47,19 @@ impl MemoryFile {
             let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
             return Err(HeapError::System { doing: "import a descriptor", error });
         }
-        // SAFETY: the descriptor is open, and whoever calls hands it over.
-        Ok(MemoryFile { file: unsafe { std::os::fd::FromRawFd::from_raw_fd(descriptor) }, size })
+        // SAFETY: as for fstat.
+        let own = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
+        if own < 0 {
+            return Err(HeapError::system("duplicate a descriptor"));
+        }
+        // SAFETY: the descriptor is new, and nobody else's.
+        Ok(MemoryFile { file: unsafe { std::os::fd::FromRawFd::from_raw_fd(own) }, size })
+    }
+
+    /// Whoever handed over a descriptor to be imported has it no longer: everything succeeded.
+    pub fn take(descriptor: RawFd) {
+        // SAFETY: the caller of the import gave it away; it was open then.
+        drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(descriptor) });
     }
 
     /// A descriptor of its own for somebody else.
@@ -104,12 +115,11 @@ impl SharedWord {
     /// # Errors
     /// It is of something else; the descriptor is still the caller's then.
     pub fn import(kind: u8, descriptor: RawFd) -> Result<SharedWord, HeapError> {
-        use std::os::fd::IntoRawFd;
         let word = SharedWord::of(MemoryFile::import(descriptor)?)?;
         if word.mapping.word(0) == MARK | u64::from(kind) {
+            MemoryFile::take(descriptor);
             return Ok(word);
         }
-        let _ = word.file.file.into_raw_fd();
         let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
         Err(HeapError::System { doing: "import a descriptor", error })
     }
@@ -165,7 +175,12 @@ mod tests {
         let pipe = std::io::pipe().unwrap().0;
         assert!(MemoryFile::import(pipe.as_raw_fd()).is_err());
         let file = MemoryFile::new(5000).unwrap();
-        let again = MemoryFile::import(file.duplicate().unwrap().into_raw_fd()).unwrap();
+        let handed = file.duplicate().unwrap().into_raw_fd();
+        let again = MemoryFile::import(handed).unwrap();
         assert_eq!((file.size(), again.size()), (8192, 8192));
+        drop(again);
+        // It was the caller's all the time.
+        drop(MemoryFile::import(handed).unwrap());
+        MemoryFile::take(handed);
     }
 }

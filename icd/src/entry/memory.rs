@@ -85,7 +85,12 @@ unsafe fn source(info: &vk::MemoryAllocateInfo<'_>) -> Outcome<(Source, bool)> {
         (Some(import), _) => {
             let invalid =
                 |error: HeapError| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string());
-            Source::File(Arc::new(MemoryFile::import(import.fd).map_err(invalid)?))
+            let file = MemoryFile::import(import.fd).map_err(invalid)?;
+            if file.size() < info.allocation_size {
+                let text = format!("the memory has {} bytes, and allocationSize is more", file.size());
+                return Err(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text));
+            }
+            Source::File(Arc::new(file))
         }
         (None, Some(import)) => {
             let types = Types::HOST_ALLOCATION_EXT | Types::HOST_MAPPED_FOREIGN_MEMORY_EXT;
@@ -122,6 +127,16 @@ impl DeviceMemory {
 
     pub fn bytes(&self) -> &Arc<Allocation> {
         &self.bytes
+    }
+
+    /// Other processes or the application may write it, unseen.
+    pub fn is_external(&self) -> bool {
+        self.external
+    }
+
+    /// Nobody but queues writes it.
+    pub fn is_device_only(&self) -> bool {
+        !self.host_visible && !self.external
     }
 
     /// A file descriptor of it for somebody else.
@@ -327,6 +342,11 @@ entries! {
         }
         let memory_type = info.memory_type_index as usize;
         let memory = DeviceMemory::allocate(&device, info.allocation_size, memory_type, source(info)?)?;
+        if let Some(import) = ffi::find::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next)
+            .filter(|import| !import.handle_type.is_empty())
+        {
+            MemoryFile::take(import.fd);
+        }
         let memory = Arc::new(memory);
         device.allocations.fetch_add(1, Ordering::Relaxed);
         if let Some(hazards) = &device.hazards {
