@@ -1,7 +1,7 @@
 //! Arithmetic, logic, comparisons and linear algebra, component by component.
 
 use super::lowerer::{Flat, Lowerer};
-use super::types::{Encoding, Type};
+use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, Gives, Mark, Scalar, Value, alu_table};
@@ -113,9 +113,6 @@ impl Lowerer<'_> {
             Select => self.select(i)?,
             VectorTimesScalar | MatrixTimesScalar => {
                 let (a, s) = (self.operand(i, 3)?, self.scalar_operand(i, 4)?);
-                if self.encoding_of(i.id(4)?) != Encoding::Plain {
-                    return Err(i.invalid("of floats of this encoding"));
-                }
                 // Cooperative matrices may be of integers.
                 let alu = if self.b.scalar(s).is_float() { Alu::FMul } else { Alu::IMul };
                 let mut out = Flat::new();

@@ -260,7 +260,11 @@ impl Lowerer<'_> {
                 Encoding::Plain => self.types.scalar(matrix.component)?,
                 _ => Scalar::F32,
             };
-            Ok(Component { scalar, signed: operands & bit != 0 && !scalar.is_float() })
+            let signed = operands & bit != 0;
+            if signed && scalar.is_float() {
+                return Err(i.invalid("has signed components that are floats"));
+            }
+            Ok(Component { scalar, signed })
         };
         let numbers = MatrixComponents::Numbers {
             a: component(&a, 1)?,

@@ -110,6 +110,7 @@ impl Lowerer<'_> {
         if self.options.debug {
             self.b.site = self.site(i, 0);
         }
+        self.check_encoded(i)?;
         match i.op {
             Load => self.op_load(i),
             Store => self.op_store(i),

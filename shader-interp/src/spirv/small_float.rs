@@ -2,11 +2,12 @@
 //! that holds its bits: nothing but conversions, dot products and products of matrices computes with it.
 
 use super::lowerer::{Flat, Lowerer};
+use super::module::ExtendedSet;
 use super::types::{Encoding, Type, Types};
 use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, Scalar, Value};
-use spirv::Decoration;
+use spirv::{Decoration, Op};
 
 /// SaturatedToLargestFloat8NormalConversionEXT.
 const SATURATED: u32 = 4216;
@@ -79,6 +80,30 @@ impl Lowerer<'_> {
         self.b.convert(Conversion::UConvert, scalar, word)
     }
 
+    /// Refuses what computes with values of encodings that are not plain as if they were integers: of
+    /// arithmetic, the extensions have conversions, products of cooperative matrices and, of bfloat16, OpDot.
+    pub fn check_encoded(&self, i: &Instruction<'_>) -> Result<(), CompileError> {
+        let of = |k: usize| i.id(k).map_or(Encoding::Plain, |id| self.encoding_of(id));
+        let encoded = |k: usize| of(k) != Encoding::Plain;
+        let wrong = match (i.op, i.op as u32) {
+            (Op::Select, _) => false,
+            (Op::Dot, _) => (encoded(3) || encoded(4)) && [of(3), of(4)] != [Encoding::Bfloat16; 2],
+            (Op::ExtInst, _) => {
+                matches!(self.module.sets.get(&i.id(3)?), Some(ExtendedSet::Glsl))
+                    && (5..i.len()).any(encoded)
+            }
+            (Op::GroupNonUniformAllEqual | Op::AtomicStore, _) => encoded(4),
+            // Arithmetic, bits, relations: all operands are ids.
+            (_, 126..=205) => (3..i.len()).any(encoded),
+            // Atomics, and reductions and scans of a subgroup.
+            (_, 227..=242 | 349..=364 | 5614 | 5615 | 6035) => {
+                self.types.encoding(i.id(1)?) != Encoding::Plain
+            }
+            _ => false,
+        };
+        if wrong { Err(i.invalid("of floats of this encoding")) } else { Ok(()) }
+    }
+
     /// OpFConvert, OpConvertFToU and their likes from or to an encoding that is not plain.
     pub fn convert_encoded(
         &mut self,
@@ -108,7 +133,7 @@ impl Lowerer<'_> {
                 return Err(i.invalid("has operands of types that it does not take"));
             }
             out.push(match (conversion, to) {
-                (FConvert | FConvertRtz, Encoding::Plain) => self.b.convert(FConvert, result, value),
+                (FConvert | FConvertRtz, Encoding::Plain) => self.b.convert(conversion, result, value),
                 (_, Encoding::Plain) => {
                     self.note_conversion(i, value, conversion == FToS, result);
                     self.b.convert(conversion, result, value)

@@ -341,6 +341,10 @@ impl Types {
                     .ok_or_else(|| i.refuse(&format!("storage class {}", i.rest(2)[0])))?;
                 let stride = decorations.of(id, Decoration::ArrayStride);
                 let physical = class == StorageClass::PhysicalStorageBuffer;
+                use StorageClass as C;
+                if i.untyped() && [C::Function, C::Private, C::Input, C::Output].contains(&class) {
+                    return Err(i.invalid("is of a storage class that untyped pointers do not have"));
+                }
                 let pointee = if i.untyped() { UNTYPED } else { i.id(3)? };
                 let kind = Type::Pointer { class, pointee, stride };
                 if physical {
