@@ -64,7 +64,7 @@ fn record(
 fn a_transfer_queue_refuses_what_it_cannot_do() {
     let Some(text) = alone("a_transfer_queue_refuses_what_it_cannot_do", &[]) else {
         let v = device();
-        let (buffer, ..) = v.buffer(256, 1);
+        let (buffer, ..) = v.buffer(256, 0);
         // SAFETY: valid usage but for the family's capabilities.
         unsafe {
             let event = v.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
@@ -161,7 +161,7 @@ fn shared(v: &Vulkan, families: &[u32]) -> vk::Buffer {
     unsafe {
         let buffer = v.device.create_buffer(&info, None).unwrap();
         let needs = v.device.get_buffer_memory_requirements(buffer);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(1);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
         let memory = v.device.allocate_memory(&info, None).unwrap();
         v.device.bind_buffer_memory(buffer, memory, 0).unwrap();
         buffer
@@ -322,7 +322,7 @@ type Layouts = (Layout, Layout);
 /// both halves, by these layouts; by none of them; by the first alone.
 fn clear_and_copy((release, acquire): (Option<Layouts>, Option<Layouts>)) {
     let v = device();
-    let (to, ..) = v.buffer(256, 1);
+    let (to, ..) = v.buffer(256, 0);
     let info = vk::ImageCreateInfo::default()
         .image_type(vk::ImageType::TYPE_2D)
         .format(vk::Format::R32_UINT)

@@ -292,13 +292,16 @@ pub fn performed<'a>(
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
 /// them.
 pub fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
-    undefined(device, image, &image_ranges(image, range));
+    // What has depth and stencil keeps the bytes of one while those of the other are discarded.
+    if image.bound().is_some_and(|bound| bound.is_whole(range.aspect_mask)) {
+        undefined(device, image, &image_ranges(image, range));
+    }
 }
 
 /// Bytes of an image hold nothing any more.
 pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
     let Ok((memory, _)) = image.memory() else { return };
-    if memory.host_visible || memory.is_freed() {
+    if memory.host_visible || memory.is_external() || memory.is_freed() {
         return;
     }
     let (address, size) = (memory.bytes().address(), memory.bytes().size());

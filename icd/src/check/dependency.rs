@@ -3,6 +3,7 @@
 use super::hazards::Translated;
 use super::ownership::{Owned, Part};
 use super::stages::{accesses, destination, source, stages};
+use crate::caps::queues;
 use crate::command::{Barrier, BarrierOf, Dependency, Half};
 use crate::entry::image::{Image, Level};
 use ash::vk;
@@ -125,24 +126,27 @@ fn owned(barrier: &Barrier) -> Option<Owned> {
         BarrierOf::Image(image, range, from, to) => {
             let (levels, layers) = image.range(range).ok()?;
             let part = Part::Image(range.aspect_mask, levels, layers);
-            (image.bound()?.place().resource, part, Some((*from, *to)))
+            let bound = image.bound()?;
+            let from = if bound.is_whole(range.aspect_mask) { *from } else { vk::ImageLayout::UNDEFINED };
+            (bound.place().resource, part, Some((from, *to)))
         }
     };
+    // Of aspects whose bytes lie among each other nobody knows who owns which.
+    let parted = matches!(&barrier.of, BarrierOf::Image(image, range, ..)
+        if image.bound().is_some_and(|bound| !bound.is_whole(range.aspect_mask)));
+    let transfers = barrier.transfers.filter(|_| !parted);
     let ranges = ranges(&barrier.of)?;
-    Some(Owned { resource, ranges, part, layouts, transfers: barrier.transfers })
+    Some(Owned { resource, ranges, part, layouts, transfers })
 }
 
 /// The dependencies of a command, and what each of its barriers does to the memory that it is for.
 pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
-        BarrierOf::Image(image, range, ..) => {
+        BarrierOf::Image(image, range, _, to) => {
             let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
-            Some((
-                image.bound()?.clone(),
-                (range.aspect_mask, levels, layers),
-                b.transfers.is_some_and(|t| t.acquires),
-            ))
+            let acquired = b.transfers.filter(|t| t.acquires).map(|t| queues::is_external(t.from));
+            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), *to, acquired))
         }
         _ => None,
     };

@@ -64,8 +64,9 @@ pub struct Translated {
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
-    /// The subresources of each barrier of an image, and whether it acquires their ownership.
-    pub images: Vec<Option<(Arc<Bound>, Subresources, bool)>>,
+    /// The subresources of each barrier of an image, the layout that they are in then, and whether it acquires
+    /// their ownership: true from an external queue family.
+    pub images: Vec<Option<(Arc<Bound>, Subresources, vk::ImageLayout, Option<bool>)>>,
     /// What each barrier does to owners, if anything.
     pub owned: Vec<Option<Owned>>,
 }
@@ -239,7 +240,7 @@ impl Hazards {
     ) {
         let mut state = self.state();
         let by = Who::Host(state.call(call));
-        let found = state.layouts.transition(image, parts, layouts, false, by);
+        let found = state.layouts.transition(image, parts, layouts, None, by);
         state.keep_layouts(found, None);
     }
 
@@ -486,12 +487,14 @@ impl State {
                 self.keep_ownership(wrong, &owned.resource, (tag, queue), None);
             }
             let changes = dependency.changes.get(index).copied().flatten();
-            let (Some(Changes::Layout(from, to)), Some(Some((image, parts, acquires)))) =
-                (changes, dependency.images.get(index))
-            else {
-                continue;
+            let Some(Some((image, parts, to, acquired))) = dependency.images.get(index) else { continue };
+            let (from, to) = match changes {
+                Some(Changes::Layout(from, to)) => (from, to),
+                // One that stays is told of by who had it before.
+                Some(Changes::Ownership) if *acquired == Some(true) => (*to, *to),
+                _ => continue,
             };
-            let found = self.layouts.transition(image, parts, (from, to), *acquires, Who::Command(tag));
+            let found = self.layouts.transition(image, parts, (from, to), *acquired, Who::Command(tag));
             self.keep_layouts(found, None);
         }
     }

@@ -62,6 +62,12 @@ impl Bound {
         }
     }
 
+    /// Whether these are all aspects of its format.
+    pub fn is_whole(&self, aspects: vk::ImageAspectFlags) -> bool {
+        let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+        self.aspect != Aspect::DepthStencil || aspects.contains(both)
+    }
+
     /// Where it is.
     pub fn place(&self) -> Place {
         let resource =
@@ -276,13 +282,14 @@ impl Layouts {
     }
 
     /// A transition executes. That of an acquire operation may have been performed already, by the other half
-    /// of the ownership transfer.
+    /// of the ownership transfer; `acquired` is true of one from an external queue family, whose layout nobody
+    /// knows here.
     pub fn transition(
         &mut self,
         image: &Arc<Bound>,
         parts: &Subresources,
         (from, to): (vk::ImageLayout, vk::ImageLayout),
-        acquires: bool,
+        acquired: Option<bool>,
         by: Who,
     ) -> Option<Mismatch> {
         let discards = from == vk::ImageLayout::UNDEFINED;
@@ -290,10 +297,11 @@ impl Layouts {
             let is = |layout| of_aspect(h.layout, aspect) == of_aspect(layout, aspect);
             // What overwrote it may have written zeros.
             let zeroed = from == ZERO_INITIALIZED && matches!(h.since, Since::Overwritten(_));
-            !(discards || is(from) || zeroed || acquires && is(to))
+            !(discards || is(from) || zeroed || acquired.is_some() && is(to) || acquired == Some(true))
         };
         let then = |h: &mut Held| {
-            *h = Held { layout: to, since: Since::Transition(by), written: h.written && !discards };
+            let written = (h.written || acquired == Some(true)) && !discards;
+            *h = Held { layout: to, since: Since::Transition(by), written };
         };
         let found = self.of(image).first(image, parts, wrong, then)?;
         Some(mismatch(image, found, Wrong::OldLayout(from, to), by))

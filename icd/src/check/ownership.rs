@@ -3,12 +3,12 @@
 //!
 //! Bytes of a resource with VK_SHARING_MODE_EXCLUSIVE that a queue wrote are its family's. To queues of other
 //! families they are undefined, until a release and an acquire operation have transferred them. Bytes count
-//! where they were written through the resource: what the host or an alias wrote is nobody's, and reading
-//! alone makes nobody an owner. So some mistakes are missed, and none is invented.
+//! where they were written through the resource: what an alias wrote is nobody's, and reading alone makes
+//! nobody an owner. Memory that the host or another process may write is left out, and so are transfers of one
+//! aspect of an image that has depth and stencil. So some mistakes are missed, and none is invented.
 
 use super::named::OwnershipTransfer;
 use crate::caps::queues;
-use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::commands::Range;
 use std::collections::BTreeMap;
@@ -27,23 +27,23 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    /// How a resource is shared that is created with this mode and these queue families; `preserved`: an
-    /// exclusive one needs no transfers.
-    ///
-    /// # Errors
-    /// The families are not two or more that there are.
-    pub fn new((mode, families): (vk::SharingMode, &[u32]), preserved: bool) -> Outcome<Sharing> {
-        if mode != vk::SharingMode::CONCURRENT {
-            return Ok(if preserved { Sharing::Preserved } else { Sharing::Exclusive });
-        }
+    /// That of a resource that several families share, or one of them; what is wrong with the list, if it is.
+    pub fn concurrent(families: &[u32]) -> (Sharing, Option<String>) {
         let distinct =
             |(k, family): (usize, &u32)| queues::count(*family) > 0 && !families[..k].contains(family);
-        if families.len() < 2 || !families.iter().enumerate().all(distinct) {
-            return Err(Error::usage(format!(
-                "VK_SHARING_MODE_CONCURRENT takes two or more different queue families, not {families:?}"
-            )));
+        let right = families.len() >= 2 && families.iter().enumerate().all(distinct);
+        let wrong = || {
+            format!("VK_SHARING_MODE_CONCURRENT takes two or more different queue families, not {families:?}")
+        };
+        (Sharing::Concurrent(families.into()), (!right).then(wrong))
+    }
+
+    /// The same where others than queues may write, whom nobody sees: then who owns it is not known.
+    pub fn seen(&self, seen: bool) -> Sharing {
+        match self {
+            Sharing::Exclusive if !seen => Sharing::Preserved,
+            other => other.clone(),
         }
-        Ok(Sharing::Concurrent(families.into()))
     }
 }
 

@@ -132,6 +132,8 @@ fn to_image(
     let mut offset = vk::Offset3D { x: x as i32, y: y as i32, z: z as i32 };
     let mut extent = vk::Extent3D { width, height, depth };
     if image.image_type == vk::ImageType::TYPE_3D {
+        let depth = image.layout.levels.get(level as usize).map_or(0, |level| level.extent[2]);
+        let count = if count == vk::REMAINING_ARRAY_LAYERS { depth.saturating_sub(layer) } else { count };
         (offset.z, extent.depth) = (layer as i32, count);
     }
     let region = HostRegion { row_length, image_height, subresource: layers(image, &part), offset, extent };

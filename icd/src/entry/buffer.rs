@@ -49,8 +49,8 @@ impl Buffer {
     /// Where it is, once it is bound to memory.
     pub fn place(&self) -> Option<Place> {
         let (memory, base) = self.binding.get()?;
-        let resource =
-            Resource { kind: vk::ObjectType::BUFFER, handle: self.handle(), sharing: self.sharing.clone() };
+        let sharing = self.sharing.seen(memory.is_device_only());
+        let resource = Resource { kind: vk::ObjectType::BUFFER, handle: self.handle(), sharing };
         Some(Place { bytes: Range::new(memory.bytes().address() + base, self.size), resource })
     }
 
@@ -110,6 +110,27 @@ impl Buffer {
     }
 }
 
+/// How a buffer or image is shared that is created with this mode and so many queue families; `preserved`: an
+/// exclusive one needs no transfers.
+///
+/// # Safety
+/// With VK_SHARING_MODE_CONCURRENT the pointer is to so many numbers; otherwise it is ignored.
+pub unsafe fn sharing(
+    device: &Device,
+    (mode, count, families): (vk::SharingMode, u32, *const u32),
+    preserved: bool,
+) -> Sharing {
+    if mode != vk::SharingMode::CONCURRENT {
+        return if preserved { Sharing::Preserved } else { Sharing::Exclusive };
+    }
+    // SAFETY: the contract.
+    let (sharing, wrong) = Sharing::concurrent(unsafe { ffi::slice(families, count) });
+    if let Some(wrong) = wrong {
+        device.instance.misuse(&wrong);
+    }
+    sharing
+}
+
 entries! {
     /// vkCreateBuffer.
     fn create_buffer(
@@ -139,10 +160,11 @@ entries! {
         let buffer = Arc::new(Buffer {
             size: info.size,
             usage,
-            sharing: Sharing::new(
-                (info.sharing_mode, ffi::slice(info.p_queue_family_indices, info.queue_family_index_count)),
+            sharing: sharing(
+                &device,
+                (info.sharing_mode, info.queue_family_index_count, info.p_queue_family_indices),
                 device.slices,
-            )?,
+            ),
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
         });

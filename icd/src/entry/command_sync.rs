@@ -4,6 +4,7 @@ use crate::boundary::entries;
 use crate::caps::later::TRANSFER_USE_ALL_STAGES;
 use crate::caps::queues;
 use crate::check::named::OwnershipTransfer;
+use crate::check::ownership::Sharing;
 use crate::command::buffer::{Recorder, push};
 use crate::command::family::Family;
 use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half};
@@ -53,10 +54,24 @@ impl<'a> Reader<'a> {
         self.device.instance.misuse(&format!("{}: {text}", self.call));
     }
 
-    /// The half of an ownership transfer that a barrier between these queue families is.
-    fn transfer(&self, from: u32, to: u32) -> Option<OwnershipTransfer> {
+    /// The half of an ownership transfer that a barrier between these queue families is. What several share
+    /// is transferred to and from external ones alone.
+    fn transfer(&self, from: u32, to: u32, of: &BarrierOf) -> Option<OwnershipTransfer> {
         if from == to {
             return None;
+        }
+        let ours = self.family.index;
+        let concurrent = match of {
+            BarrierOf::Memory => false,
+            BarrierOf::Buffer(buffer, ..) => matches!(buffer.sharing, Sharing::Concurrent(_)),
+            BarrierOf::Image(image, ..) => matches!(image.sharing, Sharing::Concurrent(_)),
+        };
+        if concurrent {
+            return match (queues::is_external(from), queues::is_external(to)) {
+                (true, false) => Some(OwnershipTransfer { acquires: true, from, to: ours }),
+                (false, true) => Some(OwnershipTransfer { acquires: false, from: ours, to }),
+                _ => None,
+            };
         }
         let mut unknown =
             [from, to].into_iter().filter(|f| queues::count(*f) == 0 && !queues::is_external(*f));
@@ -64,7 +79,6 @@ impl<'a> Reader<'a> {
             self.misuse(&format!("a barrier transfers ownership, and there is no queue family {unknown}"));
             return None;
         }
-        let ours = self.family.index;
         if !self.transfers {
             self.misuse("events transfer no ownership between queue families");
             return None;
@@ -81,7 +95,7 @@ impl<'a> Reader<'a> {
     /// A barrier, or one half of an ownership transfer. The second scopes do not apply to a release, nor the
     /// first scopes to an acquire: those masks are ignored, unless a flag has the stages count.
     fn barrier(&self, (source, destination): (u32, u32), from: Half, to: Half, of: BarrierOf) -> Barrier {
-        let transfers = self.transfer(source, destination);
+        let transfers = self.transfer(source, destination, &of);
         let ignored = |half: Half| match self.all_stages {
             true => Half { accesses: vk::AccessFlags2::NONE, ..half },
             false => Half::default(),

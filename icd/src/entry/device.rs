@@ -107,7 +107,7 @@ unsafe fn queue_numbers(families: &[vk::DeviceQueueCreateInfo<'_>]) -> Outcome<V
         }
         // SAFETY: the contract.
         let priority = unsafe { ffi::find::<vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>>(asked.p_next) };
-        if let Some(other) = priority.map(|p| p.global_priority).filter(|p| *p != queues::PRIORITY) {
+        if let Some(other) = priority.map(|p| p.global_priority).filter(|p| *p > queues::PRIORITY) {
             let text = format!(
                 "queues of queue family {family} have the global priority {:?}, not {other:?}",
                 queues::PRIORITY

@@ -12,6 +12,7 @@ use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::layouts::Bound;
 use crate::check::ownership::Sharing;
 use crate::device::Device;
+use crate::entry::buffer;
 use crate::entry::destroy::destroy;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
 use crate::error::{Error, Outcome};
@@ -158,7 +159,10 @@ impl Image {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
         // SAFETY: the contract.
-        let families = unsafe { ffi::slice(info.p_queue_family_indices, info.queue_family_index_count) };
+        let shared = |preserved| unsafe {
+            let families = (info.sharing_mode, info.queue_family_index_count, info.p_queue_family_indices);
+            buffer::sharing(device, families, preserved)
+        };
         let attachment = vk::ImageUsageFlags::COLOR_ATTACHMENT
             | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
             | vk::ImageUsageFlags::TRANSIENT_ATTACHMENT
@@ -176,7 +180,7 @@ impl Image {
             slices: device.slices
                 && info.image_type == vk::ImageType::TYPE_3D
                 && info.flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE),
-            sharing: Sharing::new((info.sharing_mode, families), preserved)?,
+            sharing: shared(preserved),
             initial_layout: info.initial_layout,
             layout,
             handle: AtomicU64::new(0),
@@ -234,7 +238,7 @@ impl Image {
         let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
         let bound = Bound {
             handle: self.handle(),
-            sharing: self.sharing.clone(),
+            sharing: self.sharing.seen(memory.is_device_only() && !self.slices),
             aspect: formats::info(self.format).map_or(Aspect::Color, |info| info.aspect),
             tiling: self.tiling,
             initial_layout: self.initial_layout,
