@@ -64,8 +64,8 @@ pub struct Translated {
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
-    /// The subresources of each barrier of an image, the layout that they are in then, and whether it acquires
-    /// their ownership: true from an external queue family.
+    /// The subresources of each barrier of an image, the layout that they are in then, and whether it
+    /// acquires their ownership: true from an external queue family.
     pub images: Vec<Option<(Arc<Bound>, Subresources, vk::ImageLayout, Option<bool>)>>,
     /// What each barrier does to owners, if anything.
     pub owned: Vec<Option<Owned>>,

@@ -282,8 +282,8 @@ impl Layouts {
     }
 
     /// A transition executes. That of an acquire operation may have been performed already, by the other half
-    /// of the ownership transfer; `acquired` is true of one from an external queue family, whose layout nobody
-    /// knows here.
+    /// of the ownership transfer; `acquired` is true of one from an external queue family, whose layout
+    /// nobody knows here.
     pub fn transition(
         &mut self,
         image: &Arc<Bound>,

@@ -4,8 +4,8 @@
 //! Bytes of a resource with VK_SHARING_MODE_EXCLUSIVE that a queue wrote are its family's. To queues of other
 //! families they are undefined, until a release and an acquire operation have transferred them. Bytes count
 //! where they were written through the resource: what an alias wrote is nobody's, and reading alone makes
-//! nobody an owner. Memory that the host or another process may write is left out, and so are transfers of one
-//! aspect of an image that has depth and stencil. So some mistakes are missed, and none is invented.
+//! nobody an owner. Memory that the host or another process may write is left out, and so are transfers of
+//! one aspect of an image that has depth and stencil. So some mistakes are missed, and none is invented.
 
 use super::named::OwnershipTransfer;
 use crate::caps::queues;

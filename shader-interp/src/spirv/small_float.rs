@@ -152,7 +152,8 @@ impl Lowerer<'_> {
         self.set(i, &out)
     }
 
-    /// A float as F32, such that rounding it to fewer bits rounds once: what is cut off shows in the last bit.
+    /// A float as F32, such that rounding it to fewer bits rounds once: what is cut off shows in the last
+    /// bit.
     fn single_to_odd(&mut self, value: Value) -> Value {
         if self.b.scalar(value) != Scalar::F64 {
             return self.b.convert(Conversion::FConvert, Scalar::F32, value);
