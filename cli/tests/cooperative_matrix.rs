@@ -1,5 +1,6 @@
-//! Cooperative matrices through the whole driver, by `pellucid exec`: products of all types against the host's,
-//! in each mode and tier and for other subgroup sizes, and what check mode says of how they are accessed.
+//! Cooperative matrices through the whole driver, by `pellucid exec`: products of all types against the
+//! host's, in each mode and tier and for other subgroup sizes, and what check mode says of how they are
+//! accessed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
-//! Untyped pointers through the whole driver, by `pellucid exec`: what comes out in each mode and tier, and how
-//! check mode names what is accessed through them.
+//! Untyped pointers through the whole driver, by `pellucid exec`: what comes out in each mode and tier, and
+//! how check mode names what is accessed through them.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -87,8 +87,8 @@ for mode in run check; do
     fi
     PROFILE=ggml client "llama.cpp" "$mode" "llama.cpp: .*: ok" "${llama[@]}"
 done
-# Its flash attention lets several invocations store each sum; operations in place bind a buffer twice; buffers
-# that its queue of transfers cleared are read by the other one without a transfer of ownership.
+# Its flash attention lets several invocations store each sum; operations in place bind a buffer twice;
+# buffers that its queue of transfers cleared are read by the other one without a transfer of ownership.
 PROFILE=ggml finds "llama.cpp, flash attention" \
     "race-private race-same-invocation host-no-barrier queue-family-not-released" \
     "${llama[@]}" flash

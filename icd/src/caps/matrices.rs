@@ -1,5 +1,5 @@
-//! Products of cooperative matrices that are offered. The interpreter computes others, too; these are the sizes
-//! of other devices, so that programs find theirs.
+//! Products of cooperative matrices that are offered. The interpreter computes others, too; these are the
+//! sizes of other devices, so that programs find theirs.
 
 use super::later::{BFLOAT16, E4M3, E5M2};
 use ash::vk;

@@ -305,7 +305,8 @@ pub enum OpKind {
     QuadSwap(u32),
     /// Arithmetic group operations: value.
     Group(GroupFold, GroupKind),
-    /// OpCooperativeMatrixMulAddKHR: the lane's components of A, then of B, then of C, to those of the result.
+    /// OpCooperativeMatrixMulAddKHR: the lane's components of A, then of B, then of C, to those of the
+    /// result.
     MatrixMulAdd(MatrixMulAdd),
     /// OpImageRead: coordinates (I32; then layer, then sample) to 4 texel components.
     ImageRead {

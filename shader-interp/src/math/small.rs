@@ -9,7 +9,7 @@ const E5M2_NAN: u32 = 0x7e;
 const E5M2_INFINITY: u32 = 0x7c;
 const E5M2_LARGEST: u32 = 0x7b;
 
-/// To bfloat16.
+/// The nearest bfloat16, ties to even.
 #[inline(always)]
 pub fn to_bfloat16(x: f32) -> u32 {
     let bits = x.to_bits();

@@ -262,8 +262,8 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Begins further lines in those that are long: the parts of the lanes depend on nothing of each other, so
-    /// that the processor works on several at once, but only where they are near each other in the code.
+    /// Begins further lines in those that are long: the parts of the lanes depend on nothing of each other,
+    /// so that the processor works on several at once, but only where they are near each other in the code.
     fn cut_lines(&self, begins: &mut [bool]) {
         let mut length = 0;
         for (row, inst) in self.code().iter().enumerate() {

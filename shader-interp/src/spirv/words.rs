@@ -145,8 +145,8 @@ impl<'a> Instruction<'a> {
         UNTYPED.iter().any(|(opcode, ..)| *opcode == self.words[0] & 0xffff)
     }
 
-    /// Of an access chain, or of the length of an array: the operand that is the pointer. For untyped ones the
-    /// type that is pointed to stands before it.
+    /// Of an access chain, or of the length of an array: the operand that is the pointer. For untyped ones
+    /// the type that is pointed to stands before it.
     pub fn base(&self) -> usize {
         if self.untyped() { 4 } else { 3 }
     }
