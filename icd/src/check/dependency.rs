@@ -1,6 +1,6 @@
 //! Barriers of the API in the tracker's terms: dependencies on byte ranges.
 
-use super::hazards::Translated;
+use super::hazards::{ImageBarrier, Translated};
 use super::ownership::{Owned, Part};
 use super::stages::{accesses, destination, source, stages};
 use crate::caps::queues;
@@ -146,7 +146,8 @@ pub fn translate(dependency: &Dependency) -> Translated {
         BarrierOf::Image(image, range, _, to) => {
             let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
             let acquired = b.transfers.filter(|t| t.acquires).map(|t| queues::is_external(t.from));
-            Some((image.bound()?.clone(), (range.aspect_mask, levels, layers), *to, acquired))
+            let (image, parts) = (image.bound()?.clone(), (range.aspect_mask, levels, layers));
+            Some(ImageBarrier { image, parts, to: *to, acquired })
         }
         _ => None,
     };

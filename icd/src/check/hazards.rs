@@ -58,15 +58,24 @@ struct State {
 /// Aspects, mip levels and array layers.
 pub type Subresources = (vk::ImageAspectFlags, std::ops::Range<u32>, std::ops::Range<u32>);
 
+/// A barrier of an image, as far as layouts go.
+pub struct ImageBarrier {
+    pub image: Arc<Bound>,
+    pub parts: Subresources,
+    /// The layout that they are in then.
+    pub to: vk::ImageLayout,
+    /// It acquires their ownership: true from an external queue family.
+    pub acquired: Option<bool>,
+}
+
 /// The dependencies of a command.
 pub struct Translated {
     /// As the tracker takes them; a transition's tag is the index of its barrier.
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
-    /// The subresources of each barrier of an image, the layout that they are in then, and whether it
-    /// acquires their ownership: true from an external queue family.
-    pub images: Vec<Option<(Arc<Bound>, Subresources, vk::ImageLayout, Option<bool>)>>,
+    /// What each barrier of an image does to it.
+    pub images: Vec<Option<ImageBarrier>>,
     /// What each barrier does to owners, if anything.
     pub owned: Vec<Option<Owned>>,
 }
@@ -487,7 +496,8 @@ impl State {
                 self.keep_ownership(wrong, &owned.resource, (tag, queue), None);
             }
             let changes = dependency.changes.get(index).copied().flatten();
-            let Some(Some((image, parts, to, acquired))) = dependency.images.get(index) else { continue };
+            let Some(Some(barrier)) = dependency.images.get(index) else { continue };
+            let ImageBarrier { image, parts, to, acquired } = barrier;
             let (from, to) = match changes {
                 Some(Changes::Layout(from, to)) => (from, to),
                 // One that stays is told of by who had it before.
