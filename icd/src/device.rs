@@ -261,10 +261,12 @@ impl Device {
 
     /// Loses the device: running work ends, waits return, everything else fails from here on.
     pub fn lose(&self, text: &str) {
-        if !self.lost.swap(true, Ordering::SeqCst) {
+        // Who sees that it is lost is told why.
+        let first = self.fault.set(text.to_owned()).is_ok();
+        self.lost.store(true, Ordering::SeqCst);
+        if first {
             self.instance.say(&format!("device lost: {text}"));
             self.instance.session.lost(text);
-            _ = self.fault.set(text.to_owned());
         }
         self.stop.store(true, Ordering::SeqCst);
         self.progress.notify();
