@@ -254,7 +254,7 @@ fn words(entry: &MatrixEntry, registers: &mut Registers<'_>, operands: [Componen
     );
 }
 
-/// Integers of any width, exact.
+/// Integers, exact up to 32 bits; of unsigned ones of 64 bits, which are not offered, sums may overflow.
 #[inline(always)]
 fn exact(
     entry: &MatrixEntry,
