@@ -140,6 +140,12 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
         modelled::dispatch_over(&code, &grid, &resources, &mut recorder, &mut scheduler, &options)
             .map_err(|trap| format!("{trap}\n{program:#?}"))?;
         let findings = recorder.memory.end_dispatch();
+        if let Some(undeclared) = recorder.events.iter().find(|recorded| {
+            let classes = recorded.event.semantics.classes;
+            !classes.is_empty() && !code.semantics().contains(&classes)
+        }) {
+            return Err(format!("semantics that the code does not tell of: {:?}\n{program:?}", undeclared.event));
+        }
         let options = ModelOptions { chains, ..ModelOptions::default() };
         let judged = judge(&recorder.events, &findings, &options).map_err(|wrong| {
             let events: Vec<String> =

@@ -96,9 +96,11 @@ pub struct Code {
 impl Code {
     /// The storage classes of the semantics of atomics, memory barriers and control barriers, ascending.
     pub fn semantics(&self) -> Vec<StorageClasses> {
-        let atomics = self.memory.iter().filter(|entry| entry.access.atomic.is_some());
-        let mut classes: Vec<StorageClasses> = atomics
-            .flat_map(|entry| [entry.access.semantics.classes, entry.access.unequal.classes])
+        let buffers = self.memory.iter().map(|entry| &entry.access);
+        let images = self.images.iter().map(|entry| entry.instruction.access());
+        let mut classes: Vec<StorageClasses> = buffers
+            .chain(images)
+            .flat_map(|access| [access.semantics.classes, access.unequal.classes])
             .chain(self.barriers.iter().map(|barrier| barrier.semantics.classes))
             .filter(|classes| !classes.is_empty())
             .collect();

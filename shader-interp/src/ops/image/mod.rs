@@ -88,6 +88,11 @@ impl ImageInstruction {
         self.result_words
     }
 
+    /// How it accesses memory.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
     fn is_query(&self) -> bool {
         matches!(
             self.operation,
