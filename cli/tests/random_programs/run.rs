@@ -144,7 +144,10 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
             let classes = recorded.event.semantics.classes;
             !classes.is_empty() && !code.semantics().contains(&classes)
         }) {
-            return Err(format!("semantics that the code does not tell of: {:?}\n{program:?}", undeclared.event));
+            return Err(format!(
+                "semantics that the code does not tell of: {:?}\n{program:?}",
+                undeclared.event
+            ));
         }
         let options = ModelOptions { chains, ..ModelOptions::default() };
         let judged = judge(&recorder.events, &findings, &options).map_err(|wrong| {

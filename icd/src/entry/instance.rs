@@ -50,10 +50,13 @@ impl Instance {
         self.deliver(&Message::error(text));
     }
 
-    /// Says that the application broke a rule of valid usage.
+    /// Says that the application broke a rule of valid usage: to the messengers each time, on standard error
+    /// the first time.
     pub fn misuse(&self, text: &str) {
-        self.say(text);
-        self.session.misuse(text);
+        if self.session.misuse(text) {
+            report::say(text);
+        }
+        self.deliver(&Message::error(text));
     }
 
     /// Adds a debug messenger.

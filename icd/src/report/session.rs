@@ -377,11 +377,12 @@ impl Session {
         Verdict { message: Some(message), halt }
     }
 
-    /// Counts a message about a call that breaks a rule of valid usage, which was said already.
-    pub fn misuse(&self, text: &str) {
+    /// Counts a message about a call that breaks a rule of valid usage. Returns whether it has to be said: the
+    /// first of its text, unless it is suppressed.
+    pub fn misuse(&self, text: &str) -> bool {
         let known = self.state().families.get(misuse::FAMILY).copied().unwrap_or_default();
         let text = if known < misuse::MOST { text } else { "further messages of this kind" };
-        self.api(&Misuse::call(text));
+        self.api(&Misuse::call(text)).message.is_some()
     }
 
     /// Says that submitted work never ran.

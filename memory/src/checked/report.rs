@@ -59,8 +59,8 @@ fn outside(defined: bool) -> FindingId {
 pub(super) struct Report {
     pub numbering: Numbering,
     findings: Vec<Finding>,
-    /// How many of them were handed out.
-    handed: usize,
+    /// Which of them were handed out.
+    handed: Vec<bool>,
     /// By the static pair (sites and references of both accesses), and by site for findings with one access.
     known: FxHashMap<(FindingId, u32, u32), usize>,
     /// Of one invocation and of two apart.
@@ -101,22 +101,25 @@ impl Report {
         let handed = std::mem::take(&mut self.handed);
         let findings = std::mem::take(&mut self.findings).into_iter().enumerate();
         findings
-            .filter(|(k, finding)| *k >= handed || finding.count > 0)
+            .filter(|(k, finding)| handed.get(*k) != Some(&true) || finding.count > 0)
             .map(|(_, finding)| finding)
             .collect()
     }
 
-    /// The findings since the last call. Their occurrences are counted from nothing again.
+    /// The findings since the last call, but for those of which only the end shows whether all occurrences
+    /// were writes of the value that was there. Their occurrences are counted from nothing again.
     pub fn new_findings(&mut self) -> Vec<Finding> {
-        let fresh = &mut self.findings[self.handed..];
-        let complete = fresh.iter().take_while(|finding| !finding.accesses.is_empty()).count();
-        self.handed += complete;
-        let hand_out = |finding: &mut Finding| {
-            let told = finding.clone();
-            finding.count = 0;
-            told
-        };
-        fresh[..complete].iter_mut().map(hand_out).collect()
+        self.handed.resize(self.findings.len(), false);
+        let mut fresh = Vec::new();
+        for (index, (finding, handed)) in self.findings.iter_mut().zip(&mut self.handed).enumerate() {
+            let is_open = finding.accesses.is_empty() || self.differs.get(index) == Some(&false);
+            if !*handed && !is_open {
+                *handed = true;
+                fresh.push(finding.clone());
+                finding.count = 0;
+            }
+        }
+        fresh
     }
 
     /// Says of which findings all occurrences were writes of the value that was there: one writer is enough.
@@ -342,7 +345,10 @@ impl Report {
     fn looks_again(&self, index: usize) -> bool {
         let Some(finding) = self.findings.get(index) else { return false };
         let count = finding.count;
-        index >= self.handed && !finding.fix.is_empty() && count.is_power_of_two() && count <= MOST_LOOKS
+        self.handed.get(index) != Some(&true)
+            && !finding.fix.is_empty()
+            && count.is_power_of_two()
+            && count <= MOST_LOOKS
     }
 
     /// A race that is confirmed. `same`: the later access stores the values that are there.

@@ -1,7 +1,7 @@
 //! Planted bugs, each beside its fixed twin, driven lane by lane.
 
 use super::*;
-use crate::finding::{Edit, FindingId, Missing};
+use crate::finding::{Edit, Fact, FindingId, Missing};
 use crate::outline::BarrierPlace;
 use crate::system::{LANES, MemoryView};
 
@@ -190,6 +190,23 @@ fn writes_of_several_invocations_to_one_word() {
     m.add(1, 0, U, 0, Scope::Workgroup, Semantics::RELAXED, 1);
     m.add(2, 64, U, 0, Scope::Device, Semantics::RELAXED, 1);
     assert_eq!(m.ids(), [FindingId::RaceMixedScopeAtomics]);
+}
+
+/// Whether a race is one of equal values is known when the dispatch ends; one that is not is told at once.
+#[test]
+fn races_of_equal_values_are_told_at_the_end() {
+    let mut m = Machine::stale();
+    m.store(1, 0, U, 0, SHARED, 7);
+    m.store(1, 64, U, 0, SHARED, 7);
+    m.store(2, 0, U, 8, SHARED, 1);
+    m.store(2, 64, U, 8, SHARED, 2);
+    let sites = |findings: &[Finding]| findings.iter().map(|f| f.accesses[0].site.0).collect::<Vec<_>>();
+    assert_eq!(sites(&m.memory.new_findings()), [2]);
+    assert!(m.memory.new_findings().is_empty());
+    m.store(1, 65, U, 0, SHARED, 7);
+    let findings = m.end();
+    assert_eq!(sites(&findings), [1]);
+    assert!(findings[0].facts.contains(&Fact::SameValue) && findings[0].count == 2, "{findings:?}");
 }
 
 #[test]
