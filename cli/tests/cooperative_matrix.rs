@@ -304,25 +304,22 @@ fn products_of_all_types() {
     let cases: &[([Kind; 3], [usize; 3], bool)] = &[
         ([Float(16), Float(16), Float(32)], [16, 16, 16], false),
         ([Float(16), Float(16), Float(16)], [16, 8, 8], false),
-        ([Float(32), Float(32), Float(32)], [8, 24, 16], false),
+        ([Float(32), Float(32), Float(32)], [16, 16, 16], false),
         ([Float(64), Float(64), Float(64)], [16, 16, 16], false),
         ([Signed(8), Signed(8), Signed(32)], [16, 16, 32], false),
         ([Signed(8), Signed(8), Signed(32)], [16, 16, 16], true),
-        ([Unsigned(8), Unsigned(8), Unsigned(32)], [8, 32, 64], false),
-        ([Unsigned(8), Signed(8), Signed(32)], [16, 8, 32], false),
-        ([Signed(8), Signed(8), Signed(8)], [16, 16, 16], false),
+        ([Unsigned(8), Unsigned(8), Unsigned(32)], [8, 16, 32], false),
+        ([Unsigned(8), Signed(8), Signed(32)], [16, 16, 16], false),
+        ([Signed(8), Signed(8), Signed(8)], [16, 16, 16], true),
+        ([Unsigned(8), Unsigned(8), Unsigned(8)], [16, 16, 16], false),
         ([Signed(16), Signed(16), Signed(32)], [16, 16, 16], true),
         ([Unsigned(16), Unsigned(16), Unsigned(16)], [16, 16, 16], false),
         ([Signed(32), Signed(32), Signed(32)], [16, 16, 16], false),
-        ([Unsigned(32), Unsigned(32), Unsigned(32)], [32, 16, 8], false),
-        ([Signed(32), Unsigned(32), Signed(64)], [16, 16, 16], false),
-        ([Signed(8), Signed(8), Signed(8)], [32, 32, 16], true),
+        ([Unsigned(32), Unsigned(32), Unsigned(32)], [16, 16, 16], false),
         ([Bfloat16, Bfloat16, Float(32)], [16, 16, 16], false),
         ([E4m3, E4m3, Float(32)], [16, 16, 16], false),
         ([E5m2, E5m2, Float(16)], [16, 16, 16], false),
         ([Bfloat16, Bfloat16, Bfloat16], [16, 8, 8], false),
-        // Rows of which none divides a subgroup, nor is divided.
-        ([Signed(16), Unsigned(8), Signed(32)], [12, 24, 40], false),
     ];
     for &(kinds, [m, n, k], saturating) in cases {
         let (_folder, shader) = written(&product(kinds, [m, n, k], saturating));
@@ -462,12 +459,97 @@ fn a_matrix_may_be_loaded_from_words() {
     }
 }
 
+/// A tile that is stored is loaded again, by the same subgroup, and stored where another was loaded from.
+fn stored_and_loaded(between: &str) -> Output {
+    let text = bytes("%va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride\n")
+        .replace("%c_at %zero %n", "%c_at %zero %n NonPrivatePointer")
+        .replace(
+            "%d_at %vd %one %m\n",
+            &format!(
+                "%d_at %vd %one %m NonPrivatePointer\n{between}
+                 %ve = OpCooperativeMatrixLoadKHR %mat_c %d_at %one %m NonPrivatePointer
+                 OpCooperativeMatrixStoreKHR %c_at %ve %one %m NonPrivatePointer\n"
+            ),
+        )
+        .replace("%main = ", "%sem = OpConstant %u32 0x6048\n%main = ");
+    let (_folder, shader) = written(&text);
+    exec(&shader, &["--mode", "check"], &format!("{BYTES} --dump 0:2"))
+}
+
+#[test]
+fn a_tile_that_a_subgroup_stores_and_loads_needs_a_barrier() {
+    let output = stored_and_loaded("");
+    let errors = errors(&output);
+    assert_eq!(output.status.code(), Some(66), "{errors}");
+    assert!(errors.contains("error[race-unordered]"), "{errors}");
+    assert!(errors.contains("%ve = OpCooperativeMatrixLoadKHR %mat_c %d_at"), "{errors}");
+    assert!(errors.contains("OpCooperativeMatrixStoreKHR %d_at %vd"), "{errors}");
+    // The tile of c is written after the subgroup loaded it.
+    assert!(errors.contains("OpCooperativeMatrixStoreKHR %c_at %ve"), "{errors}");
+}
+
+#[test]
+fn with_a_barrier_of_the_subgroup_it_is_right() {
+    let output = stored_and_loaded("OpControlBarrier %scope %scope %sem\n");
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let transposed: Vec<f64> = (0..256).map(|i| f64::from(i % 16 * 16 + i / 16)).collect();
+    assert!(dumped(&output) == transposed);
+}
+
+#[test]
+fn all_invocations_of_the_subgroup_execute_the_same() {
+    let load = "%va = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero STRIDE\n";
+    let part = "%lane = OpLoad %u32 %id
+                %few = OpULessThan %bool %lane %m
+                OpSelectionMerge %after None
+                OpBranchConditional %few %some %after\n%some = OpLabel
+                %vp = OpCooperativeMatrixLoadKHR %mat_a %a_at %zero %a_stride
+                OpBranch %after\n%after = OpLabel\n";
+    let all = load.replace("STRIDE", "%a_stride");
+    let own = format!("%lane = OpLoad %u32 %id\n{}", load.replace("STRIDE", "%lane"));
+    for (loads, line) in [(all.clone(), ""), (part.to_owned() + &all, "%vp ="), (own, "%va =")] {
+        let text = bytes(&loads)
+            .replace("%main \"main\"", "%main \"main\" %id")
+            .replace("OpDecorate %size", "OpDecorate %id BuiltIn SubgroupLocalInvocationId\nOpDecorate %size")
+            .replace("OpCapability Float16", "OpCapability Float16\nOpCapability GroupNonUniform")
+            .replace(
+                "%main = ",
+                "%bool = OpTypeBool\n%ids = OpTypePointer Input %u32\n%id = OpVariable %ids Input\n%main = ",
+            );
+        let (_folder, shader) = written(&text);
+        let output = exec(&shader, &["--mode", "check"], BYTES);
+        let errors = errors(&output);
+        let found = !line.is_empty();
+        assert_eq!(output.status.code(), Some(if found { 66 } else { 0 }), "{errors}");
+        assert_eq!(errors.contains("error[cooperative-matrix-divergence]"), found, "{errors}");
+        assert!(errors.contains(line), "{errors}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     let text = product([Float(32); 3], [16, 16, 16], false);
     let cases = [
         (text.replace("%scope = OpConstant %u32 3", "%scope = OpConstant %u32 2"), "which is not Subgroup"),
-        (text.replace("%m = OpConstant %u32 16", "%m = OpConstant %u32 9"), "9 rows and 16 columns"),
+        (text.replace("%m = OpConstant %u32 16", "%m = OpConstant %u32 9"), "of 9 rows and 16 columns"),
+        (product([Float(16); 3], [8, 8, 8], false), "of 8 rows and 8 columns, use 0"),
+        (
+            product([Float(16), Float(16), Signed(32)], [16, 16, 16], false),
+            "OpCooperativeMatrixMulAddKHR of 16x16x16 of FLOAT16, FLOAT16, SINT32, SINT32: no",
+        ),
+        (
+            product([Signed(8); 3], [16, 16, 16], false),
+            "of 16x16x16 of SINT8, SINT8, SINT8, SINT8: no VkCooperativeMatrixPropertiesKHR",
+        ),
+        (
+            product([Float(32); 3], [16, 16, 16], true),
+            "FLOAT32, FLOAT32, FLOAT32, FLOAT32, with SaturatingAccumulationKHR: no",
+        ),
+        (
+            text.replace("%one %one\n", "%two %one\n")
+                .replace("%size = OpSpecConstant %u32 32", "%size = OpSpecConstant %u32 16"),
+            "VUID-VkPipelineShaderStageCreateInfo-module-08987",
+        ),
         (text.replace("%va %vb %vc", "%vb %va %vc"), "other sizes or uses"),
     ];
     let buffers = (0..4).map(|k| format!("--buffer 0:{k}=f32x304 ")).collect::<String>();

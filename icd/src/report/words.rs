@@ -100,6 +100,9 @@ pub fn title(id: FindingId) -> &'static str {
         ApiMisuse => "a call breaks a rule of valid usage",
         NeverRan => "submitted work never ran",
         BarrierDivergence => "a barrier is not reached by all invocations of its scope",
+        CooperativeMatrixDivergence => {
+            "a cooperative matrix instruction is not executed by the whole subgroup with the same operands"
+        }
         Livelock => "no invocation can make progress",
         DivideByZero => "the result of an integer division by zero is undefined",
         ShiftOutOfRange => "the result of a shift by the operand's width or more is undefined",
@@ -172,7 +175,8 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
     };
     let verb = match finding.id {
         FindingId::BarrierDivergence => "reached".to_owned(),
-        FindingId::DivideByZero
+        FindingId::CooperativeMatrixDivergence
+        | FindingId::DivideByZero
         | FindingId::ShiftOutOfRange
         | FindingId::NonUniformIndex
         | FindingId::ConversionOutOfRange => "executed".to_owned(),

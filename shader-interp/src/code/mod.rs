@@ -46,8 +46,12 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Findings that instructions name by their place here.
-pub const NOTES: [FindingId; 3] =
-    [FindingId::DivideByZero, FindingId::ShiftOutOfRange, FindingId::ConversionOutOfRange];
+pub const NOTES: [FindingId; 4] = [
+    FindingId::DivideByZero,
+    FindingId::ShiftOutOfRange,
+    FindingId::ConversionOutOfRange,
+    FindingId::CooperativeMatrixDivergence,
+];
 
 /// What the generator makes of an entry point: metadata and code. As a [`Program`] it may be run.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 use crate::code::MatrixEntry;
 use crate::exec::context::Context;
 use crate::ir::{Component, MatrixComponents, MatrixMulAdd, Scalar};
-use crate::math::{convert, half};
+use crate::math::half;
 use pellucid_memory::system::{Lanes, Mask, MemorySystem, Trap};
 
 /// Scalars of a matrix that has room on the stack.
@@ -200,25 +200,15 @@ fn singles(entry: &MatrixEntry, registers: &mut Registers<'_>, scalars: [Scalar;
 }
 
 #[inline(always)]
-fn doubles(entry: &MatrixEntry, registers: &mut Registers<'_>, scalars: [Scalar; 4]) {
+fn doubles(entry: &MatrixEntry, registers: &mut Registers<'_>) {
     whole::<f64>(
         entry,
         registers,
-        |registers, k, out| match scalars[k] {
-            Scalar::F16 => registers.gather(&entry.operands[k], out, half::to_f64),
-            Scalar::F32 => {
-                registers.gather(&entry.operands[k], out, |x| convert::f32_to_f64(f32::from_bits(x)))
-            }
-            _ => registers.gather_wide(&entry.operands[k], out, f64::from_bits),
-        },
+        |registers, k, out| registers.gather_wide(&entry.operands[k], out, f64::from_bits),
         |sum, x, y| sum + x * y,
-        |registers, sums| match scalars[3] {
-            Scalar::F16 => registers.scatter(&entry.results, sums, half::from_f64),
-            Scalar::F32 => registers.scatter(&entry.results, sums, |x| convert::f64_to_f32(x).to_bits()),
-            _ => {
-                let of = |x: f64| if x.is_nan() { 0x7ff8 << 48 } else { x.to_bits() };
-                registers.scatter_wide(&entry.results, sums, of);
-            }
+        |registers, sums| {
+            let of = |x: f64| if x.is_nan() { 0x7ff8 << 48 } else { x.to_bits() };
+            registers.scatter_wide(&entry.results, sums, of);
         },
     );
 }
@@ -245,23 +235,19 @@ fn words(entry: &MatrixEntry, registers: &mut Registers<'_>, operands: [Componen
     whole::<i32>(
         entry,
         registers,
-        |registers, k, out| match operands[k].scalar {
-            Scalar::I64 => registers.gather_wide(&entry.operands[k], out, |x| x as i32),
-            _ => registers.gather(&entry.operands[k], out, extended(operands[k])),
-        },
+        |registers, k, out| registers.gather(&entry.operands[k], out, extended(operands[k])),
         |sum, x, y| sum.wrapping_add(x.wrapping_mul(y)),
         |registers, sums| registers.scatter(&entry.results, sums, |x| x as u32 & mask),
     );
 }
 
-/// Integers, exact up to 32 bits; of unsigned ones of 64 bits, which are not offered, sums may overflow.
+/// Integers of at most 32 bits whose sums stay in the range of the result's type.
 #[inline(always)]
-fn exact(
+fn saturating(
     entry: &MatrixEntry,
     registers: &mut Registers<'_>,
     operands: [Component; 3],
     result: Component,
-    saturating: bool,
 ) {
     let bits = width(result.scalar);
     let (least, most) = if result.signed {
@@ -269,29 +255,20 @@ fn exact(
     } else {
         (0, (1i128 << bits) - 1)
     };
-    let of = move |x: i128| {
-        let x = if saturating { x.clamp(least, most) } else { x };
-        x as u64 & u64::MAX >> (64 - bits)
-    };
     whole::<i128>(
         entry,
         registers,
-        |registers, k, out| match (operands[k].scalar, operands[k].signed) {
-            (Scalar::I64, true) => registers.gather_wide(&entry.operands[k], out, |x| i128::from(x as i64)),
-            (Scalar::I64, false) => registers.gather_wide(&entry.operands[k], out, i128::from),
-            (_, true) => {
-                let of = extended(operands[k]);
-                registers.gather(&entry.operands[k], out, |x| i128::from(of(x)));
-            }
-            (_, false) => {
-                let of = extended(operands[k]);
-                registers.gather(&entry.operands[k], out, |x| i128::from(of(x) as u32));
-            }
+        |registers, k, out| {
+            let of = extended(operands[k]);
+            let signed = operands[k].signed;
+            registers.gather(&entry.operands[k], out, |x| {
+                if signed { i128::from(of(x)) } else { i128::from(of(x) as u32) }
+            });
         },
         |sum, x, y| sum.wrapping_add(x.wrapping_mul(y)),
-        |registers, sums| match result.scalar {
-            Scalar::I64 => registers.scatter_wide(&entry.results, sums, of),
-            _ => registers.scatter(&entry.results, sums, |x| of(x) as u32),
+        |registers, sums| {
+            let mask = u32::MAX >> (32 - bits);
+            registers.scatter(&entry.results, sums, |x| x.clamp(least, most) as u32 & mask);
         },
     );
 }
@@ -327,18 +304,15 @@ pub(crate) fn mul_add<M: MemorySystem>(
     let scalars = entry.product.scalars();
     match entry.product.of {
         MatrixComponents::Shadows => shadows(entry, &mut registers, mask),
-        MatrixComponents::Numbers { .. } if scalars.contains(&Scalar::F64) => {
-            doubles(entry, &mut registers, scalars);
-        }
+        MatrixComponents::Numbers { .. } if scalars[3] == Scalar::F64 => doubles(entry, &mut registers),
         MatrixComponents::Numbers { result, .. } if result.scalar.is_float() => {
             singles(entry, &mut registers, scalars);
         }
-        MatrixComponents::Numbers { a, b, c, result, saturating } => {
-            if saturating || result.scalar == Scalar::I64 {
-                exact(entry, &mut registers, [a, b, c], result, saturating);
-            } else {
-                words(entry, &mut registers, [a, b, c], result);
-            }
+        MatrixComponents::Numbers { a, b, c, result, saturating: true } => {
+            saturating(entry, &mut registers, [a, b, c], result);
+        }
+        MatrixComponents::Numbers { a, b, c, result, .. } => {
+            words(entry, &mut registers, [a, b, c], result);
         }
     }
     Ok(())

@@ -1,14 +1,17 @@
 //! SPV_KHR_cooperative_matrix: loads, stores, products and the length of matrices. What else is done to them
 //! is done component by component, as to vectors.
 
-use super::lowerer::{Flat, Lowerer, MAX_SCALARS};
-use super::memory::MemoryOperands;
+use super::lowerer::{Flat, Lowerer};
 use super::pointer::{Base, Pointer};
 use super::types::{Encoding, Type, TypeInfo, Types};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, BuiltIn, Component, Conversion, MatrixComponents, MatrixMulAdd, OpKind, Scalar, Value};
+use crate::ir::{
+    Alu, BuiltIn, Component, ComponentType, Conversion, MatrixComponents, MatrixMulAdd, OfferedProduct,
+    OpKind, Scalar, Value, offered_products,
+};
 use pellucid_memory::access::Site;
+use pellucid_memory::finding::FindingId;
 use smallvec::SmallVec;
 use spirv::Op;
 
@@ -43,20 +46,38 @@ impl Types {
         if scope != spirv::Scope::Subgroup as u32 {
             return Err(i.refuse(&format!("of scope {scope}, which is not Subgroup")));
         }
-        let scalars = rows.checked_mul(columns).filter(|&scalars| scalars > 0 && matrix_use <= 2);
-        let scalars = scalars.ok_or_else(|| i.invalid("has no such size or use"))?;
-        let lanes = self.lanes;
-        if !scalars.is_multiple_of(lanes) {
-            let size = format!("of {rows} rows and {columns} columns in subgroups of {lanes} invocations");
-            return Err(i.refuse(&size));
+        let of = self.component_type(component, false);
+        let offered = offered_products().any(|OfferedProduct { size: [m, n, k], a, b, sum, .. }| {
+            let matrix = [(m, k, a), (k, n, b), (m, n, sum)].get(matrix_use as usize).copied();
+            matrix.is_some_and(|(m, n, scalar)| (m, n, Some(scalar.unsigned())) == (rows, columns, of))
+        });
+        if !offered {
+            return Err(
+                i.refuse(&format!("of {rows} rows and {columns} columns, use {matrix_use}: {UNOFFERED}"))
+            );
         }
-        let count = scalars / lanes;
-        if count > MAX_SCALARS {
-            return Err(CompileError::Limit(format!("a matrix of {rows} rows and {columns} columns")));
-        }
+        let count = rows * columns / self.lanes;
         let matrix = MatrixType { component, rows, columns, matrix_use, count };
+        self.matrices = true;
         self.insert(i.id(1)?, Type::CooperativeMatrix(matrix), count, scalar, size * count, align);
         Ok(())
+    }
+
+    /// The type of a matrix' components; of integers without what `unsigned` leaves out, unless they are
+    /// `signed`.
+    fn component_type(&self, component: u32, signed: bool) -> Option<ComponentType> {
+        let scalar = self.scalar(component).ok()?;
+        if signed && (scalar.is_float() || self.encoding(component) != Encoding::Plain) {
+            return None;
+        }
+        Some(match self.encoding(component) {
+            Encoding::Plain if scalar.is_float() => ComponentType::Float(scalar.bytes() * 8),
+            Encoding::Plain if signed => ComponentType::Sint(scalar.bytes() * 8),
+            Encoding::Plain => ComponentType::Uint(scalar.bytes() * 8),
+            Encoding::Bfloat16 => ComponentType::Bfloat16,
+            Encoding::E4m3 => ComponentType::FloatE4m3,
+            Encoding::E5m2 => ComponentType::FloatE5m2,
+        })
     }
 
     /// The cooperative matrix that a type is.
@@ -67,6 +88,9 @@ impl Types {
         }
     }
 }
+
+/// VUID-RuntimeSpirv-OpTypeCooperativeMatrixKHR-10163 and VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060.
+const UNOFFERED: &str = "no VkCooperativeMatrixPropertiesKHR of this device has it";
 
 /// A row or column of a component: what it is in each lane, and what is added.
 type Place = (Option<Value>, u32);
@@ -107,36 +131,88 @@ impl Lowerer<'_> {
         Ok(MatrixLayout { column_major, stride, unit, signed })
     }
 
-    /// Row and column of component `k` of each lane.
-    fn row_and_column(&mut self, matrix: &MatrixType, k: u32) -> (Place, Place) {
+    /// VUID-VkPipelineShaderStageCreateInfo-module-08987: without it, components would be missing.
+    pub fn check_matrix_workgroup(&self) -> Result<(), CompileError> {
+        let size = self.options.subgroup_size;
+        if self.types.matrices && !self.local_size[0].is_multiple_of(size) {
+            return Err(CompileError::Invalid(format!(
+                "a workgroup of {} invocations in X, which is no multiple of the subgroup size {size}, uses \
+                 cooperative matrices of scope Subgroup (VUID-VkPipelineShaderStageCreateInfo-module-08987)",
+                self.local_size[0]
+            )));
+        }
+        Ok(())
+    }
+
+    /// Finds an instruction that not all invocations of the subgroup execute, or with other operands.
+    fn check_matrix_uniform(&mut self, i: &Instruction<'_>, operands: &[Value]) {
+        if !self.options.modelled {
+            return;
+        }
+        let site = self.site(i, 0);
+        let (_, active) = self.active(site);
+        let whole = self.b.int(u32::MAX >> (32 - self.options.subgroup_size));
+        let mut differs = self.b.alu(Alu::INotEqual, Scalar::Bool, &[active, whole]);
+        for &value in operands {
+            let scalar = self.b.scalar(value);
+            let first = self.b.one(OpKind::BroadcastFirst, scalar, &[value], site);
+            let here = self.b.alu(Alu::INotEqual, Scalar::Bool, &[first, value]);
+            differs = self.b.alu(Alu::LogicalOr, Scalar::Bool, &[differs, here]);
+        }
+        self.note(i, FindingId::CooperativeMatrixDivergence, differs);
+    }
+
+    /// The invocation whose components each invocation accesses in the next load or store, and the one that
+    /// accesses its own. The specification leaves it to the implementation who accesses what (Memory Model:
+    /// Cooperative Matrix Memory Access), so that a model of all implementations has others in every
+    /// instruction: what one stores and the next loads meets in two invocations. `None`: the invocation itself.
+    fn matrix_lanes(&mut self) -> Option<(Value, Value)> {
         let lanes = self.options.subgroup_size;
+        let by = self.matrix_accesses % lanes;
+        self.matrix_accesses += 1;
+        if !self.options.modelled || by == 0 {
+            return None;
+        }
         let lane = self.b.built_in(BuiltIn::SubgroupLocalInvocationId);
-        let columns = self.b.int(matrix.columns);
-        let of = |lowerer: &mut Self, scalar: Value| {
-            let row = lowerer.b.alu(Alu::UDiv, Scalar::I32, &[scalar, columns]);
-            let column = lowerer.b.alu(Alu::UMod, Scalar::I32, &[scalar, columns]);
-            (Some(row), Some(column))
+        let last = self.b.int(lanes - 1);
+        let [after, before] = [by, lanes - by].map(|by| {
+            let by = self.b.int(by);
+            let lane = self.b.add(lane, by);
+            self.b.alu(Alu::And, Scalar::I32, &[lane, last])
+        });
+        Some((after, before))
+    }
+
+    /// Values of another invocation.
+    fn shuffled(&mut self, values: &[Value], lane: Value, site: Site) -> Flat {
+        let of = |&value: &Value| {
+            let scalar = self.b.scalar(value);
+            self.b.one(OpKind::Shuffle, scalar, &[value, lane], site)
         };
+        values.iter().map(of).collect()
+    }
+
+    /// Row and column of component `k` of each lane.
+    fn row_and_column(&mut self, matrix: &MatrixType, lane: Value, k: u32) -> (Place, Place) {
+        let lanes = self.options.subgroup_size;
+        let columns = self.b.int(matrix.columns);
         if lanes.is_multiple_of(matrix.columns) {
-            let (row, column) = of(self, lane);
-            ((row, k * (lanes / matrix.columns)), (column, 0))
-        } else if matrix.columns.is_multiple_of(lanes) {
+            let row = self.b.alu(Alu::UDiv, Scalar::I32, &[lane, columns]);
+            let column = self.b.alu(Alu::UMod, Scalar::I32, &[lane, columns]);
+            ((Some(row), k * (lanes / matrix.columns)), (Some(column), 0))
+        } else {
             let first = k * lanes;
             ((None, first / matrix.columns), (Some(lane), first % matrix.columns))
-        } else {
-            let first = self.b.int(k * lanes);
-            let scalar = self.b.add(lane, first);
-            let (row, column) = of(self, scalar);
-            ((row, 0), (column, 0))
         }
     }
 
-    /// Pointers to the lane's components of a matrix at `pointer`.
+    /// Pointers to the components of invocation `lane` of a matrix at `pointer`.
     fn matrix_elements(
         &mut self,
         pointer: &Pointer,
         matrix: &MatrixType,
         layout: MatrixLayout,
+        lane: Value,
     ) -> Result<Vec<Pointer>, CompileError> {
         let size = self.types.get(matrix.component)?.size;
         let physical = matches!(pointer.base, Base::Physical(_));
@@ -145,7 +221,7 @@ impl Lowerer<'_> {
         let stride = self.b.convert(widen, index, layout.stride);
         let mut elements = Vec::with_capacity(matrix.count as usize);
         for k in 0..matrix.count {
-            let (row, column) = self.row_and_column(matrix, k);
+            let (row, column) = self.row_and_column(matrix, lane, k);
             let (major, minor) = if layout.column_major { (column, row) } else { (row, column) };
             let mut element = *pointer;
             if let Some(lane) = major.0 {
@@ -184,6 +260,22 @@ impl Lowerer<'_> {
         Err(i.invalid("is of a matrix that is not in a storage buffer, nor in workgroup memory"))
     }
 
+    /// [`Self::check_matrix_uniform`] of a load or store.
+    fn check_matrix_access(&mut self, i: &Instruction<'_>, pointer: &Pointer, layout: MatrixLayout) {
+        let base = match pointer.base {
+            Base::Buffer { element, .. } => element,
+            Base::Physical(address) => Some(address),
+            _ => None,
+        };
+        let operands: Flat = [base, pointer.offset, Some(layout.stride)].into_iter().flatten().collect();
+        self.check_matrix_uniform(i, &operands);
+    }
+
+    /// The invocation whose components are accessed: see [`Self::matrix_lanes`].
+    fn accessing(&mut self, lanes: Option<(Value, Value)>) -> Value {
+        lanes.map_or_else(|| self.b.built_in(BuiltIn::SubgroupLocalInvocationId), |(of, _)| of)
+    }
+
     /// OpCooperativeMatrixLoadKHR.
     pub fn op_matrix_load(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let matrix = self.types.matrix(i.id(1)?)?;
@@ -194,26 +286,21 @@ impl Lowerer<'_> {
         let (operands, _) = self.memory_operands(i, 6)?;
         let site = self.site(i, pointer.variable);
         let scalars = self.scalars(i.id(1)?)?;
-        let values = self.at_each_root(&pointer, &scalars, &mut |lowerer, pointer| {
+        let lanes = self.matrix_lanes();
+        let mut values = self.at_each_root(&pointer, &scalars, &mut |lowerer, pointer| {
+            lowerer.check_matrix_access(i, pointer, layout);
             let site = lowerer.site_through(site, pointer.variable)?;
-            lowerer.load_matrix(pointer, &matrix, layout, operands, site)
+            let lane = lowerer.accessing(lanes);
+            let mut values = Flat::new();
+            for element in lowerer.matrix_elements(pointer, &matrix, layout, lane)? {
+                values.extend(lowerer.load(&element, operands, site)?);
+            }
+            Ok(values)
         })?;
-        self.set(i, &values)
-    }
-
-    fn load_matrix(
-        &mut self,
-        pointer: &Pointer,
-        matrix: &MatrixType,
-        layout: MatrixLayout,
-        operands: MemoryOperands,
-        site: Site,
-    ) -> Result<Flat, CompileError> {
-        let mut values = Flat::new();
-        for element in self.matrix_elements(pointer, matrix, layout)? {
-            values.extend(self.load(&element, operands, site)?);
+        if let Some((_, by)) = lanes {
+            values = self.shuffled(&values, by, site);
         }
-        Ok(values)
+        self.set(i, &values)
     }
 
     /// OpCooperativeMatrixStoreKHR.
@@ -221,14 +308,20 @@ impl Lowerer<'_> {
         let matrix = self.types.matrix(self.type_of(i.id(2)?)?)?;
         let pointer = self.pointer_to(i.id(1)?, matrix.component)?;
         self.check_matrix_pointer(i, &pointer)?;
-        let values = self.operand(i, 2)?;
+        let mut values = self.operand(i, 2)?;
         let unit = self.stride_unit(i.id(1)?, &pointer)?;
         let layout = self.matrix_layout(i, 3, unit)?;
         let (operands, _) = self.memory_operands(i, 5)?;
         let site = self.site(i, pointer.variable);
+        let lanes = self.matrix_lanes();
+        if let Some((of, _)) = lanes {
+            values = self.shuffled(&values, of, site);
+        }
         self.at_each_root(&pointer, &[], &mut |lowerer, pointer| {
+            lowerer.check_matrix_access(i, pointer, layout);
             let site = lowerer.site_through(site, pointer.variable)?;
-            let elements = lowerer.matrix_elements(pointer, &matrix, layout)?;
+            let lane = lowerer.accessing(lanes);
+            let elements = lowerer.matrix_elements(pointer, &matrix, layout, lane)?;
             for (element, &value) in elements.iter().zip(&values) {
                 lowerer.store(element, &[value], operands, site)?;
             }
@@ -254,30 +347,39 @@ impl Lowerer<'_> {
         if operands & !0x1f != 0 {
             return Err(i.refuse(&format!("with cooperative matrix operands {operands:#x}")));
         }
+        let signed = |bit: u32| operands & bit != 0;
+        let types = [(a, 1), (b, 2), (c, 4), (result, 8)]
+            .map(|(matrix, bit)| self.types.component_type(matrix.component, signed(bit)));
+        let [of_a, of_b, of_c, of_result] = types;
+        let saturating = signed(0x10);
+        let offered = offered_products().any(|offered| {
+            let found = (Some(offered.a), Some(offered.b), Some(offered.sum), Some(offered.sum));
+            found == (of_a, of_b, of_c, of_result)
+                && (offered.size, offered.saturating) == ([m, n, k], saturating)
+        });
+        if !offered {
+            let name = |of: Option<ComponentType>| of.map_or("signed floats".to_owned(), |of| of.to_string());
+            let with = if saturating { ", with SaturatingAccumulationKHR" } else { "" };
+            let of = types.map(name).join(", ");
+            return Err(i.refuse(&format!("of {m}x{n}x{k} of {of}{with}: {UNOFFERED}")));
+        }
         // Floats of other encodings are multiplied as F32.
         let component = |matrix: &MatrixType, bit: u32| {
             let scalar = match self.types.encoding(matrix.component) {
                 Encoding::Plain => self.types.scalar(matrix.component)?,
                 _ => Scalar::F32,
             };
-            let signed = operands & bit != 0;
-            if signed && scalar.is_float() {
-                return Err(i.invalid("has signed components that are floats"));
-            }
-            Ok(Component { scalar, signed })
+            Ok::<_, CompileError>(Component { scalar, signed: signed(bit) })
         };
         let numbers = MatrixComponents::Numbers {
             a: component(&a, 1)?,
             b: component(&b, 2)?,
             c: component(&c, 4)?,
             result: component(&result, 8)?,
-            saturating: operands & 0x10 != 0,
+            saturating,
         };
         let product = MatrixMulAdd { m, n, k, of: numbers };
-        let floats = product.scalars().map(Scalar::is_float);
-        if floats != [floats[3]; 4] {
-            return Err(i.refuse("of integers and floats"));
-        }
+        self.check_matrix_uniform(i, &[]);
         let mut arguments: SmallVec<[Value; 32]> = SmallVec::new();
         for (k, matrix) in (3..).zip(&of) {
             let encoding = self.types.encoding(matrix.component);

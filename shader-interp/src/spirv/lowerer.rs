@@ -125,6 +125,8 @@ pub(crate) struct Lowerer<'a> {
     /// Id of the constant decorated WorkgroupSize.
     pub workgroup_size: Option<u32>,
     pub prints: Vec<PrintFormat>,
+    /// Loads and stores of cooperative matrices so far.
+    pub matrix_accesses: u32,
     pub malformed_prints: Vec<(Site, String, FormatError)>,
 }
 

@@ -95,12 +95,14 @@ pub fn lower(words: &[u32], options: &CompileOptions) -> Result<Shader, CompileE
         float_controls: Default::default(),
         workgroup_size: None,
         prints: Vec::new(),
+        matrix_accesses: 0,
         malformed_prints: Vec::new(),
         module,
         options,
     };
     lowerer.globals()?;
     lowerer.execution_modes()?;
+    lowerer.check_matrix_workgroup()?;
     let mut body = lowerer.entry()?;
     lowerer.zeroed_blocks()?;
     if lowerer.notes() {

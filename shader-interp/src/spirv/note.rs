@@ -76,7 +76,8 @@ impl Lowerer<'_> {
         self.b.constant(of, bits)
     }
 
-    fn note(&mut self, i: &Instruction<'_>, id: FindingId, condition: Value) {
+    /// A finding where the condition holds.
+    pub fn note(&mut self, i: &Instruction<'_>, id: FindingId, condition: Value) {
         if self.b.constant_bits(condition) != Some(0) {
             let site = self.site(i, 0);
             self.b.op(OpKind::Note(id), &[], &[condition], site);

@@ -232,7 +232,7 @@ impl Lowerer<'_> {
     }
 
     /// True, and the mask of the invocations that are active.
-    fn active(&mut self, site: Site) -> (Value, Value) {
+    pub fn active(&mut self, site: Site) -> (Value, Value) {
         let yes = self.b.constant(Scalar::Bool, 1);
         let mask = self.b.op(OpKind::Ballot, &[Scalar::I32; 4], &[yes], site);
         (yes, mask[0])

@@ -177,6 +177,8 @@ pub(crate) struct Types {
     long: bool,
     /// Invocations of a subgroup.
     pub(super) lanes: u32,
+    /// There are cooperative matrices.
+    pub(super) matrices: bool,
     index: Vec<u32>,
     infos: Vec<TypeInfo>,
 }
@@ -185,7 +187,7 @@ impl Types {
     /// An empty table for ids below `bound`; `long`: of a module that declares LongVectorEXT; `lanes`: the
     /// subgroup size.
     pub fn new(bound: u32, long: bool, lanes: u32) -> Types {
-        Types { long, lanes, index: vec![u32::MAX; bound as usize], infos: Vec::new() }
+        Types { long, lanes, matrices: false, index: vec![u32::MAX; bound as usize], infos: Vec::new() }
     }
 
     /// The type of an id.
