@@ -184,10 +184,11 @@ impl Heap {
     }
 }
 
-/// A memory file of `size` bytes, sparse.
+/// A memory file of `size` bytes, sparse, which may be sealed.
 pub(crate) fn memory_file(size: u64) -> Result<OwnedFd, HeapError> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a null-terminated string; the call has no other precondition.
-    let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), libc::MFD_CLOEXEC) };
+    let fd = unsafe { libc::memfd_create(c"pellucid-heap".as_ptr(), flags) };
     if fd < 0 {
         return Err(HeapError::system("create a memory file"));
     }

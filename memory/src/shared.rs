@@ -1,7 +1,8 @@
 //! What several devices, instances and processes share: memory files of their own, and words in them.
 //!
-//! Guarantees: a file keeps its bytes as long as anybody holds a descriptor of it or maps it. What others do
-//! to the bytes happens at any time; who reads them sees it through [`crate::raw`], as what the host does.
+//! Guarantees: a file keeps its bytes as long as anybody holds a descriptor of it or maps it, and its size: one
+//! that could shrink, under those who map it, is not taken. What others do to the bytes happens at any time;
+//! who reads them sees it through [`crate::raw`], as what the host does.
 
 use crate::access::AtomicOp;
 use crate::heap::{HeapError, memory_file};
@@ -18,20 +19,25 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// A new file of at least `size` bytes, zeroed.
+    /// A new file of at least `size` bytes, zeroed, sealed against shrinking.
     ///
     /// # Errors
     /// The operating system gives none.
     pub fn new(size: u64) -> Result<MemoryFile, HeapError> {
         let size = size.next_multiple_of(PAGE);
-        Ok(MemoryFile { file: memory_file(size)?, size })
+        let file = memory_file(size)?;
+        // SAFETY: plain system call on an owned descriptor.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
+            return Err(HeapError::system("seal a memory file"));
+        }
+        Ok(MemoryFile { file, size })
     }
 
     /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor stays the
     /// caller's, until [`MemoryFile::take`] ends it.
     ///
     /// # Errors
-    /// It is none, or of something else.
+    /// It is none, of something else, or of a file that may shrink.
     pub fn import(descriptor: RawFd) -> Result<MemoryFile, HeapError> {
         // SAFETY: all zeros are a value of this structure of numbers.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
@@ -46,6 +52,10 @@ impl MemoryFile {
         if seals < 0 || size == 0 || !size.is_multiple_of(PAGE) {
             let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
             return Err(HeapError::System { doing: "import a descriptor", error });
+        }
+        if seals & libc::F_SEAL_SHRINK == 0 {
+            let error = std::io::Error::other("it has no seal F_SEAL_SHRINK");
+            return Err(HeapError::System { doing: "import memory that may shrink", error });
         }
         // SAFETY: as for fstat.
         let own = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
@@ -179,6 +189,15 @@ mod tests {
         let again = MemoryFile::import(handed).unwrap();
         assert_eq!((file.size(), again.size()), (8192, 8192));
         drop(again);
+        // SAFETY: the descriptor is open.
+        assert_ne!(unsafe { libc::ftruncate(handed, 0) }, 0, "it is sealed");
+        // SAFETY: the name is a null-terminated string.
+        let unsealed = unsafe { libc::memfd_create(c"unsealed".as_ptr(), libc::MFD_ALLOW_SEALING) };
+        // SAFETY: the descriptor is new.
+        assert_eq!(unsafe { libc::ftruncate(unsealed, 8192) }, 0);
+        let refused = MemoryFile::import(unsealed).unwrap_err().to_string();
+        assert!(refused.contains("F_SEAL_SHRINK"), "{refused}");
+        MemoryFile::take(unsealed);
         // It was the caller's all the time.
         drop(MemoryFile::import(handed).unwrap());
         MemoryFile::take(handed);
