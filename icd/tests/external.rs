@@ -226,6 +226,38 @@ fn devices_share_memory_and_semaphores() {
 }
 
 #[test]
+fn what_was_not_exported_orders_like_any_other() {
+    const EXPORTED: &str = "TEST_EXPORTED";
+    for exported in [false, true] {
+        let set = [("PELLUCID_MODE", "check"), (EXPORTED, if exported { "1" } else { "0" })];
+        let Some(text) = alone("what_was_not_exported_orders_like_any_other", &set) else {
+            let side = Side::new();
+            let ((from, ..), (to, ..)) = (side.v.buffer(SIZE, 0), side.v.buffer(SIZE, 0));
+            let semaphore = side.semaphore(false, true);
+            if std::env::var(EXPORTED).unwrap() == "1" {
+                let fd = side.export(semaphore);
+                // SAFETY: the descriptor is this process's.
+                assert_eq!(unsafe { libc::close(fd) }, 0);
+            }
+            let device = &side.v.device;
+            side.submit(side.v.record(|_| ()), None, Some(semaphore));
+            let all = [vk::BufferCopy::default().size(SIZE)];
+            // SAFETY: valid usage, but that the copy does not wait for the fill: the signal came before it.
+            let (filled, copied) = unsafe {
+                (
+                    side.v.record(|c| device.cmd_fill_buffer(c, from, 0, SIZE, 7)),
+                    side.v.record(|c| device.cmd_copy_buffer(c, from, to, &all)),
+                )
+            };
+            side.submit(filled, None, None);
+            side.submit(copied, Some(semaphore), None);
+            return side.idle();
+        };
+        assert_eq!(text.contains("error[hazard-read-after-write]"), !exported, "{exported}: {text}");
+    }
+}
+
+#[test]
 fn processes_share_memory_and_semaphores() {
     const FDS: &str = "TEST_DESCRIPTORS";
     if let Some(fds) = std::env::var_os(FDS) {

@@ -23,16 +23,13 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Fence,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+        handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
         let export = ffi::find::<vk::ExportFenceCreateInfo<'_>>(info.p_next);
         let fence = match export.map(|e| e.handle_types).filter(|types| !types.is_empty()) {
             None => Fence::new(signaled),
-            Some(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD) => {
-                device.share()?;
-                Fence::exportable(signaled)?
-            }
+            Some(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD) => Fence::exportable(signaled),
             Some(types) => return Err(Error::not_implemented(&format!("fences that are exported as {types:?}"))),
         };
         ffi::write(out, handle::insert(Arc::new(fence)))
@@ -40,11 +37,12 @@ entries! {
 
     /// vkGetFenceFdKHR.
     fn get_fence_fd(device: vk::Device, info: *const vk::FenceGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         if info.handle_type != vk::ExternalFenceHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("fences that are exported as {:?}", info.handle_type)));
         }
+        device.share()?;
         ffi::write(out, handle::get::<Fence>(info.fence)?.export()?)
     }
 

@@ -30,7 +30,7 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Semaphore,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+        handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let kind = ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
         let timeline = kind.filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
@@ -38,10 +38,7 @@ entries! {
         let export = ffi::find::<vk::ExportSemaphoreCreateInfo<'_>>(info.p_next);
         let semaphore = match export.map(|e| e.handle_types).filter(|types| !types.is_empty()) {
             None => Semaphore::new(counts, value),
-            Some(vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD) => {
-                device.share()?;
-                Semaphore::exportable(counts, value)?
-            }
+            Some(vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD) => Semaphore::exportable(counts, value),
             Some(types) => {
                 return Err(Error::not_implemented(&format!("semaphores that are exported as {types:?}")));
             }
@@ -51,11 +48,12 @@ entries! {
 
     /// vkGetSemaphoreFdKHR.
     fn get_semaphore_fd(device: vk::Device, info: *const vk::SemaphoreGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         if info.handle_type != vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("semaphores that are exported as {:?}", info.handle_type)));
         }
+        device.share()?;
         ffi::write(out, handle::get::<Semaphore>(info.semaphore)?.export()?)
     }
 

@@ -39,13 +39,10 @@ impl Fence {
     }
 
     /// One whose payload can be exported.
-    ///
-    /// # Errors
-    /// The operating system gives no memory file.
-    pub fn exportable(signaled: bool) -> Outcome<Fence> {
+    pub fn exportable(signaled: bool) -> Fence {
         let fence = Fence::new(signaled);
-        fence.state().shared = Payloads::exportable(Kind::Fence, signaled.into())?;
-        Ok(fence)
+        fence.state().shared = Payloads::exportable();
+        fence
     }
 
     /// vkGetFenceFdKHR.
@@ -53,7 +50,9 @@ impl Fence {
     /// # Errors
     /// It was not created to be exported, or the operating system refuses.
     pub fn export(&self) -> Outcome<i32> {
-        self.state().shared.export()
+        let mut state = self.state();
+        let signaled = state.told.is_some();
+        state.shared.export(Kind::Fence, signaled.into())
     }
 
     /// vkImportFenceFdKHR.

@@ -66,13 +66,10 @@ impl Semaphore {
     }
 
     /// One whose payload can be exported.
-    ///
-    /// # Errors
-    /// The operating system gives no memory file.
-    pub fn exportable(timeline: bool, value: u64) -> Outcome<Semaphore> {
+    pub fn exportable(timeline: bool, value: u64) -> Semaphore {
         let semaphore = Semaphore::new(timeline, value);
-        semaphore.state().shared = Payloads::exportable(semaphore.kind(), value)?;
-        Ok(semaphore)
+        semaphore.state().shared = Payloads::exportable();
+        semaphore
     }
 
     fn kind(&self) -> Kind {
@@ -84,7 +81,9 @@ impl Semaphore {
     /// # Errors
     /// It was not created to be exported, or the operating system refuses.
     pub fn export(&self) -> Outcome<i32> {
-        self.state().shared.export()
+        let mut state = self.state();
+        let value = state.value;
+        state.shared.export(self.kind(), value)
     }
 
     /// vkImportSemaphoreFdKHR.

@@ -22,9 +22,12 @@ pub enum Kind {
     Fence = 3,
 }
 
-/// The shared payloads of a semaphore or fence.
+/// The shared payloads of a semaphore or fence. Until it is exported its payload is its own, whose signals tell
+/// what they follow.
 #[derive(Default)]
 pub struct Payloads {
+    /// It was created to be exported.
+    exportable: bool,
     permanent: Option<SharedWord>,
     /// Until the next wait for a semaphore, or the next reset of a fence.
     temporary: Option<SharedWord>,
@@ -35,13 +38,9 @@ fn system(error: &impl std::fmt::Display) -> Error {
 }
 
 impl Payloads {
-    /// A payload that can be exported.
-    ///
-    /// # Errors
-    /// The operating system gives no memory file.
-    pub fn exportable(kind: Kind, value: u64) -> Outcome<Payloads> {
-        let permanent = Some(SharedWord::new(kind as u8, value).map_err(|error| system(&error))?);
-        Ok(Payloads { permanent, temporary: None })
+    /// Of what was created to be exported.
+    pub fn exportable() -> Payloads {
+        Payloads { exportable: true, ..Payloads::default() }
     }
 
     /// The payload, if it is shared.
@@ -58,16 +57,19 @@ impl Payloads {
             .map_err(|error| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()))?;
         match temporary {
             true => self.temporary = Some(word),
-            false => *self = Payloads { permanent: Some(word), temporary: None },
+            false => *self = Payloads { permanent: Some(word), temporary: None, ..*self },
         }
         Ok(())
     }
 
-    /// A file descriptor of the payload for somebody else.
+    /// A file descriptor of the payload for somebody else; `value` is what it is while it is not shared.
     ///
     /// # Errors
-    /// The payload is not shared, or the operating system gives no descriptor.
-    pub fn export(&self) -> Outcome<i32> {
+    /// It was not created to be exported, or the operating system gives no descriptor or memory file.
+    pub fn export(&mut self, kind: Kind, value: u64) -> Outcome<i32> {
+        if self.exportable && self.current().is_none() {
+            self.permanent = Some(SharedWord::new(kind as u8, value).map_err(|error| system(&error))?);
+        }
         let word = self.current().ok_or_else(|| Error::usage("it was not created to be exported"))?;
         let descriptor =
             word.duplicate().map_err(|e| Error::new(vk::Result::ERROR_TOO_MANY_OBJECTS, e.to_string()))?;
