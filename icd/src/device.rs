@@ -373,6 +373,11 @@ impl Device {
     /// A handle has ended: its private data go, and its name once no report can be about it any more. The
     /// handle of a command buffer may become another one's at once.
     pub fn handle_ended(&self, kind: vk::ObjectType, handle: u64) {
+        if let Some(hazards) = &self.hazards
+            && [vk::ObjectType::BUFFER, vk::ObjectType::IMAGE].contains(&kind)
+        {
+            hazards.destroyed(kind, handle);
+        }
         let mut data = self.private_data.lock().unwrap_or_else(PoisonError::into_inner);
         if !data.is_empty() {
             let of = (kind.as_raw(), handle);

@@ -129,13 +129,19 @@ fn transfer(
 
 /// Submits one after the other, each to the queue of its family, with a semaphore in between.
 fn submit(v: &Vulkan, list: &[(u32, vk::CommandBuffer)]) {
+    submit_at(v, list, Stage::ALL_COMMANDS);
+}
+
+/// The same, whose waits are at these stages.
+fn submit_at(v: &Vulkan, list: &[(u32, vk::CommandBuffer)], stages: Stage) {
     let mut before: Option<vk::Semaphore> = None;
     for (family, commands) in list {
         // SAFETY: valid usage.
         unsafe {
             let semaphore = v.device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None).unwrap();
-            let of = |s| vk::SemaphoreSubmitInfo::default().semaphore(s).stage_mask(Stage::ALL_COMMANDS);
-            let (waits, signals): (Vec<_>, _) = (before.into_iter().map(of).collect(), [of(semaphore)]);
+            let of = |stages| move |s| vk::SemaphoreSubmitInfo::default().semaphore(s).stage_mask(stages);
+            let waits: Vec<_> = before.into_iter().map(of(stages)).collect();
+            let signals = [of(Stage::ALL_COMMANDS)(semaphore)];
             let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(*commands)];
             let info = vk::SubmitInfo2::default()
                 .wait_semaphore_infos(&waits)
@@ -187,7 +193,7 @@ struct Case {
 
 const RIGHT: Case =
     Case { release: Some(0), acquire: Some(256), again: false, shared: &[], nine: false, told: None };
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     RIGHT,
     Case {
         release: None,
@@ -198,6 +204,12 @@ const CASES: [Case; 10] = [
     Case {
         acquire: None,
         told: Some("released it to queue family 0, and no acquire operation followed"),
+        ..RIGHT
+    },
+    Case {
+        release: Some(vk::QUEUE_FAMILY_EXTERNAL),
+        acquire: None,
+        told: Some("acquire it from VK_QUEUE_FAMILY_EXTERNAL by a barrier"),
         ..RIGHT
     },
     Case { release: None, told: Some("no release operation before it matches"), ..RIGHT },
@@ -313,6 +325,34 @@ fn buffers_change_owners_by_release_and_acquire() {
     let run = |case: usize| fill_and_copy(CASES[case]);
     let Some(texts) = each("buffers_change_owners_by_release_and_acquire", CASES.len(), run) else { return };
     judge(&texts, CASES.iter().map(|case| case.told), true);
+}
+
+/// Neither half of a transfer is in a stage, and only ALL_COMMANDS holds it: 7.7.4, of the acquire operation.
+#[test]
+fn an_acquire_operation_follows_a_wait_at_all_commands() {
+    const STAGES: [Stage; 2] = [Stage::ALL_COMMANDS, Stage::COPY];
+    let name = "an_acquire_operation_follows_a_wait_at_all_commands";
+    let run = |case: usize| {
+        let v = device();
+        let (from, to) = (shared(&v, &[]), shared(&v, &[]));
+        // SAFETY: valid usage, but for what a case waits at.
+        unsafe {
+            let filled = record(&v, 2, |c| {
+                v.device.cmd_fill_buffer(c, from, 0, 256, 7);
+                transfer((&v, 2), (from, 256), (2, 0), c);
+            });
+            let copied = record(&v, 0, |c| {
+                transfer((&v, 0), (from, 256), (2, 0), c);
+                v.device.cmd_copy_buffer(c, from, to, &[vk::BufferCopy { size: 256, ..Default::default() }]);
+            });
+            submit_at(&v, &[(2, filled.unwrap()), (0, copied.unwrap())], STAGES[case]);
+        }
+    };
+    let Some(texts) = each(name, STAGES.len(), run) else { return };
+    assert!(texts[0].contains("pellucid: 0 findings"), "{}", texts[0]);
+    let text = &texts[1];
+    assert!(text.contains("error[hazard-layout-transition]"), "{text}");
+    assert!(text.contains("help: add ALL_COMMANDS to the stages that wait for the semaphore"), "{text}");
 }
 
 /// The layouts of a transition.

@@ -78,7 +78,8 @@ fn dependencies(dependency: &Dependency) -> Vec<Told> {
     };
     let transition = |(index, barrier): (usize, &Barrier)| {
         let ranges = barrier.transition().and_then(|_| ranges(&barrier.of))?;
-        Some(Transition { tag: index as u64, ranges })
+        let acquires = barrier.transfers.is_some_and(|t| t.acquires) && barrier.from.stages.is_empty();
+        Some(Transition { tag: index as u64, ranges, acquires })
     };
     let own = |(index, b): (usize, &Barrier)| Told {
         source: source(b.from.stages),

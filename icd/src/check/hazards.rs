@@ -298,6 +298,11 @@ impl Hazards {
         state.tracker.forget(Range::new(address, size));
     }
 
+    /// A buffer or image was destroyed.
+    pub fn destroyed(&self, kind: vk::ObjectType, handle: u64) {
+        self.state().ownership.destroyed(kind, handle);
+    }
+
     /// The same objects as another dispatch has, if one of the last had them: programs repeat themselves.
     pub fn share(&self, objects: Arc<[Object]>) -> Arc<[Object]> {
         let lists = &mut self.state().objects;

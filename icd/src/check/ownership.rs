@@ -206,6 +206,11 @@ impl Ownership {
         self.set(range, None);
     }
 
+    /// A buffer or image was destroyed: nobody acquires it any more.
+    pub fn destroyed(&mut self, kind: vk::ObjectType, handle: u64) {
+        self.pending.retain(|release| release.resource != (kind.as_raw(), handle));
+    }
+
     /// Command `by` on a queue of `family` reads or writes bytes through a resource.
     pub fn access(
         &mut self,
@@ -247,7 +252,8 @@ impl Ownership {
                 if transfer.acquires {
                     self.acquire(owned, transfer, by)
                 } else {
-                    self.release(owned, transfer, by)
+                    self.release(owned, transfer, by);
+                    None
                 }
             }
             // What is shared needs no transfers.
@@ -264,7 +270,7 @@ impl Ownership {
         }
     }
 
-    fn release(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<Wrong> {
+    fn release(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) {
         let (resource, number) = (name(&owned.resource), self.next);
         self.next += 1;
         let same = |r: &Release| {
@@ -283,7 +289,6 @@ impl Ownership {
             let held = Held { resource, family: transfer.to, released: Some(number), by };
             self.set(*range, Some(held));
         }
-        None
     }
 
     fn acquire(&mut self, owned: &Owned, transfer: OwnershipTransfer, by: u64) -> Option<Wrong> {
@@ -320,5 +325,25 @@ fn differs(release: &Release, acquire: &Owned, same_families: bool) -> Differs {
         _ if !same_families => Differs::Families(release.transfer.from, release.transfer.to),
         Some((from, to)) if release.part == acquire.part => Differs::Layouts(from, to),
         _ => Differs::Part,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_end_with_their_resource() {
+        let mut ownership = Ownership::default();
+        for handle in 1..=2 * PENDING as u64 {
+            let bytes = Range::new(handle * 256, 256);
+            let resource = Resource { kind: vk::ObjectType::BUFFER, handle, sharing: Sharing::Exclusive };
+            let transfers = Some(OwnershipTransfer { acquires: false, from: 0, to: 1 });
+            let part = Part::Buffer(0, 256);
+            let owned = Owned { resource, ranges: vec![bytes], part, layouts: None, transfers };
+            assert_eq!(ownership.barrier(&owned, 0, 1), None);
+            ownership.destroyed(vk::ObjectType::BUFFER, handle);
+        }
+        assert!(ownership.pending.is_empty() && !ownership.forgot);
     }
 }

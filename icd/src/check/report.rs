@@ -6,7 +6,7 @@ use super::layouts::{Mismatch, Since, Wrong};
 use super::named::Changes;
 use super::ownership::{Differs, Wrong as WrongOwner};
 use crate::caps::later::layout_name;
-use crate::caps::queues::family_called;
+use crate::caps::queues::{self, family_called};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -149,15 +149,19 @@ fn owners(device: &Device) -> Result<(), String> {
         };
         let wrong = match found.wrong {
             WrongOwner::NotReleased(owner, _) => owned::Wrong::NotReleased(family_called(owner)),
-            WrongOwner::NotAcquired(to, _) => owned::Wrong::NotAcquired(family_called(to)),
+            WrongOwner::NotAcquired(to, _) => {
+                owned::Wrong::NotAcquired(family_called(to), queues::is_external(to))
+            }
             WrongOwner::NoRelease(near) => owned::Wrong::NoRelease(near.map(|(one, _)| differs(one))),
             WrongOwner::Modified(_) => owned::Wrong::Modified,
             WrongOwner::NotShared => owned::Wrong::NotShared,
         };
         let (kind, handle) = (found.resource.kind, found.resource.handle);
-        let what = if kind == vk::ObjectType::BUFFER { "buffer" } else { "image" };
+        let is_buffer = kind == vk::ObjectType::BUFFER;
+        let what = if is_buffer { "buffer" } else { "image" };
         let told = OwnershipReport {
             resource: object(device, kind, what, handle),
+            is_buffer,
             wrong,
             family: found.family,
             by: side(found.by.as_ref()),

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 pub enum Wrong {
     /// It reads what this family owns.
     NotReleased(String),
-    /// It reads what was released to this family, and nobody acquired.
-    NotAcquired(String),
+    /// It reads what was released to this family, outside of the instance or not, and nobody acquired.
+    NotAcquired(String, bool),
     /// It acquires what nobody released; what a release that is like it did otherwise.
     NoRelease(Option<String>),
     /// It acquires what was written since it was released.
@@ -27,6 +27,8 @@ pub enum Wrong {
 pub struct OwnershipReport<'a> {
     /// Whose owner it is about.
     pub resource: Object,
+    /// It is a buffer, no image.
+    pub is_buffer: bool,
     /// What is wrong.
     pub wrong: Wrong,
     /// The queue family that uses it.
@@ -67,7 +69,7 @@ impl OwnershipReport<'_> {
     fn what(&self) -> &'static str {
         match self.wrong {
             Wrong::NotReleased(_) => "not-released",
-            Wrong::NotAcquired(_) => "not-acquired",
+            Wrong::NotAcquired(..) => "not-acquired",
             Wrong::NoRelease(_) => "no-release",
             Wrong::Modified => "modified",
             Wrong::NotShared => "not-shared",
@@ -79,7 +81,7 @@ impl ApiFinding for OwnershipReport<'_> {
     fn id(&self) -> FindingId {
         match self.wrong {
             // Undefined by the letter, as for images; but no device is known that minds.
-            Wrong::NotReleased(_) if self.resource.what == "buffer" => FindingId::QueueFamilyNotReleased,
+            Wrong::NotReleased(_) if self.is_buffer => FindingId::QueueFamilyNotReleased,
             _ => FindingId::QueueFamilyOwnership,
         }
     }
@@ -122,7 +124,7 @@ impl ApiFinding for OwnershipReport<'_> {
                 reads,
                 format!("{owner} owns it since {}: to others what it holds is undefined", self.before()),
             ],
-            Wrong::NotAcquired(to) => vec![
+            Wrong::NotAcquired(to, _) => vec![
                 reads,
                 format!(
                     "{} released it to {to}, and no acquire operation followed: what it holds is undefined",
@@ -151,7 +153,10 @@ impl ApiFinding for OwnershipReport<'_> {
             Wrong::NotReleased(owner) => format!(
                 "release it by a barrier on a queue of {owner} and acquire it by the same barrier on one of queue family {family} (srcQueueFamilyIndex and dstQueueFamilyIndex), with a semaphore between the two, or create it with VK_SHARING_MODE_CONCURRENT"
             ),
-            Wrong::NotAcquired(to) => {
+            Wrong::NotAcquired(to, true) => format!(
+                "before it, acquire it from {to} by a barrier with the same range and layouts on a queue of queue family {family}, once they have released it there; or do not release it where nobody else uses it"
+            ),
+            Wrong::NotAcquired(to, false) => {
                 format!("before it, put a barrier with the same queue families, range and layouts on a queue of {to}")
             }
             Wrong::NoRelease(_) => {

@@ -206,6 +206,8 @@ pub struct Transition {
     pub tag: u64,
     /// Device addresses.
     pub ranges: Vec<Range>,
+    /// It is an acquire operation, and the first scope of its command does not apply to it.
+    pub acquires: bool,
 }
 
 /// One memory dependency: of a pipeline barrier, an event wait, a semaphore or a submission.

@@ -114,7 +114,7 @@ impl Program {
     /// A barrier that performs a transition of `a`.
     fn transition(mut self, s: Stages, sa: Accesses, d: Stages, da: Accesses) -> Program {
         let mut dependency = Dependency::memory(s, sa, d, da).on(&[A]);
-        dependency.transitions.push(Transition { tag: 50, ranges: vec![A] });
+        dependency.transitions.push(Transition { tag: 50, ranges: vec![A], acquires: false });
         self.found.extend(self.t.barrier(QueueId(0), &dependency, 200));
         self
     }
@@ -557,7 +557,7 @@ fn transitions_chain_by_stages_and_follow_each_other_on_their_queue() {
     Program::new().transition(NO, NONE, CL, TW).transition(NO, NONE, CP, TR).copy_from().ordered();
     // What follows one transition does not follow those of other bytes before it.
     let mut other = Dependency::memory(NO, NONE, CS, SR).on(&[B]);
-    other.transitions.push(Transition { tag: 51, ranges: vec![B] });
+    other.transitions.push(Transition { tag: 51, ranges: vec![B], acquires: false });
     let mut p = Program::new().transition(NO, NONE, CP, TR);
     assert_eq!(p.t.barrier(QueueId(0), &other, 201), Vec::new());
     p.on(0, CS, B, read().operand).dispatch(read()).gives(HazardLayoutTransition);
@@ -573,7 +573,7 @@ fn scopes_of_all_commands_hold_transitions() {
 fn a_transition_after_a_semaphore_wait_names_a_stage_of_the_wait() {
     let on_1 = |source| {
         let mut d = Dependency::memory(source, NONE, CP, TR).on(&[A]);
-        d.transitions.push(Transition { tag: 52, ranges: vec![A] });
+        d.transitions.push(Transition { tag: 52, ranges: vec![A], acquires: false });
         d
     };
     let mut p = Program::new().dispatch(write()).semaphore(None, CP);

@@ -348,7 +348,7 @@ pub(super) fn dependency(c: &mut Random) -> Dependency {
     };
     if c.one_in(3) {
         let ranges = if c.one_in(4) { RANGES.to_vec() } else { vec![c.pick(&RANGES)] };
-        d.transitions.push(Transition { tag: 1, ranges });
+        d.transitions.push(Transition { tag: 1, ranges, acquires: false });
     }
     d
 }
