@@ -6,6 +6,11 @@ use std::process::{Command, Output};
 
 fn exec(options: &[&str], arguments: &str) -> Output {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
+    exec_in(&folder, options, arguments)
+}
+
+/// The shader of a folder.
+fn exec_in(folder: &Path, options: &[&str], arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
     for (variable, _) in std::env::vars_os() {
         if variable.to_string_lossy().starts_with("PELLUCID_") {
@@ -84,4 +89,35 @@ fn what_lies_outside_is_named() {
         "{errors}"
     );
     assert!(errors.contains("%v2 = OpLoad %pair %p2"), "{errors}");
+}
+
+#[test]
+fn a_base_type_of_another_layout_is_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
+    let text = std::fs::read_to_string(folder.join("untyped_pointers.spvasm")).expect("the shader");
+    let decorated = "OpDecorate %words ArrayStride 4";
+    assert!(text.contains(decorated));
+    for (stride, refused) in [(4, false), (16, true)] {
+        let text = text
+            .replace(decorated, &format!("{decorated}\nOpDecorate %strided ArrayStride {stride}"))
+            .replace("%under %alone", "%under %alone %plain")
+            .replace(
+                "%main = ",
+                "%strided = OpTypeArray %uint %u4\n%undecorated = OpTypeArray %uint %u4
+                 %plain = OpUntypedVariableKHR %shared Workgroup %undecorated\n%main = ",
+            )
+            .replace(
+                "%start = OpLabel",
+                "%start = OpLabel\n%second = OpUntypedAccessChainKHR %shared %strided %plain %u1",
+            );
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("untyped_pointers.spvasm"), text).expect("a file");
+        let buffers = "--groups 1 --buffer 0:0=u32x10 --buffer 0:1=u32x4 --buffer 0:2=u32x64";
+        let output = exec_in(folder.path(), &["--mode", "run"], buffers);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), !refused, "{errors}");
+        let message =
+            "not implemented in Pellucid: OpUntypedAccessChainKHR with a Base Type of another layout";
+        assert_eq!(errors.contains(message), refused, "{errors}");
+    }
 }

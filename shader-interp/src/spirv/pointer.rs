@@ -395,6 +395,9 @@ impl Lowerer<'_> {
         let mut pointer = self.pointer(base)?;
         if i.untyped() {
             self.interpret(&mut pointer, i.id(3)?)?;
+            if !pointer.layout.explicit && !self.types.is_natural(pointer.pointee) {
+                return Err(i.refuse("with a Base Type of another layout than what it points into"));
+            }
         }
         if matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
             // What is not laid out explicitly has no strides but its own.

@@ -440,6 +440,26 @@ impl Types {
         })
     }
 
+    /// True if a type has the same layout whether its decorations count or not.
+    pub fn is_natural(&self, id: u32) -> bool {
+        let explicit = Layout { explicit: true, ..Layout::default() };
+        let size = |id: u32, layout: Layout| self.size(id, layout).ok();
+        match self.get(id).map(|info| &info.kind) {
+            Ok(Type::Struct { members }) => members.iter().all(|member| {
+                let layout = self.member_layout(member, explicit);
+                member.offset.is_none_or(|offset| offset == member.natural)
+                    && !member.row_major
+                    && size(member.ty, layout) == size(member.ty, Layout::default())
+                    && self.is_natural(member.ty)
+            }),
+            Ok(Type::Array { element, .. }) => {
+                self.stride(id, explicit).ok() == size(*element, Layout::default())
+                    && self.is_natural(*element)
+            }
+            _ => true,
+        }
+    }
+
     /// Bytes from one element of an array to the next.
     pub fn stride(&self, id: u32, layout: Layout) -> Result<u32, CompileError> {
         match &self.get(id)?.kind {
