@@ -1,6 +1,7 @@
 //! Instructions and capabilities that are younger than the grammar of the `rspirv` crate.
 
 use super::operand::{Operands, core_instruction};
+use pellucid_shader_interp::spirv::UNTYPED;
 use rspirv::grammar::OperandQuantifier::{One, ZeroOrMore, ZeroOrOne};
 use rspirv::grammar::{LogicalOperand, OperandKind, OperandQuantifier};
 use rspirv::spirv::Op;
@@ -33,18 +34,11 @@ const ELEMENT_CHAIN: Kinds = &[
     (OperandKind::IdRef, ZeroOrMore),
 ];
 
-/// SPV_KHR_untyped_pointers.
-const INSTRUCTIONS: &[(&str, u32, Op, Kinds)] = &[
-    (
-        "TypeUntypedPointerKHR",
-        4417,
-        Op::TypePointer,
-        &[(OperandKind::IdResult, One), (OperandKind::StorageClass, One)],
-    ),
+/// Operands of the instructions of SPV_KHR_untyped_pointers.
+const INSTRUCTIONS: &[(&str, Kinds)] = &[
+    ("TypeUntypedPointerKHR", &[(OperandKind::IdResult, One), (OperandKind::StorageClass, One)]),
     (
         "UntypedVariableKHR",
-        4418,
-        Op::Variable,
         &[
             (OperandKind::IdResultType, One),
             (OperandKind::IdResult, One),
@@ -53,14 +47,12 @@ const INSTRUCTIONS: &[(&str, u32, Op, Kinds)] = &[
             (OperandKind::IdRef, ZeroOrOne),
         ],
     ),
-    ("UntypedAccessChainKHR", 4419, Op::AccessChain, CHAIN),
-    ("UntypedInBoundsAccessChainKHR", 4420, Op::InBoundsAccessChain, CHAIN),
-    ("UntypedPtrAccessChainKHR", 4423, Op::PtrAccessChain, ELEMENT_CHAIN),
-    ("UntypedInBoundsPtrAccessChainKHR", 4424, Op::InBoundsPtrAccessChain, ELEMENT_CHAIN),
+    ("UntypedAccessChainKHR", CHAIN),
+    ("UntypedInBoundsAccessChainKHR", CHAIN),
+    ("UntypedPtrAccessChainKHR", ELEMENT_CHAIN),
+    ("UntypedInBoundsPtrAccessChainKHR", ELEMENT_CHAIN),
     (
         "UntypedArrayLengthKHR",
-        4425,
-        Op::ArrayLength,
         &[
             (OperandKind::IdResultType, One),
             (OperandKind::IdResult, One),
@@ -90,7 +82,8 @@ pub fn form(name: &str) -> Option<Form> {
         let op = grammar.opcode;
         return Some(Form { opcode: op as u32, op, operands: grammar.operands.to_vec() });
     }
-    let &(_, opcode, op, kinds) = INSTRUCTIONS.iter().find(|(younger, ..)| *younger == name)?;
+    let &(_, kinds) = INSTRUCTIONS.iter().find(|(younger, _)| *younger == name)?;
+    let &(opcode, op, _) = UNTYPED.iter().find(|(.., younger)| *younger == name)?;
     let operands = kinds.iter().map(|&(kind, quantifier)| LogicalOperand { kind, quantifier }).collect();
     Some(Form { opcode, op, operands })
 }

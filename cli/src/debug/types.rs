@@ -1,6 +1,7 @@
 //! The types and variables of a module, as its source names them.
 
 use pellucid_shader_interp::ir::{Part, Shape};
+use pellucid_shader_interp::spirv::UNTYPED_VARIABLE;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use vulkan_pellucid::report::element::Element;
@@ -190,8 +191,7 @@ impl Types {
                     out.variables.insert(id, Variable { id, ty, at: None, class });
                     None
                 }
-                // OpUntypedVariableKHR.
-                4418 => {
+                UNTYPED_VARIABLE => {
                     let (id, class) = (word(2), word(3));
                     out.variables.insert(id, Variable { id, ty: word(4), at: None, class });
                     None

@@ -2,6 +2,7 @@
 //! encode specialization constants.
 
 use super::BindingKind;
+use pellucid_shader_interp::spirv;
 use std::collections::BTreeMap;
 use vulkan_pellucid::report::element::Element;
 
@@ -17,7 +18,7 @@ const SPEC_CONSTANT_TRUE: u16 = 48;
 const SPEC_CONSTANT_FALSE: u16 = 49;
 const SPEC_CONSTANT: u16 = 50;
 const VARIABLE: u16 = 59;
-const UNTYPED_VARIABLE: u16 = 4418;
+const UNTYPED_VARIABLE: u16 = spirv::UNTYPED_VARIABLE as u16;
 const MODEL_GL_COMPUTE: u32 = 5;
 const DECORATION_SPEC_ID: u32 = 1;
 const DECORATION_BUFFER_BLOCK: u32 = 3;

@@ -51,6 +51,7 @@ use rustc_hash::FxHashMap;
 use site::Sites;
 pub use types::MAX_VECTOR;
 use types::Types;
+pub use words::{UNTYPED, UNTYPED_VARIABLE};
 
 /// Lowers the compute entry point that `options` name.
 ///

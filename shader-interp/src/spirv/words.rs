@@ -13,10 +13,13 @@ const HEADER: usize = 5;
 const TYPE_VECTOR_ID: u32 = 5288;
 /// OpConstantCompositeReplicateEXT and its likes: one constituent stands for all.
 const REPLICATE: std::ops::RangeInclusive<u32> = 4461..=4463;
-/// Those of SPV_KHR_untyped_pointers that are there.
-const UNTYPED: &[(u32, Op, &str)] = &[
+/// OpUntypedVariableKHR.
+pub const UNTYPED_VARIABLE: u32 = 4418;
+/// The instructions of SPV_KHR_untyped_pointers that are there: opcode, the typed instruction that they are
+/// like, and name without `Op`.
+pub const UNTYPED: &[(u32, Op, &str)] = &[
     (4417, Op::TypePointer, "TypeUntypedPointerKHR"),
-    (4418, Op::Variable, "UntypedVariableKHR"),
+    (UNTYPED_VARIABLE, Op::Variable, "UntypedVariableKHR"),
     (4419, Op::AccessChain, "UntypedAccessChainKHR"),
     (4420, Op::InBoundsAccessChain, "UntypedInBoundsAccessChainKHR"),
     (4423, Op::PtrAccessChain, "UntypedPtrAccessChainKHR"),
