@@ -187,7 +187,8 @@ impl Kind {
 /// d = a b + c, of which a is row-major with rows 3 components apart, b column-major with a stride that is
 /// loaded, c row-major, d column-major.
 fn product(kinds: [Kind; 3], [m, n, k]: [usize; 3], saturating: bool) -> String {
-    let signed = |kind: Kind, bit: u32| if matches!(kind, Signed(_)) { bit } else { 0 };
+    // Of floats it says nothing.
+    let signed = |kind: Kind, bit: u32| if matches!(kind, Signed(_) | Float(32)) { bit } else { 0 };
     let [a, b, c] = kinds;
     let operands = signed(a, 1) | signed(b, 2) | signed(c, 4 | 8) | if saturating { 0x10 } else { 0 };
     let names = [

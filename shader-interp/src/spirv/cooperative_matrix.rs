@@ -64,12 +64,9 @@ impl Types {
     }
 
     /// The type of a matrix' components; of integers without what `unsigned` leaves out, unless they are
-    /// `signed`.
+    /// `signed`, which says nothing of floats.
     fn component_type(&self, component: u32, signed: bool) -> Option<ComponentType> {
         let scalar = self.scalar(component).ok()?;
-        if signed && (scalar.is_float() || self.encoding(component) != Encoding::Plain) {
-            return None;
-        }
         Some(match self.encoding(component) {
             Encoding::Plain if scalar.is_float() => ComponentType::Float(scalar.bytes() * 8),
             Encoding::Plain if signed => ComponentType::Sint(scalar.bytes() * 8),
@@ -358,7 +355,7 @@ impl Lowerer<'_> {
                 && (offered.size, offered.saturating) == ([m, n, k], saturating)
         });
         if !offered {
-            let name = |of: Option<ComponentType>| of.map_or("signed floats".to_owned(), |of| of.to_string());
+            let name = |of: Option<ComponentType>| of.map_or_else(String::new, |of| of.to_string());
             let with = if saturating { ", with SaturatingAccumulationKHR" } else { "" };
             let of = types.map(name).join(", ");
             return Err(i.refuse(&format!("of {m}x{n}x{k} of {of}{with}: {UNOFFERED}")));
