@@ -120,7 +120,7 @@ pub(crate) fn reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let exponent = bits >> significand & (most | 1);
     let sign = bits >> (width(scalar) - 1) << (width(scalar) - 1);
     let normal = bits & mask(significand) == 0 && (1..most).contains(&exponent);
-    normal.then_some(sign | (most - exponent) << significand)
+    normal.then(|| sign | (most - exponent) << significand)
 }
 
 /// A half that is zero or normal.
