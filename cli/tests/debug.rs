@@ -313,3 +313,17 @@ fn the_way_back_comes_by_what_was_seen_on_the_way() {
     let totals: Vec<&str> = printed.lines().filter(|line| line.starts_with("total = ")).collect();
     assert_eq!((totals.len(), totals[0]), (2, totals[1]), "{printed}");
 }
+
+/// What a uniform buffer is read through depends on the machine.
+#[test]
+fn uniform_buffers_are_read_through_the_constant_cache() {
+    let constants = "cli/tests/compute/constants.spv";
+    for (machine, cache) in [
+        ("desktop", "constant cache of compute units 0 to 3: 5\n"),
+        ("tiled", "constant cache of compute units 0 to 1: 5\n"),
+    ] {
+        let arguments = [constants, "--buffer", "0:0=u32x16=iota", "--machine", machine];
+        let printed = session(&arguments, "break constants.comp:14\ncontinue\ncaches table[1].y\n");
+        assert!(printed.contains(cache) && !printed.contains("first level"), "{printed}");
+    }
+}

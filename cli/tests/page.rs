@@ -131,15 +131,17 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
     let reduce = "cli/src/demo/reduce.spv";
     let endless = "cli/tests/compute/endless.spv";
     let hazard = ["run", "--", this.to_str().expect("a path"), "--exact", "program"];
-    let cases: [(&str, &[&str], &str); 4] = [
+    let cases: [(&str, &[&str], &str); 5] = [
         ("race", &["exec", reduce, "--buffer", "0:0=u32x64=iota"], "race-not-"),
         ("visibility", &["exec", &visible, "--groups", "2"], "race-not-visible"),
+        ("caches", &["exec", &visible, "--groups", "2", "--machine", "tiled"], "race-not-visible"),
         ("hazard", &hazard, "hazard-read-after-write"),
         ("livelock", &["exec", endless], "livelock"),
     ];
     for (name, arguments, id) in cases {
         let html = page(name, arguments, id, folder.path());
         assert_eq!(html.matches("<article").count(), html.matches("<article data-kind").count(), "{name}");
+        assert_eq!(html.contains("Caches when (2) read, on compute unit 1"), name == "caches", "{name}");
         let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
         let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");
         let frames: String = [360, 1600]

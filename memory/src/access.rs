@@ -26,6 +26,8 @@ impl Reference {
 pub struct Access {
     /// Storage class of the location.
     pub class: StorageClasses,
+    /// Through a uniform buffer: the Uniform storage class, in a `Block`.
+    pub uniform: bool,
     /// Bytes of one component: 1, 2, 4 or 8.
     pub size: u8,
     /// Consecutive components, 1 to 16. Component `k` is at `address + k * size`.
@@ -52,6 +54,7 @@ impl Access {
     pub const fn plain(class: StorageClasses, size: u8, components: u8) -> Access {
         Access {
             class,
+            uniform: false,
             size,
             components,
             non_private: false,

@@ -9,7 +9,7 @@
 
 mod access_table;
 mod by_lane;
-pub mod caches;
+mod caches;
 mod core;
 mod explore;
 mod footprint;
@@ -309,6 +309,9 @@ impl CheckedMemory {
         let kind = (kind, self.core.kinds.get(kind));
         let read = self.read_only.read(kind, at, mask, bytes, self.first_lane);
         plain::load_view(view, offset, *immediate, read, access, out);
+        if self.core.caches.is_some() {
+            self.fill_caches((view, offset, *immediate), read, access);
+        }
         mask & !read
     }
 

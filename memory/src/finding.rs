@@ -2,6 +2,7 @@
 
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
+use crate::machine::Cached;
 use crate::outline::BarrierPlace;
 use crate::scope::{Scope, StorageClasses};
 use serde::{Deserialize, Serialize};
@@ -194,6 +195,9 @@ pub struct AccessInfo {
     /// Of an access of 8 bytes: which 4 of them these values are, 0 for the lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<u8>,
+    /// Of a read through the caches of a machine: those that then held the bytes. Values are as above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caches: Option<Box<Cached>>,
 }
 
 impl AccessInfo {
@@ -216,6 +220,7 @@ impl AccessInfo {
             newest: None,
             admissible: Vec::new(),
             half: None,
+            caches: None,
         }
     }
 }

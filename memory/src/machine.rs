@@ -7,11 +7,15 @@
 //! units 8                                        # compute units; workgroup W runs on unit W mod 8
 //! first write-back line 64 lines 256             # a first level for each unit, 256 lines of 64 bytes
 //! second write-back line 128 lines 1024 units 4  # one for every 4 units; left out where all units share it
+//! texture line 64 lines 128                      # what images are read through; left out: the first level
+//! constant line 64 lines 64 units 4              # what uniform buffers are read through; left out: likewise
 //! traffic 256                                    # an access in 256 evicts a line, which the seed picks
 //! ```
 //!
 //! What all units share is the point of coherency: operations of queue family scope and wider end there.
 
+use crate::access::Reference;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What a cache does with a store.
@@ -25,10 +29,29 @@ pub enum WritePolicy {
     Coherent,
 }
 
-/// One level of caches.
+/// What a cache is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum CacheKind {
+    /// Loads and stores, beside the compute units.
+    First,
+    /// What the others are filled from, in front of the point of coherency.
+    Second,
+    /// Reads of images and texel buffers that are not atomic.
+    Texture,
+    /// Reads of uniform buffers.
+    Constant,
+}
+
+impl CacheKind {
+    /// All of them.
+    pub const ALL: [CacheKind; 4] =
+        [CacheKind::First, CacheKind::Second, CacheKind::Texture, CacheKind::Constant];
+}
+
+/// The caches of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// What it does with stores.
+    /// What it does with stores; those for textures and constants see none.
     pub writes: WritePolicy,
     /// Bytes of a line: a power of two from 4 to 1024.
     pub line: u32,
@@ -43,10 +66,40 @@ pub struct Level {
 pub struct Machine {
     /// Compute units.
     pub units: u32,
-    /// The caches in front of the point of coherency, the first level first.
-    pub levels: [Option<Level>; 2],
+    /// The caches in front of the point of coherency, by [`CacheKind`].
+    pub levels: [Option<Level>; 4],
     /// An access in so many evicts a line; 0: only where a cache is full.
     pub traffic: u32,
+}
+
+/// What a cache holds of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CachedCopy {
+    /// The cache.
+    pub kind: CacheKind,
+    /// Through which it was read, in a cache of images.
+    pub through: Option<Reference>,
+    /// The first compute unit that has it, and how many share it.
+    pub units: (u32, u32),
+    /// The word's bits, where `held` says so.
+    pub value: u32,
+    /// Which bytes: bit `b` for byte `b`.
+    pub held: u8,
+    /// Which of these are not written back.
+    pub dirty: u8,
+}
+
+/// What a machine holds of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cached {
+    /// The compute unit of the reader.
+    pub unit: u32,
+    /// The caches that hold some of it, by [`CacheKind`] and unit.
+    pub copies: Vec<CachedCopy>,
+    /// What the point of coherency holds.
+    pub coherent: u32,
+    /// Loads for which the caches had a value that the model forbids.
+    pub overruled: u64,
 }
 
 /// What is wrong with a description.
@@ -57,7 +110,8 @@ pub enum MachineError {
     NotImplemented(usize, String),
     /// A line that is no such description.
     #[error(
-        "line {0}: \"{1}\" is none of units N, first|second POLICY line BYTES lines N [units N], traffic N"
+        "line {0}: \"{1}\" is none of units N, first|second POLICY line BYTES lines N [units N], \
+         texture|constant line BYTES lines N [units N], traffic N"
     )]
     Line(usize, String),
     /// A level or a number that is missing.
@@ -75,8 +129,11 @@ pub const MACHINES: [(&str, &str); 3] = [
 impl Default for Machine {
     /// The machine `tiled`, which shows the most.
     fn default() -> Machine {
-        let first = Level { writes: WritePolicy::Back, line: 64, lines: 256, units: 1 };
-        Machine { units: 4, levels: [Some(first), None], traffic: 256 }
+        let level = |writes, lines, units| Some(Level { writes, line: 64, lines, units });
+        let first = level(WritePolicy::Back, 256, 1);
+        let texture = level(WritePolicy::Through, 128, 1);
+        let constant = level(WritePolicy::Through, 64, 2);
+        Machine { units: 4, levels: [first, None, texture, constant], traffic: 256 }
     }
 }
 
@@ -90,13 +147,18 @@ impl Machine {
         Machine::parse(text).ok()
     }
 
+    /// Its caches of a kind.
+    pub fn level(&self, kind: CacheKind) -> Option<Level> {
+        self.levels[kind as usize]
+    }
+
     /// The machine of a description.
     ///
     /// # Errors
     /// The first line that is wrong, or what is missing.
     pub fn parse(text: &str) -> Result<Machine, MachineError> {
         let mut units = None;
-        let mut machine = Machine { units: 1, levels: [None; 2], traffic: 0 };
+        let mut machine = Machine { units: 1, levels: [None; 4], traffic: 0 };
         for (number, line) in (1..).zip(text.lines()) {
             let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
             let wrong = || MachineError::Line(number, line.trim().to_owned());
@@ -104,9 +166,19 @@ impl Machine {
                 [] => {}
                 ["units", count] => units = Some(size(count).ok_or_else(wrong)?),
                 ["traffic", count] => machine.traffic = count.parse().map_err(|_| wrong())?,
-                ["first", ref rest @ ..] => machine.levels[0] = Some(level(rest, 1).ok_or_else(wrong)?),
-                ["second", ref rest @ ..] => machine.levels[1] = Some(level(rest, 0).ok_or_else(wrong)?),
-                [part @ ("texture" | "constant" | "host" | "third"), ..] => {
+                ["first", policy, ref rest @ ..] => {
+                    machine.levels[0] = Some(level(policy, rest, 1).ok_or_else(wrong)?);
+                }
+                ["second", policy, ref rest @ ..] => {
+                    machine.levels[1] = Some(level(policy, rest, 0).ok_or_else(wrong)?);
+                }
+                ["texture", ref rest @ ..] => {
+                    machine.levels[2] = Some(level("write-through", rest, 1).ok_or_else(wrong)?);
+                }
+                ["constant", ref rest @ ..] => {
+                    machine.levels[3] = Some(level("write-through", rest, 1).ok_or_else(wrong)?);
+                }
+                [part @ ("host" | "third"), ..] => {
                     return Err(MachineError::NotImplemented(number, format!("the {part} cache")));
                 }
                 _ => return Err(wrong()),
@@ -126,9 +198,9 @@ fn size(word: &str) -> Option<u32> {
 }
 
 /// A level; `units`: the compute units that share one, where it does not say.
-fn level(words: &[&str], units: u32) -> Option<Level> {
-    let [policy, "line", line, "lines", lines, rest @ ..] = words else { return None };
-    let writes = match *policy {
+fn level(policy: &str, words: &[&str], units: u32) -> Option<Level> {
+    let ["line", line, "lines", lines, rest @ ..] = words else { return None };
+    let writes = match policy {
         "write-back" => WritePolicy::Back,
         "write-through" => WritePolicy::Through,
         "coherent" => WritePolicy::Coherent,
@@ -163,12 +235,13 @@ mod tests {
             (String::new(), "units is missing"),
             ("units 3".to_owned(), "first is missing"),
             (
-                format!("{first}texture line 4"),
-                "line 3: not implemented in Pellucid: the texture cache of a machine",
+                format!("{first}third write-back line 4"),
+                "line 3: not implemented in Pellucid: the third cache of a machine",
             ),
             (
                 "units 0".to_owned(),
-                "line 1: \"units 0\" is none of units N, first|second POLICY line BYTES lines N [units N], traffic N",
+                "line 1: \"units 0\" is none of units N, first|second POLICY line BYTES lines N [units N], \
+                 texture|constant line BYTES lines N [units N], traffic N",
             ),
         ] {
             assert_eq!(Machine::parse(&text).expect_err("wrong").to_string(), wrong);
@@ -176,7 +249,16 @@ mod tests {
         for wrong in ["line 48 lines 2", "line 64 lines 0", "line 64 lines 2 units", "line 2 lines 2"] {
             let text = format!("units 4\nfirst write-back {wrong}");
             assert!(matches!(Machine::parse(&text), Err(MachineError::Line(2, _))), "{wrong}");
+            let text = format!("{first}constant {wrong}");
+            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(3, _))), "{wrong}");
         }
+        let apart =
+            Machine::parse(&format!("{first}texture line 32 lines 4\nconstant line 16 lines 8 units 2"))
+                .expect("a machine");
+        let shape = |kind| apart.level(kind).map(|level| (level.line, level.lines, level.units));
+        assert_eq!(shape(CacheKind::Texture), Some((32, 4, 1)));
+        assert_eq!(shape(CacheKind::Constant), Some((16, 8, 2)));
+        assert_eq!(Machine::parse(first).expect("a machine").level(CacheKind::Texture), None);
         let shared = format!("{first}second write-back line 64 lines 8");
         assert_eq!(Machine::parse(&shared).expect("a machine").levels[1], None);
         let parts = Machine::parse(&format!("{shared} units 2 # two partitions")).expect("a machine");

@@ -295,14 +295,8 @@ pub fn caches(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Stri
     let mut out = String::new();
     let bytes = at.bytes;
     for copy in cached.copies.iter().filter(|copy| copy.held & bytes == bytes) {
-        let level = ["first level", "second level"][copy.level.min(1)];
-        let (unit, shared) = copy.units;
-        let of = match shared {
-            1 => format!("of compute unit {unit}"),
-            _ => format!("of compute units {unit} to {}", unit + shared - 1),
-        };
         let dirty = if copy.dirty & bytes != 0 { ", not written back" } else { "" };
-        let _ = writeln!(out, "{level} {of}: {}{dirty}", at.show(copy.value));
+        let _ = writeln!(out, "{}: {}{dirty}", words::cache(copy), at.show(copy.value));
     }
     let _ = writeln!(out, "point of coherency: {}", at.show(cached.coherent));
     let name = stop.target.name(focus);

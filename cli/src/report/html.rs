@@ -199,6 +199,31 @@ fn picture(finding: &Value, events: &[Event]) -> String {
     )
 }
 
+/// What the caches of the machine held when an access read: a box for each, above what all of them share.
+fn caches(access: &Value, number: usize) -> String {
+    let Some(copies) = access["caches"]["copies"].as_array() else { return String::new() };
+    let newest = &access["values"]["newest"];
+    let hover = hover(specification::CACHES);
+    let unit = access["caches"]["unit"].as_u64().unwrap_or_default();
+    let mut out =
+        format!("<h3>Caches when ({number}) read, on compute unit {unit}</h3>\n<div class=\"caches\">\n");
+    let mut held = |place: &str, value: &Value, class: &str, mark: &str| {
+        let old = if value == newest { "" } else { " last" };
+        out.push_str(&format!(
+            "<div class=\"event{old}{class}\"{hover}><span class=\"dim\">{}</span><br>{}{mark}</div>\n",
+            escape(place),
+            escape(text(value))
+        ));
+    };
+    for copy in copies {
+        let dirty = if copy["written_back"] == false { ", not written back" } else { "" };
+        held(text(&copy["cache"]), &copy["value"], "", dirty);
+    }
+    held("point of coherency", &access["caches"]["coherent"], " shared", "");
+    out + "</div>\n<p class=\"legend\"><span>blue: the newest value</span>\
+           <span class=\"old\">red: another one</span></p>\n"
+}
+
 /// Who waits in a livelock, and for what: a box for each.
 fn waiting(finding: &Value) -> String {
     const VERBS: [&str; 8] =
@@ -239,6 +264,9 @@ fn article(finding: &Value, shader: &str) -> String {
     let panes: String = events.iter().filter_map(|event| pane(event, &sources)).collect();
     out.push_str(&format!("<div class=\"panes\">\n{panes}</div>\n"));
     out.push_str(&picture(finding, &events));
+    for (access, number) in finding["accesses"].as_array().into_iter().flatten().zip(1..) {
+        out.push_str(&caches(access, number));
+    }
     if text(&finding["id"]) == "livelock" {
         out.push_str(&waiting(finding));
     }

@@ -14,6 +14,12 @@ const AVAILABLE: Said = (
     "Memory Model: Availability and Visibility",
 );
 
+/// What the caches of a machine are in the model's terms.
+pub const CACHES: Said = (
+    "The model knows no caches, but what they do: an availability operation writes back what a cache holds, so that others can get it; a visibility operation drops what a cache has kept, so that the next read gets what is there. What neither has reached, a read may or may not return.",
+    "Memory Model: Availability and Visibility",
+);
+
 const VISIBLE: Said = (
     "A visibility operation makes what is available in a memory domain visible to the agent that performs it, through its references. Before that a read may return an older value.",
     "Memory Model: Availability and Visibility",

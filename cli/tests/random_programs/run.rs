@@ -115,10 +115,11 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
     let mut counts = Counts::default();
     let mut finals: Vec<Device> = Vec::new();
     let drawn = if seed.is_multiple_of(2) { ValuePolicy::Seeded } else { ValuePolicy::Varied };
-    let (_, machine) = MACHINES[(seed % 3) as usize];
-    let machine = Machine::parse(machine).map_err(|wrong| wrong.to_string())?;
-    let policies = [ValuePolicy::Stale, drawn, ValuePolicy::Latest, ValuePolicy::Caches];
-    for (turn, values) in policies.into_iter().enumerate() {
+    let policies =
+        [ValuePolicy::Stale, drawn, ValuePolicy::Latest].map(|values| (values, Machine::default()));
+    let machines = MACHINES.iter().filter_map(|(_, text)| Machine::parse(text).ok());
+    let policies = policies.into_iter().chain(machines.map(|machine| (ValuePolicy::Caches, machine)));
+    for (turn, (values, machine)) in policies.enumerate() {
         let options = CheckOptions { values, machine, seed, chains, ..CheckOptions::default() };
         let device = Device::new(&program);
         let resources = device.resources(&code);

@@ -13,8 +13,8 @@ pub const TEXELS: u64 = 0x2_0000;
 /// Device address of the results: a word for each invocation.
 pub const RESULTS: u64 = 0x3_0000;
 
-/// The bindings: results, words, alias, bytes, longs, texels, image.
-pub const BINDINGS: u32 = 7;
+/// The bindings: results, words, alias, bytes, longs, texels, image, constants.
+pub const BINDINGS: u32 = 8;
 
 const TYPES: &str = "
 %void = OpTypeVoid
@@ -36,6 +36,7 @@ const TYPES: &str = "
 %words_block_p = OpTypePointer StorageBuffer %words_block
 %bytes_block_p = OpTypePointer StorageBuffer %bytes_block
 %longs_block_p = OpTypePointer StorageBuffer %longs_block
+%uniform_u32 = OpTypePointer Uniform %u32
 %buffer_u8 = OpTypePointer StorageBuffer %u8
 %buffer_u32 = OpTypePointer StorageBuffer %u32
 %buffer_u64 = OpTypePointer StorageBuffer %u64
@@ -60,6 +61,9 @@ const DECORATIONS: &str = "
 OpDecorate %words_array ArrayStride 4
 OpDecorate %bytes_array ArrayStride 1
 OpDecorate %longs_array ArrayStride 8
+OpDecorate %constants_array ArrayStride 4
+OpDecorate %constants_block Block
+OpMemberDecorate %constants_block 0 Offset 0
 OpDecorate %words_block Block
 OpDecorate %bytes_block Block
 OpDecorate %longs_block Block
@@ -78,6 +82,7 @@ const RESOURCES: [(&str, &str, &str); BINDINGS as usize] = [
     ("longs", "longs_block_p", "StorageBuffer"),
     ("texels", "texels_p", "UniformConstant"),
     ("image", "image_p", "UniformConstant"),
+    ("constants", "constants_p", "Uniform"),
 ];
 
 struct Text {
@@ -121,7 +126,7 @@ pub fn text(program: &Program) -> String {
     module.push_str(DECORATIONS);
     for (binding, (name, ..)) in RESOURCES.iter().enumerate() {
         let _ = writeln!(module, "OpDecorate %{name} DescriptorSet 0\nOpDecorate %{name} Binding {binding}");
-        if matches!(*name, "words" | "alias" | "bytes" | "longs" | "texels" | "image") {
+        if matches!(*name, "words" | "alias" | "bytes" | "longs" | "texels" | "image" | "constants") {
             let _ = writeln!(module, "OpDecorate %{name} Aliased");
         }
     }
@@ -135,7 +140,9 @@ pub fn text(program: &Program) -> String {
     }
     let _ = writeln!(
         module,
-        "%shared_array = OpTypeArray %u32 %w{WORDS}\n%shared_longs_array = OpTypeArray %u64 %w{}\n\
+        "%constants_array = OpTypeArray %u32 %w{WORDS}\n%constants_block = OpTypeStruct %constants_array\n\
+         %constants_p = OpTypePointer Uniform %constants_block\n\
+         %shared_array = OpTypeArray %u32 %w{WORDS}\n%shared_longs_array = OpTypeArray %u64 %w{}\n\
          %shared_array_p = OpTypePointer Workgroup %shared_array\n\
          %shared_longs_array_p = OpTypePointer Workgroup %shared_longs_array",
         WORDS / 2
@@ -476,7 +483,14 @@ impl Text {
                     let word = self.value(&format!("OpCompositeExtract %u32 {texel} 0"));
                     return self.keep(&word, Width::Word);
                 }
-                let pointer = self.pointer(place);
+                let pointer = match place.through {
+                    // Another descriptor reads as another descriptor does: as a uniform buffer.
+                    Through::Alias => {
+                        let index = self.index(place.index);
+                        self.value(&format!("OpAccessChain %uniform_u32 %constants %w0 {index}"))
+                    }
+                    _ => self.pointer(place),
+                };
                 let value = self.value(&format!("OpLoad %{} {pointer} {operands}", name(place.width)));
                 self.keep(&value, place.width);
             }

@@ -123,6 +123,7 @@ fn access(index: usize, finding: &Finding, context: &Context<'_>) -> Value {
         "newest": access.newest,
         "admissible": access.admissible,
         "values": values(access, dispatch),
+        "caches": caches(access, dispatch),
         "label": words::access(index, finding, context),
     })
 }
@@ -137,5 +138,24 @@ fn values(access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> Value 
         "returned": told(returned),
         "newest": access.newest.map(told),
         "admissible": access.admissible.iter().copied().map(told).collect::<Vec<_>>(),
+    })
+}
+
+/// What the caches of the machine held when it read, where values come from such.
+fn caches(access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> Value {
+    let Some(cached) = &access.caches else { return Value::Null };
+    let told = |bits: u32| words::value(u64::from(bits), access, dispatch);
+    let copies = cached.copies.iter().map(|copy| {
+        json!({
+            "cache": words::cache(copy),
+            "units": [copy.units.0, copy.units.1],
+            "value": told(copy.value),
+            "written_back": copy.dirty == 0,
+        })
+    });
+    json!({
+        "unit": cached.unit,
+        "copies": copies.collect::<Vec<_>>(),
+        "coherent": told(cached.coherent),
     })
 }

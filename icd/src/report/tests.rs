@@ -81,6 +81,7 @@ fn access(site: u32, kind: AccessKind, local_index: u32) -> AccessInfo {
         newest: None,
         admissible: vec![],
         half: None,
+        caches: None,
     }
 }
 

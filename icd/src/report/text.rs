@@ -34,6 +34,13 @@ pub fn notes(finding: &Finding, context: &Context<'_>) -> Notes {
         let values: Vec<String> = access.admissible.iter().map(value).collect();
         out.notes.push(format!("the model allows ({}) to return {}", index + 1, values.join(", ")));
     }
+    for (index, access) in finding.accesses.iter().enumerate() {
+        if let (Some(cached), Some(held)) = (&access.caches, words::caches(access, context.of(access))) {
+            let number = index + 1;
+            out.notes
+                .push(format!("when ({number}) read, on compute unit {}, there was {held}", cached.unit));
+        }
+    }
     if words::Dialect::of(dispatch.shader) == words::Dialect::Glsl || !dispatch.shader.vulkan_memory_model {
         out.notes.push(
             "the shader declares the GLSL450 memory model: judged as lowered to the Vulkan memory model"

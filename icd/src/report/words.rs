@@ -9,6 +9,7 @@ use pellucid_memory::access::{AtomicOp, Site};
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Missing, Wait, WaitReason,
 };
+use pellucid_memory::machine::{CacheKind, CachedCopy};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_shader_interp::ir::{Shader, SourceLanguage};
 
@@ -156,6 +157,32 @@ pub fn value(bits: u64, access: &AccessInfo, dispatch: Option<&DispatchContext<'
         (None, Some(element)) => element.show(bits),
         (None, None) => untyped(bits),
     }
+}
+
+/// Which cache holds a copy, such as `texture cache of compute units 0 to 3`.
+pub fn cache(copy: &CachedCopy) -> String {
+    let kind = match copy.kind {
+        CacheKind::First => "first level",
+        CacheKind::Second => "second level",
+        CacheKind::Texture => "texture cache",
+        CacheKind::Constant => "constant cache",
+    };
+    match copy.units {
+        (unit, 1) => format!("{kind} of compute unit {unit}"),
+        (unit, count) => format!("{kind} of compute units {unit} to {}", unit + count - 1),
+    }
+}
+
+/// What the caches of the machine held when an access read, the point of coherency last.
+pub fn caches(access: &AccessInfo, dispatch: Option<&DispatchContext<'_>>) -> Option<String> {
+    let cached = access.caches.as_ref()?;
+    let shown = |bits: u32| value(u64::from(bits), access, dispatch);
+    let copies = cached.copies.iter().map(|copy| {
+        let dirty = if copy.dirty != 0 { ", not written back" } else { "" };
+        format!("{} in the {}{dirty}; ", shown(copy.value), cache(copy))
+    });
+    let coherent = shown(cached.coherent);
+    Some(format!("{}{coherent} at the point of coherency", copies.collect::<String>()))
 }
 
 /// Who made an access and what it did, such as `(2) read by invocation 0 (subgroup 0) of the same workgroup:

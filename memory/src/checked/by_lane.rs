@@ -1,9 +1,10 @@
 //! The general path: what the lanes of an instruction do, one lane after the other.
 
 use super::CheckedMemory;
-use super::lane::{Cells, Lane};
+use super::caches::Path;
+use super::lane::{Cells, Lane, pieces};
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::component::{get, put};
+use crate::component::{each as each_lane, get, put};
 use crate::device::MemoryRange;
 use crate::race::{ReleaseSequence, Space};
 use crate::system::{LANES, Lanes, Mask, MemoryView, Pointers, Trap};
@@ -135,6 +136,31 @@ impl CheckedMemory {
                 }
             }
         })
+    }
+
+    /// Loads of what the dispatch does not write: the caches of the machine hold it from now on.
+    #[cold]
+    pub(super) fn fill_caches(
+        &mut self,
+        (view, offset, immediate): (&MemoryView<'_>, &Lanes, u32),
+        mask: Mask,
+        access: &Access,
+    ) {
+        let Some(mut caches) = self.core.caches.take() else { return };
+        let (unit, path) = (caches.unit(self.current), Path::of(access, view.reference, false));
+        let held = |word: u64| {
+            let offset = (4 * word).checked_sub(view.address)?;
+            self.core.held(view, Space::Device, offset, 4).map(|word| word as u32)
+        };
+        each_lane(mask, |lane| {
+            let start = view.address + u64::from(offset.0[lane].wrapping_add(immediate));
+            for k in 0..u64::from(access.components) {
+                for piece in pieces(start + k * u64::from(access.size), access.size) {
+                    caches.load(unit, piece.word, piece.bytes, path, &held);
+                }
+            }
+        });
+        self.core.caches = Some(caches);
     }
 
     /// Stores lane by lane.

@@ -6,10 +6,18 @@
 //! back what the invocation's compute unit holds; a visibility operation drops what is clean. Narrower ones
 //! do nothing: a compute unit is coherent in itself. Atomics of those scopes are done at the point of
 //! coherency, narrower ones in the first level. When a dispatch begins, all caches are empty.
+//!
+//! **Textures and constants.** Where a machine has caches for them, images and uniform buffers are read
+//! through these, and written beside them: what they hold stays until a visibility operation of queue family
+//! scope or wider and of their storage class drops it. The cache of images finds its lines by descriptor; a
+//! store drops the line of the descriptor through which it goes from the unit's own. So a unit is coherent in
+//! itself for each descriptor, and what goes through two of them depends on the operations: as the model
+//! says of references. Where the cache of images misses, the unit's first level writes back what it has of
+//! the line; where that of constants does, it does not.
 
-use crate::access::Access;
+use crate::access::{Access, Reference};
 use crate::history::bits;
-use crate::machine::{Level, Machine, WritePolicy};
+use crate::machine::{CacheKind, Cached, CachedCopy, Level, Machine, WritePolicy};
 use crate::random::nth;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
@@ -34,43 +42,28 @@ impl Slot {
 
 type Line = Vec<Slot>;
 
-/// What a cache holds of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CachedCopy {
-    /// 0 for a first level.
-    pub level: usize,
-    /// The first compute unit that has it, and how many share it.
-    pub units: (u32, u32),
-    /// The word's bits, where `held` says so.
-    pub value: u32,
-    /// Which bytes: bit `b` for byte `b`.
-    pub held: u8,
-    /// Which of these are not written back.
-    pub dirty: u8,
-}
+/// Where a line is found in its cache: its number, and in that of images the reference.
+type Tag = (u64, Option<Reference>);
 
-/// What a machine holds of a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cached {
-    /// The compute unit of the reader.
-    pub unit: u32,
-    /// The caches that hold some of it.
-    pub copies: Vec<CachedCopy>,
-    /// What the point of coherency holds.
-    pub coherent: u32,
-    /// Loads for which the caches had a value that the model forbids.
-    pub overruled: u64,
+/// How far an access goes into the caches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// To the nearest one that has it.
+    Cached,
+    /// With an availability or visibility operation on its line.
+    Line,
+    /// To the point of coherency.
+    Coherent,
 }
 
 /// How an access goes through the caches.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
-    /// From the first level on.
-    Cached,
-    /// With an availability or visibility operation on its line.
-    Line,
-    /// At the point of coherency.
-    Coherent,
+pub(super) struct Path {
+    reach: Reach,
+    /// The nearest cache, where the machine has such.
+    nearest: CacheKind,
+    /// Through what an image is accessed.
+    image: Option<Reference>,
 }
 
 /// Whether an operation of this scope reaches beyond a compute unit.
@@ -79,13 +72,24 @@ pub(super) fn is_wide(scope: Option<Scope>) -> bool {
 }
 
 impl Path {
-    pub fn of(access: &Access, write: bool) -> Path {
-        match access.atomic {
-            Some(scope) if is_wide(Some(scope)) => Path::Coherent,
-            Some(_) => Path::Cached,
-            None if is_wide(if write { access.available } else { access.visible }) => Path::Line,
-            None => Path::Cached,
-        }
+    pub fn of(access: &Access, reference: Reference, write: bool) -> Path {
+        let image = access.class.contains(StorageClasses::IMAGE);
+        let reach = match access.atomic {
+            Some(scope) if is_wide(Some(scope)) => Reach::Coherent,
+            Some(_) => Reach::Cached,
+            None if is_wide(if write { access.available } else { access.visible }) => Reach::Line,
+            None => Reach::Cached,
+        };
+        let nearest = match access.atomic {
+            None if !write && image => CacheKind::Texture,
+            None if !write && access.uniform => CacheKind::Constant,
+            _ => CacheKind::First,
+        };
+        Path { reach, nearest, image: image.then_some(reference) }
+    }
+
+    fn tag(&self, kind: CacheKind, number: u64) -> Tag {
+        (number, self.image.filter(|_| kind == CacheKind::Texture))
     }
 }
 
@@ -94,8 +98,8 @@ impl Path {
 pub(super) struct Caches {
     machine: Machine,
     seed: u64,
-    /// Per level and group of units: lines, by their number.
-    caches: BTreeMap<(usize, u32), BTreeMap<u64, Line>>,
+    /// By kind and group of units.
+    caches: BTreeMap<(CacheKind, u32), BTreeMap<Tag, Line>>,
     /// What the point of coherency holds of words that were stored to.
     coherent: FxHashMap<u64, u32>,
     accesses: u64,
@@ -124,12 +128,23 @@ impl Caches {
         workgroup % self.machine.units.max(1)
     }
 
-    fn level(&self, level: usize) -> Option<Level> {
-        self.machine.levels.get(level).copied().flatten()
+    fn cache(&mut self, kind: CacheKind, shape: Level, unit: u32) -> &mut BTreeMap<Tag, Line> {
+        self.caches.entry((kind, unit / shape.units.max(1))).or_default()
     }
 
-    fn cache(&mut self, level: usize, shape: Level, unit: u32) -> &mut BTreeMap<u64, Line> {
-        self.caches.entry((level, unit / shape.units.max(1))).or_default()
+    /// What a cache is filled from, and writes back to: the point of coherency, if there is no second level.
+    fn behind(&self, kind: CacheKind) -> Option<CacheKind> {
+        let second = self.machine.level(CacheKind::Second);
+        (kind != CacheKind::Second && second.is_some()).then_some(CacheKind::Second)
+    }
+
+    /// The nearest cache of an access.
+    fn nearest(&self, path: Path) -> Option<CacheKind> {
+        match path.reach {
+            Reach::Coherent => None,
+            _ if self.machine.level(path.nearest).is_some() => Some(path.nearest),
+            _ => Some(CacheKind::First),
+        }
     }
 
     /// What a load of these bytes gets. `held`: what memory has of words that nothing has stored to.
@@ -142,53 +157,58 @@ impl Caches {
         held: &dyn Fn(u64) -> Option<u32>,
     ) -> Option<u32> {
         self.disturb(unit);
-        if path != Path::Cached {
+        if path.reach != Reach::Cached {
             self.write_back_line(unit, word);
-            self.drop_line(unit, word);
+            self.drop_line(unit, word, path);
         }
-        let level = if path == Path::Coherent { usize::MAX } else { 0 };
-        self.fetch(level, unit, word, bytes, held)
+        self.fetch(self.nearest(path), unit, (word, path), bytes, held)
     }
 
     fn fetch(
         &mut self,
-        level: usize,
+        from: Option<CacheKind>,
         unit: u32,
-        word: u64,
+        (word, path): (u64, Path),
         bytes: u8,
         held: &dyn Fn(u64) -> Option<u32>,
     ) -> Option<u32> {
-        let Some(shape) = self.level(level) else {
+        let Some((kind, shape)) = from.and_then(|kind| Some((kind, self.machine.level(kind)?))) else {
             return self.coherent.get(&word).copied().or_else(|| held(word));
         };
         let words = u64::from(shape.line / 4);
         let (number, place) = (word / words, (word % words) as usize);
-        let here = self.cache(level, shape, unit).get(&number).map(|line| line[place]);
+        let tag = path.tag(kind, number);
+        let here = self.cache(kind, shape, unit).get(&tag).map(|line| line[place]);
         if let Some(slot) = here.filter(|slot| slot.held & bytes == bytes) {
             return Some(slot.value);
         }
-        self.make_room(level, shape, unit, number);
+        self.make_room(kind, shape, unit, tag);
+        let behind = self.behind(kind);
         for k in 0..words {
-            let value = self.fetch(level + 1, unit, number * words + k, 15, held);
-            let line = self.cache(level, shape, unit).entry(number);
+            let word = number * words + k;
+            if kind == CacheKind::Texture {
+                self.write_back(CacheKind::First, unit, word);
+            }
+            let value = self.fetch(behind, unit, (word, path), 15, held);
+            let line = self.cache(kind, shape, unit).entry(tag);
             let slot = &mut line.or_insert_with(|| vec![Slot::default(); words as usize])[k as usize];
             if let Some(value) = value {
                 slot.put(15 & !slot.held, value);
             }
         }
-        self.cache(level, shape, unit).get(&number).map(|line| line[place].value)
+        self.cache(kind, shape, unit).get(&tag).map(|line| line[place].value)
     }
 
     /// The model says that a load gets `value`, where the caches had `proposed`.
-    pub fn settle(&mut self, unit: u32, word: u64, bytes: u8, proposed: u32, value: u32) {
+    pub fn settle(&mut self, unit: u32, word: u64, bytes: u8, path: Path, proposed: u32, value: u32) {
         if (proposed ^ value) & bits(bytes) == 0 {
             return;
         }
         self.overruled += 1;
-        for level in 0..self.machine.levels.len() {
-            let Some(shape) = self.level(level) else { break };
+        for kind in self.nearest(path).into_iter().flat_map(|kind| [kind, CacheKind::Second]) {
+            let Some(shape) = self.machine.level(kind) else { continue };
             let words = u64::from(shape.line / 4);
-            if let Some(line) = self.cache(level, shape, unit).get_mut(&(word / words)) {
+            if let Some(line) = self.cache(kind, shape, unit).get_mut(&path.tag(kind, word / words)) {
                 line[(word % words) as usize].put(bytes, value);
             }
         }
@@ -198,106 +218,124 @@ impl Caches {
     pub fn store(&mut self, unit: u32, word: u64, bytes: u8, value: u32, old: u32, path: Path) {
         self.disturb(unit);
         self.coherent.entry(word).or_insert(old);
-        if path == Path::Coherent {
-            self.write_back_line(unit, word);
-            self.drop_line(unit, word);
-            for level in 0..self.machine.levels.len() {
-                let Some(shape) = self.level(level) else { break };
-                self.take(level, shape, word / u64::from(shape.line / 4), None);
-            }
-            return self.put(usize::MAX, unit, word, bytes, value);
+        if path.image.is_some() {
+            self.drop_of(CacheKind::Texture, unit, word, path);
         }
-        self.put(0, unit, word, bytes, value);
-        if path == Path::Line {
+        if path.reach == Reach::Coherent {
+            self.write_back_line(unit, word);
+            self.drop_line(unit, word, path);
+            for kind in [CacheKind::First, CacheKind::Second] {
+                let Some(shape) = self.machine.level(kind) else { break };
+                self.take(kind, shape, word / u64::from(shape.line / 4), None);
+            }
+            return self.put(None, unit, word, bytes, value);
+        }
+        self.put(Some(CacheKind::First), unit, word, bytes, value);
+        if path.reach == Reach::Line {
             self.write_back_line(unit, word);
         }
     }
 
-    fn put(&mut self, level: usize, unit: u32, word: u64, bytes: u8, value: u32) {
-        let Some(shape) = self.level(level) else {
+    fn put(&mut self, to: Option<CacheKind>, unit: u32, word: u64, bytes: u8, value: u32) {
+        let Some((kind, shape)) = to.and_then(|kind| Some((kind, self.machine.level(kind)?))) else {
             let held = self.coherent.entry(word).or_default();
             *held = *held & !bits(bytes) | value & bits(bytes);
             return;
         };
         let words = u64::from(shape.line / 4);
-        let (number, place) = (word / words, (word % words) as usize);
+        let (tag, place) = ((word / words, None), (word % words) as usize);
         if shape.writes == WritePolicy::Back {
-            self.make_room(level, shape, unit, number);
-            let line = self.cache(level, shape, unit).entry(number);
+            self.make_room(kind, shape, unit, tag);
+            let line = self.cache(kind, shape, unit).entry(tag);
             let slot = &mut line.or_insert_with(|| vec![Slot::default(); words as usize])[place];
             slot.put(bytes, value);
             slot.dirty |= bytes;
             return;
         }
-        self.take(level, shape, number, Some(unit / shape.units.max(1)));
-        if let Some(line) = self.cache(level, shape, unit).get_mut(&number) {
+        self.take(kind, shape, tag.0, Some(unit / shape.units.max(1)));
+        if let Some(line) = self.cache(kind, shape, unit).get_mut(&tag) {
             line[place].put(bytes, value);
         }
-        self.put(level + 1, unit, word, bytes, value);
+        self.put(self.behind(kind), unit, word, bytes, value);
     }
 
     /// Of a coherent level: all caches but this one drop a line that is stored to.
-    fn take(&mut self, level: usize, shape: Level, number: u64, own: Option<u32>) {
+    fn take(&mut self, kind: CacheKind, shape: Level, number: u64, own: Option<u32>) {
         if shape.writes == WritePolicy::Coherent {
-            let others = self.caches.iter_mut().filter(|((l, group), _)| *l == level && Some(*group) != own);
-            others.for_each(|(_, cache)| drop(cache.remove(&number)));
+            let others = self.caches.iter_mut().filter(|((k, group), _)| *k == kind && Some(*group) != own);
+            others.for_each(|(_, cache)| drop(cache.remove(&(number, None))));
         }
     }
 
     /// Evicts a line where there is no room for another one.
-    fn make_room(&mut self, level: usize, shape: Level, unit: u32, number: u64) {
-        let cache = self.cache(level, shape, unit);
-        if cache.len() >= shape.lines as usize && !cache.contains_key(&number) {
-            self.evict(level, shape, unit);
+    fn make_room(&mut self, kind: CacheKind, shape: Level, unit: u32, tag: Tag) {
+        let cache = self.cache(kind, shape, unit);
+        if cache.len() >= shape.lines as usize && !cache.contains_key(&tag) {
+            self.evict(kind, shape, unit);
         }
     }
 
-    fn evict(&mut self, level: usize, shape: Level, unit: u32) {
-        let dice = nth(self.seed ^ u64::from(unit) ^ (level as u64) << 32, self.accesses);
-        let cache = self.cache(level, shape, unit);
+    fn evict(&mut self, kind: CacheKind, shape: Level, unit: u32) {
+        let dice = nth(self.seed ^ u64::from(unit) ^ (kind as u64) << 32, self.accesses);
+        let cache = self.cache(kind, shape, unit);
         let Some(nth) = dice.checked_rem(cache.len() as u64) else { return };
-        let Some(number) = cache.keys().nth(nth as usize).copied() else { return };
-        self.clean(level, shape, unit, number);
-        self.cache(level, shape, unit).remove(&number);
+        let Some(tag) = cache.keys().nth(nth as usize).copied() else { return };
+        self.clean(kind, shape, unit, tag);
+        self.cache(kind, shape, unit).remove(&tag);
     }
 
     /// What else runs on the machine evicts a line at times.
     fn disturb(&mut self, unit: u32) {
         self.accesses += 1;
         let traffic = u64::from(self.machine.traffic);
-        if nth(self.seed, self.accesses).checked_rem(traffic) == Some(0)
-            && let Some(shape) = self.level(0)
-        {
-            self.evict(0, shape, unit);
+        let dice = nth(self.seed, self.accesses);
+        if dice.checked_rem(traffic) == Some(0) {
+            let near = [CacheKind::First, CacheKind::Texture, CacheKind::Constant];
+            let near = near.iter().filter_map(|kind| Some((*kind, self.machine.level(*kind)?)));
+            let near: Vec<(CacheKind, Level)> = near.collect();
+            let which = (dice / traffic).checked_rem(near.len() as u64);
+            if let Some((kind, shape)) = which.and_then(|which| near.get(which as usize)) {
+                self.evict(*kind, *shape, unit);
+            }
         }
     }
 
-    /// Writes a line back to the next level.
-    fn clean(&mut self, level: usize, shape: Level, unit: u32, number: u64) {
-        let Some(line) = self.cache(level, shape, unit).get_mut(&number) else { return };
+    /// Writes a line back to what is behind its cache.
+    fn clean(&mut self, kind: CacheKind, shape: Level, unit: u32, tag: Tag) {
+        let Some(line) = self.cache(kind, shape, unit).get_mut(&tag) else { return };
         let words = line.len() as u64;
         let dirty = line.iter_mut().enumerate().filter(|(_, slot)| slot.dirty != 0);
         let dirty: Vec<(u64, Slot)> = dirty
             .map(|(k, slot)| {
-                (number * words + k as u64, Slot { dirty: std::mem::take(&mut slot.dirty), ..*slot })
+                (tag.0 * words + k as u64, Slot { dirty: std::mem::take(&mut slot.dirty), ..*slot })
             })
             .collect();
         for (word, slot) in dirty {
-            self.put(level + 1, unit, word, slot.dirty, slot.value);
+            self.put(self.behind(kind), unit, word, slot.dirty, slot.value);
+        }
+    }
+
+    fn write_back(&mut self, kind: CacheKind, unit: u32, word: u64) {
+        if let Some(shape) = self.machine.level(kind) {
+            self.clean(kind, shape, unit, (word / u64::from(shape.line / 4), None));
         }
     }
 
     fn write_back_line(&mut self, unit: u32, word: u64) {
-        for level in 0..self.machine.levels.len() {
-            let Some(shape) = self.level(level) else { break };
-            self.clean(level, shape, unit, word / u64::from(shape.line / 4));
+        self.write_back(CacheKind::First, unit, word);
+        self.write_back(CacheKind::Second, unit, word);
+    }
+
+    fn drop_of(&mut self, kind: CacheKind, unit: u32, word: u64, path: Path) {
+        if let Some(shape) = self.machine.level(kind) {
+            let tag = path.tag(kind, word / u64::from(shape.line / 4));
+            self.cache(kind, shape, unit).remove(&tag);
         }
     }
 
-    fn drop_line(&mut self, unit: u32, word: u64) {
-        for level in 0..self.machine.levels.len() {
-            let Some(shape) = self.level(level) else { break };
-            self.cache(level, shape, unit).remove(&(word / u64::from(shape.line / 4)));
+    fn drop_line(&mut self, unit: u32, word: u64, path: Path) {
+        for kind in [CacheKind::First, CacheKind::Second, path.nearest] {
+            self.drop_of(kind, unit, word, path);
         }
     }
 
@@ -306,11 +344,11 @@ impl Caches {
         if !semantics.make_available || !reaches(scope, semantics) {
             return;
         }
-        for level in 0..self.machine.levels.len() {
-            let Some(shape) = self.level(level) else { break };
-            let lines: Vec<u64> = self.cache(level, shape, unit).keys().copied().collect();
-            for number in lines {
-                self.clean(level, shape, unit, number);
+        for kind in [CacheKind::First, CacheKind::Second] {
+            let Some(shape) = self.machine.level(kind) else { break };
+            let lines: Vec<Tag> = self.cache(kind, shape, unit).keys().copied().collect();
+            for tag in lines {
+                self.clean(kind, shape, unit, tag);
             }
         }
     }
@@ -320,9 +358,14 @@ impl Caches {
         if !semantics.make_visible || !reaches(scope, semantics) {
             return;
         }
-        for level in 0..self.machine.levels.len() {
-            let Some(shape) = self.level(level) else { break };
-            self.cache(level, shape, unit).retain(|_, line| {
+        for kind in CacheKind::ALL {
+            let concerned = match kind {
+                CacheKind::Texture => semantics.classes.contains(StorageClasses::IMAGE),
+                CacheKind::Constant => semantics.classes.contains(StorageClasses::UNIFORM),
+                CacheKind::First | CacheKind::Second => true,
+            };
+            let Some(shape) = self.machine.level(kind).filter(|_| concerned) else { continue };
+            self.cache(kind, shape, unit).retain(|_, line| {
                 for slot in line.iter_mut() {
                     slot.held = slot.dirty;
                 }
@@ -333,18 +376,27 @@ impl Caches {
 
     /// What the machine holds of a word, for a reader on this unit; `newest`: what memory holds.
     pub fn look(&self, unit: u32, word: u64, newest: u32) -> Cached {
-        let copies = self.caches.iter().filter_map(|((level, group), cache)| {
-            let shape = self.level(*level)?;
+        let mut copies = Vec::new();
+        for ((kind, group), cache) in &self.caches {
+            let Some(shape) = self.machine.level(*kind) else { continue };
             let words = u64::from(shape.line / 4);
-            let slot = cache.get(&(word / words))?[(word % words) as usize];
-            let units = (group * shape.units, shape.units);
-            let copy =
-                CachedCopy { level: *level, units, value: slot.value, held: slot.held, dirty: slot.dirty };
-            (slot.held != 0).then_some(copy)
-        });
+            let all = (word / words, None)..=(word / words, Some(Reference(u32::MAX)));
+            for ((_, through), line) in cache.range(all) {
+                let slot = line[(word % words) as usize];
+                copies.push(CachedCopy {
+                    kind: *kind,
+                    through: *through,
+                    units: (group * shape.units, shape.units),
+                    value: slot.value,
+                    held: slot.held,
+                    dirty: slot.dirty,
+                });
+            }
+        }
+        copies.retain(|copy| copy.held != 0);
         Cached {
             unit,
-            copies: copies.collect(),
+            copies,
             coherent: self.coherent.get(&word).copied().unwrap_or(newest),
             overruled: self.overruled,
         }

@@ -3,12 +3,12 @@
 
 use super::CheckedMemory;
 use super::access_table::Role;
-use super::caches::Cached;
 use super::core::Core;
 use crate::access::{Access, Reference, Site};
 use crate::agent::Invocation;
 use crate::finding::Finding;
 use crate::history::{History, Load, ValuePolicy};
+use crate::machine::Cached;
 use crate::outline::Outline;
 use crate::race::{AgentId, Case, Cell, Clocks, Explanation, Later, Order, Pair, Record, Space, Standing};
 use crate::raw;

@@ -189,7 +189,8 @@ impl Lane<'_> {
     #[cold]
     fn read_cached(&mut self, access: &Access, who: Who, place: &Where) -> u64 {
         let Some(mut caches) = self.core.caches.take() else { return 0 };
-        let (unit, path) = (caches.unit(self.agent / self.core.group_agents), Path::of(access, false));
+        let path = Path::of(access, self.view.reference, false);
+        let unit = caches.unit(self.agent / self.core.group_agents);
         let mut value = 0;
         for piece in pieces(place.address, access.size) {
             let (newest, held) = self.word(&piece);
@@ -199,9 +200,14 @@ impl Lane<'_> {
             };
             let proposed = caches.load(unit, piece.word, piece.bytes, path, &memory).unwrap_or(newest);
             self.core.proposed = proposed;
+            self.core.report.of_read.clear();
             let place = Where { word: piece.word * 4, held, ..*place };
             let word = self.core.read(self.cells.cell(piece.word), who, piece.bytes, newest, &place);
-            caches.settle(unit, piece.word, piece.bytes, proposed, word);
+            if !self.core.report.of_read.is_empty() {
+                let cached = caches.look(unit, piece.word, newest);
+                self.core.report.tell_caches(&cached, piece.bytes, &place);
+            }
+            caches.settle(unit, piece.word, piece.bytes, path, proposed, word);
             value |= piece.lift(word);
         }
         self.core.caches = Some(caches);
@@ -215,7 +221,8 @@ impl Lane<'_> {
     #[cold]
     fn write_cached(&mut self, access: &Access, place: &Where, value: u64) {
         let Some(mut caches) = self.core.caches.take() else { return };
-        let (unit, path) = (caches.unit(self.agent / self.core.group_agents), Path::of(access, true));
+        let path = Path::of(access, self.view.reference, true);
+        let unit = caches.unit(self.agent / self.core.group_agents);
         for piece in pieces(place.address, access.size) {
             let (old, _) = self.word(&piece);
             caches.store(unit, piece.word, piece.bytes, piece.place(value), old, path);

@@ -6,6 +6,7 @@ use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
 use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
+use crate::machine::Cached;
 use crate::model::ModelOptions;
 use crate::outline::Outline;
 use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace};
@@ -68,6 +69,8 @@ pub(super) struct Report {
     sites: FxHashMap<(Site, Site, bool), usize>,
     /// By finding: the accesses of some occurrence are not two writes of one value.
     differs: Vec<bool>,
+    /// The findings whose accesses are those of the last read.
+    pub of_read: Vec<usize>,
     most: usize,
     /// Explanations of earlier executions of an exploration, and of this one.
     explained: FxHashMap<(Site, Site, bool), Explanation>,
@@ -98,6 +101,7 @@ impl Report {
         self.sites.clear();
         self.tell_same_values();
         self.differs.clear();
+        self.of_read.clear();
         let handed = std::mem::take(&mut self.handed);
         let findings = std::mem::take(&mut self.findings).into_iter().enumerate();
         findings
@@ -188,6 +192,7 @@ impl Report {
             newest: None,
             admissible: Vec::new(),
             half: None,
+            caches: None,
         }
     }
 
@@ -248,6 +253,7 @@ impl Report {
             newest: None,
             admissible: Vec::new(),
             half: None,
+            caches: None,
         };
         match *notice {
             Notice::OutsideImage { view, .. } if self.reads_zero(view.reference) => {}
@@ -370,11 +376,7 @@ impl Report {
         let earlier = self.access(pair.earlier.agent, pair.earlier_kind, place);
         let mut later = self.access(pair.later.agent, pair.later_kind, place);
         if let Some(loaded) = seen {
-            // Of the word, the bytes of the component; of a component of 8 bytes one of its words.
-            let bits = |word: u32| match place.size {
-                1 | 2 => (u64::from(word) >> (8 * (place.address & 3))) & ((1 << (8 * place.size)) - 1),
-                _ => u64::from(word),
-            };
+            let bits = |word: u32| component_bits(word, place);
             later.returned = Some(bits(loaded.value));
             later.newest = Some(bits(newest));
             later.admissible = loaded.admissible.iter().copied().map(bits).collect();
@@ -382,5 +384,29 @@ impl Report {
             later.half = (place.size == 8).then_some(u8::from(place.word != place.address));
         }
         self.findings[index].accesses = vec![earlier, later];
+        self.of_read.push(index);
+    }
+
+    /// What the caches held of these bytes when the read of [`Report::of_read`] was made.
+    pub fn tell_caches(&mut self, cached: &Cached, bytes: u8, place: &Where) {
+        let bits = |word: u32| component_bits(word, place) as u32;
+        for index in std::mem::take(&mut self.of_read) {
+            let mut cached = Cached { coherent: bits(cached.coherent), ..cached.clone() };
+            cached.copies.retain(|copy| copy.held & bytes == bytes);
+            for copy in &mut cached.copies {
+                (copy.value, copy.dirty) = (bits(copy.value), copy.dirty & bytes);
+            }
+            if let Some(later) = self.findings[index].accesses.last_mut() {
+                later.caches = Some(Box::new(cached));
+            }
+        }
+    }
+}
+
+/// Of the word, the bytes of the component; of a component of 8 bytes one of its words.
+fn component_bits(word: u32, place: &Where) -> u64 {
+    match place.size {
+        1 | 2 => (u64::from(word) >> (8 * (place.address & 3))) & ((1 << (8 * place.size)) - 1),
+        _ => u64::from(word),
     }
 }

@@ -10,7 +10,7 @@ use super::types::{Layout, Leaf, Type};
 use super::untyped_pointer::Side;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, Node, OpKind, Scalar, Value, Values};
+use crate::ir::{Alu, Conversion, DescriptorKind, Node, OpKind, Scalar, Value, Values};
 use pellucid_memory::access::{Access, Site};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
@@ -118,6 +118,8 @@ impl Lowerer<'_> {
         write: bool,
     ) -> Access {
         let mut access = Access::plain(pointer.class(), bytes(scalar) as u8, components as u8);
+        access.uniform = matches!(pointer.base, Base::Buffer { binding, .. }
+            if self.bindings[binding as usize].kind == DescriptorKind::UniformBuffer);
         access.non_private = operands.non_private;
         access.volatile = operands.volatile;
         if write {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::ValuePolicy;
-use crate::machine::Machine as Shape;
+use crate::machine::{CacheKind, Machine as Shape};
 
 fn on(machine: &str, seed: u64) -> Machine {
     let machine = Shape::named(machine).or_else(|| Shape::parse(machine).ok()).expect("a machine");
@@ -71,6 +71,98 @@ fn a_neighbour_brings_an_old_value_along() {
     m.store(1, 0, U, 0, half, 17);
     m.store(2, 64, U, 2, half, 18);
     assert_eq!((m.load(3, 0, U, 0, half), m.load(4, 64, U, 2, half)), (17, 18));
+}
+
+const I: StorageClasses = StorageClasses::IMAGE;
+
+const APART: &str =
+    "units 2\nfirst write-back line 16 lines 8\ntexture line 16 lines 8\nconstant line 16 lines 8";
+
+/// Invocation 0 has read the word at 0 as `how` of `class` says, and writes it as `by` of `of` says. Then it
+/// makes that available at device scope and visible to this class, if `visible` says so, and reads it again.
+fn changed(machine: &str, read: (StorageClasses, How), write: (StorageClasses, How), visible: bool) -> u32 {
+    let mut m = on(machine, 1);
+    assert_eq!(m.load(1, 0, read.0, 0, read.1), 0);
+    m.store(2, 0, write.0, 0, write.1, 17);
+    if visible {
+        m.fence(3, 0, Scope::Device, both(read.0 | write.0));
+    }
+    m.load(4, 0, read.0, 0, read.1)
+}
+
+#[test]
+fn textures_and_constants_are_not_coherent_with_stores_through_others() {
+    let through = |reference| How { reference, ..SHARED };
+    let constant = How { uniform: true, ..through(1) };
+    for (machine, old) in [(APART, 0), (STILL, 17), ("tiled", 0), ("integrated", 0)] {
+        // A store to a buffer, or to an image through another descriptor, is in the first level; what was
+        // read before is in the cache of images, or that of constants.
+        for (read, write) in
+            [((I, through(1)), (U, SHARED)), ((I, through(1)), (I, SHARED)), ((U, constant), (U, SHARED))]
+        {
+            assert_eq!(changed(machine, read, write, false), old, "{machine}");
+            assert_eq!(changed(machine, read, write, true), 17, "{machine}");
+        }
+        // Through one descriptor, an invocation sees what it wrote.
+        assert_eq!(changed(machine, (I, SHARED), (I, SHARED), false), 17, "{machine}");
+    }
+    // Images are read through the first level where no other cache is for them.
+    assert_eq!(changed("desktop", (I, through(1)), (I, SHARED), false), 17);
+    assert_eq!(changed("desktop", (U, constant), (U, SHARED), false), 0);
+    // A visibility operation of another storage class leaves the line alone, and so does a narrow one.
+    for (scope, class) in [(Scope::Device, U), (Scope::Workgroup, I)] {
+        let mut m = on(APART, 1);
+        m.load(1, 0, I, 0, through(1));
+        m.store(2, 0, U, 0, SHARED, 17);
+        m.fence(3, 0, scope, both(class));
+        assert_eq!(m.load(4, 0, I, 0, through(1)), 0);
+    }
+}
+
+#[test]
+fn a_unit_sees_what_goes_through_one_descriptor_and_others_what_is_visible() {
+    // What another invocation of the unit wrote through the descriptor is seen with a workgroup barrier; what
+    // it wrote through another one is not.
+    for (reference, seen) in [(0, 17), (1, 0)] {
+        let mut m = on(APART, 1);
+        m.load(1, 1, I, 0, SHARED);
+        m.store(2, 0, I, 0, How { reference, ..SHARED }, 17);
+        m.barrier(3, 0, Scope::Workgroup, both(I));
+        assert_eq!(m.load(4, 1, I, 0, SHARED), seen);
+        let word = inspect::Word { workgroup: None, address: 0x1000, newest: 17 };
+        let cached = m.memory.cached(&word, 0).expect("caches");
+        let held: Vec<_> = cached.copies.iter().map(|copy| (copy.kind, copy.through, copy.value)).collect();
+        let texture = (CacheKind::Texture, Some(Reference(0)), seen);
+        assert_eq!(held, [(CacheKind::First, None, 17), texture]);
+        assert_eq!((cached.coherent, cached.overruled), (if seen == 17 { 17 } else { 0 }, 0));
+    }
+    // Another unit, with what is missing, and with all.
+    for (available, visible, seen) in [(true, true, 17), (false, true, 0), (true, false, 0)] {
+        let mut m = on(APART, 1);
+        m.load(1, 64, I, 0, SHARED);
+        m.store(2, 0, I, 0, SHARED, 17);
+        m.atomic_store(3, 0, U, 128, Scope::Device, semantics(false, true, U | I, available), 1);
+        m.atomic_load(4, 64, U, 128, Scope::Device, semantics(true, false, U | I, visible));
+        assert_eq!(m.load(5, 64, I, 0, SHARED), seen, "{available} {visible}");
+    }
+}
+
+#[test]
+fn what_the_dispatch_does_not_write_is_held_as_well() {
+    let mut m = on("tiled", 1);
+    m.memory.begin_dispatch(DispatchInfo {
+        groups: [2, 1, 1],
+        workgroup_size: 64,
+        subgroup_size: 32,
+        written: Some(Vec::new()),
+        ..DispatchInfo::default()
+    });
+    m.words[1] = 5;
+    assert_eq!(m.load(1, 64, U, 4, How { uniform: true, ..SHARED }), 5);
+    let word = inspect::Word { workgroup: None, address: 0x1004, newest: 5 };
+    let cached = m.memory.cached(&word, 1).expect("caches");
+    let held: Vec<_> = cached.copies.iter().map(|copy| (copy.kind, copy.units, copy.value)).collect();
+    assert_eq!(held, [(CacheKind::Constant, (0, 2), 5)]);
 }
 
 #[test]

@@ -22,10 +22,12 @@ pub(super) struct How {
     pub(super) non_private: bool,
     pub(super) coherent: Option<Scope>,
     pub(super) reference: u32,
+    pub(super) uniform: bool,
 }
 
-pub(super) const PRIVATE: How = How { size: 4, non_private: false, coherent: None, reference: 0 };
-pub(super) const SHARED: How = How { size: 4, non_private: true, coherent: None, reference: 0 };
+pub(super) const PRIVATE: How = How { non_private: false, ..SHARED };
+pub(super) const SHARED: How =
+    How { size: 4, non_private: true, coherent: None, reference: 0, uniform: false };
 
 pub(super) fn coherent(scope: Scope) -> How {
     How { coherent: Some(scope), ..SHARED }
@@ -33,6 +35,7 @@ pub(super) fn coherent(scope: Scope) -> How {
 
 pub(super) fn access(how: How, class: StorageClasses, write: bool) -> Access {
     Access {
+        uniform: how.uniform,
         non_private: how.non_private,
         available: how.coherent.filter(|_| write),
         visible: how.coherent.filter(|_| !write),
