@@ -327,3 +327,22 @@ fn uniform_buffers_are_read_through_the_constant_cache() {
         assert!(printed.contains(cache) && !printed.contains("first level"), "{printed}");
     }
 }
+
+/// The extension of packages/vscode offers what the documentation says a launch request may have.
+#[test]
+fn the_extension_has_the_attributes_of_a_launch_request() {
+    let text = std::fs::read_to_string(root().join("docs/debug.md")).unwrap();
+    let table =
+        text.split("| in a launch request | |\n|---|---|\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = table.lines().flat_map(|row| row.split('|').nth(1).unwrap().split(','));
+    let mut documented: Vec<&str> = names.map(|name| name.trim().trim_matches('`')).collect();
+    documented.sort_unstable();
+    let text = std::fs::read_to_string(root().join("packages/vscode/package.json")).unwrap();
+    let package: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let debugger = &package["contributes"]["debuggers"][0];
+    let properties = debugger["configurationAttributes"]["launch"]["properties"].as_object().unwrap();
+    let mut offered: Vec<&str> = properties.keys().map(String::as_str).collect();
+    offered.sort_unstable();
+    assert_eq!(offered, documented);
+    assert_eq!(debugger["args"], serde_json::json!(["pellucid", "debug", "--dap"]));
+}
