@@ -352,7 +352,7 @@ fn an_acquire_operation_follows_a_wait_at_all_commands() {
     assert!(texts[0].contains("pellucid: 0 findings"), "{}", texts[0]);
     let text = &texts[1];
     assert!(text.contains("error[hazard-layout-transition]"), "{text}");
-    assert!(text.contains("help: add ALL_COMMANDS to the stages that wait for the semaphore"), "{text}");
+    assert!(text.contains("add ALL_COMMANDS to the stages that wait for the semaphore"), "{text}");
 }
 
 /// The layouts of a transition.

@@ -1,8 +1,8 @@
 //! What several devices, instances and processes share: memory files of their own, and words in them.
 //!
-//! Guarantees: a file keeps its bytes as long as anybody holds a descriptor of it or maps it, and its size: one
-//! that could shrink, under those who map it, is not taken. What others do to the bytes happens at any time;
-//! who reads them sees it through [`crate::raw`], as what the host does.
+//! Guarantees: a file keeps its bytes as long as anybody holds a descriptor of it or maps it, and its size:
+//! one that could shrink, under those who map it, is not taken. What others do to the bytes happens at any
+//! time; who reads them sees it through [`crate::raw`], as what the host does.
 
 use crate::access::AtomicOp;
 use crate::heap::{HeapError, memory_file};

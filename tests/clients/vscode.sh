@@ -1,7 +1,8 @@
 #!/bin/bash
-# Loads the extension of packages/vscode into Visual Studio Code and debugs a planted bug with it: the server
-# of the npm package code-server, with its own extension host, and its window in headless Chromium. Not part of
-# .ci/run: it installs 500 MB. Needs node 20, its headers (Debian: libnode-dev), a C++ compiler and chromium.
+# Loads the extension of packages/vscode into Visual Studio Code and debugs a planted bug with it: the
+# server of the npm package code-server, with its own extension host, and its window in headless Chromium.
+# Not part of .ci/run: it installs 500 MB. Needs node 20, its headers (Debian: libnode-dev), a C++ compiler
+# and chromium.
 #
 # usage: vscode.sh FOLDER PELLUCID
 set -euo pipefail

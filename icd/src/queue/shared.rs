@@ -22,8 +22,8 @@ pub enum Kind {
     Fence = 3,
 }
 
-/// The shared payloads of a semaphore or fence. Until it is exported its payload is its own, whose signals tell
-/// what they follow.
+/// The shared payloads of a semaphore or fence. Until it is exported its payload is its own, whose signals
+/// tell what they follow.
 #[derive(Default)]
 pub struct Payloads {
     /// It was created to be exported.

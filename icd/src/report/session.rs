@@ -377,8 +377,8 @@ impl Session {
         Verdict { message: Some(message), halt }
     }
 
-    /// Counts a message about a call that breaks a rule of valid usage. Returns whether it has to be said: the
-    /// first of its text, unless it is suppressed.
+    /// Counts a message about a call that breaks a rule of valid usage. Returns whether it has to be said:
+    /// the first of its text, unless it is suppressed.
     pub fn misuse(&self, text: &str) -> bool {
         let known = self.state().families.get(misuse::FAMILY).copied().unwrap_or_default();
         let text = if known < misuse::MOST { text } else { "further messages of this kind" };

@@ -341,8 +341,8 @@ impl Pair<'_> {
         queue.performing.as_ref().map(|p| &p.barrier).filter(|_| self.later.stage == Stages::TRANSITION)
     }
 
-    /// A transition's source stages lack one that follows the earlier access. Those of an acquire operation do
-    /// not count: what it follows has to hold ALL_COMMANDS.
+    /// A transition's source stages lack one that follows the earlier access. Those of an acquire operation
+    /// do not count: what it follows has to hold ALL_COMMANDS.
     fn chained(&self) -> Option<BarrierGap> {
         let barrier = self.performing()?;
         if barrier.dependency.transitions.iter().any(|transition| transition.acquires) {

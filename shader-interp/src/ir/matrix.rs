@@ -94,11 +94,11 @@ use ComponentType::{Bfloat16, Float, FloatE4m3, FloatE5m2, Sint, Uint};
 pub struct OfferedProduct {
     /// MSize, NSize, KSize.
     pub size: [u32; 3],
-    /// Of A.
+    /// What A has.
     pub a: ComponentType,
-    /// Of B.
+    /// What B has.
     pub b: ComponentType,
-    /// Of C and the result.
+    /// What C and the result have.
     pub sum: ComponentType,
     /// SaturatingAccumulationKHR must be used; else it must not.
     pub saturating: bool,

@@ -86,7 +86,7 @@ impl Types {
     }
 }
 
-/// VUID-RuntimeSpirv-OpTypeCooperativeMatrixKHR-10163 and VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060.
+/// VUID-RuntimeSpirv-OpTypeCooperativeMatrixKHR-10163, VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060.
 const UNOFFERED: &str = "no VkCooperativeMatrixPropertiesKHR of this device has it";
 
 /// A row or column of a component: what it is in each lane, and what is added.
@@ -162,7 +162,8 @@ impl Lowerer<'_> {
     /// The invocation whose components each invocation accesses in the next load or store, and the one that
     /// accesses its own. The specification leaves it to the implementation who accesses what (Memory Model:
     /// Cooperative Matrix Memory Access), so that a model of all implementations has others in every
-    /// instruction: what one stores and the next loads meets in two invocations. `None`: the invocation itself.
+    /// instruction: what one stores and the next loads meets in two invocations. `None`: the invocation
+    /// itself.
     fn matrix_lanes(&mut self) -> Option<(Value, Value)> {
         let lanes = self.options.subgroup_size;
         let by = self.matrix_accesses % lanes;
