@@ -342,16 +342,11 @@ impl Agents {
             {
                 continue;
             }
-            for level in 0..=scope {
-                if !self.chains || level == 0 {
-                    continue;
-                }
-                for own in self.own_levels(class) {
+            for own in self.own_levels(class).filter(|_| self.chains) {
+                let mut passed_on = VectorClock::default();
+                for level in 1..=scope {
                     let key = Key::new(class, level, own);
-                    let mut passed_on = VectorClock::default();
-                    for narrower in 0..level {
-                        passed_on.join(&self.available_in(agent, clocks, operation, class, narrower, own));
-                    }
+                    passed_on.join(&self.available_in(agent, clocks, operation, class, level - 1, own));
                     if passed_on.is_empty() {
                         continue;
                     }
@@ -402,8 +397,9 @@ impl Agents {
                 continue;
             }
             for own in self.own_levels(class) {
-                let mut visible = VectorClock::default();
-                for level in 0..=scope {
+                // What the levels from the widest one down say; each passes on what wider ones do.
+                let (mut visible, mut latest) = (VectorClock::default(), 0);
+                for level in (0..=scope).rev() {
                     let key = Key::new(class, level, own);
                     let mut source = self.available_in(agent, clocks, operation, class, level, own);
                     let published = clocks.own_available.get(Key::any(class, level)).min(time);
@@ -411,10 +407,11 @@ impl Agents {
                     if self.chains {
                         source.join(&self.imported_in(clocks, operation, key));
                         mine = mine.max(clocks.own_exported.get(key));
-                        for narrower in 0..level {
-                            exports.push((Key::new(class, narrower, own), source.clone(), mine));
+                        if level < scope {
+                            exports.push((key, visible.clone(), latest));
                         }
                     }
+                    latest = mine.max(latest);
                     visible.join(&source);
                 }
                 clocks.visible.join(Key::new(class, 0, own), &visible);

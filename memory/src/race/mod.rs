@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `topology` | which agents share a scope instance: ranges of agent numbers |
 //! | `vector_clock` | agent to time, as spans of agents |
+//! | `span_tree` | many spans, as a tree that clocks share in parts |
 //! | `clocks` | what one agent knows; releases and what is pending |
 //! | `release_sequence` | the releases that an atomic write passes on |
 //! | `agents` | availability, visibility and taking in a release as changes of clocks |
@@ -37,6 +38,7 @@ mod order;
 mod release_sequence;
 mod shadow;
 mod slice;
+mod span_tree;
 mod standing;
 mod topology;
 mod vector_clock;
