@@ -12,6 +12,8 @@ const BLOCK: u64 = 64;
 const BLOCKS: usize = (PAGE / BLOCK) as usize;
 /// Words of a block.
 const WORDS: usize = BLOCK as usize / 4;
+/// Views that are remembered without a table.
+const RECENT: usize = 8;
 
 /// How many kinds of accesses have read each byte: one at least, and two.
 #[derive(Clone)]
@@ -182,13 +184,32 @@ impl Reads {
 /// What all kinds have read, by class and page. Two of a class stand for all of it that read a byte: many
 /// instructions read one and the same.
 #[derive(Clone, Default)]
-struct AllReads(FxHashMap<(u32, u64), Box<Counts>>);
+struct AllReads {
+    pages: Vec<Counts>,
+    index: FxHashMap<(u32, u64), u32>,
+    /// The class and page looked at last, and its place.
+    last: Option<((u32, u64), u32)>,
+}
 
 impl AllReads {
-    #[inline(never)]
+    #[inline]
     fn count(&mut self, page: (u32, u64), block: usize, bytes: u64) -> u64 {
-        let fresh = || Box::new(Counts([[0; 2]; BLOCKS]));
-        self.0.entry(page).or_insert_with(fresh).count(block, bytes)
+        let place = match self.last {
+            Some((last, place)) if last == page => place,
+            _ => self.find(page),
+        };
+        self.pages[place as usize].count(block, bytes)
+    }
+
+    #[inline(never)]
+    fn find(&mut self, page: (u32, u64)) -> u32 {
+        let next = self.pages.len() as u32;
+        let place = *self.index.entry(page).or_insert(next);
+        if place == next {
+            self.pages.push(Counts([[0; 2]; BLOCKS]));
+        }
+        self.last = Some((page, place));
+        place
     }
 }
 
@@ -197,8 +218,8 @@ impl AllReads {
 pub(super) struct ReadOnly {
     /// What the dispatch may write: first bytes and those behind the last. `None`: anything.
     written: Option<Vec<(u64, u64)>>,
-    /// Whether views (address and bytes) are read only: the last one asked for, and all.
-    last: ((u64, u64), bool),
+    /// Whether views (address and bytes) are read only: some of those asked for last, and all.
+    last: [((u64, u64), bool); RECENT],
     views: FxHashMap<(u64, u64), bool>,
     /// By kind.
     kinds: Vec<Option<Reads>>,
@@ -219,10 +240,12 @@ impl ReadOnly {
             return false;
         }
         let key = (view.address, view.size());
-        if self.last.0 != key {
-            self.last = (key, self.look(key));
+        // Views of one program seldom begin in the same place of different blocks.
+        let slot = (view.address / BLOCK ^ view.address >> 32) as usize % RECENT;
+        if self.last[slot].0 != key {
+            self.last[slot] = (key, self.look(key));
         }
-        self.last.1
+        self.last[slot].1
     }
 
     #[inline(never)]
@@ -249,6 +272,8 @@ impl ReadOnly {
 
     /// Lanes read `bytes` bytes each, at their offsets into the view; lane `i` is agent `first_lane + i`.
     /// Returns those of them whose bytes are in the view: nothing is remembered of the others.
+    // Inline: compiled for what the interpreter runs on.
+    #[inline(always)]
     pub fn read(
         &mut self,
         (kind, access): (u32, &StaticAccess),
