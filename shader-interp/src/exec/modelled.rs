@@ -27,7 +27,7 @@ use crate::interface::{Grid, Resources};
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::checked::CheckedMemory;
-use pellucid_memory::system::{Mask, MemorySystem, Observed, Trap};
+use pellucid_memory::system::{MemorySystem, Observed, Trap};
 use std::ops::Range;
 
 /// How a modelled dispatch runs.
@@ -104,11 +104,13 @@ struct Member {
     waits: Option<u64>,
 }
 
+/// Who a subgroup is, its strands, and the loop back-edges that it has taken.
+type Subgroup = (SubgroupIdentity, Vec<Member>, u64);
+
 #[derive(Clone)]
 struct Resident {
     workgroup: u32,
-    /// Strands of each subgroup.
-    subgroups: Vec<(SubgroupIdentity, Vec<Member>, u64)>,
+    subgroups: Vec<Subgroup>,
 }
 
 /// Where a unit is: resident, subgroup, member.
@@ -138,6 +140,8 @@ struct Run<'a, M: MemorySystem> {
     units: Vec<Unit>,
     slots: Vec<Slot>,
     pool: StrandPool,
+    /// The lists of workgroups that have ended: those of strands are empty.
+    spare: Vec<Vec<Subgroup>>,
     next_workgroup: u64,
     total: u64,
     window: usize,
@@ -216,6 +220,7 @@ fn start<M: MemorySystem>(
         units: Vec::new(),
         slots: Vec::new(),
         pool: StrandPool::default(),
+        spare: Vec::new(),
         next_workgroup: 0,
         total,
         window: options.window.max(1),
@@ -377,26 +382,30 @@ impl<M: MemorySystem> Run<'_, M> {
             self.next_workgroup += 1;
             self.context.begin_workgroup(self.memory, workgroup);
             let id = self.context.launch.workgroup_id(workgroup);
-            let subgroups = (0..self.context.launch.subgroups())
-                .map(|subgroup| {
-                    let identity = self.context.launch.identity(workgroup, id, subgroup);
-                    let members = match self.options.granularity {
-                        Granularity::Invocations => {
-                            (0..identity.lanes).map(|lane| self.start(&identity, lane, 1 << lane)).collect()
+            let mut subgroups = self.spare.pop().unwrap_or_default();
+            for subgroup in 0..self.context.launch.subgroups() {
+                let identity = self.context.launch.identity(workgroup, id, subgroup);
+                let slot = subgroup as usize;
+                if slot == subgroups.len() {
+                    subgroups.push((identity, Vec::new(), 0));
+                }
+                let (who, members, back_edges) = &mut subgroups[slot];
+                (*who, *back_edges) = (identity, 0);
+                match self.options.granularity {
+                    Granularity::Invocations => {
+                        for lane in 0..identity.lanes {
+                            self.pool.start(self.context, &identity).restrict(1 << lane);
+                            members.push(Member::new(self.pool.take(), lane));
                         }
-                        _ => vec![self.start(&identity, 0, Mask::MAX)],
-                    };
-                    (identity, members, 0)
-                })
-                .collect();
+                    }
+                    _ => {
+                        self.pool.start(self.context, &identity);
+                        members.push(Member::new(self.pool.take(), 0));
+                    }
+                }
+            }
             self.residents.push(Resident { workgroup, subgroups });
         }
-    }
-
-    /// A strand of these lanes at the first instruction.
-    fn start(&mut self, identity: &SubgroupIdentity, number: u32, lanes: Mask) -> Member {
-        self.pool.start(self.context, identity).restrict(lanes);
-        Member::new(self.pool.take(), number)
     }
 
     /// Lists the units that can run.
@@ -585,13 +594,15 @@ impl<M: MemorySystem> Run<'_, M> {
             Step::Done => {
                 let member = members.remove(n);
                 self.pool.put_back(member.strand);
-                if resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
+                let (last, none_left) = (n == members.len(), members.is_empty());
+                if none_left && resident.subgroups.iter().all(|(_, members, _)| members.is_empty()) {
                     self.context.end_workgroup(self.memory, workgroup);
-                    self.residents.remove(r);
+                    self.spare.push(self.residents.remove(r).subgroups);
                     Ok(Changed::Ended(r))
-                } else {
-                    self.complete(r);
+                } else if self.complete(r) || !last {
                     Ok(Changed::Resident(r))
+                } else {
+                    Ok(Changed::Gone)
                 }
             }
         }
