@@ -241,7 +241,7 @@ impl ReadOnly {
         }
         let key = (view.address, view.size());
         // Views of one program seldom begin in the same place of different blocks.
-        let slot = (view.address / BLOCK ^ view.address >> 32) as usize % RECENT;
+        let slot = ((view.address / BLOCK) ^ (view.address >> 32)) as usize % RECENT;
         if self.last[slot].0 != key {
             self.last[slot] = (key, self.look(key));
         }
