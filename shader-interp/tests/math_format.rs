@@ -27,8 +27,13 @@ fn the_table_is_sorted_and_consistent() {
         }
         let filtered = info.image_features & feature::SAMPLED_IMAGE_FILTER_LINEAR != 0;
         assert!(!(filtered && info.numeric.is_integer()), "{}", info.name);
+        // What an image is sampled as, a texel buffer is fetched as, too.
+        let fetched = info.buffer_features & feature::UNIFORM_TEXEL_BUFFER != 0;
+        let sampled = info.image_features & feature::SAMPLED_IMAGE != 0;
         if info.aspect != Aspect::Color {
             assert_eq!(info.buffer_features, 0, "{}: texel buffer of depth or stencil", info.name);
+        } else {
+            assert!(fetched >= sampled, "{}", info.name);
         }
     }
     assert_eq!(properties(0), None);

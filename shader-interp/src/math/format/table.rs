@@ -8,10 +8,13 @@ const TRANSFER: u32 = f::TRANSFER_SRC | f::TRANSFER_DST;
 
 // Uses by a compute shader, as the rows below name them.
 const NOTHING: [u32; 2] = [TRANSFER, 0];
-/// Sampled, filtered.
-const FILTERED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE | f::SAMPLED_IMAGE_FILTER_LINEAR, 0];
-/// Sampled, not filtered (integers).
-const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, 0];
+/// Sampled, filtered, uniform texel buffers.
+const FILTERED: [u32; 2] =
+    [TRANSFER | f::SAMPLED_IMAGE | f::SAMPLED_IMAGE_FILTER_LINEAR, f::UNIFORM_TEXEL_BUFFER];
+/// The same without filtering (integers).
+const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, f::UNIFORM_TEXEL_BUFFER];
+/// Sampled, filtered: depth.
+const COMPARED: [u32; 2] = [FILTERED[0], 0];
 /// Uniform texel buffers only.
 const FETCHED: [u32; 2] = [TRANSFER, f::UNIFORM_TEXEL_BUFFER];
 /// Sampled, filtered, storage, texel buffers of both kinds.
@@ -178,9 +181,9 @@ const COLOR: &[FormatInfo] = formats! {
 };
 
 const DEPTH_STENCIL: &[FormatInfo] = formats! {
-    124 D16_UNORM 2 Unorm array(1, 16), FILTERED DEPTH;
-    125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), FILTERED NONE;
-    126 D32_SFLOAT 4 Sfloat array(1, 32), FILTERED DEPTH;
+    124 D16_UNORM 2 Unorm array(1, 16), COMPARED DEPTH;
+    125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), COMPARED NONE;
+    126 D32_SFLOAT 4 Sfloat array(1, 32), COMPARED DEPTH;
     127 S8_UINT 1 Uint array(1, 8), NOTHING NONE;
     130 D32_SFLOAT_S8_UINT 8 Sfloat array(1, 32), NOTHING ATTACHED;
 };
