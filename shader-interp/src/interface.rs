@@ -41,7 +41,7 @@ pub struct ImageView {
     /// The texel format, as a VkFormat number (the interpreter decodes it by its own table,
     /// [`crate::math::format`]).
     pub format: i32,
-    /// Bytes from one row to the next at the base level.
+    /// Bytes from one row to the next at the base level; of blocks, if the format is compressed.
     pub row_pitch: u32,
     /// Bytes from one depth slice to the next at the base level.
     pub slice_pitch: u32,
@@ -56,8 +56,11 @@ pub struct ImageView {
     pub level_row_pitch: [u32; 16],
     /// Slice pitches of the levels.
     pub level_slice_pitch: [u32; 16],
-    /// Samples per texel; sample `s` of a texel is at `s * texel bytes` inside its block.
+    /// Samples per texel.
     pub samples: u32,
+    /// Bytes from sample to sample, and from the last of a texel to the first of the next. More than a texel
+    /// of [`ImageView::format`] has where the view shows one aspect of several.
+    pub sample_pitch: u32,
     /// Component swizzle (VkComponentSwizzle numbers with IDENTITY resolved: 1 zero, 2 one, 3 r, 4 g, 5 b, 6
     /// a).
     pub swizzle: [u8; 4],

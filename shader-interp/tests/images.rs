@@ -32,6 +32,7 @@ fn image(memory: &MemoryRange, format: i32, extent: [u32; 3], layers: u32) -> Im
         level_row_pitch: [row_pitch; 16],
         level_slice_pitch: [slice_pitch; 16],
         samples: 1,
+        sample_pitch: texel,
         swizzle: [3, 4, 5, 6],
     }
 }

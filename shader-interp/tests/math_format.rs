@@ -8,7 +8,7 @@ fn format(name: &str) -> &'static FormatInfo {
 }
 
 fn floats(info: &FormatInfo, bytes: &[u8]) -> [f32; 4] {
-    info.decode(bytes).map(f32::from_bits)
+    info.decode(bytes, 0).map(f32::from_bits)
 }
 
 #[test]
@@ -32,6 +32,10 @@ fn the_table_is_sorted_and_consistent() {
         let sampled = info.image_features & feature::SAMPLED_IMAGE != 0;
         if info.aspect != Aspect::Color {
             assert_eq!(info.buffer_features, 0, "{}: texel buffer of depth or stencil", info.name);
+        } else if info.compression.is_some() {
+            assert_eq!(info.buffer_features, 0, "{}: texel buffer of a compressed format", info.name);
+            let writes = feature::STORAGE_IMAGE | feature::BLIT_DST | feature::COLOR_ATTACHMENT;
+            assert_eq!((info.image_features | info.graphics_features) & writes, 0, "{}", info.name);
         } else {
             assert!(fetched >= sampled, "{}", info.name);
         }
@@ -45,9 +49,9 @@ fn every_texel_of_a_small_format_survives_decoding_and_encoding() {
     for info in FORMATS.iter().filter(|info| info.texel_bytes <= 2) {
         for texel in 0..1u32 << (8 * info.texel_bytes) {
             let bytes = texel.to_le_bytes();
-            let value = info.decode(&bytes);
+            let value = info.decode(&bytes, 0);
             let again = info.encode(value);
-            assert_eq!(info.decode(&again), value, "{} {texel:#x}", info.name);
+            assert_eq!(info.decode(&again, 0), value, "{} {texel:#x}", info.name);
             let two_ways = match info.numeric {
                 Numeric::Snorm => true,
                 Numeric::Sfloat => value.iter().any(|&v| f32::from_bits(v).is_nan()),
@@ -67,13 +71,13 @@ fn every_texel_of_a_small_format_survives_decoding_and_encoding() {
 
 #[test]
 fn texels_of_large_formats_survive_too() {
-    for info in FORMATS.iter().filter(|info| info.texel_bytes > 2) {
+    for info in FORMATS.iter().filter(|info| info.texel_bytes > 2 && info.compression.is_none()) {
         for k in 0..20_000u64 {
             let mut bytes = [0; 16];
             bytes[..8].copy_from_slice(&k.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
             bytes[8..].copy_from_slice(&k.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).to_le_bytes());
-            let value = info.decode(&bytes);
-            let decoded_again = info.decode(&info.encode(value));
+            let value = info.decode(&bytes, 0);
+            let decoded_again = info.decode(&info.encode(value), 0);
             assert_eq!(decoded_again, value, "{} {bytes:x?}", info.name);
         }
     }
@@ -84,10 +88,10 @@ fn components_are_where_the_names_say() {
     assert_eq!(floats(format("R8G8B8A8_UNORM"), &[0, 255, 51, 102]), [0.0, 1.0, 0.2, 0.4]);
     assert_eq!(floats(format("B8G8R8A8_UNORM"), &[0, 255, 51, 102]), [0.2, 1.0, 0.0, 0.4]);
     assert_eq!(floats(format("R8_UNORM"), &[255]), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(format("R8_UINT").decode(&[200]), [200, 0, 0, 1]);
-    assert_eq!(format("R8_SINT").decode(&[200]), [200u32.wrapping_sub(256), 0, 0, 1]);
+    assert_eq!(format("R8_UINT").decode(&[200], 0), [200, 0, 0, 1]);
+    assert_eq!(format("R8_SINT").decode(&[200], 0), [200u32.wrapping_sub(256), 0, 0, 1]);
     assert_eq!(floats(format("R8G8_SNORM"), &[0x80, 0x7f]), [-1.0, 1.0, 0.0, 1.0]);
-    assert_eq!(format("R16G16_SINT").decode(&[0xff, 0xff, 1, 0]), [u32::MAX, 1, 0, 1]);
+    assert_eq!(format("R16G16_SINT").decode(&[0xff, 0xff, 1, 0], 0), [u32::MAX, 1, 0, 1]);
     assert_eq!(
         floats(format("R16G16B16A16_SFLOAT"), &[0, 0x3c, 0, 0xc0, 0, 0, 0, 0x7c]),
         [1.0, -2.0, 0.0, f32::INFINITY]
@@ -102,7 +106,7 @@ fn components_are_where_the_names_say() {
     assert_eq!(word("R5G5B5A1_UNORM_PACK16", 0xf801), [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(word("A1R5G5B5_UNORM_PACK16", 0x7c00), [1.0, 0.0, 0.0, 0.0]);
     assert_eq!(word("A2B10G10R10_UNORM_PACK32", 0xc000_03ff), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(format("A2B10G10R10_UINT_PACK32").decode(&0x8010_0402u32.to_le_bytes()), [2, 1, 1, 2]);
+    assert_eq!(format("A2B10G10R10_UINT_PACK32").decode(&0x8010_0402u32.to_le_bytes(), 0), [2, 1, 1, 2]);
     assert_eq!(word("A2R10G10B10_UNORM_PACK32", 0x3ff0_0000), [1.0, 0.0, 0.0, 0.0]);
     assert_eq!(word("B10G11R11_UFLOAT_PACK32", 0x3c0 | (0x400 << 11) | (0x1c0 << 22)), [1.0, 2.0, 0.5, 1.0]);
     // Shared exponent 16: fractions of 2^-8.
@@ -112,7 +116,7 @@ fn components_are_where_the_names_say() {
     );
     assert_eq!(floats(format("D16_UNORM"), &[0xff, 0xff]), [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(floats(format("X8_D24_UNORM_PACK32"), &[0xff, 0xff, 0xff, 0x55]), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(format("R64_UINT").decode(&[1, 0, 0, 0, 2, 0, 0, 0]), [1, 2, 0, 0]);
+    assert_eq!(format("R64_UINT").decode(&[1, 0, 0, 0, 2, 0, 0, 0], 0), [1, 2, 0, 0]);
 }
 
 #[test]
@@ -269,4 +273,68 @@ fn required_formats_have_their_features() {
         feature::SAMPLED_IMAGE | feature::SAMPLED_IMAGE_FILTER_LINEAR,
     );
     image(&["D16_UNORM", "D32_SFLOAT"], feature::SAMPLED_IMAGE);
+}
+
+/// The texels of a block as floats.
+fn block(info: &FormatInfo, bytes: &[u8]) -> Vec<[f32; 4]> {
+    (0..16).map(|within| info.decode(bytes, within).map(f32::from_bits)).collect()
+}
+
+#[test]
+fn blocks_are_made_of_sixteen_texels() {
+    // Two colors, red (31, 0, 0) before blue (0, 0, 31): two thirds and one third between them; indices 0 to 3.
+    let bc1 = [0x00, 0xf8, 0x1f, 0x00, 0b1110_0100, 0, 0, 0];
+    let (rgb, rgba) = (format("BC1_RGB_UNORM_BLOCK"), format("BC1_RGBA_UNORM_BLOCK"));
+    let texels = block(rgb, &bc1);
+    assert_eq!(texels[0], [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(texels[1], [0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(texels[2], [170.0 / 255.0, 0.0, 85.0 / 255.0, 1.0]);
+    assert_eq!(texels[3], [85.0 / 255.0, 0.0, 170.0 / 255.0, 1.0]);
+    assert_eq!(texels[4..], [texels[0]; 12]);
+    // The other way around: half, and black, which is transparent where there is an alpha.
+    let bc1 = [0x1f, 0x00, 0x00, 0xf8, 0b1110_0100, 0, 0, 0];
+    assert_eq!(block(rgb, &bc1)[3], [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(block(rgba, &bc1)[3], [0.0; 4]);
+    assert!((block(rgb, &bc1)[2][0] - 0.5).abs() < 0.01);
+    // Only red, green and blue of an sRGB format are encoded.
+    let half = [0x88; 8].into_iter().chain([0x10, 0x84, 0x10, 0x84, 0, 0, 0, 0]).collect::<Vec<u8>>();
+    let [red, .., alpha] = block(format("BC2_SRGB_BLOCK"), &half)[0];
+    assert!((red - 0.2307).abs() < 1e-3 && (alpha - 8.0 / 15.0).abs() < 1e-6, "{red} {alpha}");
+    // -127 and -128 are -1; 6 of 7 parts.
+    let bc4 = [0x7f, 0x80, 0b1101_0001, 0, 0, 0, 0, 0];
+    let texels = block(format("BC4_SNORM_BLOCK"), &bc4);
+    assert_eq!((texels[0], texels[3]), ([-1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]));
+    assert!((texels[1][0] - 5.0 / 7.0).abs() < 1e-6, "{:?}", texels[1]);
+    let bc5 = [[255, 0, 0, 0, 0, 0, 0, 0], [0, 255, 0, 0, 0, 0, 0, 0]].concat();
+    assert_eq!(block(format("BC5_UNORM_BLOCK"), &bc5)[15], [1.0, 0.0, 0.0, 1.0]);
+}
+
+/// Any bytes are a block; no number of a normalized format is outside of its range, and none is a NaN.
+#[test]
+fn every_block_decodes() {
+    let mut state = 1u64;
+    for info in FORMATS.iter().filter(|info| info.compression.is_some()) {
+        let (low, high) = match info.numeric {
+            Numeric::Snorm => (-1.0, 1.0),
+            Numeric::Sfloat => (-65504.0, 65504.0),
+            Numeric::Ufloat => (0.0, 65504.0),
+            _ => (0.0, 1.0),
+        };
+        for turn in 0..4_000 {
+            let mut bytes = [0u8; 16];
+            for byte in &mut bytes {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                *byte = (state >> 56) as u8;
+            }
+            // All modes of BC6H and BC7, whose numbers lie in the first bits.
+            bytes[0] = if turn % 2 == 0 { turn as u8 } else { 1 << (turn / 2 % 8) };
+            for texel in block(info, &bytes) {
+                assert!(
+                    texel.iter().all(|c| (low..=high).contains(c)),
+                    "{} {bytes:x?}: {texel:?}",
+                    info.name
+                );
+            }
+        }
+    }
 }

@@ -55,6 +55,7 @@ fn image(memory: &MemoryRange, info: &FormatInfo) -> ImageView {
         level_row_pitch: [pitch; 16],
         level_slice_pitch: [pitch * HEIGHT; 16],
         samples: 1,
+        sample_pitch: info.texel_bytes.into(),
         swizzle: [3, 4, 5, 6],
     }
 }

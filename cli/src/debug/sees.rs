@@ -173,7 +173,7 @@ impl Location {
                     Some(behind) => words[(behind / 4).min(3) as usize] = word,
                     None => words[0] = word >> (8 * (start - self.word.address)),
                 }
-                texels::text(texels.info, words, *component)
+                texels::text(texels.info, words, 0, *component)
             }
         }
     }
@@ -190,7 +190,7 @@ fn location(stop: &mut Stopped<'_, '_, '_, '_, '_>, text: &str) -> Result<Locati
     let shown = match (element, &item.home) {
         (Some(element), _) => Shown::Element(element),
         (None, Home::Texel(texels, byte, component)) => {
-            let start = texels.memory.address() + byte;
+            let start = texels.memory.address() + byte.offset;
             Shown::Texel(texels.clone(), start, *component)
         }
         (None, _) => return Err(format!("{text} is no scalar: name one of its parts")),

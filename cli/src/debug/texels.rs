@@ -7,7 +7,7 @@ use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::Texel;
 use pellucid_memory::raw;
 use pellucid_shader_interp::interface::Descriptor;
-use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric};
+use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, block};
 use vulkan_pellucid::report::element::Element;
 use vulkan_pellucid::report::texel::{Image, Layers};
 
@@ -19,6 +19,15 @@ pub struct Texels {
     pub memory: MemoryRange,
     /// Their format.
     pub info: &'static FormatInfo,
+}
+
+/// Where a texel lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its first byte, or that of its block.
+    pub offset: u64,
+    /// Of compressed formats: which texel of the block.
+    within: u32,
 }
 
 /// Names of components.
@@ -49,7 +58,7 @@ impl Texels {
     ///
     /// # Errors
     /// There is none of these numbers.
-    pub fn at(&self, numbers: &[u64]) -> Result<u64, String> {
+    pub fn at(&self, numbers: &[u64]) -> Result<Place, String> {
         let (axes, layer, sample, levels) = self.numbers();
         let number = |number: &u64| i32::try_from(*number).unwrap_or(i32::MAX);
         let all: Vec<i32> = numbers.iter().map(number).collect();
@@ -63,7 +72,9 @@ impl Texels {
             sample: sample.then(|| all[axes + usize::from(layer)]),
             level: all.get(needed).copied().unwrap_or(0),
         };
-        self.image.offset_of(&texel).ok_or_else(|| {
+        let number = |axis: usize| all.get(axis).filter(|_| axis < axes).map_or(0, |n| n.cast_unsigned());
+        let within = block::within([number(0), number(1)]);
+        self.image.offset_of(&texel).map(|offset| Place { offset, within }).ok_or_else(|| {
             let name = vulkan_pellucid::report::texel::name(&texel, self.image.layers);
             format!("there is no {name}: {}", self.image.bounds(&texel))
         })
@@ -123,7 +134,7 @@ impl Texels {
     pub fn bytes_of(&self, component: usize) -> Result<(u64, u64), String> {
         let field = self.info.fields[component];
         let whole = field.offset.is_multiple_of(8) && field.width.is_multiple_of(8);
-        if !whole || self.info.numeric == Numeric::SharedExponent {
+        if !whole || self.info.compression.is_some() || self.info.numeric == Numeric::SharedExponent {
             let name = self.image.format;
             return Err(format!(
                 "not implemented in Pellucid: who wrote one component of {name}, which has no bytes of its own"
@@ -133,14 +144,14 @@ impl Texels {
     }
 
     /// A texel, or a component of it, as memory holds it.
-    pub fn show(&self, offset: u64, component: Option<usize>) -> Option<String> {
+    pub fn show(&self, at: Place, component: Option<usize>) -> Option<String> {
         let mut bytes = vec![0; usize::from(self.info.texel_bytes)];
-        raw::read(&self.memory.view(), offset, &mut bytes).then_some(())?;
+        raw::read(&self.memory.view(), at.offset, &mut bytes).then_some(())?;
         let mut words = [0u32; 4];
         for (k, byte) in bytes.iter().enumerate() {
             words[k / 4] |= u32::from(*byte) << (8 * (k % 4));
         }
-        Some(text(self.info, words, component))
+        Some(text(self.info, words, at.within, component))
     }
 }
 
@@ -149,8 +160,8 @@ pub fn component_name(component: usize) -> &'static str {
     NAMES.get(component).copied().unwrap_or("")
 }
 
-/// A texel of these words, or one component of it.
-pub fn text(info: &FormatInfo, words: [u32; 4], component: Option<usize>) -> String {
+/// A texel of these words, or one component of it; of a compressed format the one that is `within` the block.
+pub fn text(info: &FormatInfo, words: [u32; 4], within: u32, component: Option<usize>) -> String {
     if info.is_64_bit() {
         let element = if info.numeric == Numeric::Sint { Element::I64 } else { Element::U64 };
         return element.show(u64::from(words[0]) | u64::from(words[1]) << 32);
@@ -160,7 +171,7 @@ pub fn text(info: &FormatInfo, words: [u32; 4], component: Option<usize>) -> Str
         Numeric::Sint => Element::I32,
         _ => Element::F32,
     };
-    let values = info.decode_words(words);
+    let values = info.decode_texel(words, within);
     let shown = |k: usize| element.show(u64::from(values[k]));
     match (component, info.components) {
         (Some(k), _) => shown(k),

@@ -2,7 +2,7 @@
 
 use super::stop::At;
 use super::target::{Target, Who};
-use super::texels::{Texels, component_name};
+use super::texels::{Place, Texels, component_name};
 use super::types::Type;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
@@ -30,7 +30,7 @@ pub enum Home {
     /// All texels of a descriptor.
     Image(Arc<Texels>),
     /// The texel at a byte, or one of its components.
-    Texel(Arc<Texels>, u64, Option<usize>),
+    Texel(Arc<Texels>, Place, Option<usize>),
     /// Nowhere: these are its components.
     Known(Vec<u64>, Element),
 }
@@ -108,7 +108,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                 constants.map(|of| of.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
             }
             Home::Texel(texels, byte, _) => {
-                raw::load(&texels.memory.view(), *byte, bytes.min(8) as u8, Ordering::Relaxed)
+                raw::load(&texels.memory.view(), byte.offset, bytes.min(8) as u8, Ordering::Relaxed)
             }
             Home::Image(_) => None,
             Home::Known(values, _) => values.first().copied(),
@@ -632,7 +632,7 @@ impl Eyes<'_, '_, '_, '_, '_> {
                     Some(component) => texels.bytes_of(*component)?,
                     None => (0, u64::from(texels.info.texel_bytes)),
                 };
-                Ok((None, texels.memory.address() + byte + within, bytes))
+                Ok((None, texels.memory.address() + byte.offset + within, bytes))
             }
             Home::Image(texels) => Ok((None, texels.memory.address(), texels.memory.size())),
             Home::Push(_) => Err(format!("{} is a push constant: nothing writes it", item.name)),

@@ -86,6 +86,7 @@ fn image(memory: MemoryRange) -> ImageView {
         level_row_pitch: [32; 16],
         level_slice_pitch: [4 * WORDS; 16],
         samples: 1,
+        sample_pitch: 4,
         swizzle: [3, 4, 5, 6],
     }
 }

@@ -49,6 +49,7 @@ impl Features {
             shader_float64,
             shader_int64,
             shader_int16,
+            texture_compression_bc,
         });
         if graphics {
             v10.depth_bias_clamp = vk::TRUE;
@@ -56,8 +57,6 @@ impl Features {
             v10.full_draw_index_uint32 = vk::TRUE;
             v10.independent_blend = vk::TRUE;
             v10.sample_rate_shading = vk::TRUE;
-            // As drawing is: images of these formats are refused by name.
-            v10.texture_compression_bc = vk::TRUE;
         }
         let v11 = all_true!(vk::PhysicalDeviceVulkan11Features {
             storage_buffer16_bit_access,

@@ -42,7 +42,10 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
         }
     };
     let image = |tiling| {
-        let features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
+        let mut features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
+        if features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) && info.has_depth() {
+            features |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        }
         let features = if features.contains(vk::FormatFeatureFlags2::TRANSFER_DST) {
             features | vk::FormatFeatureFlags2::HOST_IMAGE_TRANSFER_EXT | COPY_IMAGE_INDIRECT_DST
         } else {
@@ -119,6 +122,12 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
         }
     }
     let linear = query.tiling == vk::ImageTiling::LINEAR;
+    // BC: images of two and three dimensions (*Required Compressed Image Formats*); views of their blocks.
+    if info.compression.is_some() && query.image_type == vk::ImageType::TYPE_1D
+        || info.compression.is_none() && query.flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE)
+    {
+        return None;
+    }
     let (width, height, depth) = match query.image_type {
         vk::ImageType::TYPE_1D => (IMAGE_SIZE, 1, 1),
         vk::ImageType::TYPE_2D => (IMAGE_SIZE, IMAGE_SIZE, 1),

@@ -132,6 +132,7 @@ pub struct View {
     level_row_pitch: [u32; 16],
     level_slice_pitch: [u32; 16],
     samples: u32,
+    sample_pitch: u32,
     swizzle: [u8; 4],
 }
 
@@ -233,6 +234,7 @@ impl Reached {
             level_row_pitch: view.level_row_pitch,
             level_slice_pitch: view.level_slice_pitch,
             samples: view.samples,
+            sample_pitch: view.sample_pitch,
             swizzle: view.swizzle,
         }
     }
@@ -338,6 +340,7 @@ impl View {
             level_row_pitch: self.level_row_pitch,
             level_slice_pitch: self.level_slice_pitch,
             samples: self.samples,
+            sample_pitch: self.sample_pitch,
             swizzle: self.swizzle,
         }
     }

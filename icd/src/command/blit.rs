@@ -6,13 +6,13 @@ use crate::entry::image::Image;
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
-use pellucid_shader_interp::math::format::{FormatInfo, Numeric};
+use pellucid_shader_interp::math::format::{FormatInfo, Numeric, block};
 
 fn outside() -> Error {
     Error::usage("a region is not inside its image")
 }
 
-/// One level and layer of an image, texel by texel.
+/// One level, layer and aspect of an image, texel by texel.
 struct Plane<'a> {
     memory: &'a Allocation,
     format: &'static FormatInfo,
@@ -20,12 +20,15 @@ struct Plane<'a> {
     pitch: [u64; 3],
     extent: [u32; 3],
     samples: u32,
+    /// Bytes from sample to sample.
+    sample_pitch: u64,
 }
 
 impl<'a> Plane<'a> {
-    fn new(image: &'a Image, level: u32, layer: u32) -> Outcome<Plane<'a>> {
+    fn new(image: &'a Image, level: u32, layer: u32, aspect: vk::ImageAspectFlags) -> Outcome<Plane<'a>> {
         let (memory, base) = image.memory()?;
-        let format = formats::info(image.format).ok_or_else(outside)?;
+        let (skip, format) = image.seen_as(image.format, aspect);
+        let format = formats::info(format).ok_or_else(outside)?;
         let level = image.layout.levels.get(level as usize).ok_or_else(outside)?;
         if layer >= image.layers {
             return Err(outside());
@@ -33,10 +36,11 @@ impl<'a> Plane<'a> {
         Ok(Plane {
             memory: memory.bytes(),
             format,
-            start: base + level.offset + u64::from(layer) * image.layout.layer,
+            start: base + level.offset + u64::from(layer) * image.layout.layer + skip,
             pitch: [image.layout.texel, level.row, level.slice],
             extent: level.extent,
             samples: image.samples,
+            sample_pitch: image.layout.texel / u64::from(image.samples),
         })
     }
 
@@ -53,20 +57,40 @@ impl<'a> Plane<'a> {
         let Some(transfer) = touched else { return };
         let low = [0, 1, 2].map(|i| i64::from(from[i].min(to[i])));
         let high = [0, 1, 2].map(|i| i64::from(from[i].max(to[i])));
+        let block = self.format.block().map(i64::from);
+        // Whole blocks.
+        let [low, high]: [[i64; 3]; 2] = [
+            std::array::from_fn(|i| low[i] / block[i]),
+            std::array::from_fn(|i| (high[i] + block[i] - 1) / block[i]),
+        ];
         let bytes = (high[0] - low[0]).cast_unsigned() * self.pitch[0];
+        let mut touched = |address, bytes| {
+            if write { transfer.write(address, bytes) } else { transfer.read(address, bytes) }
+        };
+        let texel = u64::from(self.format.texel_bytes);
         for z in low[2]..high[2] {
             for y in low[1]..high[1] {
-                let address = self.memory.address() + self.offset([low[0], y, z], 0);
-                if write { transfer.write(address, bytes) } else { transfer.read(address, bytes) }
+                let first = [low[0] * block[0], y * block[1], z * block[2]];
+                let address = self.memory.address() + self.offset(first, 0);
+                if texel == self.sample_pitch {
+                    touched(address, bytes);
+                    continue;
+                }
+                // The other aspect's bytes lie between.
+                (0..bytes).step_by(self.sample_pitch as usize).for_each(|at| touched(address + at, texel));
             }
         }
     }
 
+    /// Coordinates clamped to the edge.
+    fn clamped(&self, at: [i64; 3]) -> [u32; 3] {
+        std::array::from_fn(|i| at[i].clamp(0, i64::from(self.extent[i]) - 1) as u32)
+    }
+
     fn offset(&self, at: [i64; 3], sample: u32) -> u64 {
-        let place: u64 = (0..3)
-            .map(|i| at[i].clamp(0, i64::from(self.extent[i]) - 1).cast_unsigned() * self.pitch[i])
-            .sum();
-        self.start + place + u64::from(sample) * u64::from(self.format.texel_bytes)
+        let (at, block) = (self.clamped(at), self.format.block());
+        let place: u64 = (0..3).map(|i| u64::from(at[i] / block[i]) * self.pitch[i]).sum();
+        self.start + place + u64::from(sample) * self.sample_pitch
     }
 
     /// A texel; coordinates outside are clamped to the edge.
@@ -74,7 +98,8 @@ impl<'a> Plane<'a> {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..usize::from(self.format.texel_bytes)];
         self.memory.read(self.offset(at, sample), bytes);
-        self.format.decode(bytes)
+        let [x, y, _] = self.clamped(at);
+        self.format.decode(bytes, block::within([x, y]))
     }
 
     fn store(&self, at: [i64; 3], value: [u32; 4]) -> Outcome<()> {
@@ -120,9 +145,14 @@ pub fn blit(
 ) -> Outcome<()> {
     for region in regions {
         let (s, d) = (region.src_subresource, region.dst_subresource);
-        for layer in 0..layers(s, d, from, to)? {
-            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
-            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
+        let parts =
+            (0..layers(s, d, from, to)?).flat_map(|layer| aspects(s.aspect_mask).map(move |a| (layer, a)));
+        for (layer, aspect) in parts {
+            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer, aspect)?;
+            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer, aspect)?;
+            if target.format.compression.is_some() {
+                return Err(Error::usage(format!("a blit to an image of {}", target.format.name)));
+            }
             if source.format.numeric.is_integer() != target.format.numeric.is_integer() {
                 return Err(Error::usage("a blit between integers and other numbers"));
             }
@@ -133,6 +163,12 @@ pub fn blit(
         }
     }
     Ok(())
+}
+
+/// One aspect after the other.
+fn aspects(all: vk::ImageAspectFlags) -> impl Iterator<Item = vk::ImageAspectFlags> {
+    use vk::ImageAspectFlags as A;
+    [A::COLOR, A::DEPTH, A::STENCIL].into_iter().filter(move |aspect| all.contains(*aspect))
 }
 
 /// The layers of a region, which are inside both images.
@@ -206,8 +242,9 @@ pub fn resolve(
     for region in regions {
         let (s, d, e) = (region.src_subresource, region.dst_subresource, region.extent);
         for layer in 0..layers(s, d, from, to)? {
-            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer)?;
-            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer)?;
+            let color = vk::ImageAspectFlags::COLOR;
+            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer, color)?;
+            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer, color)?;
             let size = |extent: u32| i32::try_from(extent).map_err(|_| outside());
             let (width, height) = (size(e.width)?, size(e.height)?);
             let end = |o: vk::Offset3D| vk::Offset3D {

@@ -87,7 +87,7 @@ pub fn update(to: &Buffer, offset: u64, bytes: &[u8], mut touched: Touched<'_>) 
     done(memory.bytes().write(base + offset, bytes))
 }
 
-/// A box of texels in an image: where its rows are.
+/// A box of texel blocks in an image: where its rows are.
 pub(super) struct Texels<'a> {
     pub(super) memory: &'a Allocation,
     /// First byte of the box.
@@ -97,20 +97,30 @@ pub(super) struct Texels<'a> {
     layer: u64,
 }
 
-/// Texels of a box in level `level`, from layer `layer`; depth slices of a 3D image and layers are both
-/// allowed to run.
+/// The blocks that a box of texels is made of, along each axis.
+fn blocks(image: &Image, extent: [u32; 3]) -> [u32; 3] {
+    std::array::from_fn(|i| extent[i].div_ceil(image.layout.block[i]))
+}
+
+/// A box in level `level`, from layer `layer`: its first texel, and its blocks along each axis. Depth slices of
+/// a 3D image and layers are both allowed to run.
 pub(super) fn texels<'a>(
     image: &'a Image,
     level: u32,
     layer: u32,
     layers: u32,
     offset: vk::Offset3D,
-    extent: [u32; 3],
+    blocks: [u32; 3],
 ) -> Outcome<(Texels<'a>, &'a Level)> {
     let (memory, base) = image.memory()?;
     let Some(l) = image.layout.levels.get(level as usize) else { return Err(outside()) };
     let offset = [offset.x, offset.y, offset.z].map(|o| u64::try_from(o).unwrap_or(u64::MAX / 2));
-    let inside = (0..3).all(|i| offset[i] + u64::from(extent[i]) <= u64::from(l.extent[i]));
+    let block = image.layout.block.map(u64::from);
+    if (0..3).any(|i| !offset[i].is_multiple_of(block[i])) {
+        return Err(Error::usage("the offset of a region is not a multiple of the texel block's extent"));
+    }
+    let offset: [u64; 3] = std::array::from_fn(|i| offset[i] / block[i]);
+    let inside = (0..3).all(|i| offset[i] + u64::from(blocks[i]) <= u64::from(l.blocks[i]));
     if !inside || layer.saturating_add(layers) > image.layers {
         return Err(outside());
     }
@@ -127,7 +137,8 @@ fn layer_count(image: &Image, base: u32, count: u32) -> u32 {
     if count == vk::REMAINING_ARRAY_LAYERS { image.layers.saturating_sub(base) } else { count }
 }
 
-/// vkCmdCopyImage. Layers of one side correspond to depth slices of the other if only one of them is 3D.
+/// vkCmdCopyImage. Layers of one side correspond to depth slices of the other if only one of them is 3D, and
+/// blocks of a compressed image to texels of one that is not.
 ///
 /// # Errors
 /// An image is not bound, a region is not inside, or the texels differ in size.
@@ -139,6 +150,8 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
             return Err(Error::usage("the images' texels differ in size"));
         }
         let e = region.extent;
+        // In texels of the source.
+        let [width, height, _] = blocks(from, [e.width, e.height, 1]);
         let three = |image: &Image| image.image_type == vk::ImageType::TYPE_3D;
         let s_layers = layer_count(from, s.base_array_layer, s.layer_count);
         let d_layers = layer_count(to, d.base_array_layer, d.layer_count);
@@ -151,7 +164,7 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
             s.base_array_layer,
             layers_of(from),
             region.src_offset,
-            [e.width, e.height, depth_of(from)],
+            [width, height, depth_of(from)],
         )?;
         let (target, _) = texels(
             to,
@@ -159,7 +172,7 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
             d.base_array_layer,
             layers_of(to),
             region.dst_offset,
-            [e.width, e.height, depth_of(to)],
+            [width, height, depth_of(to)],
         )?;
         let s_step = if three(from) { source.slice } else { source.layer };
         let d_step = if three(to) { target.slice } else { target.layer };
@@ -169,11 +182,11 @@ pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: 
         let whole = all == s_texel && all == d_texel;
         let samples = u64::from(from.samples);
         let (times, bytes) = match whole {
-            true => (1, u64::from(e.width) * all),
-            false => (u64::from(e.width) * samples, size),
+            true => (1, u64::from(width) * all),
+            false => (u64::from(width) * samples, size),
         };
         for z in 0..u64::from(steps) {
-            for y in 0..u64::from(e.height) {
+            for y in 0..u64::from(height) {
                 let read = source.start + z * s_step + y * source.row + s_skip;
                 let write = target.start + z * d_step + y * target.row + d_skip;
                 for x in 0..times {
@@ -209,11 +222,19 @@ impl HostRegion {
         }
     }
 
-    /// Bytes from row to row, and from slice to slice, outside of the image.
+    /// Its blocks along each axis.
+    fn blocks(&self, image: &Image) -> [u32; 3] {
+        blocks(image, [self.extent.width, self.extent.height, self.extent.depth])
+    }
+
+    /// Bytes from row to row of blocks, and from slice to slice, outside of the image.
     fn pitches(&self, image: &Image) -> (u64, u64) {
-        let pick = |given: u32, extent: u32| u64::from(if given == 0 { extent } else { given });
-        let row = pick(self.row_length, self.extent.width) * image.part(self.subresource.aspect_mask).1;
-        (row, pick(self.image_height, self.extent.height).saturating_mul(row))
+        let pick = |given: u32, extent: u32| if given == 0 { extent } else { given };
+        let (width, height) =
+            (pick(self.row_length, self.extent.width), pick(self.image_height, self.extent.height));
+        let [width, height, _] = blocks(image, [width, height, 1]).map(u64::from);
+        let row = width * image.part(self.subresource.aspect_mask).1;
+        (row, height.saturating_mul(row))
     }
 
     fn layers(&self, image: &Image) -> u32 {
@@ -226,10 +247,11 @@ impl HostRegion {
     /// More than there can be.
     pub fn size(&self, image: &Image) -> Outcome<u64> {
         let (row, slice) = self.pitches(image);
-        let bytes = u64::from(self.extent.width) * image.part(self.subresource.aspect_mask).1;
-        let slices = u64::from(self.layers(image)) * u64::from(self.extent.depth);
+        let [width, height, depth] = self.blocks(image).map(u64::from);
+        let bytes = width * image.part(self.subresource.aspect_mask).1;
+        let slices = u64::from(self.layers(image)) * depth;
         let last = slices.saturating_sub(1).checked_mul(slice);
-        let rows = u64::from(self.extent.height).saturating_sub(1).checked_mul(row);
+        let rows = height.saturating_sub(1).checked_mul(row);
         let size = last.zip(rows).and_then(|(last, rows)| last.checked_add(rows)?.checked_add(bytes));
         size.ok_or_else(outside)
     }
@@ -242,24 +264,18 @@ pub(super) fn rows(
     region: &HostRegion,
     mut each: impl FnMut(u64, &Allocation, u64, u64) -> bool,
 ) -> Outcome<()> {
-    let (e, sub, layers) = (region.extent, region.subresource, region.layers(image));
-    let (texels, _) = texels(
-        image,
-        sub.mip_level,
-        sub.base_array_layer,
-        layers,
-        region.offset,
-        [e.width, e.height, e.depth],
-    )?;
+    let (sub, layers, blocks) = (region.subresource, region.layers(image), region.blocks(image));
+    let (texels, _) = texels(image, sub.mip_level, sub.base_array_layer, layers, region.offset, blocks)?;
+    let [width, height, depth] = blocks.map(u64::from);
     let texel = image.layout.texel;
     let (skip, size) = image.part(sub.aspect_mask);
     let (row, slice) = region.pitches(image);
-    let bytes = u64::from(e.width) * size;
-    let times = if size == texel { 1 } else { u64::from(e.width) };
+    let bytes = width * size;
+    let times = if size == texel { 1 } else { width };
     for layer in 0..u64::from(layers) {
-        for z in 0..u64::from(e.depth) {
-            for y in 0..u64::from(e.height) {
-                let at = (layer * u64::from(e.depth) + z) * slice + y * row;
+        for z in 0..depth {
+            for y in 0..height {
+                let at = (layer * depth + z) * slice + y * row;
                 let place = texels.start + layer * texels.layer + z * texels.slice + y * texels.row + skip;
                 for x in 0..times {
                     done(each(at + x * size, texels.memory, place + x * texel, bytes / times))?;
@@ -362,6 +378,9 @@ pub(super) fn cleared(
     aspects: vk::ImageAspectFlags,
 ) -> Outcome<Vec<u8>> {
     let format = formats::info(format).ok_or_else(outside)?;
+    if format.compression.is_some() {
+        return Err(Error::usage(format!("a clear of an image of {}", format.name)));
+    }
     // Of a 64-bit format the first two words are the red component, as they are for `encode`.
     let bytes = match value {
         Cleared::Color(color) => format.encode(color),

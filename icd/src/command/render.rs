@@ -34,7 +34,10 @@ impl Target {
     ) -> Outcome<()> {
         let (view, extent) = (&self.view, [area.extent.width, area.extent.height, 1]);
         let (skip, _) = view.image.part(self.aspects);
-        let offset = vk::Offset3D { x: area.offset.x, y: area.offset.y, z: 0 };
+        // The texels of a view that is not compressed are the blocks of an image that is.
+        let [width, height, _] = view.image.layout.block.map(u32::cast_signed);
+        let place = |at: i32, block: i32| at.saturating_mul(block);
+        let offset = vk::Offset3D { x: place(area.offset.x, width), y: place(area.offset.y, height), z: 0 };
         for &layer in layers {
             let first = view.layers.start.saturating_add(layer);
             if first >= view.layers.end {

@@ -20,7 +20,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
-use pellucid_shader_interp::math::format::Aspect;
+use pellucid_shader_interp::math::format::{Aspect, FormatInfo};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -29,9 +29,11 @@ use std::sync::{Arc, OnceLock};
 pub struct Level {
     /// Texels.
     pub extent: [u32; 3],
+    /// Texel blocks: what rows and slices are made of. Texels, unless the format is compressed.
+    pub blocks: [u32; 3],
     /// First byte, from the layer's first.
     pub offset: u64,
-    /// Bytes of a row.
+    /// Bytes of a row of blocks.
     pub row: u64,
     /// Bytes of a depth slice.
     pub slice: u64,
@@ -40,7 +42,7 @@ pub struct Level {
 impl Level {
     /// Bytes of the level in one layer.
     pub fn size(&self) -> u64 {
-        self.slice * u64::from(self.extent[2])
+        self.slice * u64::from(self.blocks[2])
     }
 }
 
@@ -49,8 +51,10 @@ impl Level {
 pub struct Layout {
     /// Levels, the largest first.
     pub levels: Vec<Level>,
-    /// Bytes of a texel, all samples.
+    /// Bytes of a texel block, all samples.
     pub texel: u64,
+    /// Texels of a block along each axis: one, unless the format is compressed.
+    pub block: [u32; 3],
     /// Bytes from one layer to the next.
     pub layer: u64,
     /// Bytes of the image.
@@ -64,26 +68,30 @@ impl Layout {
         levels: u32,
         layers: u32,
         samples: u32,
-        texel_bytes: u32,
+        format: &FormatInfo,
         gap: u64,
     ) -> Layout {
-        let texel = u64::from(texel_bytes) * u64::from(samples);
+        let texel = u64::from(format.texel_bytes) * u64::from(samples);
         // Texels stay multiples of their size apart.
         let between = if gap == 0 { 0 } else { gap.next_multiple_of(texel) };
         let mut offset = gap;
         let levels = (0..levels)
             .map(|n| {
                 let extent = extent.map(|e| (e >> n).max(1));
-                let row = u64::from(extent[0]) * texel + between;
-                let slice = row * u64::from(extent[1]);
-                let level = Level { extent, offset, row, slice };
+                let blocks = format.blocks(extent);
+                let row = u64::from(blocks[0]) * texel + between;
+                let slice = row * u64::from(blocks[1]);
+                let level = Level { extent, blocks, offset, row, slice };
                 offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
                 level
             })
             .collect();
-        Layout { levels, texel, layer: offset, size: offset * u64::from(layers) }
+        Layout { levels, texel, block: format.block(), layer: offset, size: offset * u64::from(layers) }
     }
 }
+
+/// Where the stencil value of a texel with depth and stencil is: behind the word of depth.
+const STENCIL_OFFSET: u64 = 4;
 
 /// Bytes before each row of an image that nobody else is to interpret, in check mode.
 const OPAQUE_GAP: u64 = 64;
@@ -152,7 +160,7 @@ impl Image {
             info.mip_levels,
             info.array_layers,
             samples,
-            u32::from(format.texel_bytes),
+            format,
             if device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL { OPAQUE_GAP } else { 0 },
         );
         if layout.size > device.caps.heap_size {
@@ -280,20 +288,33 @@ impl Image {
         out.subresource_layout = self.subresource(of)?;
         // SAFETY: the contract.
         if let Some(copied) = unsafe { ffi::find_mut::<vk::SubresourceHostMemcpySizeEXT<'_>>(out.p_next) } {
-            let texels: u64 =
-                self.layout.levels[of.mip_level as usize].extent.iter().map(|e| u64::from(*e)).product();
-            copied.size = texels * self.part(of.aspect_mask).1;
+            let level = &self.layout.levels[of.mip_level as usize];
+            copied.size =
+                level.blocks.iter().map(|e| u64::from(*e)).product::<u64>() * self.part(of.aspect_mask).1;
         }
         Ok(())
     }
 
-    /// Where the aspects of a texel are: their first byte, and their bytes.
+    /// How shaders see an aspect through a view of this format: its first byte in a texel, and the format.
+    pub fn seen_as(&self, format: vk::Format, aspects: vk::ImageAspectFlags) -> (u64, vk::Format) {
+        match (self.format, aspects) {
+            (
+                vk::Format::D24_UNORM_S8_UINT | vk::Format::D32_SFLOAT_S8_UINT,
+                vk::ImageAspectFlags::STENCIL,
+            ) => (STENCIL_OFFSET, vk::Format::S8_UINT),
+            (vk::Format::D24_UNORM_S8_UINT, _) => (0, vk::Format::X8_D24_UNORM_PACK32),
+            (vk::Format::D32_SFLOAT_S8_UINT, _) => (0, vk::Format::D32_SFLOAT),
+            _ => (0, format),
+        }
+    }
+
+    /// Where the aspects of a texel block are: their first byte, and their bytes.
     pub fn part(&self, aspects: vk::ImageAspectFlags) -> (u64, u64) {
-        let combined = self.format == vk::Format::D32_SFLOAT_S8_UINT;
+        let combined = matches!(self.format, vk::Format::D24_UNORM_S8_UINT | vk::Format::D32_SFLOAT_S8_UINT);
         let sample = self.layout.texel / u64::from(self.samples);
         match aspects {
             vk::ImageAspectFlags::DEPTH if combined => (0, 4),
-            vk::ImageAspectFlags::STENCIL if combined => (4, 1),
+            vk::ImageAspectFlags::STENCIL if combined => (STENCIL_OFFSET, 1),
             _ => (0, sample),
         }
     }
@@ -481,10 +502,16 @@ mod tests {
 
     #[test]
     fn levels_follow_each_other_without_overlap() {
-        let layout = Layout::new([5, 3, 1], 3, 2, 1, 4, 0);
-        assert_eq!(layout.levels[0], Level { extent: [5, 3, 1], offset: 0, row: 20, slice: 60 });
-        assert_eq!(layout.levels[1], Level { extent: [2, 1, 1], offset: 64, row: 8, slice: 8 });
+        let format = |number| formats::info(number).unwrap();
+        let layout = Layout::new([5, 3, 1], 3, 2, 1, format(vk::Format::R32_UINT), 0);
+        let level = |extent, blocks, offset, row, slice| Level { extent, blocks, offset, row, slice };
+        assert_eq!(layout.levels[0], level([5, 3, 1], [5, 3, 1], 0, 20, 60));
+        assert_eq!(layout.levels[1], level([2, 1, 1], [2, 1, 1], 64, 8, 8));
         assert_eq!(layout.levels[2].offset, 128);
         assert_eq!((layout.layer, layout.size), (192, 384));
+        // Rows of blocks; the blocks at the edge are whole.
+        let layout = Layout::new([9, 5, 2], 2, 1, 1, format(vk::Format::BC7_UNORM_BLOCK), 0);
+        assert_eq!(layout.levels[0], level([9, 5, 2], [3, 2, 2], 0, 48, 96));
+        assert_eq!(layout.levels[1], level([4, 2, 1], [1, 1, 1], 192, 16, 16));
     }
 }

@@ -20,6 +20,8 @@ pub struct ImageView {
     view_type: vk::ImageViewType,
     pub levels: std::ops::Range<u32>,
     pub layers: std::ops::Range<u32>,
+    /// The aspect that shaders see, of a format that has both depth and stencil.
+    aspect: vk::ImageAspectFlags,
     swizzle: [u8; 4],
 }
 
@@ -43,13 +45,14 @@ impl ImageView {
         let layout = &self.image.layout;
         let levels = &layout.levels[self.levels.start as usize..self.levels.end as usize];
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
-        let origin = first.offset + layout.layer * u64::from(self.layers.start);
+        let (skip, format) = self.image.seen_as(self.format, self.aspect);
+        let origin = first.offset + layout.layer * u64::from(self.layers.start) + skip;
         let end = last.offset + last.size() + layout.layer * u64::from(self.layers.end - 1);
         let mut view = interface::ImageView {
             memory: MemoryRange::new(memory.bytes(), base + origin, end - origin, reference),
-            extent: first.extent,
+            extent: if self.shows_blocks() { first.blocks } else { first.extent },
             layers: self.layers.len() as u32,
-            format: self.format.as_raw(),
+            format: format.as_raw(),
             row_pitch: first.row as u32,
             slice_pitch: first.slice as u32,
             layer_pitch: layout.layer as u32,
@@ -58,6 +61,7 @@ impl ImageView {
             level_row_pitch: [0; 16],
             level_slice_pitch: [0; 16],
             samples: self.image.samples,
+            sample_pitch: (layout.texel / u64::from(self.image.samples)) as u32,
             swizzle: self.swizzle,
         };
         for (n, level) in levels.iter().enumerate().take(16) {
@@ -66,6 +70,13 @@ impl ImageView {
             view.level_slice_pitch[n] = level.slice as u32;
         }
         Ok(view)
+    }
+
+    /// Its texels are the blocks of an image that is compressed (*Texel Block Views*:
+    /// VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT).
+    fn shows_blocks(&self) -> bool {
+        let compressed = |format| formats::info(format).is_some_and(|info| info.compression.is_some());
+        compressed(self.image.format) && !compressed(self.format)
     }
 
     /// The dimensions that it shows.
@@ -101,8 +112,18 @@ entries! {
             view_type: info.view_type,
             levels,
             layers,
+            aspect: info.subresource_range.aspect_mask,
             swizzle: swizzle(&info.components),
         };
+        let bytes = |format| formats::info(format).map(|info| (info.texel_bytes, info.compression.is_some()));
+        let (of_image, of_view) = (bytes(view.image.format), bytes(view.format));
+        if of_image.is_some_and(|of| of_view.is_some_and(|to| of.0 != to.0 || to.1 && !of.1)) {
+            let formats = (view.format, view.image.format);
+            return Err(Error::usage(format!("a view of format {:?} of an image of {:?}", formats.0, formats.1)));
+        }
+        if view.shows_blocks() && view.levels.len() > 1 {
+            return Err(Error::usage("a view of the blocks of several levels"));
+        }
         ffi::write(out, handle::insert(Arc::new(view)))
     }
 

@@ -2,7 +2,7 @@
 
 use pellucid_memory::finding::Texel;
 use pellucid_shader_interp::interface::{Descriptor, ImageView};
-use pellucid_shader_interp::math::format;
+use pellucid_shader_interp::math::format::{self, FormatInfo};
 use serde::{Deserialize, Serialize};
 
 /// What array layers are.
@@ -36,7 +36,10 @@ pub struct Image {
     /// Samples of a texel.
     pub samples: u32,
     #[serde(skip)]
-    texel_bytes: u64,
+    sample_pitch: u64,
+    /// Texels of a block along each axis, if the format is compressed.
+    #[serde(skip)]
+    block: [u32; 3],
     /// From layer to layer.
     #[serde(skip)]
     layer_pitch: u64,
@@ -73,7 +76,8 @@ impl Image {
             layers,
             layer_count: view.layers,
             samples: view.samples.max(1),
-            texel_bytes: info.map_or(0, |info| u64::from(info.texel_bytes)),
+            sample_pitch: u64::from(view.sample_pitch),
+            block: info.map_or([1; 3], FormatInfo::block),
             layer_pitch: u64::from(view.layer_pitch),
             levels: (0..count).map(level).collect(),
         }
@@ -90,7 +94,8 @@ impl Image {
             layers: Layers::None,
             layer_count: 1,
             samples: 1,
-            texel_bytes: info.map_or(0, |info| u64::from(info.texel_bytes)),
+            sample_pitch: info.map_or(0, |info| u64::from(info.texel_bytes)),
+            block: [1; 3],
             layer_pitch: 0,
             levels: vec![Level { offset: 0, row: 0, slice: 0 }],
         })
@@ -101,9 +106,9 @@ impl Image {
         self.extent.iter().map(|size| if self.buffer { *size } else { (size >> shift).max(1) }).collect()
     }
 
-    /// The texel that holds the byte at `offset` of the descriptor's memory.
+    /// The texel that holds the byte at `offset` of the descriptor's memory; the first of a compressed block.
     pub fn texel_at(&self, offset: u64) -> Option<Texel> {
-        let step = self.texel_bytes * u64::from(self.samples);
+        let step = self.sample_pitch * u64::from(self.samples);
         let (layer, within) = match self.layer_pitch {
             0 => (0, offset),
             pitch => (offset / pitch, offset % pitch),
@@ -115,12 +120,12 @@ impl Image {
         let mut coordinates = vec![0u64; extent.len()];
         for (axis, pitch) in [(2, at.slice), (1, at.row), (0, step)] {
             if let Some(coordinate) = coordinates.get_mut(axis) {
-                *coordinate = rest.checked_div(pitch)?;
+                *coordinate = rest.checked_div(pitch)? * u64::from(self.block[axis]);
                 rest %= pitch;
             }
         }
         let inside = coordinates.iter().zip(&extent).all(|(c, size)| c < &u64::from(*size));
-        let sample = rest.checked_div(self.texel_bytes)?;
+        let sample = rest.checked_div(self.sample_pitch)?;
         let signed = |number: u64| i32::try_from(number).ok();
         (inside && layer < u64::from(self.layer_count) && sample < u64::from(self.samples)).then_some(())?;
         Some(Texel {
@@ -131,7 +136,8 @@ impl Image {
         })
     }
 
-    /// The offset of the texel's first byte in the descriptor's memory, if there is such a texel.
+    /// The offset of the first byte of a texel, or of its compressed block, in the descriptor's memory, if there
+    /// is such a texel.
     pub fn offset_of(&self, texel: &Texel) -> Option<u64> {
         let number = |number: i32| u64::try_from(number).ok();
         let level = usize::try_from(texel.level).ok()?;
@@ -144,9 +150,10 @@ impl Image {
             && coordinates.len() == extent.len()
             && layer < u64::from(self.layer_count)
             && sample < u64::from(self.samples);
-        let pitches = [self.texel_bytes * u64::from(self.samples), at.row, at.slice];
-        let within: u64 = coordinates.iter().zip(pitches).map(|(c, pitch)| c * pitch).sum();
-        exists.then(|| layer * self.layer_pitch + at.offset + within + sample * self.texel_bytes)
+        let pitches = [self.sample_pitch * u64::from(self.samples), at.row, at.slice];
+        let blocks = coordinates.iter().zip(self.block).map(|(c, block)| c / u64::from(block));
+        let within: u64 = blocks.zip(pitches).map(|(c, pitch)| c * pitch).sum();
+        exists.then(|| layer * self.layer_pitch + at.offset + within + sample * self.sample_pitch)
     }
 
     /// Mip levels.
@@ -247,6 +254,7 @@ mod tests {
             level_row_pitch: [0; 16],
             level_slice_pitch: [0; 16],
             samples,
+            sample_pitch: 4,
             swizzle: [3, 4, 5, 6],
         };
         let mut offset = 0;

@@ -50,7 +50,8 @@ impl TexelAccess {
             Numeric::Uint | Numeric::Sint | Numeric::Unorm | Numeric::Snorm | Numeric::Sfloat
         );
         let whole = info.texel_bytes.is_power_of_two() && info.texel_bytes <= 16;
-        if !plain || !whole || info.is_64_bit() || info.aspect != Aspect::Color {
+        if !plain || !whole || info.compression.is_some() || info.is_64_bit() || info.aspect != Aspect::Color
+        {
             return None;
         }
         let &[x, y, ref rest @ ..] = entry.arguments.as_slice() else { return None };

@@ -28,10 +28,15 @@ fn srgb_to_linear(c: f32) -> f32 {
     if c <= 0.04045 { c / 12.92 } else { single::pow((c + 0.055) / 1.055, 2.4) }
 }
 
+/// A byte as an unsigned normalized value.
+pub(super) fn from_byte(byte: u8) -> f32 {
+    pack::from_unorm(u32::from(byte), 255.0)
+}
+
 /// [`srgb_to_linear`] of every byte.
 pub(crate) fn srgb_bytes() -> &'static [f32; 256] {
     static TABLE: LazyLock<[f32; 256]> =
-        LazyLock::new(|| std::array::from_fn(|byte| srgb_to_linear(pack::from_unorm(byte as u32, 255.0))));
+        LazyLock::new(|| std::array::from_fn(|byte| srgb_to_linear(from_byte(byte as u8))));
     &TABLE
 }
 
@@ -112,7 +117,7 @@ impl FormatInfo {
     }
 
     /// Red, green, blue and alpha of the texel in `words` (its bytes, least significant first). For 64-bit
-    /// formats the two words of red, then zeros.
+    /// formats the two words of red, then zeros. Not for compressed formats ([`FormatInfo::decode_texel`]).
     pub fn decode_words(&self, words: [u32; 4]) -> [u32; 4] {
         if self.is_64_bit() {
             return [words[0], words[1], 0, 0];
@@ -126,7 +131,8 @@ impl FormatInfo {
     }
 
     /// Inverse of [`FormatInfo::decode_words`], rounded to nearest; integers keep their low bits. Bits that
-    /// the format does not use are 0.
+    /// the format does not use are 0. Not for compressed formats: no feature
+    /// of theirs writes texels.
     pub fn encode_words(&self, value: [u32; 4]) -> [u32; 4] {
         if self.is_64_bit() {
             return [value[0], value[1], 0, 0];
@@ -156,13 +162,13 @@ impl FormatInfo {
         words
     }
 
-    /// [`FormatInfo::decode_words`] of a texel's bytes; bytes that are not there are 0.
-    pub fn decode(&self, bytes: &[u8]) -> [u32; 4] {
+    /// [`FormatInfo::decode_texel`] of a texel's or block's bytes; bytes that are not there are 0.
+    pub fn decode(&self, bytes: &[u8], within: u32) -> [u32; 4] {
         let mut words = [0; 4];
         for (index, &byte) in bytes.iter().take(self.texel_bytes as usize).enumerate() {
             words[index / 4] |= (byte as u32) << (index % 4 * 8);
         }
-        self.decode_words(words)
+        self.decode_texel(words, within)
     }
 
     /// [`FormatInfo::encode_words`] as bytes: the first [`FormatInfo::texel_bytes`] of the array.

@@ -4,11 +4,14 @@
 //! A texel is read and written as `units()` consecutive words of `unit` bytes, least significant byte first;
 //! no component crosses a 32-bit boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion
 //! to RGBA*). Signed and unsigned normalized values, floats and sRGB follow *Fixed-Point Data Conversions*
-//! and *Floating-Point Format Conversions* of the Vulkan specification.
+//! and *Floating-Point Format Conversions* of the Vulkan specification. Of a compressed format the block of
+//! texels takes the place of the texel ([`block`]).
 
+pub mod block;
 mod codec;
 mod table;
 
+use block::Compression;
 pub(crate) use codec::srgb_bytes;
 pub use table::FORMATS;
 
@@ -89,8 +92,10 @@ pub struct FormatInfo {
     pub format: i32,
     /// Its name, such as `VK_FORMAT_R8_UNORM`.
     pub name: &'static str,
-    /// Bytes of one texel.
+    /// Bytes of one texel; of one texel block, if the format is compressed (*texel block size*).
     pub texel_bytes: u8,
+    /// How the texels of a block become its bytes, if the format is compressed.
+    pub compression: Option<Compression>,
     /// Bytes of the words that a texel is read and written in: 1, 2, 4 or 8.
     pub unit: u8,
     /// Components that it has, 1 to 4.
@@ -99,7 +104,8 @@ pub struct FormatInfo {
     pub numeric: Numeric,
     /// Colour, depth or stencil.
     pub aspect: Aspect,
-    /// Red, green, blue, alpha (depth and stencil: red).
+    /// Red, green, blue, alpha (depth and stencil: red). Those of a compressed format say no more than which
+    /// components there are.
     pub fields: [Field; 4],
     /// Features of images that a compute shader or a transfer can use ([`feature`]).
     pub image_features: u32,
@@ -114,6 +120,11 @@ impl FormatInfo {
     /// Words of [`FormatInfo::unit`] bytes in a texel.
     pub fn units(&self) -> u8 {
         self.texel_bytes / self.unit
+    }
+
+    /// It has a depth aspect.
+    pub fn has_depth(&self) -> bool {
+        matches!(self.aspect, Aspect::Depth | Aspect::DepthStencil)
     }
 
     /// Components are 64 bits wide.

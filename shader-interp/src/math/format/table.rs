@@ -1,5 +1,6 @@
 //! The formats, in the order of their VkFormat numbers.
 
+use super::block::Compression;
 use super::feature as f;
 use super::{Aspect, Field, FormatInfo, Numeric};
 
@@ -7,14 +8,15 @@ use super::{Aspect, Field, FormatInfo, Numeric};
 const TRANSFER: u32 = f::TRANSFER_SRC | f::TRANSFER_DST;
 
 // Uses by a compute shader, as the rows below name them.
-const NOTHING: [u32; 2] = [TRANSFER, 0];
 /// Sampled, filtered, uniform texel buffers.
 const FILTERED: [u32; 2] =
     [TRANSFER | f::SAMPLED_IMAGE | f::SAMPLED_IMAGE_FILTER_LINEAR, f::UNIFORM_TEXEL_BUFFER];
 /// The same without filtering (integers).
 const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, f::UNIFORM_TEXEL_BUFFER];
-/// Sampled, filtered: depth.
-const COMPARED: [u32; 2] = [FILTERED[0], 0];
+/// Sampled, filtered: depth, and compressed formats.
+const FILTERED_IMAGE: [u32; 2] = [FILTERED[0], 0];
+/// Sampled without filtering, no texel buffers: stencil.
+const SAMPLED_IMAGE: [u32; 2] = [SAMPLED[0], 0];
 /// Uniform texel buffers only.
 const FETCHED: [u32; 2] = [TRANSFER, f::UNIFORM_TEXEL_BUFFER];
 /// Sampled, filtered, storage, texel buffers of both kinds.
@@ -34,8 +36,7 @@ const BLITTED: u32 = f::BLIT_SRC | f::BLIT_DST;
 const VERTEX: u32 = f::VERTEX_BUFFER;
 const TARGET: u32 = BLITTED | f::COLOR_ATTACHMENT;
 const BLENDED: u32 = TARGET | f::COLOR_ATTACHMENT_BLEND;
-const ATTACHED: u32 = f::DEPTH_STENCIL_ATTACHMENT;
-const DEPTH: u32 = f::BLIT_SRC | ATTACHED;
+const DEPTH: u32 = BLITTED | f::DEPTH_STENCIL_ATTACHMENT;
 
 /// A component at bit `offset`.
 const fn at(offset: u8, width: u8) -> Field {
@@ -80,6 +81,7 @@ const fn row(
         format,
         name,
         texel_bytes,
+        compression: None,
         unit: if fields[0].width == 64 {
             8
         } else if texel_bytes > 4 {
@@ -99,6 +101,11 @@ const fn row(
 
 const fn aspect(mut info: FormatInfo, aspect: Aspect) -> FormatInfo {
     info.aspect = aspect;
+    info
+}
+
+const fn compressed(mut info: FormatInfo, compression: Compression) -> FormatInfo {
+    info.compression = Some(compression);
     info
 }
 
@@ -181,11 +188,31 @@ const COLOR: &[FormatInfo] = formats! {
 };
 
 const DEPTH_STENCIL: &[FormatInfo] = formats! {
-    124 D16_UNORM 2 Unorm array(1, 16), COMPARED DEPTH;
-    125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), COMPARED NONE;
-    126 D32_SFLOAT 4 Sfloat array(1, 32), COMPARED DEPTH;
-    127 S8_UINT 1 Uint array(1, 8), NOTHING NONE;
-    130 D32_SFLOAT_S8_UINT 8 Sfloat array(1, 32), NOTHING ATTACHED;
+    124 D16_UNORM 2 Unorm array(1, 16), FILTERED_IMAGE DEPTH;
+    125 X8_D24_UNORM_PACK32 4 Unorm array(1, 24), FILTERED_IMAGE BLITTED;
+    126 D32_SFLOAT 4 Sfloat array(1, 32), FILTERED_IMAGE DEPTH;
+    127 S8_UINT 1 Uint array(1, 8), SAMPLED_IMAGE BLITTED;
+    129 D24_UNORM_S8_UINT 8 Unorm array(1, 24), FILTERED_IMAGE DEPTH;
+    130 D32_SFLOAT_S8_UINT 8 Sfloat array(1, 32), FILTERED_IMAGE DEPTH;
+};
+
+const BC: &[FormatInfo] = formats! {
+    131 BC1_RGB_UNORM_BLOCK 8 Unorm array(3, 8), FILTERED_IMAGE SOURCE;
+    132 BC1_RGB_SRGB_BLOCK 8 Srgb array(3, 8), FILTERED_IMAGE SOURCE;
+    133 BC1_RGBA_UNORM_BLOCK 8 Unorm array(4, 8), FILTERED_IMAGE SOURCE;
+    134 BC1_RGBA_SRGB_BLOCK 8 Srgb array(4, 8), FILTERED_IMAGE SOURCE;
+    135 BC2_UNORM_BLOCK 16 Unorm array(4, 8), FILTERED_IMAGE SOURCE;
+    136 BC2_SRGB_BLOCK 16 Srgb array(4, 8), FILTERED_IMAGE SOURCE;
+    137 BC3_UNORM_BLOCK 16 Unorm array(4, 8), FILTERED_IMAGE SOURCE;
+    138 BC3_SRGB_BLOCK 16 Srgb array(4, 8), FILTERED_IMAGE SOURCE;
+    139 BC4_UNORM_BLOCK 8 Unorm array(1, 8), FILTERED_IMAGE SOURCE;
+    140 BC4_SNORM_BLOCK 8 Snorm array(1, 8), FILTERED_IMAGE SOURCE;
+    141 BC5_UNORM_BLOCK 16 Unorm array(2, 8), FILTERED_IMAGE SOURCE;
+    142 BC5_SNORM_BLOCK 16 Snorm array(2, 8), FILTERED_IMAGE SOURCE;
+    143 BC6H_UFLOAT_BLOCK 16 Ufloat array(3, 16), FILTERED_IMAGE SOURCE;
+    144 BC6H_SFLOAT_BLOCK 16 Sfloat array(3, 16), FILTERED_IMAGE SOURCE;
+    145 BC7_UNORM_BLOCK 16 Unorm array(4, 8), FILTERED_IMAGE SOURCE;
+    146 BC7_SRGB_BLOCK 16 Srgb array(4, 8), FILTERED_IMAGE SOURCE;
 };
 
 const LATE: &[FormatInfo] = formats! {
@@ -195,27 +222,34 @@ const LATE: &[FormatInfo] = formats! {
     1000470001 A8_UNORM 1 Unorm [NO, NO, NO, at(0, 8)], FILTERED TARGET;
 };
 
-const ALL: [FormatInfo; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()] = {
-    let mut all = [COLOR[0]; COLOR.len() + DEPTH_STENCIL.len() + LATE.len()];
-    let mut k = 0;
-    while k < COLOR.len() {
-        all[k] = COLOR[k];
-        k += 1;
-    }
-    let mut k = 0;
-    while k < DEPTH_STENCIL.len() {
-        let kind = match DEPTH_STENCIL[k].format {
-            127 => Aspect::Stencil,
-            130 => Aspect::DepthStencil,
-            _ => Aspect::Depth,
-        };
-        all[COLOR.len() + k] = aspect(DEPTH_STENCIL[k], kind);
-        k += 1;
-    }
-    let mut k = 0;
-    while k < LATE.len() {
-        all[COLOR.len() + DEPTH_STENCIL.len() + k] = LATE[k];
-        k += 1;
+/// How many formats there are.
+const COUNT: usize = COLOR.len() + DEPTH_STENCIL.len() + BC.len() + LATE.len();
+
+const ALL: [FormatInfo; COUNT] = {
+    let mut all = [COLOR[0]; COUNT];
+    let tables = [COLOR, DEPTH_STENCIL, BC, LATE];
+    let (mut n, mut table) = (0, 0);
+    while table < tables.len() {
+        let mut k = 0;
+        while k < tables[table].len() {
+            let info = tables[table][k];
+            all[n] = match info.format {
+                124..=126 => aspect(info, Aspect::Depth),
+                127 => aspect(info, Aspect::Stencil),
+                128..=130 => aspect(info, Aspect::DepthStencil),
+                131..=134 => compressed(info, Compression::Bc1),
+                135..=136 => compressed(info, Compression::Bc2),
+                137..=138 => compressed(info, Compression::Bc3),
+                139..=140 => compressed(info, Compression::Bc4),
+                141..=142 => compressed(info, Compression::Bc5),
+                143..=144 => compressed(info, Compression::Bc6h),
+                145..=146 => compressed(info, Compression::Bc7),
+                _ => info,
+            };
+            k += 1;
+            n += 1;
+        }
+        table += 1;
     }
     all
 };

@@ -1,8 +1,9 @@
-//! Where texels lie: integer coordinates to byte offsets.
+//! Where texels lie: integer coordinates to byte offsets. Of compressed formats what lies there is the block
+//! with the texel.
 
 use crate::interface::ImageView;
 use crate::ir::ImageDim;
-use crate::math::format::FormatInfo;
+use crate::math::format::{FormatInfo, block};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::system::{self, LANES, Lanes, Mask, MemoryView};
 
@@ -75,7 +76,7 @@ pub(super) struct LevelLayout {
     pub extent: [u32; 3],
     /// Byte offset of the first texel.
     pub start: u32,
-    /// Bytes from texel to texel along each axis.
+    /// Bytes from texel to texel, or from block to block, along each axis.
     pub pitch: [u32; 3],
     /// Bytes from layer to layer.
     pub layer_pitch: u32,
@@ -86,6 +87,17 @@ pub(super) struct LevelLayout {
 pub(super) struct Addresses {
     pub offset: Lanes,
     pub inside: Mask,
+    /// Of compressed formats: which texel of the block ([`block::within`]).
+    pub within: Lanes,
+}
+
+/// Where one texel is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Location {
+    /// Byte offset of its first sample, or of its block.
+    pub offset: u32,
+    /// Which texel of the block.
+    pub within: u32,
 }
 
 impl<'a> Texels<'a> {
@@ -133,6 +145,11 @@ impl<'a> Texels<'a> {
         self.view.map_or(1, |view| view.samples.max(1))
     }
 
+    /// Bytes from sample to sample.
+    fn sample_pitch(&self) -> u32 {
+        self.view.map_or(self.info.texel_bytes.into(), |view| view.sample_pitch)
+    }
+
     /// Texels of a level along each axis.
     pub fn extent(&self, level: u32) -> [u32; 3] {
         self.extent.map(|size| (size >> level.min(31)).max(1.min(size)))
@@ -164,7 +181,10 @@ impl<'a> Texels<'a> {
 
     /// Addresses at level 0.
     fn level_0(&self, arguments: &[&Lanes], sample: Option<&Lanes>) -> Addresses {
-        let bytes = self.info.texel_bytes as u32;
+        if self.info.compression.is_some() {
+            return self.levelled(arguments, &Lanes::ZERO);
+        }
+        let bytes = self.sample_pitch();
         let samples = self.samples();
         let (row, slice, layer) = self
             .view
@@ -189,32 +209,33 @@ impl<'a> Texels<'a> {
         if let Some(sample) = sample {
             axis(sample, samples, bytes);
         }
-        Addresses { offset, inside: to_mask(&inside) }
+        Addresses { offset, inside: to_mask(&inside), within: Lanes::ZERO }
     }
 
     /// Addresses where each lane has a level of its own.
     fn levelled(&self, arguments: &[&Lanes], lod: &Lanes) -> Addresses {
         let mut offset = Lanes::ZERO;
         let mut inside = Lanes::ZERO;
+        let mut within = Lanes::ZERO;
         for lane in 0..LANES {
             let mut texel = [0; 3];
             for k in 0..self.shape.axes {
                 texel[k] = arguments[k].0[lane];
             }
             let layer = if self.shape.layer { arguments[self.shape.axes].0[lane] } else { 0 };
-            if let Some(at) = self.texel_offset(lod.0[lane], texel, layer) {
-                offset.0[lane] = at;
+            if let Some(at) = self.locate(lod.0[lane], texel, layer) {
+                (offset.0[lane], within.0[lane]) = (at.offset, at.within);
                 inside.0[lane] = u32::MAX;
             }
         }
-        Addresses { offset, inside: to_mask(&inside) }
+        Addresses { offset, inside: to_mask(&inside), within }
     }
 
     /// How the texels of one level lie; of the last level, if there is no such level.
     pub fn level(&self, level: u32) -> LevelLayout {
         let level = level.min(self.levels() - 1);
         let extent = self.extent(level);
-        let step = self.info.texel_bytes as u32 * self.samples();
+        let step = self.sample_pitch() * self.samples();
         let Some(view) = self.view else {
             return LevelLayout { extent, start: 0, pitch: [step, 0, 0], layer_pitch: 0 };
         };
@@ -227,22 +248,29 @@ impl<'a> Texels<'a> {
         }
     }
 
-    /// The byte offset of one texel's first sample, if it exists.
-    pub fn texel_offset(&self, level: u32, texel: [u32; 3], layer: u32) -> Option<u32> {
+    /// Where a texel is, if it exists.
+    pub fn locate(&self, level: u32, mut texel: [u32; 3], layer: u32) -> Option<Location> {
         let extent = self.extent(level);
         let exists = (0..3).all(|k| texel[k] < extent[k]) && layer < self.layers && level < self.levels();
         if !exists {
             return None;
         }
-        let x = texel[0].wrapping_mul(self.info.texel_bytes as u32 * self.samples());
-        Some(self.view.map_or(x, |view| {
+        let mut within = 0;
+        if self.info.compression.is_some() {
+            within = block::within([texel[0], texel[1]]);
+            let block = self.info.block();
+            texel = std::array::from_fn(|k| texel[k] / block[k]);
+        }
+        let x = texel[0].wrapping_mul(self.sample_pitch() * self.samples());
+        let offset = self.view.map_or(x, |view| {
             let k = level as usize;
             view.level_offsets[k]
                 .wrapping_add(x)
                 .wrapping_add(texel[1].wrapping_mul(view.level_row_pitch[k]))
                 .wrapping_add(texel[2].wrapping_mul(view.level_slice_pitch[k]))
                 .wrapping_add(layer.wrapping_mul(view.layer_pitch))
-        }))
+        });
+        Some(Location { offset, within })
     }
 }
 

@@ -5,6 +5,7 @@ use super::address::Texels;
 use super::cube;
 use crate::interface::Sampler;
 use crate::math::convert::f32_to_i32;
+use crate::math::format::block;
 use crate::math::integer::s_mod;
 use crate::math::single::{floor, n_clamp, round_even};
 use pellucid_memory::system::{LANES, Lanes, Mask};
@@ -41,7 +42,7 @@ pub(super) struct Footprint {
     size: [Lanes; 3],
     /// Byte offset of the layer's first texel at the level.
     start: Lanes,
-    /// Bytes from texel to texel along each axis.
+    /// Bytes from texel to texel, or from block to block, along each axis.
     pitch: [Lanes; 3],
     /// Lowest texel coordinates.
     pub base: [Lanes; 3],
@@ -52,8 +53,23 @@ pub(super) struct Footprint {
     layer: Lanes,
 }
 
-/// Along each axis the lower and the upper texel of a footprint: byte offset, and [`YES`] if it exists.
-pub(super) struct Steps([[(Lanes, Lanes); 2]; 3]);
+/// Texels of all lanes, or what one axis contributes to where they are.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Byte offsets; of the block, if the format is compressed.
+    pub offset: Lanes,
+    /// [`YES`] in lanes where it is not the border.
+    pub exists: Lanes,
+    /// Of compressed formats: which texel of the block ([`block::within`]).
+    pub within: Lanes,
+}
+
+impl Place {
+    const FIRST: Place = Place { offset: Lanes::ZERO, exists: Lanes([YES; LANES]), within: Lanes::ZERO };
+}
+
+/// Along each axis the lower and the upper texel of a footprint.
+pub(super) struct Steps([[Place; 2]; 3]);
 
 impl Sampling<'_> {
     /// Coordinates without the layer.
@@ -173,32 +189,50 @@ impl Sampling<'_> {
     /// Wraps the coordinates of a footprint; of its lowest texels only, if `single`.
     #[inline(always)]
     pub fn steps(&self, footprint: &Footprint, single: bool) -> Steps {
-        let mut steps = [[(Lanes::ZERO, Lanes([YES; LANES])); 2]; 3];
+        let mut steps = [[Place::FIRST; 2]; 3];
         for k in 0..self.axes {
             // Cubes ignore the address mode.
             let mode = if self.is_cube { 2 } else { self.sampler.address[k] };
             for upper in 0..if single { 1 } else { 2 } {
                 let (base, size, pitch) = (&footprint.base[k], &footprint.size[k], &footprint.pitch[k]);
-                steps[k][upper] = wrap(mode, base, upper as u32, size, pitch);
+                let (mut coordinate, exists) = wrap(mode, base, upper as u32, size);
+                let place = &mut steps[k][upper];
+                if self.texels.info.compression.is_some() {
+                    let side = self.texels.info.block()[k];
+                    for lane in 0..LANES {
+                        let mut texel = [0; 3];
+                        texel[k] = coordinate.0[lane];
+                        place.within.0[lane] = block::within([texel[0], texel[1]]);
+                        coordinate.0[lane] = texel[k] / side;
+                    }
+                }
+                place.exists = exists;
+                for lane in 0..LANES {
+                    place.offset.0[lane] = coordinate.0[lane].wrapping_mul(pitch.0[lane]);
+                }
             }
         }
         Steps(steps)
     }
 
-    /// Byte offsets of texel `tap` of a footprint (bit `k`: the upper one along axis `k`), and [`YES`] in
-    /// lanes where it is not the border.
+    /// Texel `tap` of a footprint (bit `k`: the upper one along axis `k`).
     #[inline(always)]
-    pub fn place(&self, footprint: &Footprint, steps: &Steps, tap: usize) -> (Lanes, Lanes) {
-        let mut offset = footprint.start;
-        let mut exists = Lanes([YES; LANES]);
+    pub fn place(&self, footprint: &Footprint, steps: &Steps, tap: usize) -> Place {
+        let mut place = Place { offset: footprint.start, ..Place::FIRST };
+        let compressed = self.texels.info.compression.is_some();
         for (k, steps) in steps.0.iter().enumerate().take(self.axes) {
-            let (step, inside) = &steps[(tap >> k) & 1];
+            let step = &steps[(tap >> k) & 1];
             for lane in 0..LANES {
-                offset.0[lane] = offset.0[lane].wrapping_add(step.0[lane]);
-                exists.0[lane] &= inside.0[lane];
+                place.offset.0[lane] = place.offset.0[lane].wrapping_add(step.offset.0[lane]);
+                place.exists.0[lane] &= step.exists.0[lane];
+            }
+            if compressed {
+                for lane in 0..LANES {
+                    place.within.0[lane] += step.within.0[lane];
+                }
             }
         }
-        (offset, exists)
+        place
     }
 
     /// *Cube Map Edge Handling*: a texel beyond a corner of the cube does not exist; it is the average of the
@@ -220,16 +254,16 @@ impl Sampling<'_> {
     }
 
     /// Moves the texels of a linear footprint that lie beyond an edge of their face to the face next to it.
-    pub fn cross_edges(&self, footprint: &Footprint, tap: usize, offset: &mut Lanes) {
+    pub fn cross_edges(&self, footprint: &Footprint, tap: usize, place: &mut Place) {
         for lane in (0..LANES).filter(|&lane| self.active.0[lane] != 0) {
             let size = footprint.size[0].0[lane];
             let [x, y] = tap_coordinates(footprint, tap, lane);
             if x >= size || y >= size {
                 let layer = footprint.layer.0[lane];
                 let (face, x, y) = cube::across_edge(layer % 6, x as i32, y as i32, size as i32);
-                let place =
-                    self.texels.texel_offset(footprint.level.0[lane], [x, y, 0], layer - layer % 6 + face);
-                offset.0[lane] = place.unwrap_or(0);
+                let found = self.texels.locate(footprint.level.0[lane], [x, y, 0], layer - layer % 6 + face);
+                place.offset.0[lane] = found.map_or(0, |at| at.offset);
+                place.within.0[lane] = found.map_or(0, |at| at.within);
             }
         }
     }
@@ -240,17 +274,16 @@ fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
     [0, 1].map(|k| footprint.base[k].0[lane].wrapping_add((tap >> k) as u32 & 1))
 }
 
-/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: its byte offset, and
-/// [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
+/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: the coordinate of a texel,
+/// and [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
 #[inline(always)]
-fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes, pitch: &Lanes) -> (Lanes, Lanes) {
-    let mut offset = Lanes::ZERO;
+fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
+    let mut wrapped = Lanes::ZERO;
     let mut inside = Lanes([YES; LANES]);
     let mut each = |f: &dyn Fn(i32, i32) -> i32| {
         for lane in 0..LANES {
             let i = base.0[lane].wrapping_add(step) as i32;
-            let wrapped = f(i, size.0[lane] as i32) as u32;
-            offset.0[lane] = wrapped.wrapping_mul(pitch.0[lane]);
+            wrapped.0[lane] = f(i, size.0[lane] as i32) as u32;
         }
     };
     let mirror = |n: i32| if n >= 0 { n } else { -1 - n };
@@ -265,10 +298,10 @@ fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes, pitch: &Lanes) -> (Lan
             for lane in 0..LANES {
                 let i = base.0[lane].wrapping_add(step);
                 inside.0[lane] = if i < size.0[lane] { YES } else { 0 };
-                offset.0[lane] = i.wrapping_mul(pitch.0[lane]);
+                wrapped.0[lane] = i;
             }
         }
         _ => each(&|i, size| mirror(i).min(size - 1)),
     }
-    (offset, inside)
+    (wrapped, inside)
 }

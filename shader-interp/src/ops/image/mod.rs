@@ -361,13 +361,29 @@ impl ImageInstruction {
         if mask & !addresses.inside != 0 {
             clear_outside(&mut words, addresses.inside);
         }
-        self.decode(texels, &words, out);
+        self.decode(texels, &words, addresses, out);
         Ok(())
     }
 
     /// Texel words to the results, through the view's swizzle.
-    fn decode(&self, texels: &Texels<'_>, words: &[Lanes; 4], out: &mut [Lanes]) {
+    fn decode(&self, texels: &Texels<'_>, words: &[Lanes; 4], addresses: &Addresses, out: &mut [Lanes]) {
         let swizzle = texels.swizzle;
+        if let Some(compression) = texels.info.compression {
+            let mut components = [Lanes::ZERO; 4];
+            texel::decode_blocks(texels.info, compression, words, &addresses.within, &mut components);
+            // A block of zeros is not one of texels that are zero.
+            for (register, _) in components.iter_mut().zip(texels.info.fields).filter(|(_, f)| f.width > 0) {
+                clear_outside(std::slice::from_mut(register), addresses.inside);
+            }
+            for (k, to) in out.iter_mut().enumerate().take(4) {
+                *to = match swizzle[k] {
+                    1 => Lanes::ZERO,
+                    2 => Lanes([texels.info.missing(3); LANES]),
+                    component => components[(component as usize).clamp(3, 6) - 3],
+                };
+            }
+            return;
+        }
         if self.image.texel == Scalar::I64 {
             let one = Lanes([1; LANES]);
             for (k, pair) in out.chunks_exact_mut(2).enumerate() {

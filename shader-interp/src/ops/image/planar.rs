@@ -6,6 +6,7 @@ use super::{ImageInstruction, Operation, clear_outside};
 use crate::code::{ElementIndex, ImageEntry};
 use crate::interface::{Descriptor, ImageView, Resources};
 use crate::ir::{ImageDim, ImageOperand, Scalar};
+use crate::math::format;
 use pellucid_memory::access::{Access, AtomicOp};
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap};
 use std::mem::offset_of;
@@ -27,7 +28,7 @@ fn view<'a>(entry: &ImageEntry, resources: &'a Resources) -> Option<(&'a ImageVi
         R32_SFLOAT => 1f32.to_bits(),
         _ => return None,
     };
-    Some((view, one))
+    (view.sample_pitch == 4).then_some((view, one))
 }
 
 /// What machine code knows of the image of an instruction, where it finds it.
@@ -58,8 +59,12 @@ impl<'a> Plane<'a> {
 
     /// The image of `entry`.
     pub fn of(entry: &ImageEntry, resources: &'a Resources) -> Plane<'a> {
+        let whole = |view: &ImageView| {
+            let info = format::properties(view.format);
+            info.is_some_and(|info| u32::from(info.texel_bytes) == view.sample_pitch)
+        };
         match image(entry, resources) {
-            Some(view) if entry.instruction.planar => Plane {
+            Some(view) if entry.instruction.planar && whole(view) => Plane {
                 memory: view.memory.view(),
                 format: view.format,
                 start: view.level_offsets[0],

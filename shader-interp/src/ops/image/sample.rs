@@ -6,7 +6,7 @@
 //! made in double precision, so that equal texels give themselves whatever their weights.
 
 use super::address::Texels;
-use super::footprint::{Floats, Footprint, Position, Sampling, YES};
+use super::footprint::{Floats, Footprint, Place, Position, Sampling, YES};
 use super::{ImageInstruction, texel, view};
 use crate::interface::Descriptor;
 use crate::ir::ImageDim;
@@ -227,12 +227,12 @@ impl Sampling<'_> {
         }
         let steps = self.steps(footprint, single);
         for (tap, weights) in weights.iter().enumerate().take(taps) {
-            let (mut offset, exists) = self.place(footprint, &steps, tap);
+            let mut place = self.place(footprint, &steps, tap);
             if self.is_cube && !single {
-                self.cross_edges(footprint, tap, &mut offset);
+                self.cross_edges(footprint, tap, &mut place);
             }
             let wanted = Lanes(weights.map(|weight| if weight > 0.0 { YES } else { 0 }));
-            let Some(texel) = self.texel(memory, &offset, &exists, &wanted, reference)? else { continue };
+            let Some(texel) = self.texel(memory, &place, &wanted, reference)? else { continue };
             let whole = (0..LANES).all(|lane| weights[lane] == 1.0 || self.active.0[lane] == 0);
             for k in (0..4).filter(|k| self.has(*k)) {
                 for lane in 0..LANES {
@@ -252,16 +252,15 @@ impl Sampling<'_> {
     fn texel<M: MemorySystem>(
         &self,
         memory: &mut M,
-        offset: &Lanes,
-        exists: &Lanes,
+        place: &Place,
         wanted: &Lanes,
         reference: Option<&Lanes>,
     ) -> Result<Option<[Lanes; 4]>, Trap> {
         let (mut inside, mut border) = (0, 0);
         for lane in 0..LANES {
             let bit = wanted.0[lane] & (1 << lane);
-            inside |= bit & exists.0[lane];
-            border |= bit & !exists.0[lane];
+            inside |= bit & place.exists.0[lane];
+            border |= bit & !place.exists.0[lane];
         }
         if inside | border == 0 {
             return Ok(None);
@@ -271,13 +270,18 @@ impl Sampling<'_> {
         if inside != 0 {
             let access = self.instruction.texel_access(info);
             let count = texel::word_count(info);
-            let from = view(&self.texels.memory, offset);
+            let from = view(&self.texels.memory, &place.offset);
             memory.load(self.instruction.site, from, inside, &access, &mut words[..count])?;
         }
         let mut texel = [Lanes::ZERO; 4];
+        if let Some(compression) = info.compression {
+            texel::decode_blocks(info, compression, &words, &place.within, &mut texel);
+        }
         // Components that the format lacks are the same in every texel, and in their mean.
         for k in (0..4).filter(|k| self.has(*k)) {
-            texel::decode(info, &words, k, &mut texel[k]);
+            if info.compression.is_none() {
+                texel::decode(info, &words, k, &mut texel[k]);
+            }
             if border != 0 {
                 // *Border Replacement*: only of components that the format has.
                 let outside = self.sampler.border[k];
@@ -335,11 +339,11 @@ impl Sampling<'_> {
             };
             let footprint = self.footprint(position, &Lanes::ZERO, &Lanes([YES; LANES]), offset);
             let steps = self.steps(&footprint, false);
-            let (mut at, exists) = self.place(&footprint, &steps, tap);
+            let mut place = self.place(&footprint, &steps, tap);
             if self.is_cube {
-                self.cross_edges(&footprint, tap, &mut at);
+                self.cross_edges(&footprint, tap, &mut place);
             }
-            let Some(texel) = self.texel(memory, &at, &exists, &self.active, reference)? else { continue };
+            let Some(texel) = self.texel(memory, &place, &self.active, reference)? else { continue };
             if let Some(to) = out.get_mut(n) {
                 *to = if reference.is_some() { texel[0] } else { self.swizzle(component, |k| texel[k]) };
             }

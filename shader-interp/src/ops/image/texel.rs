@@ -1,6 +1,7 @@
 //! Texels of all lanes to components and back: [`FormatInfo::component`] and [`FormatInfo::encode_words`]
 //! with the choice of the conversion outside the loop over lanes.
 
+use crate::math::format::block::Compression;
 use crate::math::format::{self, FormatInfo, Numeric};
 use crate::math::{half, pack, single};
 use pellucid_memory::system::{LANES, Lanes};
@@ -18,7 +19,7 @@ fn each(from: &Lanes, to: &mut Lanes, f: impl Fn(u32) -> u32) {
     }
 }
 
-/// Component `k` of the texels in `words`.
+/// Component `k` of the texels in `words`, whose format is not compressed.
 #[inline(always)]
 pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut Lanes) {
     let field = info.fields[k];
@@ -55,6 +56,28 @@ pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut 
         }
         Numeric::SharedExponent => {
             each(word, out, |w| single::ldexp(bits(w) as f32, (w >> 27) as i32 - 24).to_bits());
+        }
+    }
+}
+
+/// The components of a texel of each lane, of the compressed blocks in `words`; `within` says which texel.
+pub(super) fn decode_blocks(
+    info: &FormatInfo,
+    compression: Compression,
+    words: &[Lanes; 4],
+    within: &Lanes,
+    out: &mut [Lanes; 4],
+) {
+    let block = |lane: usize| words.map(|word| word.0[lane]);
+    let mut texels = info.decode_block(compression, block(0));
+    for lane in 0..LANES {
+        // Texels side by side have most often one block.
+        if lane > 0 && block(lane) != block(lane - 1) {
+            texels = info.decode_block(compression, block(lane));
+        }
+        let texel = texels[within.0[lane] as usize % texels.len()];
+        for (to, component) in out.iter_mut().zip(texel) {
+            to.0[lane] = component;
         }
     }
 }

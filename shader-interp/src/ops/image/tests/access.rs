@@ -6,7 +6,7 @@ use crate::ops::image::texel;
 
 #[test]
 fn lanes_are_converted_like_single_texels() {
-    for info in FORMATS.iter().filter(|info| !info.is_64_bit()) {
+    for info in FORMATS.iter().filter(|info| !info.is_64_bit() && info.compression.is_none()) {
         for round in 0..20u64 {
             let words: [Lanes; 4] = std::array::from_fn(|k| {
                 lanes(|lane| {
@@ -100,7 +100,7 @@ fn what_is_written_is_read_in_every_shape_and_storage_format() {
                 let mut bytes = [0u8; 16];
                 bytes[0] = lane as u8 + 1;
                 bytes[info.texel_bytes as usize - 1] ^= 0x20;
-                info.decode(&bytes)
+                info.decode(&bytes, 0)
             };
             let mut arguments = place.clone();
             for k in 0..4 {

@@ -197,14 +197,16 @@ fn image(
         level_row_pitch: [0; 16],
         level_slice_pitch: [0; 16],
         samples,
+        sample_pitch: info.texel_bytes.into(),
         swizzle: [3, 4, 5, 6],
     };
     let mut end = 0;
     for level in 0..levels as usize {
         let size = extent.map(|size| (size >> level).max(1));
         view.level_offsets[level] = end;
-        view.level_row_pitch[level] = size[0] * info.texel_bytes as u32 * samples;
-        view.level_slice_pitch[level] = view.level_row_pitch[level] * size[1];
+        let blocks = info.blocks(size);
+        view.level_row_pitch[level] = blocks[0] * info.texel_bytes as u32 * samples;
+        view.level_slice_pitch[level] = view.level_row_pitch[level] * blocks[1];
         end += view.level_slice_pitch[level] * size[2];
     }
     (view.row_pitch, view.slice_pitch) = (view.level_row_pitch[0], view.level_slice_pitch[0]);

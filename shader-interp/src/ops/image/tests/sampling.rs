@@ -298,3 +298,109 @@ fn depths_are_compared_before_filtering() {
     let gather = ImageSampling { gather: Some(0), ..reference };
     assert_eq!(variant(&mut image, clamp(1), gather, &[0.5, 0.5, 0.5, 0.0], &[]), [1.0, 1.0, 0.0, 0.0]);
 }
+
+/// A compressed image of bytes without order, and the same texels in floats.
+fn compressed_and_not(
+    compressed: &FormatInfo,
+    extent: [u32; 3],
+    layers: u32,
+    levels: u32,
+) -> [(Bytes<false>, ImageView); 2] {
+    let floats = info("R32G32B32A32_SFLOAT");
+    let pair = [compressed, floats].map(|info| {
+        let mut memory = Bytes::<false>::new(1 << 16);
+        for at in 0..memory.bytes.len() / 4 {
+            memory.set_word(4 * at, 4, (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32);
+        }
+        let view = image(memory.range(), info, extent, layers, levels, 1);
+        (memory, view)
+    });
+    let [(from, blocks), (mut to, plain)] = pair;
+    for level in 0..levels as usize {
+        let [width, height, depth] = extent.map(|size| (size >> level).max(1));
+        for (layer, z) in (0..layers).flat_map(|layer| (0..depth).map(move |z| (layer, z))) {
+            for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+                let place = |view: &ImageView, x: u32, y: u32, bytes: u8| {
+                    view.level_offsets[level]
+                        + layer * view.layer_pitch
+                        + z * view.level_slice_pitch[level]
+                        + y * view.level_row_pitch[level]
+                        + x * u32::from(bytes)
+                };
+                let at = place(&blocks, x / 4, y / 4, compressed.texel_bytes) as usize;
+                let block = &from.bytes[at..at + usize::from(compressed.texel_bytes)];
+                let texel = compressed.decode(block, y % 4 * 4 + x % 4);
+                let at = place(&plain, x, y, floats.texel_bytes) as usize;
+                for (k, word) in texel.into_iter().enumerate() {
+                    to.set_word(at + 4 * k, 4, u64::from(word));
+                }
+            }
+        }
+    }
+    [(from, blocks), (to, plain)]
+}
+
+/// Extents that no block divides, levels that are less than a block, layers, depth, faces.
+#[test]
+fn a_compressed_image_is_sampled_as_the_image_of_its_texels_is() {
+    let coordinate = |n: usize, axis: usize| {
+        let spread = (n * 37 + axis * 11) % 64;
+        spread as f32 / 20.0 - 1.1
+    };
+    let kinds = [
+        (ImageDim::D2, false, [11, 7, 1], 1),
+        (ImageDim::D2, true, [11, 7, 1], 3),
+        (ImageDim::D3, false, [6, 9, 5], 1),
+        (ImageDim::Cube, false, [7, 7, 1], 6),
+    ];
+    let border = 0.25f32.to_bits();
+    for info in format::FORMATS.iter().filter(|info| info.compression.is_some()) {
+        for (dim, arrayed, extent, layers) in kinds {
+            let mut pair = compressed_and_not(info, extent, layers, 3);
+            for mode in 0..5 {
+                for linear in [false, true] {
+                    let sampler = Sampler {
+                        mag_linear: linear,
+                        min_linear: linear,
+                        mip_linear: linear,
+                        address: [mode; 3],
+                        border: [border; 4],
+                        max_lod: 4.0,
+                        ..NEAREST
+                    };
+                    let image = operand(dim, arrayed, Scalar::F32);
+                    let sample = instruction(OpKind::ImageSample { image, access: ACCESS }, 4);
+                    let mut arguments: Vec<Lanes> =
+                        (0..4).map(|k| lanes(|lane| coordinate(lane, k).to_bits())).collect();
+                    arguments.truncate(if dim == ImageDim::D2 && !arrayed { 2 } else { 3 });
+                    arguments.push(lanes(|lane| (lane as f32 / 10.0).to_bits()));
+                    let [compressed, plain] = pair.each_mut().map(|(memory, view)| {
+                        let resources = one(Descriptor::ImageSampler(view.clone(), sampler));
+                        run(&sample, memory, &resources, Mask::MAX, &arguments)
+                    });
+                    // A border has no alpha where the format lacks it.
+                    let components = if mode == 3 { usize::from(info.components) } else { 4 };
+                    let what = (info.name, dim, mode, linear);
+                    assert_eq!(compressed[..components], plain[..components], "{what:?}");
+                }
+            }
+            if dim == ImageDim::Cube {
+                continue;
+            }
+            let image = operand(dim, arrayed, Scalar::F32);
+            let fetch = instruction(OpKind::ImageFetch { image, access: ACCESS }, 4);
+            let mut arguments: Vec<Lanes> = (0..3).map(|k| lanes(|lane| (lane as u32 * 5 + k) % 8)).collect();
+            arguments.truncate(if dim == ImageDim::D2 && !arrayed { 2 } else { 3 });
+            arguments.push(lanes(|lane| lane as u32 % 3));
+            let [compressed, plain] = pair.each_mut().map(|(memory, view)| {
+                run(&fetch, memory, &one(Descriptor::Image(view.clone())), Mask::MAX, &arguments)
+            });
+            let exists = |lane: usize| plain[3].0[lane] != 0 || info.components == 4;
+            for lane in (0..LANES).filter(|lane| exists(*lane)) {
+                for k in 0..4 {
+                    assert_eq!(compressed[k].0[lane], plain[k].0[lane], "{} {dim:?} {lane} {k}", info.name);
+                }
+            }
+        }
+    }
+}
