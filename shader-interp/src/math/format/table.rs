@@ -17,8 +17,8 @@ const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, f::UNIFORM_TEXEL_BUFFER]
 const FILTERED_IMAGE: [u32; 2] = [FILTERED[0], 0];
 /// Sampled without filtering, no texel buffers: stencil.
 const SAMPLED_IMAGE: [u32; 2] = [SAMPLED[0], 0];
-/// Uniform texel buffers only.
-const FETCHED: [u32; 2] = [TRANSFER, f::UNIFORM_TEXEL_BUFFER];
+/// Uniform texel buffers, no images.
+const FETCHED: [u32; 2] = [0, f::UNIFORM_TEXEL_BUFFER];
 /// Sampled, filtered, storage, texel buffers of both kinds.
 const FILTERED_STORED: [u32; 2] =
     [FILTERED[0] | f::STORAGE_IMAGE, f::UNIFORM_TEXEL_BUFFER | f::STORAGE_TEXEL_BUFFER];
@@ -57,6 +57,8 @@ const fn array(count: u8, width: u8) -> [Field; 4] {
     fields
 }
 
+/// Blue, green, red of 8 bits.
+const BGR8: [Field; 4] = [at(16, 8), at(8, 8), at(0, 8), NO];
 /// Blue, green, red, alpha of 8 bits.
 const BGRA8: [Field; 4] = [at(16, 8), at(8, 8), at(0, 8), at(24, 8)];
 
@@ -82,12 +84,13 @@ const fn row(
         name,
         texel_bytes,
         compression: None,
-        unit: if fields[0].width == 64 {
-            8
-        } else if texel_bytes > 4 {
-            4
-        } else {
-            texel_bytes
+        unit: match texel_bytes {
+            _ if fields[0].width == 64 => 8,
+            // Three components of 8 or 16 bits.
+            3 => 1,
+            6 => 2,
+            1 | 2 => texel_bytes,
+            _ => 4,
         },
         components,
         numeric,
@@ -133,6 +136,16 @@ const COLOR: &[FormatInfo] = formats! {
     20 R8G8_UINT 2 Uint array(2, 8), STORED TARGET | VERTEX;
     21 R8G8_SINT 2 Sint array(2, 8), STORED TARGET | VERTEX;
     22 R8G8_SRGB 2 Srgb array(2, 8), FILTERED BLITTED;
+    23 R8G8B8_UNORM 3 Unorm array(3, 8), FETCHED NONE;
+    24 R8G8B8_SNORM 3 Snorm array(3, 8), FETCHED NONE;
+    27 R8G8B8_UINT 3 Uint array(3, 8), FETCHED NONE;
+    28 R8G8B8_SINT 3 Sint array(3, 8), FETCHED NONE;
+    29 R8G8B8_SRGB 3 Srgb array(3, 8), FETCHED NONE;
+    30 B8G8R8_UNORM 3 Unorm BGR8, FETCHED NONE;
+    31 B8G8R8_SNORM 3 Snorm BGR8, FETCHED NONE;
+    34 B8G8R8_UINT 3 Uint BGR8, FETCHED NONE;
+    35 B8G8R8_SINT 3 Sint BGR8, FETCHED NONE;
+    36 B8G8R8_SRGB 3 Srgb BGR8, FETCHED NONE;
     37 R8G8B8A8_UNORM 4 Unorm array(4, 8), FILTERED_STORED BLENDED | VERTEX;
     38 R8G8B8A8_SNORM 4 Snorm array(4, 8), FILTERED_STORED BLITTED | VERTEX;
     41 R8G8B8A8_UINT 4 Uint array(4, 8), STORED TARGET | VERTEX;
@@ -164,6 +177,11 @@ const COLOR: &[FormatInfo] = formats! {
     81 R16G16_UINT 4 Uint array(2, 16), STORED TARGET | VERTEX;
     82 R16G16_SINT 4 Sint array(2, 16), STORED TARGET | VERTEX;
     83 R16G16_SFLOAT 4 Sfloat array(2, 16), FILTERED_STORED BLENDED | VERTEX;
+    84 R16G16B16_UNORM 6 Unorm array(3, 16), FETCHED NONE;
+    85 R16G16B16_SNORM 6 Snorm array(3, 16), FETCHED NONE;
+    88 R16G16B16_UINT 6 Uint array(3, 16), FETCHED NONE;
+    89 R16G16B16_SINT 6 Sint array(3, 16), FETCHED NONE;
+    90 R16G16B16_SFLOAT 6 Sfloat array(3, 16), FETCHED NONE;
     91 R16G16B16A16_UNORM 8 Unorm array(4, 16), FILTERED_STORED BLITTED | VERTEX;
     92 R16G16B16A16_SNORM 8 Snorm array(4, 16), FILTERED_STORED BLITTED | VERTEX;
     95 R16G16B16A16_UINT 8 Uint array(4, 16), STORED TARGET | VERTEX;
@@ -175,9 +193,9 @@ const COLOR: &[FormatInfo] = formats! {
     101 R32G32_UINT 8 Uint array(2, 32), STORED TARGET | VERTEX;
     102 R32G32_SINT 8 Sint array(2, 32), STORED TARGET | VERTEX;
     103 R32G32_SFLOAT 8 Sfloat array(2, 32), FILTERED_STORED TARGET | VERTEX;
-    104 R32G32B32_UINT 12 Uint array(3, 32), FETCHED VERTEX;
-    105 R32G32B32_SINT 12 Sint array(3, 32), FETCHED VERTEX;
-    106 R32G32B32_SFLOAT 12 Sfloat array(3, 32), FETCHED VERTEX;
+    104 R32G32B32_UINT 12 Uint array(3, 32), SAMPLED VERTEX;
+    105 R32G32B32_SINT 12 Sint array(3, 32), SAMPLED VERTEX;
+    106 R32G32B32_SFLOAT 12 Sfloat array(3, 32), FILTERED VERTEX;
     107 R32G32B32A32_UINT 16 Uint array(4, 32), STORED TARGET | VERTEX;
     108 R32G32B32A32_SINT 16 Sint array(4, 32), STORED TARGET | VERTEX;
     109 R32G32B32A32_SFLOAT 16 Sfloat array(4, 32), FILTERED_STORED TARGET | VERTEX;

@@ -357,6 +357,7 @@ impl ImageInstruction {
             let count = texel::word_count(texels.info);
             let from = view(&texels.memory, &addresses.offset);
             memory.load(self.site, from, inside, &access, &mut words[..count])?;
+            texel::join(texels.info, &mut words);
         }
         if mask & !addresses.inside != 0 {
             clear_outside(&mut words, addresses.inside);

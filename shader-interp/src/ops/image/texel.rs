@@ -12,6 +12,22 @@ pub(super) fn word_count(info: &FormatInfo) -> usize {
     if info.is_64_bit() { 2 } else { info.units() as usize }
 }
 
+/// Words that were loaded one for each [`FormatInfo::unit`] to the words of texels.
+#[inline(always)]
+pub(super) fn join(info: &FormatInfo, words: &mut [Lanes; 4]) {
+    if info.units() == 1 || info.unit >= 4 {
+        return;
+    }
+    let units = std::mem::replace(words, [Lanes::ZERO; 4]);
+    let unit = usize::from(info.unit);
+    for (k, from) in units.iter().enumerate().take(info.units().into()) {
+        let at = k * unit;
+        for lane in 0..LANES {
+            words[at / 4].0[lane] |= from.0[lane] << (at % 4 * 8);
+        }
+    }
+}
+
 #[inline(always)]
 fn each(from: &Lanes, to: &mut Lanes, f: impl Fn(u32) -> u32) {
     for lane in 0..LANES {

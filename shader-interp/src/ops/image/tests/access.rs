@@ -137,6 +137,31 @@ fn what_is_written_is_read_in_every_shape_and_storage_format() {
 }
 
 #[test]
+fn every_texel_buffer_is_fetched_as_its_texels_decode() {
+    let fetched = |info: &&FormatInfo| info.buffer_features & feature::UNIFORM_TEXEL_BUFFER != 0;
+    for info in FORMATS.iter().filter(fetched).filter(|info| !info.is_64_bit()) {
+        let texel = usize::from(info.texel_bytes);
+        let mut memory = Bytes::<false>::new(32 * texel);
+        for (at, byte) in memory.bytes.iter_mut().enumerate() {
+            *byte = ((at as u32 + 3).wrapping_mul(0x9e37_79b9) >> 24) as u8;
+        }
+        let resources = one(Descriptor::TexelBuffer(memory.range(), info.format, 31));
+        let image = operand(ImageDim::Buffer, false, Scalar::F32);
+        let fetch = instruction(OpKind::ImageFetch { image, access: ACCESS }, 4);
+        let out = run(&fetch, &mut memory, &resources, Mask::MAX, &[lanes(|lane| lane as u32)]);
+        for lane in 0..LANES {
+            let expected = match lane {
+                31 => std::array::from_fn(|k| if info.fields[k].width > 0 { 0 } else { info.missing(k) }),
+                _ => info.decode(&memory.bytes[lane * texel..][..texel], 0),
+            };
+            for k in 0..4 {
+                assert_eq!(out[k].0[lane], expected[k], "{} lane {lane} component {k}", info.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_texel_is_one_access_of_its_words() {
     let expected = [
         ("R8_UNORM", 1, 1),
