@@ -24,9 +24,11 @@ fn session(arguments: &[&str], commands: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program of `cli/examples`, which cargo builds with the tests.
+/// A program of `cli/examples`. `cargo test` builds it, `cargo test --test debug` alone does not.
 fn example(name: &str) -> PathBuf {
-    std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name)
+    let path = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
+    assert!(path.exists(), "{}: build it with cargo build -p pellucid --examples", path.display());
+    path
 }
 
 const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";

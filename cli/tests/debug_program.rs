@@ -150,6 +150,7 @@ fn quit_ends_the_program_and_leaves_nothing() {
 #[test]
 fn texels_are_variables() {
     let blur = std::env::current_exe().unwrap().parent().unwrap().join("../examples/blur");
+    assert!(blur.exists(), "{}: build it with cargo build -p pellucid --examples", blur.display());
     let arguments = ["--dispatch", "1", "--", blur.to_str().unwrap()];
     let commands = "images\nprint picture\nprint picture[3,2]\nprint picture[8,0]\nprint picture[1]\nprint picture[-1,0]\n\
                     sees picture[3,2]\nfocus 0 19\nbreak 9 on 0 19\ncontinue\nprint at\nprint picture[at]\n\

@@ -36,15 +36,7 @@ fn image(v: &Vulkan, format: vk::Format, extent: vk::Extent3D, levels: u32, laye
         .array_layers(layers)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-    // SAFETY: live handles, complete structures.
-    unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let size = v.device.get_image_memory_requirements(image).size;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
-        image
-    }
+    v.image(&info, 0)
 }
 
 fn region(at: u64, row: u32, part: vk::ImageSubresourceLayers, extent: vk::Extent3D) -> vk::BufferImageCopy {

@@ -118,15 +118,7 @@ fn image(v: &Vulkan, samples: vk::SampleCountFlags) -> vk::Image {
         .array_layers(2)
         .samples(samples)
         .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-    // SAFETY: valid usage.
-    unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let needs = v.device.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(1);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
-        image
-    }
+    v.image(&info, 1)
 }
 
 #[test]

@@ -170,11 +170,7 @@ fn to_image() {
     let all = vk::ImageSubresourceLayers { base_array_layer: 0, ..part };
     // SAFETY: valid usage; nothing runs while the host writes.
     unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let needs = v.device.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let image = v.image(&info, 0);
         let copy: CopyToImage = function(&v, c"vkCmdCopyMemoryToImageIndirectKHR");
         source.cast::<u32>().copy_from([1u32, 2, 3, 4].as_ptr(), 4);
         told.cast::<u64>().write(address(&v, from));

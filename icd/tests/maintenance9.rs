@@ -207,11 +207,7 @@ fn slices() {
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-        let image = v.device.create_image(&info, None).unwrap();
-        let size = v.device.get_image_memory_requirements(image).size;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(size);
-        let bound = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, bound, 0).unwrap();
+        let image = v.image(&info, 0);
         let part = |first, count| vk::ImageSubresourceRange {
             aspect_mask,
             level_count: 1,

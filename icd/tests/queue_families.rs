@@ -396,11 +396,7 @@ fn clear_and_copy((release, acquire): (Option<Layouts>, Option<Layouts>)) {
     };
     // SAFETY: valid usage, but for what a case leaves out.
     unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let needs = v.device.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let image = v.image(&info, 0);
         let cleared = record(&v, 1, |c| {
             barrier(c, image, (IGNORED, IGNORED), (Layout::UNDEFINED, Layout::TRANSFER_DST_OPTIMAL));
             let color = vk::ClearColorValue { uint32: [7; 4] };

@@ -34,11 +34,7 @@ fn picture(v: &Vulkan, format: vk::Format, samples: vk::SampleCountFlags) -> Pic
         .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
     // SAFETY: live handles, complete structures.
     unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let size = v.device.get_image_memory_requirements(image).size;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let image = v.image(&info, 0);
         v.name(image, "picture");
         let range = vk::ImageSubresourceRange {
             aspect_mask: aspects,

@@ -58,11 +58,7 @@ fn images_are_cleared_and_copied() {
                     | vk::ImageUsageFlags::TRANSFER_DST
                     | vk::ImageUsageFlags::STORAGE,
             );
-        let image = v.device.create_image(&info, None).unwrap();
-        let needs = v.device.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let image = v.image(&info, 0);
         let (from, _, words) = v.buffer(256, 1);
         let (to, _, result) = v.buffer(256, 1);
         for i in 0..64 {
@@ -128,15 +124,7 @@ fn texel(v: &Vulkan, format: vk::Format) -> vk::Image {
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-    // SAFETY: live handles, complete structures.
-    unsafe {
-        let image = v.device.create_image(&info, None).unwrap();
-        let size = v.device.get_image_memory_requirements(image).size;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
-        image
-    }
+    v.image(&info, 0)
 }
 
 /// Clears the one image, blits it to the other, and hands back two words of that.

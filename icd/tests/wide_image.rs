@@ -33,11 +33,7 @@ fn texels(v: &Vulkan) -> Vec<u64> {
                     | vk::ImageUsageFlags::TRANSFER_SRC
                     | vk::ImageUsageFlags::TRANSFER_DST,
             );
-        let image = v.device.create_image(&info, None).unwrap();
-        let size = v.device.get_image_memory_requirements(image).size;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
-        let memory = v.device.allocate_memory(&info, None).unwrap();
-        v.device.bind_image_memory(image, memory, 0).unwrap();
+        let image = v.image(&info, 0);
         let info = vk::ImageViewCreateInfo::default()
             .image(image)
             .view_type(vk::ImageViewType::TYPE_2D)

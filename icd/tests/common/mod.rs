@@ -116,6 +116,10 @@ impl Vulkan {
         self.0.buffer(size, memory_type).unwrap()
     }
 
+    pub fn image(&self, info: &vk::ImageCreateInfo<'_>, memory_type: u32) -> vk::Image {
+        self.0.image(info, memory_type).unwrap()
+    }
+
     pub fn commands(&self, level: vk::CommandBufferLevel) -> vk::CommandBuffer {
         self.0.commands(level).unwrap()
     }

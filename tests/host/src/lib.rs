@@ -210,6 +210,22 @@ impl Vulkan {
         }
     }
 
+    /// An image, bound to memory of this type of its own.
+    ///
+    /// # Errors
+    /// A Vulkan call fails.
+    pub fn image(&self, info: &vk::ImageCreateInfo<'_>, memory_type: u32) -> Result<vk::Image> {
+        // SAFETY: valid usage, as far as `info` is.
+        unsafe {
+            let image = self.device.create_image(info, None)?;
+            let size = self.device.get_image_memory_requirements(image).size;
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
+            let memory = self.device.allocate_memory(&info, None)?;
+            self.device.bind_image_memory(image, memory, 0)?;
+            Ok(image)
+        }
+    }
+
     /// A compute pipeline of these words.
     ///
     /// # Errors
