@@ -159,12 +159,8 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
     let options = CompileOptions {
         entry_point: program.entry.clone(),
         specialization: program.specialization.clone(),
-        subgroup_size: 32,
         modelled: true,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
+        ..CompileOptions::default()
     };
     // What does not compile is told by the driver.
     let Ok(compiled) = compile(&program.words, &options) else { return Ok(Vec::new()) };

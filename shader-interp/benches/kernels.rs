@@ -51,16 +51,7 @@ fn kernels() -> [Kernel; 4] {
 
 fn program(kernel: &Kernel, subgroup_size: u32) -> Program {
     let words: Vec<u32> = kernel.spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: Default::default(),
-        subgroup_size,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions { subgroup_size, ..CompileOptions::default() };
     compile(&words, &options).expect("a shader that compiles")
 }
 

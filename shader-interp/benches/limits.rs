@@ -36,16 +36,7 @@ struct Kernel {
 impl Kernel {
     fn new(spirv: &[u8], buffers: &[usize], push: [u32; 2], groups: usize) -> Kernel {
         let words: Vec<u32> = spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
-        let options = CompileOptions {
-            entry_point: "main".into(),
-            specialization: Default::default(),
-            subgroup_size: 32,
-            modelled: false,
-            push_unset: false,
-            notes: false,
-            debug: false,
-            keep_variables: false,
-        };
+        let options = CompileOptions::default();
         let program = compile(&words, &options).expect("a shader that compiles");
         let buffer = |binding: &pellucid_shader_interp::ir::Binding| {
             let words = vec![1; buffers[binding.binding as usize]];

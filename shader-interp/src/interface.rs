@@ -29,6 +29,22 @@ pub struct CompileOptions {
     pub keep_variables: bool,
 }
 
+/// Entry point `main`, subgroups of 32, code for flat memory.
+impl Default for CompileOptions {
+    fn default() -> CompileOptions {
+        CompileOptions {
+            entry_point: "main".into(),
+            specialization: BTreeMap::new(),
+            subgroup_size: 32,
+            modelled: false,
+            push_unset: false,
+            notes: false,
+            debug: false,
+            keep_variables: false,
+        }
+    }
+}
+
 /// How texels of a view are laid out: row-major, tightly packed by pitch.
 #[derive(Clone, Debug)]
 pub struct ImageView {

@@ -7,7 +7,6 @@ use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use pellucid_shader_interp::{CompileOptions, compile};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 fn words(path: &Path) -> Vec<u32> {
@@ -16,16 +15,7 @@ fn words(path: &Path) -> Vec<u32> {
 }
 
 fn run(words: &[u32]) -> Vec<i32> {
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size: 32,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions::default();
     let program = compile(words, &options).expect("a program");
     let words: Vec<u32> = (0..8).map(|i| (i * 3 - 7i32).cast_unsigned()).collect();
     let memory = MemoryRange::of_words(&words, 0x1000, Reference(0)).expect("memory");

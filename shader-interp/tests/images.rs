@@ -6,7 +6,6 @@ use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
 use pellucid_shader_interp::math::format::properties;
 use pellucid_shader_interp::{CompileOptions, compile};
-use std::collections::BTreeMap;
 
 /// Bytes that a descriptor shows to the shader.
 fn store(words: impl IntoIterator<Item = u32>) -> MemoryRange {
@@ -65,16 +64,7 @@ fn every_kind_of_image_operation_works_together() {
         .chunks(4)
         .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("whole words")))
         .collect();
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size: 32,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions::default();
     let program = compile(&words, &options).expect("the shader compiles");
 
     let seen = store([0; 32 * 9]);

@@ -18,16 +18,7 @@ fn words(name: &str) -> Vec<u32> {
 }
 
 fn options() -> CompileOptions {
-    CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size: 32,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    }
+    CompileOptions::default()
 }
 
 fn lower(name: &str) -> String {

@@ -21,16 +21,7 @@ fn program(info: &FormatInfo) -> Program {
         _ => include_bytes!("shaders/texels_f.spv"),
     };
     let words: Vec<u32> = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: Default::default(),
-        subgroup_size: 32,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions::default();
     compile(&words, &options).expect("the shader compiles")
 }
 

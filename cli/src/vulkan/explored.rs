@@ -130,16 +130,8 @@ pub fn explored(
     bounds: Bounds,
     which: Which<'_>,
 ) -> Result<Explored, CompileError> {
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size: lowered.subgroup_size,
-        modelled: true,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options =
+        CompileOptions { subgroup_size: lowered.subgroup_size, modelled: true, ..CompileOptions::default() };
     let program = compile(&lowered.words, &options)?;
     let step = STRIDE as usize / 4;
     let mut data = vec![0; test.initial.len().max(1) * step];

@@ -19,7 +19,6 @@ use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources};
 use pellucid_shader_interp::{CompileOptions, Program as Code, compile};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// VK_FORMAT_R32_UINT.
@@ -92,16 +91,7 @@ fn image(memory: MemoryRange) -> ImageView {
 }
 
 fn compiled(program: &Program, words: &[u32], modelled: bool) -> Code {
-    let options = CompileOptions {
-        entry_point: "main".into(),
-        specialization: BTreeMap::new(),
-        subgroup_size: program.subgroup,
-        modelled,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions { subgroup_size: program.subgroup, modelled, ..CompileOptions::default() };
     compile(words, &options).unwrap_or_else(|error| panic!("{error}\n{}", text(program)))
 }
 

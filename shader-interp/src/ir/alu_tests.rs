@@ -149,16 +149,7 @@ fn results(example: &Example, constant: bool) -> (Vec<u64>, bool) {
         local_size: [1; 3],
         ..Shader::default()
     };
-    let options = CompileOptions {
-        entry_point: String::new(),
-        specialization: Default::default(),
-        subgroup_size: 32,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    };
+    let options = CompileOptions::default();
     let program = code::generate(shader, &options).expect("code for the operation");
     let range = |k: u32, words: &[u32]| {
         MemoryRange::of_words(words, 0x1000 * u64::from(k + 1), Reference(k)).expect("memory")

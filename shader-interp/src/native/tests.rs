@@ -389,16 +389,7 @@ impl Generator {
         let depth = self.random.below(4u32);
         self.block(depth);
         let words: Vec<u32> = SHADER.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect();
-        let options = CompileOptions {
-            entry_point: "main".into(),
-            specialization: Default::default(),
-            subgroup_size: 32,
-            modelled: false,
-            push_unset: false,
-            notes: false,
-            debug: false,
-            keep_variables: false,
-        };
+        let options = CompileOptions::default();
         let mut code = Code::clone(&crate::compile(&words, &options).expect("a shader that compiles"));
         let end = self.code.len() as u32;
         self.code.push((row(Opcode::Done), To::End));

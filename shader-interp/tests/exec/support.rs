@@ -94,16 +94,7 @@ pub fn shader(values: Vec<Scalar>, body: Region, buffers: u32, local: u32) -> Sh
 }
 
 pub fn options(subgroup_size: u32) -> CompileOptions {
-    CompileOptions {
-        entry_point: "main".into(),
-        specialization: Default::default(),
-        subgroup_size,
-        modelled: false,
-        push_unset: false,
-        notes: false,
-        debug: false,
-        keep_variables: false,
-    }
+    CompileOptions { subgroup_size, ..CompileOptions::default() }
 }
 
 pub fn compile(shader: Shader, subgroup_size: u32) -> Program {
