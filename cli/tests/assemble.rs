@@ -2,6 +2,8 @@
 //! `pellucid exec`.
 #![allow(clippy::print_stderr)]
 
+mod common;
+
 use pellucid::assemble::{NumericIds, assemble_with};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -162,10 +164,7 @@ const DOUBLE: &str = r#"; every invocation doubles its element
 
 fn exec(folder: &Path, name: &str, text: &str) -> Output {
     std::fs::write(folder.join(name), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(variable);
-    }
+    let mut command = common::pellucid();
     command.current_dir(folder).args([
         "exec",
         name,

@@ -1,24 +1,20 @@
 //! `pellucid exec` with as little as a shader: entry points, workgroups and buffers that are not given, and
 //! languages that an installed compiler knows.
 
+mod common;
+
+use common::errors;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn demo(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo").join(name)
 }
 
 fn pellucid(path: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(name);
-    }
+    let mut command = common::pellucid();
     command.env("PATH", path).args(arguments).output().expect("it starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]

@@ -1,22 +1,14 @@
 //! Loops of whole workgroups with barriers in them: those that wait for ever are livelocks, those that end
 //! are not.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
+
+use common::errors;
+use std::process::Output;
 
 fn exec(arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(variable);
-    }
-    let shader: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute/barrier_loop.spv");
-    let buffers = ["--buffer", "0:0=u32x3", "--buffer", "0:1=u32x4096"];
-    command.arg("exec").arg(shader).args(buffers).args(arguments.split_whitespace());
-    command.output().expect("pellucid starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    let buffers = "--buffer 0:0=u32x3 --buffer 0:1=u32x4096";
+    common::exec("barrier_loop.spv", &[], &format!("{buffers} {arguments}"))
 }
 
 /// What a livelock of the way says.

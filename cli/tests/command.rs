@@ -1,5 +1,8 @@
 //! The command as people use it: statuses, totals, reports, seeds, suppressions.
 
+mod common;
+
+use common::errors;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -19,12 +22,7 @@ const BUFFERS: [&str; 10] = [
 ];
 
 fn pellucid(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
+    let mut command = common::pellucid();
     command.args(arguments).output().expect("pellucid starts")
 }
 
@@ -33,10 +31,6 @@ fn exec(shader: &str, options: &[&str]) -> Output {
     arguments.extend(BUFFERS);
     arguments.extend(options);
     pellucid(&arguments)
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]

@@ -1,29 +1,14 @@
 //! Ordinary compute through the whole driver, by `pellucid exec`: results are compared with the host's, in
 //! run and in check mode, and check mode has nothing to say.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn shader(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute").join(name).with_extension("spv")
-}
+use common::{dumped, errors};
+use std::process::Output;
 
+/// Runs the shader of this name.
 fn exec(name: &str, options: &[&str], arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
-    command.arg("exec").args(options).arg(shader(name)).args(arguments.split_whitespace());
-    command.output().expect("pellucid starts")
-}
-
-/// The values of the one buffer that was printed.
-fn values(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().filter_map(|line| line.split_once(": ").map(|(_, values)| values));
-    lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+    common::exec(&format!("{name}.spv"), options, arguments)
 }
 
 /// Runs a shader in every mode and compares what it leaves behind.
@@ -38,9 +23,9 @@ fn computes<T: ToString>(name: &str, arguments: &str, expected: &[T]) {
     ];
     for options in modes {
         let output = exec(name, options, arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(0), "{name} {options:?}:\n{errors}");
-        let values = values(&output);
+        let values = dumped::<String>(&output);
         let differs = values.iter().zip(&expected).position(|(a, b)| a != b);
         assert_eq!(differs, None, "{name} {options:?}: first difference; {} values\n{errors}", values.len());
         assert_eq!(values.len(), expected.len(), "{name} {options:?}");
@@ -234,7 +219,7 @@ fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
     for mode in ["run", "check"] {
         let output =
             exec("endless", &["--mode", mode, "--watchdog", "100000"], "--groups 1 --buffer 0:0=u32x1");
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
         assert!(errors.contains("ERROR_DEVICE_LOST"), "{mode}:\n{errors}");
         let named = errors.contains("error[device-lost]") || errors.contains("error[livelock]");
@@ -246,7 +231,7 @@ fn a_shader_that_does_not_end_loses_the_device_with_a_message() {
 fn a_shader_that_waits_while_memory_changes_loses_the_device_and_says_where() {
     for mode in ["run", "check"] {
         let output = exec("waiting", &["--mode", mode, "--spins", "4096"], "--groups 2 --buffer 0:0=u32x1");
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
         for workgroup in 0..2 {
             let who = format!("invocations 0 to 3 (subgroup 0) of workgroup ({workgroup},0,0)");
@@ -261,7 +246,7 @@ fn a_shader_that_counts_for_ever_loses_the_device_and_says_in_which_loop() {
     for mode in ["run", "check"] {
         let arguments = "--groups 2 --buffer 0:0=u32x6=0,1";
         let output = exec("counting", &["--mode", mode, "--watchdog", "100000"], arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{mode}:\n{errors}");
         let told =
             "invocations 0 to 3 (subgroup 0) of workgroup (0,0,0) are still in the loop at counting.comp:";
@@ -279,10 +264,10 @@ fn a_shader_that_counts_for_ever_loses_the_device_and_says_in_which_loop() {
 fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
     let arguments = "--groups 1 --buffer 0:0=u32x16=iota --buffer 0:1=u32x16 --dump 0:1";
     let output = exec("out_of_bounds", &["--mode", "run"], arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(values(&output), ["5"; 16]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(dumped::<String>(&output), ["5"; 16]);
     let output = exec("out_of_bounds", &["--mode", "check"], arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(errors.contains("error[out-of-bounds]: an access outside the bounds of its object"), "{errors}");
     assert!(errors.contains("set 0, binding 0"), "{errors}");
@@ -290,15 +275,10 @@ fn accesses_out_of_bounds_read_zero_write_nothing_and_are_found() {
 
 #[test]
 fn exponents_of_64_bits_and_constants_of_f16() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
     let input = [4i64, -3, 1 << 40, -(1 << 33)].map(|e| e.to_string()).join(",");
-    let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-        .current_dir(folder)
-        .args(["exec", "wide_exponent.spvasm", "--groups", "1", "--buffer", &format!("0:0=i64x4={input}")])
-        .args(["--buffer", "0:1=f32x8", "--dump", "0:1"])
-        .output()
-        .expect("pellucid starts");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let buffers = format!("--groups 1 --buffer 0:0=i64x4={input} --buffer 0:1=f32x8 --dump 0:1");
+    let output = common::exec("wide_exponent.spvasm", &[], &buffers);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let third = "0.33325195";
     let expected = format!("0:1\n     0: 24 0.1875 inf 0 {third} {third} {third} {third}\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
@@ -306,18 +286,13 @@ fn exponents_of_64_bits_and_constants_of_f16() {
 
 #[test]
 fn lanes_wait_to_reconverge_however_long_others_take() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
     for mode in ["run", "check"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-            .current_dir(&folder)
-            .args(["exec", "--mode", mode, "reconverges.spvasm", "--groups", "1", "--buffer", "0:0=u32x33"])
-            .args(["--dump", "0:0"])
-            .output()
-            .expect("pellucid starts");
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let buffer = "--groups 1 --buffer 0:0=u32x33 --dump 0:0";
+        let output = common::exec("reconverges.spvasm", &["--mode", mode], buffer);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(0), "{mode}: {errors}");
         let expected = [vec!["32"; 32], vec!["320000"]].concat();
-        assert_eq!(values(&output), expected, "{mode}");
+        assert_eq!(dumped::<String>(&output), expected, "{mode}");
     }
 }
 
@@ -327,21 +302,20 @@ fn atomic_minima_and_maxima_of_floats() {
         let arguments =
             "--groups 2 --buffer 0:0=f32x2=5,5 --buffer 0:1=f64x2=5,5 --buffer 0:2=f32x4 --dump 0:0";
         let output = exec("atomic_float2", &["--mode", mode], &format!("{arguments} --dump 0:1 --dump 0:2"));
-        assert_eq!(output.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(values(&output), ["-29.5", "33.5", "-59", "67", "-29.5", "33.5", "-59", "67"], "{mode}");
+        assert_eq!(output.status.code(), Some(0), "{mode}: {}", errors(&output));
+        assert_eq!(
+            dumped::<String>(&output),
+            ["-29.5", "33.5", "-59", "67", "-29.5", "33.5", "-59", "67"],
+            "{mode}"
+        );
     }
 }
 
 #[test]
 fn integer_functions_of_intel() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
-    let output = Command::new(env!("CARGO_BIN_EXE_pellucid"))
-        .current_dir(folder)
-        .args(["exec", "integer_functions.spvasm", "--groups", "1", "--buffer", "0:0=u32x2=4294934528,98305"])
-        .args(["--buffer", "0:1=u32x14", "--dump", "0:1"])
-        .output()
-        .expect("pellucid starts");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let buffers = "--groups 1 --buffer 0:0=u32x2=4294934528,98305 --buffer 0:1=u32x14 --dump 0:1";
+    let output = common::exec("integer_functions.spvasm", &[], buffers);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     // x = 0xffff8000, y = 0x00018001.
     let expected = [
         "15",
@@ -359,5 +333,5 @@ fn integer_functions_of_intel() {
         "1073709056",
         "3221258240",
     ];
-    assert_eq!(values(&output), expected);
+    assert_eq!(dumped::<String>(&output), expected);
 }

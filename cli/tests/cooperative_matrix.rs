@@ -2,36 +2,14 @@
 //! host's, in each mode and tier and for other subgroup sizes, and what check mode says of how they are
 //! accessed.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn exec(shader: &Path, options: &[&str], arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
-    command.arg("exec").args(options).arg(shader).args(arguments.split_whitespace());
-    command.output().expect("pellucid starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn dumped(output: &Output) -> Vec<f64> {
-    let text = String::from_utf8_lossy(&output.stdout);
-    let values = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, values)| values);
-    values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect()
-}
+use common::{dumped, errors, exec};
+use std::path::PathBuf;
+use std::process::Output;
 
 fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
-}
-
-fn in_folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute").join(name)
 }
 
 /// Text of a shader in a file of its own, which lives as long as the first part.
@@ -71,9 +49,9 @@ fn tiles() -> (String, Vec<f64>) {
 fn tiles_through_workgroup_memory() {
     let (arguments, expected) = tiles();
     for options in MODES {
-        let output = exec(&in_folder("matrix_tiles.spvasm"), options, &arguments);
+        let output = exec("matrix_tiles.spvasm", options, &arguments);
         assert_eq!(output.status.code(), Some(0), "{options:?}:\n{}", errors(&output));
-        assert!(dumped(&output) == expected, "{options:?}");
+        assert!(dumped::<f64>(&output) == expected, "{options:?}");
         if options.contains(&"check") {
             assert!(errors(&output).contains("pellucid: 0 findings, 0 suppressed"), "{}", errors(&output));
         }
@@ -83,11 +61,8 @@ fn tiles_through_workgroup_memory() {
 #[test]
 fn a_barrier_that_is_left_out_is_a_race_of_the_load() {
     let (arguments, _) = tiles();
-    let output = exec(
-        &in_folder("matrix_tiles.spvasm"),
-        &["--mode", "check"],
-        &format!("--spec 0=0 {arguments} --seed 3"),
-    );
+    let output =
+        exec("matrix_tiles.spvasm", &["--mode", "check"], &format!("--spec 0=0 {arguments} --seed 3"));
     let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(errors.contains("error[race-unordered]"), "{errors}");
@@ -340,7 +315,7 @@ fn products_of_all_types() {
             let output = exec(&shader, options, &format!("--spec 0={size} {arguments}"));
             let what = format!("{:?} {m}x{n}x{k} {options:?}", kinds.map(Kind::option));
             assert_eq!(output.status.code(), Some(0), "{what}:\n{}", errors(&output));
-            let found = dumped(&output);
+            let found = dumped::<f64>(&output);
             let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
             let shown = differs.map(|k| (k, found[k], expected[k]));
             assert_eq!((found.len(), shown), (expected.len(), None), "{what}");
@@ -371,7 +346,7 @@ fn sums_of_floats_are_added_in_order() {
     for options in MODES {
         let size = options[options.len() - 1];
         let output = exec(&shader, options, &format!("--spec 0={size} {arguments}"));
-        let found: Vec<f32> = dumped(&output).into_iter().map(|x| x as f32).collect();
+        let found: Vec<f32> = dumped::<f64>(&output).into_iter().map(|x| x as f32).collect();
         assert!(found == expected, "{options:?}\n{}", errors(&output));
     }
 }
@@ -456,7 +431,7 @@ fn a_matrix_may_be_loaded_from_words() {
     for mode in ["run", "check"] {
         let output = exec(&shader, &["--mode", mode], &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-        assert!(dumped(&output) == expected, "{mode}");
+        assert!(dumped::<f64>(&output) == expected, "{mode}");
     }
 }
 
@@ -494,7 +469,7 @@ fn with_a_barrier_of_the_subgroup_it_is_right() {
     let output = stored_and_loaded("OpControlBarrier %scope %scope %sem\n");
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let transposed: Vec<f64> = (0..256).map(|i| f64::from(i % 16 * 16 + i / 16)).collect();
-    assert!(dumped(&output) == transposed);
+    assert!(dumped::<f64>(&output) == transposed);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! How runs end that do not end by themselves: what was found is told, and no process stays behind.
 
+mod common;
+
+use common::errors;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The command, with the signals as a terminal has them: whoever runs the tests may ignore some, and programs
@@ -75,10 +78,6 @@ fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
 fn all_gone(processes: &[u32]) {
     let gone = |process: &u32| stat(*process).is_none_or(|(state, _)| state == "Z" || state == "X");
     within(Duration::from_secs(10), "a process stays behind", || processes.iter().all(gone));
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]

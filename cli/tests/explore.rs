@@ -1,11 +1,14 @@
 //! Explore mode as people use it: outcomes, completeness, bounds, and replays that repeat byte for byte.
 
+mod common;
+
+use common::errors;
 use pellucid::vulkan::layout::Shape;
 use pellucid::vulkan::lower::{Lowered, lower};
 use pellucid_memory::litmus::{Test, run};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A test as a shader, and its number of threads.
 fn lowered(name: &str) -> (Lowered, usize) {
@@ -44,17 +47,8 @@ fn arguments(name: &str, folder: &Path) -> Vec<String> {
 }
 
 fn pellucid(arguments: &[String]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
+    let mut command = common::pellucid();
     command.args(arguments).output().expect("pellucid starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The arguments of a replay line.

@@ -1,6 +1,9 @@
 //! `pellucid hunt` and `run --seeds`: each distinct finding once, with its runs; baselines, merged reports,
 //! ends.
 
+mod common;
+
+use common::errors;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,15 +15,8 @@ fn shader(name: &str) -> PathBuf {
 }
 
 fn pellucid(folder: &Path, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (name, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(name);
-    }
+    let mut command = common::pellucid();
     command.current_dir(folder).args(arguments.split_whitespace()).output().expect("it starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn lines(path: &Path) -> Vec<Value> {

@@ -1,18 +1,11 @@
 //! debugPrintfEXT: what shaders print, through `pellucid exec`, in every mode and on any number of threads.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
+
+use std::process::Output;
 
 fn exec(options: &[&str], groups: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
-    let shader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute/printf.spv");
-    command.arg("exec").args(options).arg(shader).args(["--groups", groups]);
-    command.output().expect("pellucid starts")
+    common::exec("printf.spv", options, &format!("--groups {groups}"))
 }
 
 fn text(bytes: &[u8]) -> &str {

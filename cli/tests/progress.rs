@@ -1,23 +1,12 @@
 //! Progress models: what waits for ever under which, and what a livelock says.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn shader(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute").join(name).with_extension("spv")
-}
+use common::errors;
+use std::process::Output;
 
 fn exec(name: &str, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(variable);
-    }
-    command.arg("exec").arg(shader(name)).args(arguments.split_whitespace());
-    command.output().expect("pellucid starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    common::exec(format!("{name}.spv"), &[], arguments)
 }
 
 /// Whether some seed makes a way of waiting wait for ever.

@@ -1,8 +1,11 @@
 //! Reports that are the same bytes everywhere, and `pellucid replay`, which makes a report's findings come
 //! again.
 
+mod common;
+
+use common::errors;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 const REDUCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/reduce.spv");
 const FIXED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/demo/reduce_fixed.spv");
@@ -10,18 +13,9 @@ const BUFFERS: &str = "--groups 1 --buffer 0:0=u32x64=iota --buffer 0:1=u32x64 -
 
 /// Runs the command in a folder, with these variables of the driver and no others.
 fn pellucid(folder: &Path, variables: &[(&str, &str)], arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
+    let mut command = common::pellucid();
     command.current_dir(folder).envs(variables.iter().copied()).args(arguments.split_whitespace());
     command.output().expect("pellucid starts")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A folder with the shaders of the demonstration.

@@ -1,7 +1,6 @@
 //! Floats of 16 and 8 bits that are not those of IEEE 754 through the whole driver, by `pellucid exec`.
 
-use std::path::Path;
-use std::process::Command;
+mod common;
 
 fn bfloat16(x: f32) -> u32 {
     let bits = x.to_bits();
@@ -42,26 +41,15 @@ fn conversions_in_each_mode() {
     let numbers: Vec<String> = cases.iter().map(|(x, ..)| x.to_bits().to_string()).collect();
     let arguments = format!("--buffer 0:0=u32x16={} --buffer 0:1=u32x128 --dump 0:1", numbers.join(","));
     for options in [
-        &["run", "--tier", "interpreter"][..],
-        &["run", "--tier", "compiled"],
-        &["check"],
-        &["check", "--seed", "3"],
+        &["--mode", "run", "--tier", "interpreter"][..],
+        &["--mode", "run", "--tier", "compiled"],
+        &["--mode", "check"],
+        &["--mode", "check", "--seed", "3"],
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-        for (variable, _) in std::env::vars_os() {
-            if variable.to_string_lossy().starts_with("PELLUCID_") {
-                command.env_remove(variable);
-            }
-        }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
-        command.current_dir(folder).args(["exec", "--mode"]).args(options).arg("small_floats.spvasm");
-        let output = command.args(arguments.split_whitespace()).output().expect("pellucid starts");
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let output = common::exec("small_floats.spvasm", options, &arguments);
+        let errors = common::errors(&output);
         assert_eq!(output.status.code(), Some(0), "{options:?}:\n{errors}");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let values = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, values)| values);
-        let values: Vec<u32> =
-            values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect();
+        let values: Vec<u32> = common::dumped(&output);
         for (k, (found, wanted)) in values.chunks(8).zip(expected.chunks(8)).enumerate() {
             assert_eq!(found, wanted, "{} {options:?}", cases[k].0);
         }

@@ -1,25 +1,11 @@
 //! Untyped pointers through the whole driver, by `pellucid exec`: what comes out in each mode and tier, and
 //! how check mode names what is accessed through them.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
-fn exec(options: &[&str], arguments: &str) -> Output {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
-    exec_in(&folder, options, arguments)
-}
+use common::{compute, dumped, errors, exec};
 
-/// The shader of a folder.
-fn exec_in(folder: &Path, options: &[&str], arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
-    command.current_dir(folder).arg("exec").args(options).arg("untyped_pointers.spvasm");
-    command.args(arguments.split_whitespace()).output().expect("pellucid starts")
-}
+const SHADER: &str = "untyped_pointers.spvasm";
 
 fn list(values: &[u32]) -> String {
     values.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
@@ -62,13 +48,10 @@ fn the_use_says_what_is_pointed_to() {
         &["--mode", "check", "--values", "seeded", "--seed", "5"],
     ];
     for options in modes {
-        let output = exec(options, &arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let output = exec(SHADER, options, &arguments);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(0), "{options:?}:\n{errors}");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let values = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, values)| values);
-        let values: Vec<u32> =
-            values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect();
+        let values: Vec<u32> = dumped(&output);
         assert_eq!(values, expected, "{options:?}");
         if options.contains(&"check") {
             assert!(errors.contains("pellucid: 0 findings, 0 suppressed"), "{options:?}:\n{errors}");
@@ -81,8 +64,8 @@ fn what_lies_outside_is_named() {
     let (_, b) = numbers();
     let arguments =
         format!("--groups 1 --buffer 0:0=u32x6=iota --buffer 0:1=u32x4={} --buffer 0:2=u32x64", list(&b));
-    let output = exec(&["--mode", "check"], &arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let output = exec(SHADER, &["--mode", "check"], &arguments);
+    let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(
         errors.contains("error[out-of-bounds]") && errors.contains("a.<member 0>[6], 4 bytes at offset 24"),
@@ -93,8 +76,7 @@ fn what_lies_outside_is_named() {
 
 #[test]
 fn a_base_type_of_another_layout_is_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
-    let text = std::fs::read_to_string(folder.join("untyped_pointers.spvasm")).expect("the shader");
+    let text = std::fs::read_to_string(compute().join(SHADER)).expect("the shader");
     let decorated = "OpDecorate %words ArrayStride 4";
     assert!(text.contains(decorated));
     for (stride, refused) in [(4, false), (16, true)] {
@@ -111,10 +93,11 @@ fn a_base_type_of_another_layout_is_refused() {
                 "%start = OpLabel\n%second = OpUntypedAccessChainKHR %shared %strided %plain %u1",
             );
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("untyped_pointers.spvasm"), text).expect("a file");
+        let shader = folder.path().join(SHADER);
+        std::fs::write(&shader, text).expect("a file");
         let buffers = "--groups 1 --buffer 0:0=u32x10 --buffer 0:1=u32x4 --buffer 0:2=u32x64";
-        let output = exec_in(folder.path(), &["--mode", "run"], buffers);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let output = exec(shader.to_str().expect("UTF-8"), &["--mode", "run"], buffers);
+        let errors = errors(&output);
         assert_eq!(output.status.success(), !refused, "{errors}");
         let message =
             "not implemented in Pellucid: OpUntypedAccessChainKHR with a Base Type of another layout";

@@ -1,9 +1,11 @@
 //! `pellucid run --validation`: the messages of the Khronos validation layer in the report, beside the
 //! driver's findings. Skipped where the Vulkan loader or the layer is missing.
-
 #![allow(clippy::print_stderr)]
 
+mod common;
+
 use ash::vk;
+use common::errors;
 use pellucid_test_host::{COHERENT, Vulkan};
 use serde_json::Value;
 use std::ffi::CString;
@@ -58,10 +60,6 @@ fn run(case: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     command.arg("run").args(arguments).arg("--").arg(std::env::current_exe().unwrap());
     command.args(["--exact", "program", "--nocapture"]).env(CASE, case);
     command.envs(variables.iter().copied()).output().unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Whether loader and layer are installed.

@@ -1,20 +1,9 @@
 //! Pointers as values through the whole driver, by `pellucid exec`: what comes out in each mode and tier, and
 //! how check mode names what is accessed through them.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
-fn exec(shader: &str, options: &[&str], arguments: &str) -> Output {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compute");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os() {
-        if variable.to_string_lossy().starts_with("PELLUCID_") {
-            command.env_remove(variable);
-        }
-    }
-    command.current_dir(folder).arg("exec").args(options).arg(shader).args(arguments.split_whitespace());
-    command.output().expect("pellucid starts")
-}
+use common::{dumped, errors, exec};
 
 #[test]
 fn chosen_kept_returned_and_compared() {
@@ -46,12 +35,9 @@ fn chosen_kept_returned_and_compared() {
     ];
     for options in modes {
         let output = exec("variable_pointers.spvasm", options, &arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(0), "{options:?}:\n{errors}");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let values = text.lines().filter_map(|line| line.split_once(": ")).map(|(_, values)| values);
-        let values: Vec<u32> =
-            values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect();
+        let values: Vec<u32> = dumped(&output);
         assert_eq!(values, expected, "{options:?}");
         if options.contains(&"check") {
             assert!(errors.contains("pellucid: 0 findings, 0 suppressed"), "{options:?}:\n{errors}");
@@ -63,7 +49,7 @@ fn chosen_kept_returned_and_compared() {
 fn findings_name_the_variable_that_was_chosen() {
     let buffers = "--groups 1 --buffer 0:0=u32x4 --buffer 0:1=u32x4";
     let output = exec("racing_pointers.spvasm", &["--mode", "check"], buffers);
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = errors(&output);
     assert_eq!(output.status.code(), Some(66), "{errors}");
     assert!(errors.contains("1 finding"), "{errors}");
     assert!(errors.contains("b.<member 0>[0]"), "{errors}");
@@ -75,7 +61,7 @@ fn a_null_pointer_points_nowhere() {
     let buffers = "--groups 1 --spec 0=0 --buffer 0:0=u32x4 --buffer 0:1=u32x4";
     for mode in ["run", "check"] {
         let output = exec("racing_pointers.spvasm", &["--mode", mode], buffers);
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{mode}: {errors}");
         assert!(errors.contains("access of 4 bytes at device address 0x0"), "{mode}: {errors}");
         assert!(errors.contains("racing_pointers.spvasm:45"), "{mode}: {errors}");

@@ -1,11 +1,14 @@
 //! Nothing that went wrong exits 0 under `pellucid run`: the program is this one, which does as a variable
 //! says.
 
+mod common;
+
 use ash::vk;
+use common::pellucid;
 use pellucid_test_host::Vulkan;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 const CASE: &str = "TEST_CASE";
 
@@ -68,14 +71,6 @@ fn instance_only(engine: &CStr) {
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         entry.create_instance(&info, None).expect("an instance").destroy_instance(None);
     }
-}
-
-fn pellucid() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
-    for (variable, _) in std::env::vars_os().filter(|(n, _)| n.to_string_lossy().starts_with("PELLUCID_")) {
-        command.env_remove(variable);
-    }
-    command
 }
 
 fn text(bytes: &[u8]) -> String {
