@@ -41,7 +41,6 @@ fn the_table_is_sorted_and_consistent() {
         }
     }
     assert_eq!(properties(0), None);
-    assert_eq!(properties(11), None, "scaled formats are for vertices only");
 }
 
 #[test]

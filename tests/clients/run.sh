@@ -85,6 +85,11 @@ for mode in run check; do
     else
         echo "skipped compushady ($mode): CLIENTS=all setup.sh installs it"
     fi
+    if [ -x "$folder/burn/debug/burn-client" ]; then
+        PROFILE=burn client "burn" "$mode" "burn: ok" "$folder/burn/debug/burn-client"
+    else
+        echo "skipped burn ($mode): CLIENTS=all setup.sh installs it"
+    fi
     PROFILE=ggml client "llama.cpp" "$mode" "llama.cpp: .*: ok" "${llama[@]}"
 done
 # Its flash attention lets several invocations store each sum; operations in place bind a buffer twice.

@@ -15,11 +15,11 @@ pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     format::properties(format.as_raw())
 }
 
-/// Features of images of a format. Those with linear tiling are no attachments.
+/// Features of images of a format. Those with linear tiling are no attachments of depth and stencil.
 fn image_features(info: &FormatInfo, tiling: vk::ImageTiling) -> u32 {
     let graphics = match tiling {
         vk::ImageTiling::OPTIMAL => !feature::VERTEX_BUFFER,
-        _ => feature::BLIT_SRC | feature::BLIT_DST,
+        _ => !(feature::VERTEX_BUFFER | feature::DEPTH_STENCIL_ATTACHMENT),
     };
     info.image_features | info.graphics_features & graphics
 }

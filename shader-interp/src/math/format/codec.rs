@@ -46,6 +46,11 @@ fn linear_to_srgb(c: f32) -> f32 {
     if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * single::pow(c, 1.0 / 2.4) - 0.055 }
 }
 
+/// The integer nearest to a number, limited to a range; 0 for a NaN.
+fn scaled(x: f32, low: f32, high: f32) -> i32 {
+    if x.is_nan() { 0 } else { single::round_even(single::f_clamp(x, low, high)) as i32 }
+}
+
 /// A float to `fraction` bits of fraction and 5 of exponent without a sign, rounded to nearest even; negative
 /// numbers become 0.
 fn to_ufloat(x: f32, fraction: u32) -> u32 {
@@ -105,6 +110,8 @@ impl FormatInfo {
             Numeric::Sint => return signed(bits, width) as u32,
             Numeric::Sfloat if width == 32 => return bits,
             Numeric::Sfloat => half::to_f32(bits),
+            Numeric::Uscaled => bits as f32,
+            Numeric::Sscaled => signed(bits, width) as f32,
             Numeric::Unorm => pack::from_unorm(bits, largest(width) as f32),
             Numeric::Snorm => pack::from_snorm(signed(bits, width), largest(width - 1) as f32),
             Numeric::Ufloat => half::to_f32(bits << (15 - width)),
@@ -151,6 +158,11 @@ impl FormatInfo {
                 Numeric::Sfloat if f.width == 32 => value[k],
                 Numeric::Sfloat => half::from_f32(number(k)),
                 Numeric::Snorm => pack::to_snorm(number(k), largest(f.width - 1) as f32) as u32,
+                Numeric::Uscaled => scaled(number(k), 0.0, largest(f.width) as f32) as u32,
+                Numeric::Sscaled => {
+                    let high = largest(f.width - 1) as f32;
+                    scaled(number(k), -high - 1.0, high) as u32
+                }
                 Numeric::Ufloat => to_ufloat(number(k), f.width as u32 - 5),
                 Numeric::Srgb if k < 3 => pack::to_unorm(linear_to_srgb(number(k)), 255.0),
                 Numeric::Unorm | Numeric::Srgb | Numeric::SharedExponent => {

@@ -46,6 +46,10 @@ pub enum Numeric {
     Uint,
     /// A signed integer.
     Sint,
+    /// An unsigned integer, whose value is a float.
+    Uscaled,
+    /// A signed integer, whose value is a float.
+    Sscaled,
     /// An IEEE 754 float of 16 or 32 bits.
     Sfloat,
     /// A float without sign, 5 bits of exponent and 5 or 6 of fraction.

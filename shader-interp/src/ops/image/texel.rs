@@ -61,6 +61,8 @@ pub(super) fn decode(info: &FormatInfo, words: &[Lanes; 4], k: usize, out: &mut 
             let largest = (u32::MAX >> (unused + 1)) as f32;
             each(word, out, |w| pack::from_snorm(signed(w), largest).to_bits());
         }
+        Numeric::Uscaled => each(word, out, |w| (bits(w) as f32).to_bits()),
+        Numeric::Sscaled => each(word, out, |w| (signed(w) as f32).to_bits()),
         Numeric::Ufloat => {
             let up = 15 - field.width as u32;
             each(word, out, |w| half::to_f32(bits(w) << up).to_bits());
@@ -106,7 +108,8 @@ pub(super) fn encode(info: &FormatInfo, components: &[&Lanes], words: &mut [Lane
         }
         return;
     }
-    if matches!(info.numeric, Numeric::SharedExponent | Numeric::Srgb | Numeric::Ufloat) {
+    let alone = [Numeric::SharedExponent, Numeric::Srgb, Numeric::Ufloat, Numeric::Uscaled, Numeric::Sscaled];
+    if alone.contains(&info.numeric) {
         for lane in 0..LANES {
             let value = std::array::from_fn(|k| components.get(k).map_or(0, |lanes| lanes.0[lane]));
             let texel = info.encode_words(value);
@@ -132,7 +135,7 @@ pub(super) fn encode(info: &FormatInfo, components: &[&Lanes], words: &mut [Lane
                 let largest = (ones >> 1) as f32;
                 each(component, &mut bits, |c| pack::to_snorm(f32::from_bits(c), largest) as u32 & ones);
             }
-            Numeric::Unorm | Numeric::Ufloat | Numeric::SharedExponent | Numeric::Srgb => {
+            _ => {
                 let largest = ones as f32;
                 each(component, &mut bits, |c| pack::to_unorm(f32::from_bits(c), largest));
             }
