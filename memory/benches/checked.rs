@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
-use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
@@ -39,8 +39,8 @@ fn subgroups<M: MemorySystem>(memory: &mut M, group: u32, mut each: impl FnMut(&
             workgroup: group,
             workgroup_id: [group, 0, 0],
             subgroup,
-            first_local_index: subgroup * 32,
             lanes: 32,
+            placement: Placement::in_order(32),
         });
         each(memory, subgroup * 32);
     }
@@ -138,7 +138,7 @@ fn begin(groups: u32) -> CheckedMemory {
     memory.begin_dispatch(DispatchInfo {
         groups: [groups, 1, 1],
         workgroup_size: GROUP,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         ..DispatchInfo::default()
     });
     memory

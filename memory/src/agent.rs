@@ -15,9 +15,82 @@ pub struct Invocation {
     pub local_index: u32,
 }
 
-/// The subgroup on whose behalf the interpreter is about to run.
+/// Which lane of which subgroup each invocation of a workgroup is.
 ///
-/// Lane `i` is invocation `first_local_index + i` of the workgroup.
+/// The *places* of a workgroup are its lanes, subgroup after subgroup: place `p` is lane `p % subgroup_size`
+/// of subgroup `p / subgroup_size`. Nobody else says which invocation is at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// Lanes of a subgroup, at least 1.
+    pub subgroup_size: u32,
+    /// With DerivativeGroupQuadsKHR: width and height of the workgroup, both even. Four places in a row, from
+    /// a multiple of four, are a quad of neighbours in x and y then (*Quad* scope); otherwise they are four
+    /// neighbours in LocalInvocationIndex.
+    pub quads: Option<[u32; 2]>,
+}
+
+impl Default for Placement {
+    fn default() -> Placement {
+        Placement::in_order(1)
+    }
+}
+
+impl Placement {
+    /// Invocations in the order of their LocalInvocationIndex.
+    pub const fn in_order(subgroup_size: u32) -> Placement {
+        Placement { subgroup_size, quads: None }
+    }
+
+    /// The place of a lane.
+    #[inline]
+    pub fn place(self, subgroup: u32, lane: u32) -> u32 {
+        subgroup.wrapping_mul(self.subgroup_size).wrapping_add(lane)
+    }
+
+    /// Subgroup and lane of a place.
+    #[inline]
+    pub fn lane(self, place: u32) -> (u32, u32) {
+        let size = self.subgroup_size.max(1);
+        (place / size, place % size)
+    }
+
+    /// `LocalInvocationIndex` of the invocation at a place.
+    #[inline]
+    pub fn local_index(self, place: u32) -> u32 {
+        let Some([width, height]) = self.quads else { return place };
+        let (quad, x, y) = (place / 4, place % 2, place / 2 % 2);
+        // Rows of quads are two rows of invocations; no quad crosses from one z to the next.
+        let across = (width / 2).max(1);
+        let down = (height / 2).max(1);
+        let (left, top, z) = (quad % across * 2, quad / across % down * 2, quad / across / down);
+        left + x + (top + y + z * height) * width
+    }
+
+    /// The place of the invocation with this `LocalInvocationIndex`: the inverse of
+    /// [`Placement::local_index`].
+    #[inline]
+    pub fn place_of(self, local_index: u32) -> u32 {
+        let Some([width, height]) = self.quads else { return local_index };
+        let (width, height) = (width.max(2), height.max(2));
+        let (x, y, z) = (local_index % width, local_index / width % height, local_index / width / height);
+        let quad = x / 2 + (y / 2 + z * (height / 2)) * (width / 2);
+        quad * 4 + y % 2 * 2 + x % 2
+    }
+}
+
+/// Numbers in ascending order as runs of consecutive ones, each with its first and its last.
+pub fn runs(numbers: impl IntoIterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    runs
+}
+
+/// The subgroup on whose behalf the interpreter is about to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubgroupIdentity {
     /// Linear number of the workgroup in the dispatch: `x + y * groups.x + z * groups.x * groups.y`, without
@@ -27,8 +100,86 @@ pub struct SubgroupIdentity {
     pub workgroup_id: [u32; 3],
     /// `SubgroupId`.
     pub subgroup: u32,
-    /// `LocalInvocationIndex` of lane 0.
-    pub first_local_index: u32,
     /// Lanes that hold an invocation (partial subgroups are narrower than [`crate::system::LANES`]).
     pub lanes: u32,
+    /// Which invocations they are.
+    pub placement: Placement,
+}
+
+impl SubgroupIdentity {
+    /// `LocalInvocationIndex` of a lane.
+    #[inline]
+    pub fn local_index(&self, lane: u32) -> u32 {
+        self.placement.local_index(self.placement.place(self.subgroup, lane))
+    }
+
+    /// A lane's invocation, of a dispatch by its number.
+    pub fn invocation(&self, dispatch: u32, lane: u32) -> Invocation {
+        let SubgroupIdentity { workgroup_id: workgroup, subgroup, .. } = *self;
+        Invocation { dispatch, workgroup, subgroup, local_index: self.local_index(lane) }
+    }
+
+    /// `LocalInvocationIndex` of the lanes of a mask, ascending.
+    pub fn local_indices(&self, mask: u32) -> Vec<u32> {
+        let lanes = (0..u32::BITS).filter(|lane| mask >> lane & 1 != 0);
+        let mut indices: Vec<u32> = lanes.map(|lane| self.local_index(lane)).collect();
+        indices.sort_unstable();
+        indices
+    }
+
+    /// The lane of an invocation of the workgroup, if the subgroup has it.
+    pub fn lane(&self, local_index: u32) -> Option<u32> {
+        let (subgroup, lane) = self.placement.lane(self.placement.place_of(local_index));
+        (subgroup == self.subgroup && lane < self.lanes).then_some(lane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_invocation_has_one_place() {
+        for [width, height, depth] in [[2, 2, 1], [4, 2, 3], [2, 6, 2], [8, 8, 1], [6, 4, 2], [64, 2, 1]] {
+            for quads in [None, Some([width, height])] {
+                let placement = Placement { subgroup_size: 8, quads };
+                let mut seen = vec![false; (width * height * depth) as usize];
+                for place in 0..width * height * depth {
+                    let index = placement.local_index(place);
+                    assert!(!std::mem::replace(&mut seen[index as usize], true), "{index} is there twice");
+                    assert_eq!(placement.place_of(index), place);
+                    let (subgroup, lane) = placement.lane(place);
+                    assert_eq!(placement.place(subgroup, lane), place);
+                }
+            }
+        }
+    }
+
+    /// The equations of *Quad* scope.
+    #[test]
+    fn four_places_are_a_quad() {
+        let [width, height, depth] = [6, 4, 2];
+        let placement = Placement { subgroup_size: 32, quads: Some([width, height]) };
+        let id = |index: u32| [index % width, index / width % height, index / width / height];
+        for first in (0..width * height * depth).step_by(4) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| id(placement.local_index(first + k)));
+            assert!(a[0] % 2 == 0 && a[1] % 2 == 0);
+            assert_eq!(
+                [b, c, d],
+                [[a[0] + 1, a[1], a[2]], [a[0], a[1] + 1, a[2]], [a[0] + 1, a[1] + 1, a[2]]]
+            );
+        }
+        let in_order = Placement::in_order(32);
+        assert!((0..64).all(|place| in_order.local_index(place) == place));
+    }
+
+    #[test]
+    fn a_subgroup_knows_its_invocations() {
+        let placement = Placement { subgroup_size: 4, quads: Some([4, 2]) };
+        let identity =
+            SubgroupIdentity { workgroup: 0, workgroup_id: [0; 3], subgroup: 1, lanes: 4, placement };
+        assert_eq!(identity.local_indices(0b1111), [2, 3, 6, 7]);
+        assert_eq!((identity.local_index(2), identity.lane(6), identity.lane(5)), (6, Some(2), None));
+        assert_eq!(runs(identity.local_indices(0b1111)), [(2, 3), (6, 7)]);
+    }
 }

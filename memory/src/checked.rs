@@ -33,7 +33,7 @@ use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::agent::SubgroupIdentity;
+use crate::agent::{Placement, SubgroupIdentity};
 use crate::component::each as each_lane;
 use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
@@ -89,8 +89,8 @@ pub struct DispatchInfo {
     pub groups: [u32; 3],
     /// Invocations of one workgroup, at least 1.
     pub workgroup_size: u32,
-    /// Invocations of one subgroup, at least 1.
-    pub subgroup_size: u32,
+    /// Which lane each of them is.
+    pub placement: Placement,
     /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is
     /// noticed when it is executed, with less precision.
     pub semantics: Vec<StorageClasses>,
@@ -203,7 +203,8 @@ impl CheckedMemory {
         let workgroup = info.workgroup_size.max(1);
         let groups = info.groups.iter().fold(1u32, |all, n| all.saturating_mul(*n));
         let agents = groups.saturating_mul(workgroup);
-        let subgroup = info.subgroup_size.max(1);
+        let placement = info.placement;
+        let subgroup = placement.subgroup_size.max(1);
         self.workgroup_size = workgroup;
         self.core.agents =
             Agents::new(Topology::Dispatch { workgroup, subgroup, agents }, self.options.chains);
@@ -230,7 +231,7 @@ impl CheckedMemory {
             caches.begin(self.core.seed);
         }
         self.core.report.numbering =
-            Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, subgroup };
+            Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, placement };
         self.core.report.outline = info.outline;
         self.core.report.robust = info.robust;
         self.shadow.forget();
@@ -373,7 +374,7 @@ impl MemorySystem for CheckedMemory {
     fn enter_subgroup(&mut self, identity: &SubgroupIdentity) {
         self.current = identity.workgroup;
         self.core.first_agent = identity.workgroup.saturating_mul(self.workgroup_size);
-        self.first_lane = self.core.first_agent + identity.first_local_index;
+        self.first_lane = self.core.first_agent + identity.placement.place(identity.subgroup, 0);
         self.groups.enter(identity.workgroup);
         self.core.full = self.groups.entered().map_or([0; 4], |group| group.full);
     }

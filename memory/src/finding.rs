@@ -231,8 +231,8 @@ pub struct Wait {
     /// By the first of them: where it stands, and the place that it looks at, of size 0 where it is not
     /// known.
     pub access: AccessInfo,
-    /// Which: bit `i` is invocation `access.by.local_index + i`.
-    pub lanes: u32,
+    /// Which: runs of LocalInvocationIndex, each with its first and its last.
+    pub invocations: Vec<(u32, u32)>,
     /// Why.
     pub reason: WaitReason,
 }

@@ -254,7 +254,7 @@ fn measure(kernel: &Kernel) -> Cost {
         memory.begin_dispatch(DispatchInfo {
             groups: kernel.groups,
             workgroup_size: code.shader.local_size.iter().product(),
-            subgroup_size: code.subgroup_size,
+            placement: code.placement(),
             semantics: code.semantics(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
             written: with.written_by(&code),

@@ -2,7 +2,9 @@
 //! evaluates them.
 
 use super::sees;
-use super::stop::{Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop};
+use super::stop::{
+    Accesses, At, Breakpoint, Edit, Motion, Place, Position, Range, Reason, Resume, Stop, lane_of,
+};
 use super::target::{Line, Who};
 use super::values::Item;
 use pellucid_memory::checked::inspect::Chosen;
@@ -313,12 +315,13 @@ fn threads(stop: &Stop<'_, '_, '_, '_, '_>) -> String {
     for of in moment.strands() {
         let identity = of.identity;
         let [x, y, z] = identity.workgroup_id;
-        let first = |mask: u32| identity.first_local_index + mask.trailing_zeros().min(31);
-        let last = |mask: u32| identity.first_local_index + 31 - mask.leading_zeros().min(31);
-        let lanes = |mask: u32| match mask.count_ones() {
-            1 => format!("invocation {}", first(mask)),
-            n if n == last(mask) - first(mask) + 1 => format!("invocations {}-{}", first(mask), last(mask)),
-            n => format!("{n} of invocations {}-{}", first(mask), last(mask)),
+        let lanes = |mask: u32| match &identity.local_indices(mask)[..] {
+            [] => "no invocations".to_owned(),
+            [only] => format!("invocation {only}"),
+            [first, .., last] if mask.count_ones() == last - first + 1 => {
+                format!("invocations {first}-{last}")
+            }
+            [first, .., last] => format!("{} of invocations {first}-{last}", mask.count_ones()),
         };
         let (mask, live) = (of.strand.mask(), of.strand.live());
         let spot = stop.target.spot(of.strand.pc().saturating_sub(u32::from(of.at_barrier)));
@@ -334,11 +337,7 @@ fn threads(stop: &Stop<'_, '_, '_, '_, '_>) -> String {
         };
         let shown = if mask == 0 || of.at_barrier { live } else { mask };
         let focus = stop.session.focus;
-        let own = identity.workgroup == focus.workgroup
-            && focus
-                .local_index
-                .checked_sub(identity.first_local_index)
-                .is_some_and(|k| k < 32 && live >> k & 1 != 0);
+        let own = lane_of(&of, focus).is_some();
         let mark = if own { '*' } else { ' ' };
         lines.push(format!(
             "{mark}workgroup ({x},{y},{z}) subgroup {}: {} {state} {place}{parked}",

@@ -300,7 +300,7 @@ impl Server {
             for of in own.chain(others) {
                 let [x, y, z] = of.identity.workgroup_id;
                 for lane in (0..32).filter(|lane| of.strand.live() >> lane & 1 != 0) {
-                    let local_index = of.identity.first_local_index + lane;
+                    let local_index = of.identity.local_index(lane);
                     let who = Who { workgroup: of.identity.workgroup, local_index };
                     let name = format!(
                         "workgroup ({x},{y},{z}) subgroup {} invocation {local_index}",

@@ -7,7 +7,7 @@
 use super::copies::{Copies, Copy};
 use super::stop::{
     self, Accesses, At, Edit, Front, Motion, Place, Position, Range, Reason, Resume, Session, Stop, apply,
-    lane_of,
+    lane_of, who_is,
 };
 use super::target::{Spot, Target, Who};
 use super::types::Types;
@@ -140,9 +140,7 @@ impl Follows<CheckedMemory> for Runner<'_, '_> {
         let (mask, who, pc) = {
             let standing = moment.current();
             let lane = standing.strand.mask().trailing_zeros().min(31);
-            let (workgroup, local_index) =
-                (standing.identity.workgroup, standing.identity.first_local_index + lane);
-            (standing.strand.mask(), Who { workgroup, local_index }, standing.strand.pc())
+            (standing.strand.mask(), who_is(&standing, lane), standing.strand.pc())
         };
         if mask == 0 {
             return Ok(());
@@ -351,8 +349,8 @@ impl Runner<'_, '_> {
                 return None;
             }
             Motion::Subgroup => {
-                let (size, subgroup) = (self.target.program.subgroup_size, current.identity.subgroup);
-                let own = focus.local_index / size == subgroup;
+                let subgroup = current.identity.subgroup;
+                let own = current.identity.lane(focus.local_index).is_some();
                 let from = start.left.get(&subgroup).copied().flatten();
                 let moved =
                     if back { self.target.begins(pc) } else { self.target.begins(pc) && spot != from };
@@ -380,12 +378,8 @@ impl Runner<'_, '_> {
             if !back && moment.index == 0 {
                 let alive = moment.strands().any(|standing| lane_of(&standing, focus).is_some());
                 if !alive {
-                    let who = Who {
-                        workgroup: current.identity.workgroup,
-                        local_index: current.identity.first_local_index
-                            + current.strand.mask().trailing_zeros(),
-                    };
-                    return Some((Reason::Gone, who));
+                    let lane = current.strand.mask().trailing_zeros().min(31);
+                    return Some((Reason::Gone, who_is(&current, lane)));
                 }
             }
             return None;
@@ -457,10 +451,7 @@ impl Runner<'_, '_> {
 fn running(moment: &Moment<'_, '_, CheckedMemory>, only: Option<Who>) -> Vec<Who> {
     let standing = moment.current();
     let mask = standing.strand.mask();
-    let who = (0..32).filter(|lane| mask >> lane & 1 != 0).map(|lane| Who {
-        workgroup: standing.identity.workgroup,
-        local_index: standing.identity.first_local_index + lane,
-    });
+    let who = (0..32).filter(|lane| mask >> lane & 1 != 0).map(|lane| who_is(&standing, lane));
     who.filter(|who| only.is_none_or(|only| only == *who)).collect()
 }
 
@@ -477,7 +468,7 @@ fn touches(
         return Vec::new();
     }
     let hits = |who: &Who| {
-        let lane = (who.local_index - standing.identity.first_local_index) as usize;
+        let Some(lane) = lane_of(&standing, *who) else { return false };
         let Some(accessed) = moment.access(standing.strand, lane) else { return false };
         let operand = accessed.operand;
         let kind = match operand.kind {

@@ -68,13 +68,18 @@ pub(super) fn found(memory: &CheckedMemory) -> impl Iterator<Item = &Finding> {
     memory.found().iter().filter(|finding| !finding.accesses.is_empty())
 }
 
+/// The invocation that a lane of a strand is.
+pub(super) fn who_is(standing: &Standing<'_>, lane: u32) -> Who {
+    Who { workgroup: standing.identity.workgroup, local_index: standing.identity.local_index(lane) }
+}
+
 /// The lane of an invocation in a strand.
 pub(super) fn lane_of(standing: &Standing<'_>, who: Who) -> Option<usize> {
     let identity = standing.identity;
     if identity.workgroup != who.workgroup {
         return None;
     }
-    let lane = who.local_index.checked_sub(identity.first_local_index).filter(|lane| *lane < 32)?;
+    let lane = identity.lane(who.local_index)?;
     (standing.strand.live() >> lane & 1 != 0).then_some(lane as usize)
 }
 

@@ -444,7 +444,8 @@ impl Eyes<'_, '_, '_, '_, '_> {
     /// The numbers of the invocation.
     pub fn built_ins(&self) -> Vec<Item> {
         let Who { workgroup, local_index } = self.who;
-        let (target, size) = (self.target, self.target.program.subgroup_size);
+        let (target, placement) = (self.target, self.target.program.placement());
+        let (subgroup, lane) = placement.lane(placement.place_of(local_index));
         let (group, local) = (target.workgroup_id(workgroup), target.local_id(local_index));
         let shape = target.program.shader.local_size;
         let three = |of: [u32; 3]| of.map(u64::from).to_vec();
@@ -459,8 +460,8 @@ impl Eyes<'_, '_, '_, '_, '_> {
             item("gl_WorkGroupID", three(group)),
             item("gl_LocalInvocationID", three(local)),
             item("gl_LocalInvocationIndex", vec![u64::from(local_index)]),
-            item("gl_SubgroupID", vec![u64::from(local_index / size)]),
-            item("gl_SubgroupInvocationID", vec![u64::from(local_index % size)]),
+            item("gl_SubgroupID", vec![u64::from(subgroup)]),
+            item("gl_SubgroupInvocationID", vec![u64::from(lane)]),
             item("gl_NumWorkGroups", three(target.grid.groups)),
             item("gl_WorkGroupSize", three(shape)),
         ]

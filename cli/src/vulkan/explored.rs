@@ -12,6 +12,7 @@ use super::layout::{STRIDE, Shape};
 use super::lower::{Lowered, lower};
 use super::sample::{NoSample, Sample};
 use pellucid_memory::access::{Reference, Site};
+use pellucid_memory::agent::Placement;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::{Bounds, Choices, Limit, Totals};
@@ -168,7 +169,7 @@ pub fn explored(
     let info = DispatchInfo {
         groups,
         workgroup_size: lowered.local_size,
-        subgroup_size: lowered.subgroup_size,
+        placement: Placement::in_order(lowered.subgroup_size),
         semantics: program.semantics(),
         ..DispatchInfo::default()
     };

@@ -3,7 +3,7 @@
 
 use super::shader::RESULTS;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
-use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::model::{Agent, BarrierInstance, Event, EventId, LocationSet};
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
@@ -84,8 +84,8 @@ impl Recorder {
             workgroup: 0,
             workgroup_id: [0; 3],
             subgroup: 0,
-            first_local_index: 0,
             lanes: 1,
+            placement: Placement::default(),
         };
         Recorder {
             memory,
@@ -101,7 +101,7 @@ impl Recorder {
 
     fn agent(&self, lane: usize) -> (Agent, u32) {
         let workgroup = self.current.workgroup;
-        let local = self.current.first_local_index + lane as u32;
+        let local = self.current.local_index(lane as u32);
         let subgroup = workgroup * self.subgroups + self.current.subgroup;
         (Agent::invocation(workgroup * self.local + local, subgroup, workgroup, 0), local)
     }

@@ -7,6 +7,7 @@ use super::recorder::Recorder;
 use super::shader::{DATA, RESULTS, TEXELS, text};
 use pellucid::assemble::assemble;
 use pellucid_memory::access::Reference;
+use pellucid_memory::agent::Placement;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::history::ValuePolicy;
@@ -118,7 +119,7 @@ pub fn compare(seed: u64) -> Result<(Counts, bool), String> {
         let info = DispatchInfo {
             groups: grid.groups,
             workgroup_size: program.local,
-            subgroup_size: program.subgroup,
+            placement: Placement::in_order(program.subgroup),
             semantics: code.semantics(),
             addresses: resources.addresses.clone(),
             variables: code.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),

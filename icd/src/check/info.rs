@@ -50,7 +50,7 @@ pub fn told(
         base: grid.base,
         groups: grid.groups,
         workgroup_size: program.shader.local_size.iter().product(),
-        subgroup_size: program.subgroup_size,
+        placement: program.placement(),
         semantics: program.semantics(),
         addresses: resources.addresses.clone(),
         unwritten,

@@ -3,7 +3,7 @@
 use super::info::Dispatch;
 use crate::config::Config;
 use pellucid_memory::access::Site;
-use pellucid_memory::agent::Invocation;
+use pellucid_memory::agent::{Invocation, Placement, runs};
 use pellucid_memory::finding::{Absence, AccessInfo, Fact, Finding, FindingId};
 use pellucid_memory::random::nth;
 use pellucid_memory::system::{LANES, Trap};
@@ -67,11 +67,12 @@ impl Watching<'_> {
     fn invocation(&self, workgroup: u32, subgroup: u32, lane: u32) -> Invocation {
         let [x, y, _] = self.dispatch.grid.groups.map(|n| n.max(1));
         let id = [workgroup % x, workgroup / x % y, workgroup / x / y];
+        let placement = self.dispatch.program.placement();
         Invocation {
             dispatch: self.dispatch.number,
             workgroup: [0, 1, 2].map(|i| id[i] + self.dispatch.grid.base[i]),
             subgroup,
-            local_index: subgroup * self.dispatch.program.subgroup_size + lane,
+            local_index: placement.local_index(placement.place(subgroup, lane)),
         }
     }
 
@@ -130,7 +131,7 @@ impl Scheduler for Watching<'_> {
         let by = self.invocation(found.workgroup, found.subgroup, found.mask.trailing_zeros());
         let missing = self.invocation(found.workgroup, first.subgroup, first.mask.trailing_zeros());
         let accesses = vec![AccessInfo::standing(found.site, by), AccessInfo::standing(site, missing)];
-        let facts = absences(&found.absent, self.dispatch.program.subgroup_size);
+        let facts = absences(&found.absent, self.dispatch.program.placement());
         self.note(FindingId::BarrierDivergence, accesses, facts);
     }
 
@@ -160,7 +161,7 @@ impl Scheduler for Watching<'_> {
 }
 
 /// Where the absent invocations are, in runs of LocalInvocationIndex.
-fn absences(absent: &[Absent], subgroup_size: u32) -> Vec<Fact> {
+fn absences(absent: &[Absent], placement: Placement) -> Vec<Fact> {
     let why = |went: Went| match went {
         Went::Ended => Absence::Ended,
         Went::Past => Absence::Past,
@@ -168,18 +169,14 @@ fn absences(absent: &[Absent], subgroup_size: u32) -> Vec<Fact> {
     };
     let mut facts = Vec::new();
     for absence in [Absence::Ended, Absence::Past, Absence::OtherBarrier] {
-        let mut runs: Vec<(u32, u32)> = Vec::new();
+        let mut who = Vec::new();
         for entry in absent.iter().filter(|entry| why(entry.went) == absence) {
-            for lane in (0..LANES as u32).filter(|lane| entry.mask >> lane & 1 != 0) {
-                let index = entry.subgroup * subgroup_size + lane;
-                match runs.last_mut() {
-                    Some((_, last)) if *last + 1 == index => *last = index,
-                    _ => runs.push((index, index)),
-                }
-            }
+            let lanes = (0..LANES as u32).filter(|lane| entry.mask >> lane & 1 != 0);
+            who.extend(lanes.map(|lane| placement.local_index(placement.place(entry.subgroup, lane))));
         }
-        if !runs.is_empty() {
-            facts.push(Fact::Absent(absence, runs));
+        who.sort_unstable();
+        if !who.is_empty() {
+            facts.push(Fact::Absent(absence, runs(who)));
         }
     }
     facts

@@ -360,9 +360,9 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
 fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
     let by = wait.access.by;
     let [x, y, z] = by.workgroup;
-    let count = wait.lanes.count_ones();
+    let count: u32 = wait.invocations.iter().map(|(first, last)| last - first + 1).sum();
     let one = count <= 1;
-    let (first, last) = (by.local_index, by.local_index + (31 - wait.lanes.max(1).leading_zeros()));
+    let (first, last) = (by.local_index, wait.invocations.last().map_or(by.local_index, |run| run.1));
     let which = match count {
         0 | 1 => format!("invocation {first}"),
         2 => format!("invocations {first} and {last}"),

@@ -151,7 +151,8 @@ impl CheckedMemory {
     }
 
     fn agent_of(&self, workgroup: u32, local_index: u32) -> AgentId {
-        workgroup.saturating_mul(self.workgroup_size).saturating_add(local_index)
+        let place = self.core.report.numbering.placement.place_of(local_index);
+        workgroup.saturating_mul(self.workgroup_size).saturating_add(place)
     }
 
     fn history(&mut self, word: &Word) -> History {

@@ -43,8 +43,8 @@ impl Run {
             workgroup: group,
             workgroup_id: [group, 0, 0],
             subgroup: local / 2,
-            first_local_index: local / 2 * 2,
             lanes: if local < 2 { 2 } else { 1 },
+            placement: Placement::in_order(2),
         });
         1 << (local % 2)
     }
@@ -109,7 +109,7 @@ fn run(case: &Case, options: CheckOptions, tally: &mut Tally) {
     memory.begin_dispatch(DispatchInfo {
         groups: [2, 1, 1],
         workgroup_size: 3,
-        subgroup_size: 2,
+        placement: Placement::in_order(2),
         semantics,
         ..DispatchInfo::default()
     });

@@ -3,7 +3,7 @@
 use super::Robustness;
 use super::core::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
-use crate::agent::Invocation;
+use crate::agent::{Invocation, Placement};
 use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::machine::Cached;
@@ -31,18 +31,18 @@ pub(super) struct Numbering {
     pub base: [u32; 3],
     pub groups: [u32; 3],
     pub workgroup: u32,
-    pub subgroup: u32,
+    pub placement: Placement,
 }
 
 impl Numbering {
     pub fn invocation(&self, agent: AgentId) -> Invocation {
-        let (group, local) = (agent / self.workgroup.max(1), agent % self.workgroup.max(1));
+        let (group, place) = (agent / self.workgroup.max(1), agent % self.workgroup.max(1));
         let (x, y) = (self.groups[0].max(1), self.groups[1].max(1));
         Invocation {
             dispatch: self.dispatch,
             workgroup: [self.base[0] + group % x, self.base[1] + group / x % y, self.base[2] + group / x / y],
-            subgroup: local / self.subgroup.max(1),
-            local_index: local,
+            subgroup: self.placement.lane(place).0,
+            local_index: self.placement.local_index(place),
         }
     }
 }

@@ -293,7 +293,7 @@ fn dispatches_are_apart() {
         number: 8,
         groups: [2, 1, 1],
         workgroup_size: 64,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         ..DispatchInfo::default()
     });
     for group in 0..2 {
@@ -427,7 +427,7 @@ fn device_memory_is_undefined_until_it_is_written() {
             number: 8,
             groups: [2, 1, 1],
             workgroup_size: 64,
-            subgroup_size: 32,
+            placement: Placement::in_order(32),
             unwritten,
             ..DispatchInfo::default()
         });
@@ -477,8 +477,8 @@ fn a_dispatch_takes_memory_for_the_workgroups_that_run() {
             workgroup,
             workgroup_id: [0; 3],
             subgroup: 0,
-            first_local_index: 0,
             lanes: 1,
+            placement: Placement::default(),
         });
         let view = MemoryView::of_words(&mut m.words).at(0x1000);
         let to = Pointers::View { view: &view, offset: &Lanes([0; LANES]), immediate: 0 };

@@ -36,10 +36,11 @@ pub use verify::Program;
 
 use crate::error::CompileError;
 use crate::interface::CompileOptions;
-use crate::ir::{BuiltIn, GroupFold, GroupKind, MatrixMulAdd, Scalar, Shader};
+use crate::ir::{BuiltIn, DerivativeGroup, GroupFold, GroupKind, MatrixMulAdd, Scalar, Shader};
 use crate::ops::image::ImageInstruction;
 use crate::outline::ShaderOutline;
 use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
+use pellucid_memory::agent::Placement;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use smallvec::SmallVec;
@@ -98,6 +99,13 @@ pub struct Code {
 }
 
 impl Code {
+    /// Which lane each invocation of a workgroup is.
+    pub fn placement(&self) -> Placement {
+        let [width, height, _] = self.shader.local_size;
+        let quads = self.shader.derivative_group == Some(DerivativeGroup::Quads);
+        Placement { subgroup_size: self.subgroup_size, quads: quads.then_some([width, height]) }
+    }
+
     /// The storage classes of the semantics of atomics, memory barriers and control barriers, ascending.
     pub fn semantics(&self) -> Vec<StorageClasses> {
         let buffers = self.memory.iter().map(|entry| &entry.access);

@@ -9,7 +9,7 @@ use super::context::Context;
 use crate::code::{Pin, Program};
 use crate::interface::Grid;
 use crate::ir::{BuiltIn, Stage};
-use pellucid_memory::agent::SubgroupIdentity;
+use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::system::{LANES, Lanes, Trap};
 
 /// A launch of an entry point, by its stage.
@@ -78,7 +78,7 @@ impl Launch {
 pub(crate) struct Compute {
     grid: Grid,
     local_size: [u32; 3],
-    subgroup_size: u32,
+    placement: Placement,
     /// Of a workgroup.
     invocations: u32,
     subgroups: u32,
@@ -98,8 +98,8 @@ impl Compute {
             .iter()
             .any(|pin| matches!(pin.1, BuiltIn::LocalInvocationId(_) | BuiltIn::GlobalInvocationId(_)));
         let local = if needed { local_ids(program, subgroups) } else { Vec::new() };
-        let subgroup_size = program.subgroup_size;
-        Compute { grid: *grid, local_size, subgroup_size, invocations, subgroups, identity_pins, local }
+        let placement = program.placement();
+        Compute { grid: *grid, local_size, placement, invocations, subgroups, identity_pins, local }
     }
 
     /// `WorkgroupId` of a linear workgroup number.
@@ -117,19 +117,15 @@ impl Compute {
     /// Who subgroup `subgroup` of a workgroup is.
     #[inline]
     fn identity(&self, workgroup: u32, workgroup_id: [u32; 3], subgroup: u32) -> SubgroupIdentity {
-        let size = self.subgroup_size;
-        SubgroupIdentity {
-            workgroup,
-            workgroup_id,
-            subgroup,
-            first_local_index: subgroup * size,
-            lanes: size.min(self.invocations - subgroup * size),
-        }
+        let placement = self.placement;
+        let left = self.invocations - placement.place(subgroup, 0);
+        let lanes = placement.subgroup_size.min(left);
+        SubgroupIdentity { workgroup, workgroup_id, subgroup, lanes, placement }
     }
 
     /// Writes the pinned registers that do not depend on the subgroup.
     fn pin_constants(&self, context: &Context<'_>, vectors: &mut [Lanes]) {
-        let size = self.subgroup_size;
+        let size = self.placement.subgroup_size;
         let all = u32::MAX >> (LANES as u32 - size);
         for (register, pin) in vectors.iter_mut().zip(&context.program.pins) {
             match *pin {
@@ -182,7 +178,7 @@ impl Compute {
                     }
                 }
                 BuiltIn::LocalInvocationIndex => {
-                    register.0 = std::array::from_fn(|j| identity.first_local_index + j as u32);
+                    register.0 = std::array::from_fn(|j| identity.local_index(j as u32));
                 }
                 BuiltIn::SubgroupId => register.0 = [identity.subgroup; LANES],
                 _ => {}
@@ -214,14 +210,15 @@ fn identity_pins(program: &Program) -> Vec<(usize, BuiltIn)> {
 /// `LocalInvocationId` of every lane of every subgroup.
 fn local_ids(program: &Program, subgroups: u32) -> Vec<[Lanes; 3]> {
     let [width, height, _] = program.shader.local_size;
-    let lanes = |first: u32, f: &dyn Fn(u32) -> u32| Lanes(std::array::from_fn(|j| f(first + j as u32)));
+    let placement = program.placement();
     (0..subgroups)
         .map(|subgroup| {
-            let first = subgroup * program.subgroup_size;
+            let index: [u32; LANES] =
+                std::array::from_fn(|j| placement.local_index(placement.place(subgroup, j as u32)));
             [
-                lanes(first, &|i| i % width),
-                lanes(first, &|i| i / width % height),
-                lanes(first, &|i| i / (width * height)),
+                Lanes(index.map(|i| i % width)),
+                Lanes(index.map(|i| i / width % height)),
+                Lanes(index.map(|i| i / (width * height))),
             ]
         })
         .collect()

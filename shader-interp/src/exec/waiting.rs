@@ -5,11 +5,11 @@ use super::scheduler::Unit;
 use super::strand::Strand;
 use crate::code::{Inst, MemoryEntry, OperandKind, Program, Space};
 use pellucid_memory::access::{Reference, Site};
-use pellucid_memory::agent::Invocation;
+use pellucid_memory::agent::{Invocation, runs};
 use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Place, Wait, WaitReason};
 use pellucid_memory::raw;
 use pellucid_memory::scope::Scope;
-use pellucid_memory::system::{Mask, MemoryView, ReadSeen, Trap};
+use pellucid_memory::system::{LANES, Mask, MemoryView, ReadSeen, Trap};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -111,11 +111,9 @@ pub fn facts(
 /// The watchdog ends a dispatch in which these wait, and `outside` workgroups have not started.
 #[cold]
 pub(crate) fn watchdog(context: &Context<'_>, waiting: &[Waiting], outside: u64) -> Trap {
-    Trap::Watchdog(facts(waiting, outside, |workgroup, subgroup, lane| Invocation {
-        dispatch: 0,
-        workgroup: context.launch.workgroup_id(workgroup),
-        subgroup,
-        local_index: subgroup * context.program.subgroup_size + lane,
+    Trap::Watchdog(facts(waiting, outside, |workgroup, subgroup, lane| {
+        let id = context.launch.workgroup_id(workgroup);
+        context.launch.identity(workgroup, id, subgroup).invocation(0, lane)
     }))
 }
 
@@ -127,8 +125,11 @@ impl Waiting {
         let Waiting { unit, lanes, reason } = *self;
         // Who repeats a loop are the running lanes; the parked ones wait for those.
         let lanes = if matches!(reason, Reason::Repeats(_) | Reason::Turns) { unit.mask } else { lanes };
-        let first = lanes.trailing_zeros().min(31);
-        let by = invocation(unit.workgroup, unit.subgroup, first);
+        let lanes = (0..LANES as u32).filter(|lane| lanes >> lane & 1 != 0);
+        let mut who: Vec<Invocation> =
+            lanes.map(|lane| invocation(unit.workgroup, unit.subgroup, lane)).collect();
+        who.sort_by_key(|one| one.local_index);
+        let by = who.first().copied().unwrap_or_else(|| invocation(unit.workgroup, unit.subgroup, 0));
         let mut access = AccessInfo::standing(unit.next, by);
         let reason = match reason {
             Reason::Repeats(operand) => {
@@ -145,7 +146,7 @@ impl Waiting {
             Reason::Starved => WaitReason::Starved,
             Reason::NotStarted => WaitReason::NotStarted,
         };
-        Wait { access, lanes: lanes >> first, reason }
+        Wait { access, invocations: runs(who.iter().map(|one| one.local_index)), reason }
     }
 }
 

@@ -308,6 +308,8 @@ pub struct Shader {
     pub push_constant_bytes: u32,
     /// `LocalSize`, after specialization.
     pub local_size: [u32; 3],
+    /// What four lanes in a row are to derivatives, and which invocations they are.
+    pub derivative_group: Option<DerivativeGroup>,
     /// MaximallyReconvergesKHR or SubgroupUniformControlFlowKHR: lanes wait for others to reconverge with
     /// them for as long as those get on.
     pub reconverges: bool,
@@ -325,6 +327,15 @@ pub struct Shader {
     pub prints: Vec<PrintFormat>,
     /// DebugPrintf instructions that print nothing: instruction, format, and what does not fit.
     pub malformed_prints: Vec<(Site, String, FormatError)>,
+}
+
+/// Derivative group execution modes (SPV_KHR_compute_shader_derivatives).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DerivativeGroup {
+    /// DerivativeGroupLinearKHR: neighbours in LocalInvocationIndex.
+    Linear,
+    /// DerivativeGroupQuadsKHR: neighbours in x and y of LocalInvocationId.
+    Quads,
 }
 
 /// Float controls execution modes (SPV_KHR_float_controls), by width 16, 32, 64.

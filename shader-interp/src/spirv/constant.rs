@@ -6,7 +6,7 @@ use super::module::ExtendedSet;
 use super::types::Type;
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Scalar, Value};
+use crate::ir::{DerivativeGroup, Scalar, Value};
 use pellucid_memory::access::Site;
 use spirv::{Decoration, Op, StorageClass};
 
@@ -189,6 +189,8 @@ impl Lowerer<'_> {
                     | M::RoundingModeRTZ,
                 ) => {}
                 Some(M::SubgroupUniformControlFlowKHR) => self.reconverges = true,
+                Some(M::DerivativeGroupQuadsNV) => self.derivative_group = Some(DerivativeGroup::Quads),
+                Some(M::DerivativeGroupLinearNV) => self.derivative_group = Some(DerivativeGroup::Linear),
                 // MaximallyReconvergesKHR.
                 None if mode == 6023 => self.reconverges = true,
                 // FPFastMathDefault: what is always done.
@@ -209,8 +211,28 @@ impl Lowerer<'_> {
         let product = self.local_size.iter().try_fold(1u32, |product, &n| product.checked_mul(n));
         match product {
             Some(0) => Err(CompileError::Invalid("a workgroup without invocations".into())),
-            Some(n) if n <= 1 << 16 => Ok(()),
+            Some(n) if n <= 1 << 16 => self.check_derivative_group(n),
             _ => Err(CompileError::Limit(format!("workgroup of {:?} invocations", self.local_size))),
+        }
+    }
+
+    /// Whether derivative groups divide the workgroup, and subgroups hold them.
+    fn check_derivative_group(&self, invocations: u32) -> Result<(), CompileError> {
+        let Some(group) = self.derivative_group else { return Ok(()) };
+        let [width, height, _] = self.local_size;
+        let divided = match group {
+            DerivativeGroup::Linear => invocations.is_multiple_of(4),
+            DerivativeGroup::Quads => width.is_multiple_of(2) && height.is_multiple_of(2),
+        };
+        if !divided {
+            let size = self.local_size;
+            return Err(CompileError::Invalid(format!(
+                "DerivativeGroup{group:?}KHR and a workgroup of {size:?}"
+            )));
+        }
+        match self.options.subgroup_size {
+            size @ ..4 => Err(CompileError::Invalid(format!("derivative groups in subgroups of {size}"))),
+            _ => Ok(()),
         }
     }
 

@@ -10,7 +10,8 @@ use super::words::Instruction;
 use crate::CompileError;
 use crate::interface::CompileOptions;
 use crate::ir::{
-    Binding, Call, FloatControls, ImageOperand, Label, Scalar, Value, ValueName, WorkgroupObject,
+    Binding, Call, DerivativeGroup, FloatControls, ImageOperand, Label, Scalar, Value, ValueName,
+    WorkgroupObject,
 };
 use crate::pass::builder::Builder;
 use crate::printf::{FormatError, PrintFormat};
@@ -120,6 +121,7 @@ pub(crate) struct Lowerer<'a> {
     pub expected_returns: Vec<Vec<Scalar>>,
     pub depth: u32,
     pub local_size: [u32; 3],
+    pub derivative_group: Option<DerivativeGroup>,
     pub reconverges: bool,
     pub float_controls: FloatControls,
     /// Id of the constant decorated WorkgroupSize.

@@ -94,7 +94,7 @@ fn loops_that_nobody_ends_are_ended_in_run_mode() {
             let Fact::Waits(wait) = fact else { panic!("{fact:?}") };
             assert_eq!(wait.reason, WaitReason::Repeats);
             assert!(wait.access.place.size == 4 && wait.access.returned.is_some(), "{wait:?}");
-            assert_eq!(wait.lanes, if kind == 1 { 1 } else { u32::MAX });
+            assert_eq!(wait.invocations, [if kind == 1 { (0, 0) } else { (0, 31) }]);
         }
         assert!(word(&resources, TRIES) > 1000 && word(&resources, SUM) == 0);
     }

@@ -153,7 +153,7 @@ fn what_the_dispatch_does_not_write_is_held_as_well() {
     m.memory.begin_dispatch(DispatchInfo {
         groups: [2, 1, 1],
         workgroup_size: 64,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         written: Some(Vec::new()),
         ..DispatchInfo::default()
     });

@@ -175,7 +175,7 @@ fn read(seed: u64, written: Option<Vec<(u64, u64)>>) -> (Vec<u32>, String) {
     machine.memory.begin_dispatch(DispatchInfo {
         groups: [2, 1, 1],
         workgroup_size: 64,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         written,
         ..DispatchInfo::default()
     });

@@ -65,7 +65,7 @@ impl Machine {
             number: 7,
             groups: [2, 1, 1],
             workgroup_size: 64,
-            subgroup_size: 32,
+            placement: Placement::in_order(32),
             ..DispatchInfo::default()
         });
         for group in 0..2 {
@@ -84,8 +84,8 @@ impl Machine {
             workgroup: group,
             workgroup_id: [group, 0, 0],
             subgroup: local / 32,
-            first_local_index: local / 32 * 32,
             lanes: 32,
+            placement: Placement::in_order(32),
         });
     }
 

@@ -35,7 +35,7 @@ fn what_a_rehearsal_stored_is_gone_after_it() {
     m.memory.begin_dispatch(DispatchInfo {
         groups: [2, 1, 1],
         workgroup_size: 64,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         ..DispatchInfo::default()
     });
     assert_eq!(m.load(2, 0, U, 0, SHARED), 0);
