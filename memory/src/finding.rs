@@ -43,11 +43,13 @@ pub enum FindingId {
     NeverRan,
     BarrierDivergence,
     CooperativeMatrixDivergence,
+    DerivativeDivergence,
     Livelock,
     DivideByZero,
     ShiftOutOfRange,
     NonUniformIndex,
     ConversionOutOfRange,
+    ImplicitDerivativeDivergence,
 }
 
 impl FindingId {
@@ -56,9 +58,12 @@ impl FindingId {
         use FindingId::*;
         match self {
             HostNoBarrier | RaceSameInvocation | QueueFamilyNotReleased => Severity::Warning,
-            DivideByZero | ShiftOutOfRange | NonUniformIndex | ConversionOutOfRange | OutOfBoundsRobust => {
-                Severity::Note
-            }
+            DivideByZero
+            | ShiftOutOfRange
+            | NonUniformIndex
+            | ConversionOutOfRange
+            | ImplicitDerivativeDivergence
+            | OutOfBoundsRobust => Severity::Note,
             _ => Severity::Error,
         }
     }
@@ -98,11 +103,13 @@ impl FindingId {
             NeverRan => "never-ran",
             BarrierDivergence => "barrier-divergence",
             CooperativeMatrixDivergence => "cooperative-matrix-divergence",
+            DerivativeDivergence => "derivative-divergence",
             Livelock => "livelock",
             DivideByZero => "divide-by-zero",
             ShiftOutOfRange => "shift-out-of-range",
             NonUniformIndex => "non-uniform-index",
             ConversionOutOfRange => "conversion-out-of-range",
+            ImplicitDerivativeDivergence => "implicit-derivative-divergence",
         }
     }
 }

@@ -99,6 +99,8 @@ pub struct Sampler {
     pub min_lod: f32,
     /// Clamp of the lod.
     pub max_lod: f32,
+    /// Samples along the longer derivative, at most; 1 without anisotropy.
+    pub max_anisotropy: f32,
     /// Border color as raw component bits.
     pub border: [u32; 4],
     /// Coordinates are in texels.

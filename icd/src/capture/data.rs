@@ -143,8 +143,8 @@ pub struct Sampling {
     min_linear: bool,
     mip_linear: bool,
     address: [i32; 3],
-    /// Bias, least and greatest.
-    lod: [u32; 3],
+    /// Bias, least, greatest, and the most anisotropy.
+    lod: [u32; 4],
     border: [u32; 4],
     unnormalized: bool,
     compare: Option<i32>,
@@ -271,7 +271,8 @@ impl Sampling {
             min_linear: sampler.min_linear,
             mip_linear: sampler.mip_linear,
             address: sampler.address,
-            lod: [sampler.lod_bias, sampler.min_lod, sampler.max_lod].map(f32::to_bits),
+            lod: [sampler.lod_bias, sampler.min_lod, sampler.max_lod, sampler.max_anisotropy]
+                .map(f32::to_bits),
             border: sampler.border,
             unnormalized: sampler.unnormalized,
             compare: sampler.compare,
@@ -279,7 +280,7 @@ impl Sampling {
     }
 
     fn sampler(&self) -> Sampler {
-        let [lod_bias, min_lod, max_lod] = self.lod.map(f32::from_bits);
+        let [lod_bias, min_lod, max_lod, max_anisotropy] = self.lod.map(f32::from_bits);
         Sampler {
             mag_linear: self.mag_linear,
             min_linear: self.min_linear,
@@ -288,6 +289,7 @@ impl Sampling {
             lod_bias,
             min_lod,
             max_lod,
+            max_anisotropy,
             border: self.border,
             unnormalized: self.unnormalized,
             compare: self.compare,

@@ -51,6 +51,7 @@ entries! {
             lod_bias: info.mip_lod_bias,
             min_lod: info.min_lod,
             max_lod: info.max_lod,
+            max_anisotropy: if info.anisotropy_enable == vk::TRUE { info.max_anisotropy } else { 1.0 },
             border: border(info.border_color),
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),

@@ -104,11 +104,15 @@ pub fn title(id: FindingId) -> &'static str {
         CooperativeMatrixDivergence => {
             "a cooperative matrix instruction is not executed by the whole subgroup with the same operands"
         }
+        DerivativeDivergence => "a derivative is not computed by all invocations of its quad",
         Livelock => "no invocation can make progress",
         DivideByZero => "the result of an integer division by zero is undefined",
         ShiftOutOfRange => "the result of a shift by the operand's width or more is undefined",
         ConversionOutOfRange => {
             "the result of a conversion to an integer that cannot hold the value is undefined"
+        }
+        ImplicitDerivativeDivergence => {
+            "the level that is sampled is undefined where not all invocations of a quad sample"
         }
         NonUniformIndex => {
             "invocations that run together select different descriptors by an index that is not decorated NonUniform"
@@ -203,6 +207,8 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
     let verb = match finding.id {
         FindingId::BarrierDivergence => "reached".to_owned(),
         FindingId::CooperativeMatrixDivergence
+        | FindingId::DerivativeDivergence
+        | FindingId::ImplicitDerivativeDivergence
         | FindingId::DivideByZero
         | FindingId::ShiftOutOfRange
         | FindingId::NonUniformIndex

@@ -47,11 +47,13 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Findings that instructions name by their place here.
-pub const NOTES: [FindingId; 4] = [
+pub const NOTES: [FindingId; 6] = [
     FindingId::DivideByZero,
     FindingId::ShiftOutOfRange,
     FindingId::ConversionOutOfRange,
     FindingId::CooperativeMatrixDivergence,
+    FindingId::DerivativeDivergence,
+    FindingId::ImplicitDerivativeDivergence,
 ];
 
 /// What the generator makes of an entry point: metadata and code. As a [`Program`] it may be run.

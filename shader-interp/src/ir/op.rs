@@ -199,6 +199,13 @@ pub struct ImageSampling {
     /// Integer offsets: 0 none, 1 one for each axis (Offset, ConstOffset), 4 one for each axis of each texel
     /// of a gather (ConstOffsets).
     pub offsets: u8,
+    /// Derivatives of the coordinates (without the layer), those along x and then those along y, in place of
+    /// the lod argument.
+    pub derivatives: bool,
+    /// Bias: one more argument after the lod or the derivatives.
+    pub bias: bool,
+    /// MinLod: one more after that.
+    pub min_lod: bool,
 }
 
 /// What an operation does.
@@ -353,9 +360,9 @@ pub enum OpKind {
         /// How.
         access: Access,
     },
-    /// OpImageSampleExplicitLod (compute has no derivatives): coordinates (F32; layer), the reference value
-    /// (F32) if [`ImageSampling::reference`], lod (F32), offsets (I32) as [`ImageSampling::offsets`] says, to
-    /// 4 texel components.
+    /// OpImageSample*: coordinates (F32; layer), the reference value (F32) if [`ImageSampling::reference`],
+    /// lod (F32) and what else [`ImageSampling`] names (F32), offsets (I32) as [`ImageSampling::offsets`]
+    /// says, to 4 texel components.
     ImageSample {
         /// Which image and sampler.
         image: ImageOperand,
@@ -371,6 +378,9 @@ pub enum OpKind {
     },
     /// OpImageQueryLevels: I32.
     ImageQueryLevels(ImageOperand),
+    /// OpImageQueryLod: coordinates without the layer and their derivatives along x and along y, to the level
+    /// and the LOD (F32).
+    ImageQueryLod(ImageOperand),
     /// OpImageQuerySamples: I32.
     ImageQuerySamples(ImageOperand),
     /// OpReadClockKHR: I64 at Subgroup or Device scope; Pellucid counts instructions so that results are
@@ -540,6 +550,7 @@ impl OpKind {
             OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => {
                 (Fixed, WithOperands, WithOperands, Dropped)
             }
+            OpKind::ImageQueryLod(_) => (Fixed, WithOperands, WithOperands, used),
             OpKind::ReadClock(_) => (Fixed, Always, Varying, Dropped),
             OpKind::Print(_) | OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
                 (Fixed, Varying, Varying, Dropped)
@@ -639,6 +650,7 @@ macro_rules! image_operand {
             | OpKind::ImageSample { image, .. }
             | OpKind::ImageQuerySize { image, .. }
             | OpKind::ImageQueryLevels(image)
+            | OpKind::ImageQueryLod(image)
             | OpKind::ImageQuerySamples(image) => Some(image),
             _ => None,
         }

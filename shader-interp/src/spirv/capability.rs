@@ -55,8 +55,9 @@ pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
         | AtomicFloat64AddEXT | AtomicFloat16MinMaxEXT | AtomicFloat32MinMaxEXT | AtomicFloat64MinMaxEXT
         | ExpectAssumeKHR | CooperativeMatrixKHR | DotProductInputAll | DotProductInput4x8Bit | DotProductInput4x8BitPacked
         | DotProduct | BitInstructions | IntegerFunctions2INTEL | DemoteToHelperInvocation
+        | ComputeDerivativeGroupQuadsNV | ComputeDerivativeGroupLinearNV | DerivativeControl
         // Of other stages:
-        | DerivativeControl | InterpolationFunction | SampleRateShading | InputAttachment | DrawParameters
+        | InterpolationFunction | SampleRateShading | InputAttachment | DrawParameters
         | MultiView => Ok(()),
         other => Err(CompileError::NotImplemented(format!("capability {other:?}"))),
     }
@@ -69,6 +70,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_KHR_8bit_storage",
         "SPV_KHR_bfloat16",
         "SPV_KHR_bit_instructions",
+        "SPV_KHR_compute_shader_derivatives",
         "SPV_KHR_cooperative_matrix",
         "SPV_KHR_device_group",
         "SPV_KHR_expect_assume",
@@ -107,6 +109,7 @@ pub(crate) fn check_extension(name: &str) -> Result<(), CompileError> {
         "SPV_GOOGLE_hlsl_functionality1",
         "SPV_GOOGLE_user_type",
         "SPV_INTEL_shader_integer_functions2",
+        "SPV_NV_compute_shader_derivatives",
         "SPV_NV_shader_subgroup_partitioned",
     ];
     if KNOWN.contains(&name) {

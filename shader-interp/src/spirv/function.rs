@@ -1,5 +1,6 @@
 //! Functions: the entry point, calls, and the dispatch of instructions to their families.
 
+use super::derivative::is_derivative;
 use super::image::is_image;
 use super::lowerer::{Def, Lowerer};
 use super::module::ExtendedSet;
@@ -166,6 +167,7 @@ impl Lowerer<'_> {
             PtrEqual | PtrNotEqual | PtrDiff => self.op_pointer_comparison(i),
             op if is_subgroup(op) => self.op_subgroup(i),
             op if is_image(op) => self.op_image(i),
+            op if is_derivative(op) => self.op_derivative(i),
             _ => {
                 if self.pure(i)? {
                     Ok(())

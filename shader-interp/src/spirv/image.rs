@@ -1,5 +1,6 @@
 //! Images, samplers and texel pointers.
 
+use super::derivative::Axis;
 use super::lowerer::{Def, Handle, Lowerer, Texel};
 use super::pointer::{Base, Pointer};
 use super::types::{ImageType, Type};
@@ -7,6 +8,7 @@ use super::words::Instruction;
 use crate::CompileError;
 use crate::ir::{Alu, Conversion, ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
 use pellucid_memory::access::Access;
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
 use spirv::Op;
@@ -16,6 +18,7 @@ use spirv::Op;
 struct Operands {
     bias: Option<u32>,
     lod: Option<u32>,
+    min_lod: Option<u32>,
     /// Derivatives in x and in y.
     gradients: Option<(u32, u32)>,
     offset: Option<u32>,
@@ -39,14 +42,19 @@ pub(crate) fn is_image(op: Op) -> bool {
             | ImageRead
             | ImageWrite
             | ImageFetch
+            | ImageSampleImplicitLod
             | ImageSampleExplicitLod
+            | ImageSampleDrefImplicitLod
             | ImageSampleDrefExplicitLod
+            | ImageSampleProjImplicitLod
             | ImageSampleProjExplicitLod
+            | ImageSampleProjDrefImplicitLod
             | ImageSampleProjDrefExplicitLod
             | ImageGather
             | ImageDrefGather
             | ImageQuerySize
             | ImageQuerySizeLod
+            | ImageQueryLod
             | ImageQueryLevels
             | ImageQuerySamples
     )
@@ -153,9 +161,13 @@ impl Lowerer<'_> {
             Op::ImageRead => self.image_read(i),
             Op::ImageWrite => self.image_write(i),
             Op::ImageFetch => self.image_fetch(i),
-            Op::ImageSampleExplicitLod
+            Op::ImageSampleImplicitLod
+            | Op::ImageSampleExplicitLod
+            | Op::ImageSampleDrefImplicitLod
             | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjImplicitLod
             | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
             | Op::ImageSampleProjDrefExplicitLod
             | Op::ImageGather
             | Op::ImageDrefGather => self.image_sample(i),
@@ -171,6 +183,19 @@ impl Lowerer<'_> {
                 let kind = OpKind::ImageQuerySize { image: handle.image, lod };
                 let size = self.b.op(kind, &vec![Scalar::I32; flat], &arguments, site);
                 self.set_integers(i, &size)
+            }
+            Op::ImageQueryLod => {
+                self.check_quad(i, FindingId::ImplicitDerivativeDivergence)?;
+                let handle = self.handle(i, 3)?;
+                // The layer is no part of its coordinates.
+                let image = ImageOperand { arrayed: false, ..handle.image };
+                let mut arguments = self.coordinates(i, 4, &image, Scalar::F32)?;
+                arguments.extend(self.coordinate_derivatives(i, &image, None, &arguments)?);
+                let sampling = ImageSampling { derivatives: true, ..ImageSampling::default() };
+                let kind = OpKind::ImageQueryLod(ImageOperand { sampling, ..image });
+                let site = self.site(i, handle.variable);
+                let found = self.b.op(kind, &[Scalar::F32; 2], &arguments, site);
+                self.set(i, &found)
             }
             Op::ImageQueryLevels | Op::ImageQuerySamples => {
                 let handle = self.handle(i, 3)?;
@@ -250,9 +275,9 @@ impl Lowerer<'_> {
             next += 1;
             i.id(next - 1)
         };
-        // All but MinLod and what other extensions have: Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets,
-        // Sample, texel availability and visibility, SignExtend, ZeroExtend, Nontemporal.
-        const KNOWN: u32 = 0x7f7f;
+        // All but what other extensions have: Bias, Lod, Grad, ConstOffset, Offset, ConstOffsets, Sample,
+        // MinLod, texel availability and visibility, SignExtend, ZeroExtend, Nontemporal.
+        const KNOWN: u32 = 0x7fff;
         if mask & !KNOWN != 0 {
             return Err(i.refuse(&format!("with image operands {mask:#x}")));
         }
@@ -276,6 +301,9 @@ impl Lowerer<'_> {
         }
         if mask & 0x40 != 0 {
             operands.sample = Some(take()?);
+        }
+        if mask & 0x80 != 0 {
+            operands.min_lod = Some(take()?);
         }
         if mask & 0x100 != 0 {
             operands.available = Some(self.scope(take()?)?);
@@ -411,20 +439,45 @@ impl Lowerer<'_> {
         self.set_texel(i, &handle.image, &texel)
     }
 
-    /// Sampling with an explicit level and gathering, with or without depth comparison and projection.
+    /// Sampling with an explicit or implicit level and gathering, with or without depth comparison and
+    /// projection.
     fn image_sample(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         let mut handle = self.handle(i, 3)?;
         let gather = matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
-        let projected = matches!(i.op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod);
+        let projected = matches!(
+            i.op,
+            Op::ImageSampleProjImplicitLod
+                | Op::ImageSampleProjExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
+        );
         let reference = matches!(
             i.op,
-            Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather
+            Op::ImageSampleDrefImplicitLod
+                | Op::ImageSampleDrefExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
+                | Op::ImageDrefGather
         );
+        let implicit = matches!(
+            i.op,
+            Op::ImageSampleImplicitLod
+                | Op::ImageSampleDrefImplicitLod
+                | Op::ImageSampleProjImplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+        );
+        if implicit {
+            self.check_quad(i, FindingId::ImplicitDerivativeDivergence)?;
+        }
         let operands = self.image_operands(i, if reference || gather { 6 } else { 5 })?;
-        if operands.bias.is_some() || operands.sample.is_some() {
-            return Err(i.refuse("with a bias or sample"));
+        if operands.sample.is_some() {
+            return Err(i.refuse("with a sample"));
+        }
+        if operands.bias.is_some() && !implicit {
+            return Err(i.refuse("with a bias"));
         }
         let mut arguments = self.coordinates(i, 4, &handle.image, Scalar::F32)?;
+        let axes = arguments.len() - usize::from(handle.image.arrayed);
         // Projection: the component after the coordinates divides them and the reference value.
         let divisor = if projected {
             let divisor =
@@ -454,12 +507,23 @@ impl Lowerer<'_> {
         if gather {
             arguments.push(self.b.float(Scalar::F32, 0.0));
         } else {
-            let lod = match (operands.lod, operands.gradients) {
-                (Some(lod), _) => self.value(lod)?,
-                (None, Some(gradients)) => self.gradient_lod(i, &handle, gradients, &arguments)?,
-                (None, None) => return Err(i.invalid("has neither a level nor gradients")),
-            };
-            arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
+            if let Some(lod) = operands.lod.filter(|_| !implicit) {
+                let lod = self.value(lod)?;
+                arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
+            } else if implicit || operands.gradients.is_some() {
+                handle.image.sampling.derivatives = true;
+                let given = operands.gradients.filter(|_| !implicit);
+                let coordinates = SmallVec::<[Value; 4]>::from_slice(&arguments[..axes]);
+                arguments.extend(self.coordinate_derivatives(i, &handle.image, given, &coordinates)?);
+            } else {
+                return Err(i.invalid("has neither a level nor gradients"));
+            }
+            (handle.image.sampling.bias, handle.image.sampling.min_lod) =
+                (operands.bias.is_some(), operands.min_lod.is_some());
+            for id in [operands.bias, operands.min_lod].into_iter().flatten() {
+                let value = self.value(id)?;
+                arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, value));
+            }
         }
         for (id, count) in [(operands.offset, 1), (operands.offsets, 4)] {
             let Some(id) = id else { continue };
@@ -475,84 +539,37 @@ impl Lowerer<'_> {
         self.set_texel(i, &handle.image, &texel)
     }
 
-    /// *Scale Factor Operation* without anisotropy: the logarithm of the longer derivative in texels of level
-    /// 0.
-    fn gradient_lod(
+    /// The derivatives of sampling coordinates without the layer, along x and then along y: those that the
+    /// instruction gives, or those of the quad.
+    fn coordinate_derivatives(
         &mut self,
         i: &Instruction<'_>,
-        handle: &Handle,
-        gradients: (u32, u32),
+        image: &ImageOperand,
+        given: Option<(u32, u32)>,
         coordinates: &[Value],
-    ) -> Result<Value, CompileError> {
-        let image = handle.image;
+    ) -> Result<Vec<Value>, CompileError> {
         let axes = match image.dim {
             ImageDim::D1 => 1,
-            ImageDim::D2 | ImageDim::Cube => 2,
-            ImageDim::D3 => 3,
-            ImageDim::Buffer => return Err(i.invalid("has gradients on a texel buffer")),
+            ImageDim::D2 => 2,
+            ImageDim::D3 | ImageDim::Cube => 3,
+            ImageDim::Buffer => return Err(i.invalid("samples a texel buffer")),
         };
-        let site = self.site(i, handle.variable);
-        let level = self.b.int(0);
-        let kind = OpKind::ImageQuerySize { image, lod: true };
-        let size = self.b.op(kind, &vec![Scalar::I32; axes + usize::from(image.arrayed)], &[level], site);
-        let mut longest = None;
-        for id in [gradients.0, gradients.1] {
-            let derivative: Vec<Value> = self.values(id)?.to_vec();
-            let derivative: Vec<Value> = derivative
-                .into_iter()
-                .map(|change| self.b.convert(Conversion::FConvert, Scalar::F32, change))
-                .collect();
-            let derivative = match (image.dim, coordinates, &derivative[..]) {
-                (ImageDim::Cube, &[x, y, z, ..], &[dx, dy, dz, ..]) => {
-                    self.face_derivatives([x, y, z], [dx, dy, dz]).to_vec()
-                }
-                _ => derivative,
+        let site = self.site(i, 0);
+        let mut derivatives = Vec::with_capacity(2 * axes);
+        for (axis, k) in [(Axis::X, 0), (Axis::Y, 1)] {
+            let Some(given) = given.map(|(x, y)| [x, y][k]) else {
+                let coordinates = coordinates.iter().take(axes);
+                derivatives.extend(coordinates.map(|&value| self.derivative(value, axis, false, site)));
+                continue;
             };
-            let mut sum = self.b.float(Scalar::F32, 0.0);
-            for (&change, &size) in derivative.iter().zip(&size).take(axes) {
-                let size = self.b.convert(Conversion::UToF, Scalar::F32, size);
-                let texels = self.b.alu(Alu::FMul, Scalar::F32, &[change, size]);
-                let square = self.b.alu(Alu::FMul, Scalar::F32, &[texels, texels]);
-                sum = self.b.alu(Alu::FAdd, Scalar::F32, &[sum, square]);
+            let given = self.values(given)?.to_vec();
+            if given.len() < axes {
+                return Err(i.invalid("has too few derivatives"));
             }
-            longest = Some(match longest {
-                None => sum,
-                Some(other) => self.b.alu(Alu::FMax, Scalar::F32, &[other, sum]),
-            });
+            let given = given.into_iter().take(axes);
+            derivatives.extend(given.map(|value| self.b.convert(Conversion::FConvert, Scalar::F32, value)));
         }
-        let squared = longest.ok_or_else(|| i.invalid("has no gradients"))?;
-        let log = self.b.alu(Alu::Log2, Scalar::F32, &[squared]);
-        let half = self.b.float(Scalar::F32, 0.5);
-        Ok(self.b.alu(Alu::FMul, Scalar::F32, &[half, log]))
-    }
-
-    /// *Cube Map Derivative Transformation*: how fast the place on the face changes that a direction hits,
-    /// along both axes of the face and but for the sign.
-    fn face_derivatives(&mut self, direction: [Value; 3], change: [Value; 3]) -> [Value; 2] {
-        let [ax, ay, az] = direction.map(|c| self.b.alu(Alu::FAbs, Scalar::F32, &[c]));
-        let mut less = |a, b| self.b.alu(Alu::FOrdLess, Scalar::Bool, &[a, b]);
-        let (z_below_x, z_below_y, y_below_x) = (less(az, ax), less(az, ay), less(ay, ax));
-        // The major axis, and the two others.
-        let mut turned = |[x, y, z]: [Value; 3]| {
-            let x_or_y = [(x, y), (y, x), (z, z)].map(|(x, y)| self.b.select(y_below_x, x, y));
-            let [mut major, mut first, mut second] = [z, x, y];
-            for below in [z_below_x, z_below_y] {
-                major = self.b.select(below, x_or_y[0], major);
-                first = self.b.select(below, x_or_y[1], first);
-                second = self.b.select(below, x_or_y[2], second);
-            }
-            [major, first, second]
-        };
-        let ([r, u, v], [dr, du, dv]) = (turned(direction), turned(change));
-        let half = self.b.float(Scalar::F32, 0.5);
-        let mut mul = |a, b| self.b.alu(Alu::FMul, Scalar::F32, &[a, b]);
-        let square = mul(r, r);
-        let products = [[mul(r, du), mul(u, dr)], [mul(r, dv), mul(v, dr)]];
-        products.map(|[gain, loss]| {
-            let change = self.b.alu(Alu::FSub, Scalar::F32, &[gain, loss]);
-            let change = self.b.alu(Alu::FDiv, Scalar::F32, &[change, square]);
-            self.b.alu(Alu::FMul, Scalar::F32, &[change, half])
-        })
+        Ok(derivatives)
     }
 
     /// OpImageTexelPointer: image pointer, coordinates, sample.

@@ -19,6 +19,7 @@ mod constant;
 mod convert;
 mod cooperative_matrix;
 mod decorate;
+mod derivative;
 mod function;
 mod glsl;
 mod image;

@@ -3,6 +3,7 @@
 use super::ImageInstruction;
 use super::address::Texels;
 use super::cube;
+use super::level::{self, Scales};
 use crate::interface::Sampler;
 use crate::math::convert::f32_to_i32;
 use crate::math::format::block;
@@ -34,6 +35,28 @@ pub(super) struct Position {
     coordinates: [Floats; 3],
     /// Layer, with the face of a cube.
     layer: Lanes,
+}
+
+/// Where one of the samples of anisotropic filtering lies: the coordinates move along a derivative (*Texel
+/// Anisotropic Filtering*).
+pub(super) struct Shift<'a> {
+    /// Along x and along y, one register for each coordinate.
+    pub along: [&'a [&'a Lanes]; 2],
+    /// Which of them, from 0.
+    pub n: u32,
+    pub scales: &'a Scales,
+}
+
+impl Shift<'_> {
+    /// Moves coordinate `k` of the lanes that have several samples.
+    fn of(&self, k: usize, coordinate: &mut Floats) {
+        let [x, y] = self.along.map(|registers| registers.get(k).copied().unwrap_or(&Lanes::ZERO));
+        for lane in (0..LANES).filter(|&lane| self.scales.samples[lane] > 1) {
+            let along = if self.scales.along_y[lane] { y } else { x };
+            let step = (self.n + 1) as f32 / (self.scales.samples[lane] + 1) as f32 - 0.5;
+            coordinate[lane] += f32::from_bits(along.0[lane]) * step;
+        }
+    }
 }
 
 /// Texels of one level around the positions of all lanes.
@@ -75,7 +98,7 @@ impl Sampling<'_> {
     /// Coordinates without the layer.
     #[inline(always)]
     pub fn coordinates(&self) -> usize {
-        if self.is_cube { 3 } else { self.axes }
+        level::derivative_axes(self.instruction.image.dim)
     }
 
     /// Coordinates with the layer: the number of the argument that follows.
@@ -86,11 +109,14 @@ impl Sampling<'_> {
 
     /// Array layer selection and cube map face selection.
     #[inline(always)]
-    pub fn position(&self, arguments: &[&Lanes]) -> Position {
+    pub fn position(&self, arguments: &[&Lanes], shift: Option<&Shift<'_>>) -> Position {
         let argument = |k: usize| arguments.get(k).map_or([0.0; LANES], |lanes| lanes.0.map(f32::from_bits));
         let mut coordinates = [[0.0; LANES]; 3];
         for (k, to) in coordinates.iter_mut().enumerate().take(self.coordinates()) {
             *to = argument(k);
+            if let Some(shift) = shift {
+                shift.of(k, to);
+            }
         }
         let mut layer = Lanes::ZERO;
         let faces = if self.is_cube { 6 } else { 1 };

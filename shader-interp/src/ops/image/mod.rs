@@ -12,6 +12,7 @@ mod address;
 mod cube;
 pub(crate) mod entry;
 mod footprint;
+mod level;
 pub(crate) mod planar;
 mod sample;
 #[cfg(test)]
@@ -40,6 +41,7 @@ enum Operation {
     QuerySize { lod: bool },
     QueryLevels,
     QuerySamples,
+    QueryLod,
 }
 
 /// An image instruction, ready to run.
@@ -76,6 +78,7 @@ impl ImageInstruction {
             OpKind::ImageSample { image, access } => (Operation::Sample, image, access),
             OpKind::ImageQuerySize { image, lod } => (Operation::QuerySize { lod }, image, query),
             OpKind::ImageQueryLevels(image) => (Operation::QueryLevels, image, query),
+            OpKind::ImageQueryLod(image) => (Operation::QueryLod, image, query),
             OpKind::ImageQuerySamples(image) => (Operation::QuerySamples, image, query),
             _ => return None,
         };
@@ -96,7 +99,10 @@ impl ImageInstruction {
     fn is_query(&self) -> bool {
         matches!(
             self.operation,
-            Operation::QuerySize { .. } | Operation::QueryLevels | Operation::QuerySamples
+            Operation::QuerySize { .. }
+                | Operation::QueryLevels
+                | Operation::QuerySamples
+                | Operation::QueryLod
         )
     }
 
@@ -239,7 +245,9 @@ impl ImageInstruction {
                 let to = view(&texels.memory, &addresses.offset);
                 memory.store(self.site, to, inside, &access, &value[..words])
             }
-            Operation::Sample => sample::sample(self, memory, &texels, image, sampler, mask, arguments, out),
+            Operation::Sample | Operation::QueryLod => {
+                sample::sample(self, memory, &texels, image, sampler, mask, arguments, out)
+            }
         }
     }
 
@@ -292,7 +300,8 @@ impl ImageInstruction {
             Operation::Sample
             | Operation::QuerySize { .. }
             | Operation::QueryLevels
-            | Operation::QuerySamples => None,
+            | Operation::QuerySamples
+            | Operation::QueryLod => None,
         }
     }
 

@@ -1,22 +1,19 @@
-//! Sampling (*Sampling Operations*, in the order of the chapter): level selection, border replacement, depth
-//! comparison, filtering, gathering.
+//! Sampling (*Sampling Operations*, in the order of the chapter): border replacement, depth comparison,
+//! filtering, gathering, and LOD queries.
 //!
 //! Each texel that has a weight is an access of its own, made for all lanes together; a lane whose weight is
 //! zero does not touch the texel. Fractions keep the precision of single-precision coordinates, and sums are
 //! made in double precision, so that equal texels give themselves whatever their weights.
 
 use super::address::Texels;
-use super::footprint::{Floats, Footprint, Place, Position, Sampling, YES};
-use super::{ImageInstruction, texel, view};
+use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
+use super::level::{Levels, Wanted};
+use super::{ImageInstruction, Operation, texel, view};
 use crate::interface::Descriptor;
-use crate::ir::ImageDim;
-use crate::math::convert::f32_to_i32;
+use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
-use crate::math::single::{ceil, floor, n_clamp};
+use crate::math::single::n_clamp;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
-
-/// `maxSamplerLodBias` of every device that Pellucid shows.
-const MAX_LOD_BIAS: f32 = 16.0;
 
 /// Executes a sampling instruction for lanes that share image and sampler.
 #[allow(clippy::too_many_arguments)]
@@ -50,31 +47,55 @@ pub(super) fn sample<M: MemorySystem>(
     let variant = instruction.image.sampling;
     let next = work.after_coordinates();
     let reference = if variant.reference { arguments.get(next).copied() } else { None };
-    let lod = arguments.get(next + variant.reference as usize).copied();
-    let offsets = arguments.get(next + variant.reference as usize + 1..).unwrap_or(&[]);
-    let position = work.position(arguments);
+    let rest = arguments.get(next + variant.reference as usize..).unwrap_or(&[]);
+    let (wanted, offsets) = wanted(rest, variant, work.coordinates());
     if variant.gather.is_some() {
-        return work.gather(memory, &position, reference, offsets, out);
+        return work.gather(memory, &work.position(arguments, None), reference, offsets, out);
     }
+    let scales = work.scales(arguments, &wanted);
+    if instruction.operation == Operation::QueryLod {
+        out.iter_mut().zip(work.query(&scales)).for_each(|(to, from)| *to = from);
+        return Ok(());
+    }
+    let levels = work.levels(mask, &scales.lod, wanted.min_lod);
     let offsets = if variant.offsets == 0 { &[] } else { offsets };
-    work.filter(memory, mask, &position, reference, lod, offsets, out)
-}
-
-/// The levels that lanes read, and their shares.
-struct Levels {
-    /// The level, or of two the finer.
-    high: Lanes,
-    /// The share of the level below it.
-    rest: Floats,
-    /// [`YES`] for linear filtering inside a level.
-    linear: Lanes,
-}
-
-impl Levels {
-    #[inline(always)]
-    fn share(&self, high: bool) -> [f64; LANES] {
-        self.rest.map(|rest| if high { 1.0 - rest as f64 } else { rest as f64 })
+    let mut sums = Sums::default();
+    let most = (0..LANES).filter(|&lane| work.active.0[lane] != 0).map(|lane| scales.samples[lane]).max();
+    for n in 0..most.unwrap_or(0) {
+        let shift =
+            wanted.derivatives.filter(|_| most > Some(1)).map(|along| Shift { along, n, scales: &scales });
+        let position = work.position(arguments, shift.as_ref());
+        let part = scales.samples.map(|samples| if n < samples { 1.0 / f64::from(samples) } else { 0.0 });
+        work.filter(memory, &position, reference, &levels, &part, offsets, &mut sums)?;
     }
+    work.finish(reference.is_some(), &sums, out);
+    Ok(())
+}
+
+/// What the arguments after the coordinates and the reference value are: the level, and the offsets.
+fn wanted<'a>(
+    mut rest: &'a [&'a Lanes],
+    variant: ImageSampling,
+    coordinates: usize,
+) -> (Wanted<'a>, &'a [&'a Lanes]) {
+    let mut take = |count: usize| {
+        let (taken, left) = rest.split_at(count.min(rest.len()));
+        rest = left;
+        taken
+    };
+    let mut wanted = Wanted::default();
+    if variant.derivatives {
+        wanted.derivatives = Some([take(coordinates), take(coordinates)]);
+    } else {
+        wanted.lod = take(1).first().copied();
+    }
+    if variant.bias {
+        wanted.bias = take(1).first().copied();
+    }
+    if variant.min_lod {
+        wanted.min_lod = take(1).first().copied();
+    }
+    (wanted, rest)
 }
 
 /// Weighted components so far.
@@ -104,75 +125,41 @@ impl Sums {
 }
 
 impl Sampling<'_> {
-    /// *LOD Operation* and *Image Level(s) Selection* for one lane: the level or the finer of two, the share
-    /// of the level below it, and whether filtering inside a level is linear.
-    #[inline(always)]
-    fn level(&self, lod: f32) -> (u32, f32, bool) {
-        let sampler = self.sampler;
-        let last_level = (self.texels.levels() - 1) as f32;
-        let lod = lod + sampler.lod_bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
-        let lod = n_clamp(lod, sampler.min_lod, sampler.max_lod);
-        let linear = if lod <= 0.0 { sampler.mag_linear } else { sampler.min_linear };
-        // Integer texels are never filtered.
-        let linear = linear && !self.texels.info.numeric.is_integer();
-        if sampler.unnormalized {
-            return (0, 0.0, linear);
-        }
-        let level = n_clamp(lod, 0.0, last_level);
-        if sampler.mip_linear {
-            (f32_to_i32(floor(level)) as u32, level - floor(level), linear)
-        } else {
-            (f32_to_i32(n_clamp(ceil(level + 0.5) - 1.0, 0.0, last_level)) as u32, 0.0, linear)
-        }
-    }
-
-    /// The levels of all lanes.
-    #[inline(always)]
-    fn levels(&self, mask: Mask, lod: Option<&Lanes>) -> Levels {
-        let of_lane = |lane: usize| self.level(lod.map_or(0.0, |lod| f32::from_bits(lod.0[lane])));
-        let yes = |linear: bool| if linear { YES } else { 0 };
-        let first = mask.trailing_zeros() as usize;
-        let (high, rest, linear) = of_lane(first);
-        let mut levels =
-            Levels { high: Lanes([high; LANES]), rest: [rest; LANES], linear: Lanes([yes(linear); LANES]) };
-        let others = mask & !super::same_as(lod, first);
-        for lane in (0..LANES).filter(|lane| (others >> lane) & 1 == 1) {
-            let (high, rest, linear) = of_lane(lane);
-            (levels.high.0[lane], levels.rest[lane], levels.linear.0[lane]) = (high, rest, yes(linear));
-        }
-        levels
-    }
-
-    /// *Texel Filtering* over all levels.
+    /// *Texel Filtering* over all levels of one isotropic sample, of which each lane takes its part.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn filter<M: MemorySystem>(
         &self,
         memory: &mut M,
-        mask: Mask,
         position: &Position,
         reference: Option<&Lanes>,
-        lod: Option<&Lanes>,
+        levels: &Levels,
+        part: &[f64; LANES],
         offset: &[&Lanes],
-        out: &mut [Lanes],
+        sums: &mut Sums,
     ) -> Result<(), Trap> {
-        let levels = self.levels(mask, lod);
-        let mut sums = Sums::default();
         let several = levels.rest.iter().any(|&rest| rest > 0.0);
         let below = |lane: usize| levels.high.0[lane] + u32::from(levels.rest[lane] > 0.0);
         for high in [true, false].into_iter().take(1 + usize::from(several)) {
             let level = if high { levels.high } else { Lanes(std::array::from_fn(below)) };
             let footprint = self.footprint(position, &level, &levels.linear, offset);
-            self.add(memory, &footprint, &levels.share(high), reference, &mut sums)?;
+            let mut share = levels.share(high);
+            share.iter_mut().zip(part).for_each(|(share, part)| *share *= part);
+            self.add(memory, &footprint, &share, reference, sums)?;
         }
+        Ok(())
+    }
+
+    /// The results that the sums make.
+    #[inline(always)]
+    fn finish(&self, reference: bool, sums: &Sums, out: &mut [Lanes]) {
         for (k, to) in out.iter_mut().enumerate().take(4) {
-            *to = if reference.is_some() {
+            *to = if reference {
                 sums.component(0)
             } else {
                 self.swizzle(k, |component| sums.component(component))
             };
         }
-        Ok(())
     }
 
     /// Whether the format has this component.

@@ -1,6 +1,7 @@
 //! Image instructions over a memory of bytes that notes what was asked of it.
 
 mod access;
+mod levels;
 mod planar;
 mod sampling;
 
@@ -267,6 +268,7 @@ const LINEAR: Sampler = Sampler {
     lod_bias: 0.0,
     min_lod: 0.0,
     max_lod: 1000.0,
+    max_anisotropy: 1.0,
     border: [0; 4],
     unnormalized: false,
     compare: None,
