@@ -198,7 +198,7 @@ masks! {
 macro_rules! values {
     ($($kind:ident)*) => {
         fn value(kind: OperandKind, text: &str) -> Option<(u32, Operands)> {
-            if kind == OperandKind::Capability && let Some(number) = younger::capability(text) {
+            if let Some(number) = younger::value(kind, text) {
                 return Some((number, Vec::new()));
             }
             let number = number::raw(text).ok();

@@ -1,4 +1,4 @@
-//! Instructions and capabilities that are younger than the grammar of the `rspirv` crate.
+//! Instructions, capabilities and execution modes that are younger than the grammar of the `rspirv` crate.
 
 use super::operand::{Operands, core_instruction};
 use pellucid_shader_interp::spirv::UNTYPED;
@@ -68,6 +68,8 @@ const CAPABILITIES: &[(&str, u32)] = &[
     ("BFloat16CooperativeMatrixKHR", 5118),
     ("BFloat16DotProductKHR", 5117),
     ("BFloat16TypeKHR", 5116),
+    ("ComputeDerivativeGroupLinearKHR", 5350),
+    ("ComputeDerivativeGroupQuadsKHR", 5288),
     ("Float8CooperativeMatrixEXT", 4213),
     ("Float8EXT", 4212),
     ("FloatControls2", 6029),
@@ -75,6 +77,10 @@ const CAPABILITIES: &[(&str, u32)] = &[
     ("ReplicatedCompositesEXT", 6024),
     ("UntypedPointersKHR", 4473),
 ];
+
+/// Names of execution modes without operands, with their numbers.
+const EXECUTION_MODES: &[(&str, u32)] =
+    &[("DerivativeGroupLinearKHR", 5290), ("DerivativeGroupQuadsKHR", 5289)];
 
 /// The instruction of that name, without `Op`.
 pub fn form(name: &str) -> Option<Form> {
@@ -88,7 +94,12 @@ pub fn form(name: &str) -> Option<Form> {
     Some(Form { opcode, op, operands })
 }
 
-/// The number of the capability of that name.
-pub fn capability(name: &str) -> Option<u32> {
-    CAPABILITIES.iter().find(|(younger, _)| *younger == name).map(|(_, number)| *number)
+/// The number of the capability or execution mode of that name.
+pub fn value(kind: OperandKind, name: &str) -> Option<u32> {
+    let names = match kind {
+        OperandKind::Capability => CAPABILITIES,
+        OperandKind::ExecutionMode => EXECUTION_MODES,
+        _ => return None,
+    };
+    names.iter().find(|(younger, _)| *younger == name).map(|(_, number)| *number)
 }

@@ -3,7 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 for source in *.comp; do
+    [ "$source" = derivatives.comp ] && continue
     glslangValidator --quiet -g --target-env vulkan1.2 -o "${source%.comp}.spv" "$source"
+done
+for group in LINEAR QUADS; do
+    glslangValidator --quiet -g --target-env vulkan1.2 -D"$group" -o "derivatives_${group,,}.spv" derivatives.comp
 done
 # As an optimizer leaves it: every function inlined, which DebugInlinedAt tells. Where it puts DebugNoLine
 # between variables the module is not valid.

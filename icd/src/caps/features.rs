@@ -37,6 +37,7 @@ impl Features {
         let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
+            sampler_anisotropy,
             shader_image_gather_extended,
             shader_storage_image_extended_formats,
             shader_storage_image_multisample,
@@ -50,6 +51,7 @@ impl Features {
             shader_int64,
             shader_int16,
             texture_compression_bc,
+            shader_resource_min_lod,
         });
         if graphics {
             v10.depth_bias_clamp = vk::TRUE;
@@ -289,6 +291,10 @@ const EXTENSIONS: &[Row] = rows! {
         shader_shared_float64_atomic_min_max: |_| vk::TRUE,
         shader_image_float32_atomic_min_max: |_| vk::TRUE,
         sparse_image_float32_atomic_min_max: |_| vk::FALSE,
+    }
+    PhysicalDeviceComputeShaderDerivativesFeaturesNV {
+        compute_derivative_group_quads: |_| vk::TRUE,
+        compute_derivative_group_linear: |_| vk::TRUE,
     }
     PhysicalDeviceCooperativeMatrixFeaturesKHR {
         cooperative_matrix: |_| vk::TRUE,

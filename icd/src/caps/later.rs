@@ -73,6 +73,10 @@ structures! {
     PhysicalDeviceLayeredApiPropertiesListKHR 1000562002 { layered_api_count: u32 }
     /// VkPhysicalDeviceMaintenance8FeaturesKHR.
     PhysicalDeviceMaintenance8FeaturesKHR 1000574000 { maintenance8: vk::Bool32 }
+    /// VkPhysicalDeviceComputeShaderDerivativesPropertiesKHR.
+    PhysicalDeviceComputeShaderDerivativesPropertiesKHR 1000511000 {
+        mesh_and_task_shader_derivatives: vk::Bool32
+    }
     /// VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR.
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR 1000549000 {
         indirect_memory_copy: vk::Bool32, indirect_memory_to_image_copy: vk::Bool32

@@ -85,7 +85,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_draw_indexed_index_value: graphics((1 << 24) - 1, u32::MAX),
         max_draw_indirect_count: 1,
         max_sampler_lod_bias: 16.0,
-        max_sampler_anisotropy: 1.0,
+        max_sampler_anisotropy: 16.0,
         max_viewports: 1,
         max_viewport_dimensions: [IMAGE_SIZE; 2],
         viewport_bounds_range: [-2.0 * IMAGE_SIZE as f32, 2.0 * IMAGE_SIZE as f32 - 1.0],

@@ -357,6 +357,10 @@ impl Caps {
             (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::FALSE, 0);
             return;
         }
+        if let Some(out) = link.write::<later::PhysicalDeviceComputeShaderDerivativesPropertiesKHR>() {
+            out.mesh_and_task_shader_derivatives = vk::FALSE;
+            return;
+        }
         if let Some(out) = link.write::<later::PhysicalDeviceShaderLongVectorPropertiesEXT>() {
             out.max_vector_components = pellucid_shader_interp::spirv::MAX_VECTOR;
             return;
