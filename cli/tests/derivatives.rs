@@ -1,5 +1,14 @@
 //! Derivative groups of compute shaders (VK_KHR_compute_shader_derivatives) through the whole driver.
 
+use pellucid::assemble::assemble;
+use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
+use pellucid_memory::finding::FindingId;
+use pellucid_memory::progress::ProgressModel;
+use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
+use pellucid_shader_interp::exec::progress::ProgressScheduler;
+use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
+use pellucid_shader_interp::{CompileError, CompileOptions, Program, compile};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -87,4 +96,107 @@ fn derivatives_of_parts_of_a_quad_are_found() {
     assert!(errors.contains("error[derivative-divergence]"), "{errors}");
     assert!(errors.contains("invocation 1 (subgroup 0)"), "{errors}");
     assert_eq!(output.status.code(), Some(66), "{errors}");
+}
+
+/// Samples an image, by an invocation in two.
+const SAMPLES: &str = "
+               OpCapability Shader
+               OpCapability ComputeDerivativeGroupQuadsKHR
+               OpCapability ComputeDerivativeGroupLinearKHR
+               OpExtension \"SPV_KHR_compute_shader_derivatives\"
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main \"main\" %id
+               OpExecutionMode %main LocalSize 4 2 1
+               OpExecutionMode %main DerivativeGroupQuadsKHR
+               OpDecorate %id BuiltIn LocalInvocationIndex
+               OpDecorate %image DescriptorSet 0
+               OpDecorate %image Binding 0
+       %void = OpTypeVoid
+   %function = OpTypeFunction %void
+       %uint = OpTypeInt 32 0
+      %float = OpTypeFloat 32
+       %bool = OpTypeBool
+         %v2 = OpTypeVector %float 2
+         %v4 = OpTypeVector %float 4
+         %of = OpTypeImage %float 2D 0 0 0 1 Unknown
+    %sampled = OpTypeSampledImage %of
+      %input = OpTypePointer Input %uint
+   %constant = OpTypePointer UniformConstant %sampled
+         %id = OpVariable %input Input
+      %image = OpVariable %constant UniformConstant
+        %one = OpConstant %uint 1
+       %zero = OpConstant %uint 0
+       %main = OpFunction %void None %function
+      %entry = OpLabel
+      %index = OpLoad %uint %id
+      %value = OpConvertUToF %float %index
+         %at = OpCompositeConstruct %v2 %value %value
+         %by = OpLoad %sampled %image
+        %bit = OpBitwiseAnd %uint %index %one
+       %even = OpIEqual %bool %bit %zero
+               OpSelectionMerge %end None
+               OpBranchConditional %even %yes %end
+        %yes = OpLabel
+      %color = OpImageSampleImplicitLod %v4 %by %at
+               OpBranch %end
+        %end = OpLabel
+               OpReturn
+               OpFunctionEnd
+";
+
+fn compiled(text: &str, subgroup_size: u32, notes: bool) -> Result<Program, CompileError> {
+    let options = CompileOptions {
+        entry_point: "main".into(),
+        specialization: BTreeMap::new(),
+        subgroup_size,
+        modelled: true,
+        push_unset: false,
+        notes,
+        debug: false,
+        keep_variables: false,
+    };
+    compile(&assemble(text).expect("a module"), &options)
+}
+
+#[test]
+fn implicit_levels_of_parts_of_a_quad_are_a_note() {
+    for (notes, invocations) in [(true, vec![0]), (false, vec![])] {
+        let program = compiled(SAMPLES, 8, notes).expect("a shader");
+        let resources = Resources { bindings: vec![vec![Descriptor::Missing]], ..Resources::default() };
+        let grid = Grid { base: [0; 3], groups: [1; 3] };
+        let mut memory = CheckedMemory::new(CheckOptions::default());
+        memory.begin_dispatch(DispatchInfo {
+            groups: grid.groups,
+            workgroup_size: 8,
+            placement: program.placement(),
+            ..DispatchInfo::default()
+        });
+        let mut scheduler = ProgressScheduler::new(ProgressModel::Fair, 0);
+        let options = ModelledOptions::default();
+        modelled::dispatch(&program, &grid, &resources, &mut memory, &mut scheduler, &options).expect("ends");
+        let found = memory.end_dispatch();
+        let named: Vec<u32> = found
+            .iter()
+            .filter(|finding| finding.id == FindingId::ImplicitDerivativeDivergence)
+            .map(|finding| finding.accesses[0].by.local_index)
+            .collect();
+        assert_eq!(named, invocations, "{found:?}");
+    }
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused() {
+    let error = |text: &str, subgroup_size| match compiled(text, subgroup_size, false) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{text}"),
+    };
+    let mode = "               OpExecutionMode %main DerivativeGroupQuadsKHR\n";
+    let odd = SAMPLES.replace("LocalSize 4 2 1", "LocalSize 4 3 1");
+    let linear = SAMPLES.replace("LocalSize 4 2 1", "LocalSize 3 2 1");
+    let linear = linear.replace(mode, &mode.replace("Quads", "Linear"));
+    let none = SAMPLES.replace(mode, "");
+    assert!(error(&odd, 8).contains("DerivativeGroupQuadsKHR and a workgroup of [4, 3, 1]"));
+    assert!(error(&linear, 8).contains("DerivativeGroupLinearKHR and a workgroup of [3, 2, 1]"));
+    assert!(error(&none, 8).contains("without DerivativeGroupLinearKHR or -QuadsKHR"));
+    assert!(error(SAMPLES, 2).contains("derivative groups in subgroups of 2"));
 }
