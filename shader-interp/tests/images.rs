@@ -47,6 +47,7 @@ const NEAREST: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    max_anisotropy: 1.0,
 };
 
 const LINEAR: Sampler = Sampler { mag_linear: true, min_linear: true, ..NEAREST };

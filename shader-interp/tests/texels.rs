@@ -62,6 +62,7 @@ const SAMPLER: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    max_anisotropy: 1.0,
 };
 
 /// The lanes' texels for each turn of the loop: in a row, in two, in four, anywhere and outside, all one.

@@ -2,6 +2,7 @@
 //! to registers, private memory, workgroup memory and buffers. They run without it as well.
 
 use crate::support::{compile, options, resources, shader};
+use pellucid_memory::agent::Placement;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{Lanes, Mask};
@@ -143,7 +144,7 @@ fn results(modes: &[bool], words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]
             memory.begin_dispatch(DispatchInfo {
                 groups: [1; 3],
                 workgroup_size: program.shader.local_size.iter().product(),
-                subgroup_size: 32,
+                placement: Placement::in_order(32),
                 ..DispatchInfo::default()
             });
             let mut scheduler = SeededScheduler::new(0);

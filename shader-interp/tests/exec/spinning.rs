@@ -1,6 +1,7 @@
 //! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
 
 use crate::support::{options, resources, tier};
+use pellucid_memory::agent::Placement;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
@@ -73,7 +74,7 @@ fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Vec<Waiting>,
     memory.begin_dispatch(DispatchInfo {
         groups: [groups, 1, 1],
         workgroup_size: 32,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         ..DispatchInfo::default()
     });
     let options = ModelledOptions { spins: Some(1 << 18), ..ModelledOptions::default() };

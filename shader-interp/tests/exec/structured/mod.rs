@@ -7,6 +7,7 @@ pub mod emit;
 mod program;
 
 use crate::support::{options, run, with_resources};
+use pellucid_memory::agent::Placement;
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::random::Random;
 use pellucid_shader_interp::compile;
@@ -84,7 +85,7 @@ fn wrong(program: &Program, seed: u64) -> Result<(), String> {
     memory.begin_dispatch(DispatchInfo {
         groups: grid.groups,
         workgroup_size: emit::LOCAL_SIZE,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         ..DispatchInfo::default()
     });
     let mut scheduler = Watching { inner: SeededScheduler::new(seed), diverged: Vec::new() };
