@@ -1,11 +1,13 @@
-//! What check mode costs: time on one thread beside the plain mode, and memory beside the bytes that a
-//! program touches.
+//! What check mode costs: time on one thread beside run mode in both of its tiers, and memory beside the bytes
+//! that a program touches.
 //!
-//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is that of the dispatch
-//! alone, the best of several on one device, and of the first, which allocates the shadow memory; memory is
+//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread had of
+//! a processor during the dispatch alone, in milliseconds: the least of several on one device, and of the first,
+//! which allocates the shadow memory. Check mode always interprets; its time is also given as a multiple of that
+//! of the interpreter and of that of machine code. Memory is
 //! the most that the heap held above what it held before the checked dispatch, over the bytes of the buffers,
 //! all of which the kernels touch. Arguments choose kernels by parts of their names; `--long` adds the
-//! largest sizes.
+//! largest sizes, and `--short` measures each kernel once, for profilers that count instructions.
 
 #![allow(missing_docs, clippy::print_stdout)]
 
@@ -16,10 +18,11 @@ use pellucid_memory::raw;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, SeededScheduler};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
+use pellucid_shader_interp::tier::Tier;
 use pellucid_shader_interp::{Program, compile};
+use rustix::time::{ClockId, clock_gettime};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 /// The system's allocator, which counts.
 struct Counting;
@@ -204,41 +207,60 @@ fn resources(program: &Program, kernel: &Kernel, buffers: &[MemoryRange]) -> Res
     }
 }
 
+/// Milliseconds that this thread had of a processor.
+fn processor_time() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
 /// The least time of several runs, and that of the first.
-fn best(buffers: &[MemoryRange], kernel: &Kernel, mut run: impl FnMut()) -> (Duration, Duration) {
-    let (mut least, mut spent, mut first) = (Duration::MAX, Duration::ZERO, None);
+#[derive(Clone, Copy)]
+struct Taken {
+    least: f64,
+    first: f64,
+}
+
+fn best(buffers: &[MemoryRange], kernel: &Kernel, once: bool, mut run: impl FnMut()) -> Taken {
+    let mut taken = Taken { least: f64::MAX, first: 0.0 };
+    let mut spent = 0.0;
     for round in 0.. {
         fill(kernel, buffers);
-        let start = Instant::now();
+        let start = processor_time();
         run();
-        let took = start.elapsed();
-        (least, spent) = (least.min(took), spent + took);
-        first.get_or_insert(took);
-        if spent > Duration::from_millis(700) || round > 100 {
+        let took = processor_time() - start;
+        taken.least = taken.least.min(took);
+        if round == 0 {
+            taken.first = took;
+        }
+        spent += took;
+        if spent > 700.0 || round > 100 || once {
             break;
         }
     }
-    (least, first.unwrap_or(least))
+    taken
 }
 
 struct Cost {
-    plain: Duration,
-    checked: Duration,
-    first: Duration,
+    /// In the interpreter, and as machine code.
+    plain: [Taken; 2],
+    checked: Taken,
     touched: usize,
     held: usize,
     findings: usize,
 }
 
-fn measure(kernel: &Kernel) -> Cost {
+fn measure(kernel: &Kernel, once: bool) -> Cost {
     let buffers = memory(kernel);
     let touched = 4 * kernel.buffers.iter().map(|(words, _)| words).sum::<usize>();
     let grid = Grid { base: [0; 3], groups: kernel.groups };
 
     let code = program(kernel, false);
     let with = resources(&code, kernel, &buffers);
-    let (plain, _) = best(&buffers, kernel, || {
-        plain::dispatch(&code, &grid, &with, &PlainOptions::default()).expect("a dispatch");
+    let plain = [Tier::Interpreter, Tier::Compiled].map(|tier| {
+        best(&buffers, kernel, once, || {
+            let options = PlainOptions { tier, ..PlainOptions::default() };
+            plain::dispatch(&code, &grid, &with, &options).expect("a dispatch");
+        })
     });
     let contents = || buffers.iter().map(MemoryRange::words).collect::<Vec<_>>();
     let expected = contents();
@@ -250,7 +272,7 @@ fn measure(kernel: &Kernel) -> Cost {
     let mut findings = 0;
     // A device keeps its shadow memory from one dispatch to the next.
     let mut memory = CheckedMemory::new(CheckOptions { stale_budget: 64, ..CheckOptions::default() });
-    let (checked, first) = best(&buffers, kernel, || {
+    let checked = best(&buffers, kernel, once, || {
         memory.begin_dispatch(DispatchInfo {
             groups: kernel.groups,
             workgroup_size: code.shader.local_size.iter().product(),
@@ -268,21 +290,24 @@ fn measure(kernel: &Kernel) -> Cost {
     });
     let held = PEAK.load(Ordering::Relaxed) - before;
     assert!(contents() == expected, "{}: both modes compute the same", kernel.name);
-    Cost { plain, checked, first, touched, held, findings }
+    Cost { plain, checked, touched, held, findings }
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let long = arguments.iter().any(|argument| argument == "--long");
-    let names: Vec<&String> = arguments.iter().filter(|argument| *argument != "--long").collect();
+    let given = |option: &str| arguments.iter().any(|argument| argument == option);
+    let (long, once) = (given("--long"), given("--short"));
+    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     println!(
-        "{:24} {:>11} {:>10} {:>10} {:>10} {:>6} {:>8} {:>8} {:>6} {:>8}",
+        "{:22} {:>11} {:>11} {:>13} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>6} {:>8}",
         "kernel",
         "invocations",
-        "plain ms",
-        "first ms",
-        "check ms",
-        "ratio",
+        "run, interp",
+        "run, compiled",
+        "check",
+        "first",
+        "/interp",
+        "/compiled",
         "MiB",
         "shadow",
         "B/B",
@@ -295,17 +320,20 @@ fn main() {
         }
         let local = program(&kernel, false).shader.local_size;
         let invocations: u64 = kernel.groups.iter().chain(&local).map(|n| u64::from(*n)).product();
-        let cost = measure(&kernel);
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let cost = measure(&kernel, once);
+        let [interpreted, compiled] = cost.plain.map(|taken| taken.least);
+        let checked = cost.checked.least;
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         println!(
-            "{:24} {:>11} {:>10.3} {:>10.2} {:>10.2} {:>6.1} {:>8.2} {:>8.2} {:>6.1} {:>8}",
+            "{:22} {:>11} {:>11.3} {:>13.3} {:>9.2} {:>9.2} {:>7.1} {:>9.1} {:>7.2} {:>7.2} {:>6.1} {:>8}",
             kernel.name,
             invocations,
-            ms(cost.plain),
-            ms(cost.first),
-            ms(cost.checked),
-            ms(cost.checked) / ms(cost.plain),
+            interpreted,
+            compiled,
+            checked,
+            cost.checked.first,
+            checked / interpreted,
+            checked / compiled,
             mib(cost.touched),
             mib(cost.held),
             cost.held as f64 / cost.touched as f64,
