@@ -68,15 +68,46 @@ mod x86_64 {
     single!(two, reg, "mov {x:x}, [{from}]", "mov [{to}], {x:x}");
     single!(one, reg_byte, "mov {x}, [{from}]", "mov [{to}], {x}");
 
+    /// The same, encoded for AVX. Amid code that uses wider registers, an instruction in the encoding of SSE has
+    /// some processors put their upper halves aside, and the next one fetch them again: about a hundred cycles.
+    ///
+    /// # Safety
+    /// Both sides hold 32 bytes, and the processor has AVX.
+    #[inline(always)]
+    unsafe fn block_avx(from: *const u8, to: *mut u8) {
+        // SAFETY: both blocks are valid; the caller knows of AVX. The upper halves of the registers that become
+        // zero belong to the operands: what is written is all of a register.
+        unsafe {
+            asm!(
+                "vmovups {a}, [{from}]",
+                "vmovups {b}, [{from} + 16]",
+                "vmovups [{to}], {a}",
+                "vmovups [{to} + 16], {b}",
+                a = out(xmm_reg) _,
+                b = out(xmm_reg) _,
+                from = in(reg) from,
+                to = in(reg) to,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
     /// Copies `blocks` blocks of 32 shared bytes to a register.
     ///
     /// # Safety
     /// Both sides hold that many bytes and do not overlap.
     #[inline(always)]
     pub unsafe fn blocks_out(from: *mut u8, to: *mut u8, blocks: usize) {
-        for i in 0..blocks {
-            // SAFETY: block `i` lies within both sides.
-            unsafe { block(from.add(32 * i), to.add(32 * i)) };
+        if std::arch::is_x86_feature_detected!("avx") {
+            for i in 0..blocks {
+                // SAFETY: block `i` lies within both sides.
+                unsafe { block_avx(from.add(32 * i), to.add(32 * i)) };
+            }
+        } else {
+            for i in 0..blocks {
+                // SAFETY: block `i` lies within both sides.
+                unsafe { block(from.add(32 * i), to.add(32 * i)) };
+            }
         }
     }
 
