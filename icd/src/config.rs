@@ -11,7 +11,7 @@ use crate::capture::wanted::Wanted;
 use crate::report::element::Element;
 use pellucid_memory::explore::{Bounds, Choices};
 use pellucid_memory::history::ValuePolicy;
-use pellucid_memory::machine::Machine;
+use pellucid_memory::machine::{HostCache, Machine};
 use pellucid_memory::progress::ProgressModel;
 use pellucid_shader_interp::tier::Tier;
 use profiles::Profile;
@@ -339,6 +339,14 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+}
+
+impl Config {
+    /// The host's cache in front of memory that is not coherent: that of the machine whose caches values come
+    /// from, if it has one.
+    pub fn host_cache(&self) -> Option<HostCache> {
+        self.machine.host.filter(|_| self.values == ValuePolicy::Caches)
+    }
 }
 
 /// The machine of a name or of a file.

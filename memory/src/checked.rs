@@ -38,6 +38,7 @@ use crate::component::each as each_lane;
 use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
+use crate::host::HostLines;
 use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::outline::Outline;
 use crate::plain;
@@ -101,6 +102,8 @@ pub struct DispatchInfo {
     pub variables: Vec<(u32, u32)>,
     /// Bytes of device memory that nothing has written.
     pub unwritten: Unwritten,
+    /// What the host's cache of the machine holds, with [`ValuePolicy::Caches`].
+    pub host: Arc<HostLines>,
     /// The device memory that the dispatch may write: first bytes and those behind the last. `None`: any.
     pub written: Option<Vec<(u64, u64)>>,
     /// Which accesses outside of their object the device's features define.
@@ -228,7 +231,7 @@ impl CheckedMemory {
         let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number);
         self.core.seed = rehearsal.map_or(seed, |number| core::mix(&[seed, u64::from(number)]));
         if let Some(caches) = &mut self.core.caches {
-            caches.begin(self.core.seed);
+            caches.begin(self.core.seed, info.host);
         }
         self.core.report.numbering =
             Numbering { dispatch: info.number, base: info.base, groups: info.groups, workgroup, placement };

@@ -9,7 +9,8 @@
 
 use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
-use crate::host::{Faults, Flushed, Invalidated, Mapping, PAGE, Spans, View, atoms};
+use crate::host::{Faults, Flushed, HostLines, Invalidated, Mapping, PAGE, Spans, View, atoms};
+use crate::machine::HostCache;
 use crate::raw::{self, MemoryView};
 use crate::shared::MemoryFile;
 use std::ops::Range;
@@ -36,6 +37,15 @@ pub enum HostMemory {
     Coherent,
     /// It has bytes of its own, which flush and invalidate move.
     NonCoherent,
+    /// The same, and in between is the host's cache of a machine.
+    Cached(HostCache),
+}
+
+impl HostMemory {
+    /// Whether the host has bytes of its own.
+    fn is_apart(self) -> bool {
+        matches!(self, HostMemory::NonCoherent | HostMemory::Cached(_))
+    }
 }
 
 /// What the host did to an allocation, in its bytes.
@@ -203,7 +213,7 @@ impl Allocation {
     }
 
     fn non_coherent_view<T>(&self, with: impl FnOnce(&mut View, &mut Spans) -> T) -> Option<T> {
-        if self.kind == HostMemory::NonCoherent { self.checked_view(with) } else { None }
+        if self.kind.is_apart() { self.checked_view(with) } else { None }
     }
 
     /// The host view, made at the first call and the same ever after.
@@ -217,17 +227,20 @@ impl Allocation {
         let mut host = self.host();
         if host.view.is_none() {
             let file = match self.kind {
-                HostMemory::NonCoherent => (place.heap.host_copies()?, place.offset),
+                HostMemory::NonCoherent | HostMemory::Cached(_) => (place.heap.host_copies()?, place.offset),
                 HostMemory::Flat | HostMemory::Coherent => device,
             };
             host.view = Some(match self.kind {
                 HostMemory::Flat => HostView::Flat(Mapping::new(self.size, Some(file))?),
                 kind => {
-                    let coherent = kind == HostMemory::Coherent;
+                    let cache = match kind {
+                        HostMemory::Cached(cache) => Some(cache),
+                        _ => None,
+                    };
                     HostView::Checked(Box::new(View::new(
                         self.size,
                         file,
-                        coherent,
+                        (kind == HostMemory::Coherent, cache),
                         &self.device,
                         &host.unseen,
                     )?))
@@ -320,7 +333,7 @@ impl Allocation {
             return;
         }
         let mut host = self.host();
-        if self.kind == HostMemory::NonCoherent {
+        if self.kind.is_apart() {
             host.unseen.insert(&range);
         }
         if let Some(HostView::Checked(view)) = &mut host.view {
@@ -382,6 +395,27 @@ impl Allocation {
             view.invalidate(&self.device, &range, unseen, in_flight)
         })
         .unwrap_or_default()
+    }
+
+    /// What else the host does evicts lines of its cache, of a machine that has one: one in `traffic`, as the
+    /// seed picks them. The device is at rest.
+    pub fn evict(&self, seed: u64, traffic: u32) {
+        self.non_coherent_view(|view, unseen| {
+            view.look(Faults::now());
+            view.note(&self.device, unseen, false);
+            view.evict(&self.device, (seed, traffic), self.address);
+        });
+    }
+
+    /// Whether [`Allocation::evict`] could move bytes.
+    pub fn evicts(&self) -> bool {
+        self.non_coherent_view(|view, _| view.differs()).unwrap_or(false)
+    }
+
+    /// What the host's cache holds of `size` bytes from an offset; `None`: there is none.
+    pub fn host_lines(&self, offset: u64, size: u64) -> Option<HostLines> {
+        let range = self.mapped_range(offset, size);
+        self.non_coherent_view(|view, _| view.cached(&range, self.address)).flatten()
     }
 
     fn mapped_range(&self, offset: u64, size: u64) -> Range<u64> {
@@ -517,6 +551,26 @@ impl MemoryRange {
         }
         joins
     }
+}
+
+/// What the host's cache of a machine holds of these ranges, whole words of them.
+pub fn host_lines<'a>(ranges: impl Iterator<Item = &'a MemoryRange>) -> HostLines {
+    let part = |range: &'a MemoryRange| {
+        let memory = range.allocation()?;
+        let end = (range.address() + range.size()).next_multiple_of(4).min(memory.address + memory.size);
+        Some((range.address() & !3, end, memory))
+    };
+    let mut parts: Vec<(u64, u64, &Arc<Allocation>)> = ranges.filter_map(part).collect();
+    parts.sort_by_key(|(start, end, _)| (*start, *end));
+    let (mut all, mut at) = (HostLines::default(), 0);
+    for (start, end, memory) in parts {
+        let start = start.max(at);
+        if start < end {
+            all.append(memory.host_lines(start - memory.address, end - start).unwrap_or_default());
+            at = end;
+        }
+    }
+    all
 }
 
 #[cfg(test)]

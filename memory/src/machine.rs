@@ -9,10 +9,12 @@
 //! second write-back line 128 lines 1024 units 4  # one for every 4 units; left out where all units share it
 //! texture line 64 lines 128                      # what images are read through; left out: the first level
 //! constant line 64 lines 64 units 4              # what uniform buffers are read through; left out: likewise
+//! host write-back line 64                        # the host's, in front of memory that is not HOST_COHERENT
 //! traffic 256                                    # an access in 256 evicts a line, which the seed picks
 //! ```
 //!
-//! What all units share is the point of coherency: operations of queue family scope and wider end there.
+//! What all units share is the point of coherency: operations of queue family scope and wider end there. The
+//! host's cache lies on its other side ([`crate::host`]).
 
 use crate::access::Reference;
 use serde::{Deserialize, Serialize};
@@ -40,11 +42,13 @@ pub enum CacheKind {
     Texture,
     /// Reads of uniform buffers.
     Constant,
+    /// What the host does to memory that is not coherent.
+    Host,
 }
 
 impl CacheKind {
-    /// All of them.
-    pub const ALL: [CacheKind; 4] =
+    /// Those between the compute units and the point of coherency.
+    pub const OF_UNITS: [CacheKind; 4] =
         [CacheKind::First, CacheKind::Second, CacheKind::Texture, CacheKind::Constant];
 }
 
@@ -68,8 +72,20 @@ pub struct Machine {
     pub units: u32,
     /// The caches in front of the point of coherency, by [`CacheKind`].
     pub levels: [Option<Level>; 4],
+    /// The host's, where it has one.
+    pub host: Option<HostCache>,
     /// An access in so many evicts a line; 0: only where a cache is full.
     pub traffic: u32,
+}
+
+/// The host's cache: as many lines as it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostCache {
+    /// What it does with the host's stores. [`WritePolicy::Coherent`]: it passes them on, and drops what the
+    /// device writes.
+    pub writes: WritePolicy,
+    /// Bytes of a line: a power of two from 4 to 1024.
+    pub line: u32,
 }
 
 /// What a cache holds of a word.
@@ -79,7 +95,7 @@ pub struct CachedCopy {
     pub kind: CacheKind,
     /// Through which it was read, in a cache of images.
     pub through: Option<Reference>,
-    /// The first compute unit that has it, and how many share it.
+    /// The first compute unit that has it, and how many share it; none has the host's.
     pub units: (u32, u32),
     /// The word's bits, where `held` says so.
     pub value: u32,
@@ -111,7 +127,7 @@ pub enum MachineError {
     /// A line that is no such description.
     #[error(
         "line {0}: \"{1}\" is none of units N, first|second POLICY line BYTES lines N [units N], \
-         texture|constant line BYTES lines N [units N], traffic N"
+         texture|constant line BYTES lines N [units N], host POLICY line BYTES, traffic N"
     )]
     Line(usize, String),
     /// A level or a number that is missing.
@@ -133,7 +149,8 @@ impl Default for Machine {
         let first = level(WritePolicy::Back, 256, 1);
         let texture = level(WritePolicy::Through, 128, 1);
         let constant = level(WritePolicy::Through, 64, 2);
-        Machine { units: 4, levels: [first, None, texture, constant], traffic: 256 }
+        let host = Some(HostCache { writes: WritePolicy::Back, line: 64 });
+        Machine { units: 4, levels: [first, None, texture, constant], host, traffic: 256 }
     }
 }
 
@@ -147,9 +164,9 @@ impl Machine {
         Machine::parse(text).ok()
     }
 
-    /// Its caches of a kind.
+    /// Its caches of a kind; the host's is none of the compute units'.
     pub fn level(&self, kind: CacheKind) -> Option<Level> {
-        self.levels[kind as usize]
+        self.levels.get(kind as usize).copied().flatten()
     }
 
     /// The machine of a description.
@@ -158,7 +175,7 @@ impl Machine {
     /// The first line that is wrong, or what is missing.
     pub fn parse(text: &str) -> Result<Machine, MachineError> {
         let mut units = None;
-        let mut machine = Machine { units: 1, levels: [None; 4], traffic: 0 };
+        let mut machine = Machine { units: 1, levels: [None; 4], host: None, traffic: 0 };
         for (number, line) in (1..).zip(text.lines()) {
             let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
             let wrong = || MachineError::Line(number, line.trim().to_owned());
@@ -178,8 +195,12 @@ impl Machine {
                 ["constant", ref rest @ ..] => {
                     machine.levels[3] = Some(level("write-through", rest, 1).ok_or_else(wrong)?);
                 }
-                [part @ ("host" | "third"), ..] => {
-                    return Err(MachineError::NotImplemented(number, format!("the {part} cache")));
+                ["host", policy, "line", bytes] => {
+                    let writes = write_policy(policy).ok_or_else(wrong)?;
+                    machine.host = Some(HostCache { writes, line: line_size(bytes).ok_or_else(wrong)? });
+                }
+                ["third", ..] => {
+                    return Err(MachineError::NotImplemented(number, "the third cache".to_owned()));
                 }
                 _ => return Err(wrong()),
             }
@@ -197,16 +218,24 @@ fn size(word: &str) -> Option<u32> {
     word.parse().ok().filter(|count| SIZES.contains(count))
 }
 
+fn write_policy(word: &str) -> Option<WritePolicy> {
+    match word {
+        "write-back" => Some(WritePolicy::Back),
+        "write-through" => Some(WritePolicy::Through),
+        "coherent" => Some(WritePolicy::Coherent),
+        _ => None,
+    }
+}
+
+/// Bytes of a line.
+fn line_size(word: &str) -> Option<u32> {
+    size(word).filter(|line| line.is_power_of_two() && (4..=1024).contains(line))
+}
+
 /// A level; `units`: the compute units that share one, where it does not say.
 fn level(policy: &str, words: &[&str], units: u32) -> Option<Level> {
     let ["line", line, "lines", lines, rest @ ..] = words else { return None };
-    let writes = match policy {
-        "write-back" => WritePolicy::Back,
-        "write-through" => WritePolicy::Through,
-        "coherent" => WritePolicy::Coherent,
-        _ => return None,
-    };
-    let line = size(line).filter(|line| line.is_power_of_two() && (4..=1024).contains(line))?;
+    let (writes, line) = (write_policy(policy)?, line_size(line)?);
     let units = match rest {
         [] => units,
         ["units", count] => size(count)?,
@@ -226,6 +255,13 @@ mod tests {
         assert_eq!(Machine::named("tiled"), Some(Machine::default()));
         assert_eq!(all.iter().map(|machine| machine.units).collect::<Vec<u32>>(), [16, 4, 8]);
         assert_eq!(Machine::named("other"), None);
+        // Memory that the host caches and that is not coherent is what mobile shapes have.
+        let host = |machine: &Machine| machine.host.map(|host| (host.writes, host.line));
+        let coherent = Some((WritePolicy::Coherent, 64));
+        assert_eq!(
+            all.iter().map(host).collect::<Vec<_>>(),
+            [coherent, Some((WritePolicy::Back, 64)), coherent]
+        );
     }
 
     #[test]
@@ -241,7 +277,7 @@ mod tests {
             (
                 "units 0".to_owned(),
                 "line 1: \"units 0\" is none of units N, first|second POLICY line BYTES lines N [units N], \
-                 texture|constant line BYTES lines N [units N], traffic N",
+                 texture|constant line BYTES lines N [units N], host POLICY line BYTES, traffic N",
             ),
         ] {
             assert_eq!(Machine::parse(&text).expect_err("wrong").to_string(), wrong);
@@ -252,6 +288,13 @@ mod tests {
             let text = format!("{first}constant {wrong}");
             assert!(matches!(Machine::parse(&text), Err(MachineError::Line(3, _))), "{wrong}");
         }
+        for wrong in ["line 64", "write-back line 48", "write-back line 64 lines 2", "write-around line 64"] {
+            let text = format!("{first}host {wrong}");
+            assert!(matches!(Machine::parse(&text), Err(MachineError::Line(3, _))), "{wrong}");
+        }
+        assert_eq!(Machine::parse(first).expect("a machine").host, None);
+        let through = Machine::parse(&format!("{first}host write-through line 32")).expect("a machine");
+        assert_eq!(through.host, Some(HostCache { writes: WritePolicy::Through, line: 32 }));
         let apart =
             Machine::parse(&format!("{first}texture line 32 lines 4\nconstant line 16 lines 8 units 2"))
                 .expect("a machine");

@@ -4,6 +4,7 @@ use crate::entry::pipeline_cache::Key;
 use crate::report::texel::Layers;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::device::{Allocation, MemoryRange};
+use pellucid_memory::host::HostLines;
 use pellucid_memory::raw;
 use pellucid_shader_interp::interface::{Descriptor, ImageView, Sampler};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,8 @@ pub struct Dispatch {
     pub queue: String,
     pub objects: Vec<Object>,
     pub pushed: Vec<(u32, u32)>,
+    /// What the host's cache of the machine holds.
+    pub host: HostLines,
     pub memory: Vec<Extent>,
 }
 

@@ -92,7 +92,7 @@ impl Captured {
         let prints = log.as_ref();
         let (program, resources, robust) = (&*program, &resources, of.robustness());
         let executed = Executed { program, grid: &grid, resources, number: of.number, prints, robust };
-        let info = info::told(executed, unwritten(&of.memory));
+        let info = info::told(executed, unwritten(&of.memory), of.host.clone());
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         // How it ended, the debugger has told.
         let _ = debugger::dispatch(&device, &mut state.memory, executed, info, named.context());

@@ -6,9 +6,7 @@ use crate::check::info::Dispatch as Executed;
 use crate::check::named::Named;
 use crate::device::Device;
 use crate::entry::pipeline_cache::Key;
-use pellucid_memory::device::MemoryRange;
-use pellucid_shader_interp::code::Space;
-use pellucid_shader_interp::interface::Descriptor;
+use pellucid_memory::device::host_lines;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -60,22 +58,9 @@ fn write(device: &Device, wanted: &Wanted, made: impl FnOnce() -> (Head, Vec<Vec
     }
 }
 
-/// The memory of a descriptor.
-fn memory_of(descriptor: &Descriptor) -> Option<&MemoryRange> {
-    match descriptor {
-        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
-        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
-        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
-    }
-}
-
 fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> (Head, Vec<Vec<u8>>) {
     let Executed { program, grid, resources, .. } = executed;
-    // Buffers with addresses are many; few shaders reach them.
-    let physical = program.memory.iter().any(|entry| matches!(entry.space, Space::Physical));
-    let addresses = if physical { resources.addresses.as_slice() } else { &[] };
-    let bound = resources.bindings.iter().flatten().filter_map(memory_of);
-    let reached = Reached::of(bound.chain(addresses));
+    let reached = Reached::of(executed.memory());
     let unwritten = device.unwritten().clone();
     let (mut memory, mut stored) = (Vec::new(), Vec::new());
     reached.contents(|address, size, runs| {
@@ -117,12 +102,13 @@ fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> 
             .collect(),
         push_constants: resources.push_constants.clone(),
         unset_bytes: resources.push_unset.clone(),
-        addresses: reached.parts(addresses),
+        addresses: reached.parts(executed.addresses()),
         pipeline: named.pipeline,
         labels: named.labels,
         queue: named.queue,
         objects: named.objects.iter().map(object).collect(),
         pushed: named.pushed,
+        host: host_lines(executed.memory()),
         memory,
     };
     (head(None, Some(dispatch)), stored)

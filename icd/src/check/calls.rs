@@ -2,7 +2,7 @@
 //! first, and only then what the call tells counts.
 
 use super::hazards::Subresources;
-use super::host::{HandingIn, Mapped, addresses};
+use super::host::{HandingIn, HostMemory, Mapped, addresses};
 use super::layouts::{Bound, ImageUse};
 use super::{report, written};
 use crate::device::Device;
@@ -87,7 +87,18 @@ pub fn synchronize(device: &Device, call: &'static str) {
 pub fn submit(device: &Device, call: &'static str) {
     synchronize(device, call);
     if let Some(host) = &device.host {
+        evict(device, host);
         host.watch_again();
+    }
+}
+
+/// What else the host does until it submits evicts lines of its cache, where the machine has one.
+fn evict(device: &Device, host: &HostMemory) {
+    let config = &device.instance.config;
+    let memories = host.differing_in_cache();
+    if !memories.is_empty() && config.host_cache().is_some() {
+        settle_all(device);
+        memories.iter().for_each(|memory| memory.bytes.evict(config.seed, config.machine.traffic));
     }
 }
 

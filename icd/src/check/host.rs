@@ -163,6 +163,11 @@ impl HostMemory {
         self.memories().values().filter_map(Mappable::live).collect()
     }
 
+    /// The memory of which the host's cache of a machine may hold what memory does not.
+    pub fn differing_in_cache(&self) -> Vec<Mapped> {
+        self.all().into_iter().filter(|memory| memory.bytes.evicts()).collect()
+    }
+
     /// The memory that holds a device address, if any does.
     pub fn at(&self, address: u64) -> Option<Mappable<Arc<Allocation>>> {
         let memories = self.memories();

@@ -6,16 +6,19 @@ use crate::device::Device;
 use crate::message::Message;
 use crate::report::Context;
 use pellucid_memory::checked::{DispatchInfo, Robustness};
+use pellucid_memory::device::{MemoryRange, host_lines};
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::Finding;
+use pellucid_memory::host::HostLines;
 use pellucid_memory::outline::Outline;
 use pellucid_memory::progress::ProgressModel;
 use pellucid_memory::system::Trap;
 use pellucid_memory::unwritten::Unwritten;
 use pellucid_shader_interp::Program;
+use pellucid_shader_interp::code::Space;
 use pellucid_shader_interp::exec::modelled::ModelledOptions;
 use pellucid_shader_interp::exec::prints::PrintLog;
-use pellucid_shader_interp::interface::{Grid, Resources};
+use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use std::sync::Arc;
 
 /// A dispatch of a device: what executes, and its number.
@@ -35,15 +38,38 @@ pub struct Dispatch<'a> {
     pub robust: Robustness,
 }
 
-/// What the modelled memory needs to know of a dispatch.
-pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInfo {
-    told(dispatch, device.unwritten().clone())
+impl<'a> Dispatch<'a> {
+    /// The buffers with addresses, if it may reach them: they are many, and few shaders do.
+    pub fn addresses(&self) -> &'a [MemoryRange] {
+        let physical = self.program.memory.iter().any(|entry| matches!(entry.space, Space::Physical));
+        if physical { self.resources.addresses.as_slice() } else { &[] }
+    }
+
+    /// The memory that it may reach: that of its descriptors, and by address.
+    pub fn memory(&self) -> impl Iterator<Item = &'a MemoryRange> {
+        let memory = |descriptor: &'a Descriptor| match descriptor {
+            Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
+            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
+            Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
+        };
+        self.resources.bindings.iter().flatten().filter_map(memory).chain(self.addresses())
+    }
 }
 
-/// The same, where these bytes of memory are undefined.
+/// What the modelled memory needs to know of a dispatch.
+pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInfo {
+    let host = match device.instance.config.host_cache() {
+        Some(_) => host_lines(dispatch.memory()),
+        None => HostLines::default(),
+    };
+    told(dispatch, device.unwritten().clone(), host)
+}
+
+/// The same, where these bytes of memory are undefined, and the host's cache of a machine holds this.
 pub fn told(
     Dispatch { program, grid, resources, number, robust, .. }: Dispatch<'_>,
     unwritten: Unwritten,
+    host: HostLines,
 ) -> DispatchInfo {
     DispatchInfo {
         number,
@@ -54,6 +80,7 @@ pub fn told(
         semantics: program.semantics(),
         addresses: resources.addresses.clone(),
         unwritten,
+        host: Arc::new(host),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
         written: resources.written_by(program),
         robust,

@@ -16,10 +16,11 @@ use crate::message::Message;
 use crate::report::api::ApiFinding;
 use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::ownership::{self as owned, OwnershipReport};
-use crate::report::{HazardReport, HostReport, Object, Side};
+use crate::report::{HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::Fix;
+use pellucid_memory::commands::{Fix, Range};
+use pellucid_memory::device::Allocation;
 use std::sync::Arc;
 
 /// A command, as reports name it.
@@ -122,10 +123,35 @@ pub fn of_host(device: &Device) -> Result<(), String> {
             memory: object(device, vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
             extent: (bytes.address(), bytes.size()),
             place: places(device, first).into_iter().next(),
+            cache: in_cache(&bytes, &hazard.bytes),
         };
         outcome = tell(device, &told).and(outcome);
     }
     outcome
+}
+
+/// Bytes of an access that are told, at most.
+const TOLD: u64 = 16;
+
+/// What the host's cache of the machine, if it has one, holds from the first of these bytes on, by words.
+fn in_cache(memory: &Allocation, bytes: &[Range]) -> Option<InCache> {
+    let offset = (bytes.first()?.start - memory.address()) & !3;
+    let end = (bytes.last()?.end - memory.address()).next_multiple_of(4);
+    let size = end.min(memory.size()).min(offset + TOLD) - offset;
+    let start = memory.address() + offset;
+    let lines = memory.host_lines(offset, size)?;
+    let mut there = vec![0; size as usize];
+    memory.read(offset, &mut there);
+    let held = (!lines.differing().is_empty()).then(|| {
+        let dirty = lines.differing().iter().any(|run| run.dirty);
+        let mut held = there.clone();
+        for run in lines.differing() {
+            let at = (run.address - start) as usize;
+            held[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
+        }
+        (held, dirty)
+    });
+    Some(InCache { bytes: Range { start, end: start + size }, memory: there, held })
 }
 
 fn by(who: &WhoName) -> By<'_> {

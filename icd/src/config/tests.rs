@@ -91,12 +91,14 @@ fn a_machine_is_a_name_or_a_file() {
     let config = parse(&[("PELLUCID_MACHINE", "desktop"), ("PELLUCID_VALUES", "stale")]).unwrap();
     assert_eq!(config.values, ValuePolicy::Stale);
     let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), "units 3\nhost line 4").unwrap();
+    std::fs::write(file.path(), "units 3\nthird line 4").unwrap();
     let name = file.path().to_string_lossy().into_owned();
     let error = parse(&[("PELLUCID_MACHINE", &name)]).unwrap_err().to_string();
     assert_eq!(
         error,
-        format!("PELLUCID_MACHINE: {name}: line 2: not implemented in Pellucid: the host cache of a machine")
+        format!(
+            "PELLUCID_MACHINE: {name}: line 2: not implemented in Pellucid: the third cache of a machine"
+        )
     );
     assert!(parse(&[("PELLUCID_MACHINE", "/nowhere")]).is_err());
 }

@@ -180,7 +180,7 @@ impl DeviceMemory {
         let kind = match flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
             _ if !host_visible || !device.instance.config.mode.modelled() => HostMemory::Flat,
             true => HostMemory::Coherent,
-            false => HostMemory::NonCoherent,
+            false => device.instance.config.host_cache().map_or(HostMemory::NonCoherent, HostMemory::Cached),
         };
         // The heaps are one, whatever the number of devices.
         if !memory::take(heap, device.caps.heap_size, size) {

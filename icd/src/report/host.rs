@@ -28,6 +28,23 @@ pub struct HostReport<'a> {
     pub extent: (u64, u64),
     /// The buffer or image that holds the first byte, and its device address.
     pub place: Option<(Object, u64)>,
+    /// What the host's cache of the machine holds, if it has one.
+    pub cache: Option<InCache>,
+}
+
+/// What the host's cache of the machine holds of the first words that both access, when the finding is told.
+pub struct InCache {
+    /// The bytes: the device address of the first one, and that behind the last.
+    pub bytes: Range,
+    /// Those in memory.
+    pub memory: Vec<u8>,
+    /// Those in the cache, and whether they are not written back; `None`: it has none that memory does not.
+    pub held: Option<(Vec<u8>, bool)>,
+}
+
+/// Bytes in the order of their addresses, such as `2a 00 00 00`.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
 fn named(object: &Object) -> String {
@@ -136,6 +153,16 @@ impl ApiFinding for HostReport<'_> {
             }
             None => format!("bytes {} of {memory}", self.bytes(self.extent.0)),
         });
+        out.extend(self.cache.as_ref().map(|cache| {
+            let (start, end) = (cache.bytes.start - self.extent.0, cache.bytes.end - self.extent.0);
+            let held = match &cache.held {
+                Some((bytes, true)) => format!("holds {}, not written back", hex(bytes)),
+                Some((bytes, false)) => format!("still holds {}", hex(bytes)),
+                None => "holds nothing else".to_owned(),
+            };
+            let there = hex(&cache.memory);
+            format!("bytes {start}..{end} of {memory} are {there} in memory; the host's cache {held}")
+        }));
         out.push(match self.hazard.id {
             FindingId::HostNotFlushed if self.hazard.discarded => {
                 "missing: the memory is not coherent, and an invalidate came between the write and any flush: the bytes are undefined".to_owned()
@@ -234,6 +261,12 @@ impl ApiFinding for HostReport<'_> {
             }],
             "memory": object(&self.memory, self.extent.0),
             "object": self.place.as_ref().map(|(o, start)| object(o, *start)),
+            "cache": self.cache.as_ref().map(|cache| json!({
+                "bytes": [cache.bytes.start - self.extent.0, cache.bytes.end - self.extent.0],
+                "memory": hex(&cache.memory),
+                "held": cache.held.as_ref().map(|(bytes, _)| hex(bytes)),
+                "written_back": cache.held.as_ref().map(|(_, dirty)| !dirty),
+            })),
         })
     }
 }

@@ -50,6 +50,6 @@ pub use caller::Caller;
 pub use context::{Context, DispatchContext, Object};
 pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
-pub use host::HostReport;
+pub use host::{HostReport, InCache};
 pub use session::{Message, ReportError, Session, Verdict, misuse, say, session};
 pub use validation::ValidationReport;

@@ -170,6 +170,7 @@ pub fn cache(copy: &CachedCopy) -> String {
         CacheKind::Second => "second level",
         CacheKind::Texture => "texture cache",
         CacheKind::Constant => "constant cache",
+        CacheKind::Host => return "host's cache".to_owned(),
     };
     match copy.units {
         (unit, 1) => format!("{kind} of compute unit {unit}"),

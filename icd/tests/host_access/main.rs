@@ -238,6 +238,42 @@ fn right_programs_see_right_values() {
     }
 }
 
+#[test]
+fn behind_the_hosts_cache_of_a_machine_right_programs_see_right_values() {
+    for machine in ["desktop", "tiled"] {
+        for (name, ..) in RIGHT {
+            succeeds(name, &process(name, "check").env("PELLUCID_MACHINE", machine).output().unwrap());
+        }
+    }
+}
+
+#[test]
+fn behind_the_hosts_cache_mistakes_are_found_and_told_with_what_it_holds() {
+    if !tracked() {
+        return;
+    }
+    let told = |machine: &str, name: &str| {
+        let mut process = process(name, "check");
+        succeeds(name, &process.env("PELLUCID_MACHINE", machine).output().unwrap())
+    };
+    let text = told("tiled", "wrong flush");
+    assert!(
+        text.contains("error[host-not-flushed]") && text.contains("the host's cache holds 05 00 00 00 05 00"),
+        "{text}"
+    );
+    assert!(text.contains("not written back"), "{text}");
+    let text = told("desktop", "wrong flush");
+    assert!(text.contains("error[host-not-flushed]"), "{text}");
+    assert!(text.contains("are 05 00 00 00 05 00 00 00 05 00 00 00 05 00 00 00 in memory"), "{text}");
+    assert!(text.contains("the host's cache holds nothing else"), "{text}");
+    let text = told("tiled", "wrong invalidate");
+    assert!(text.contains("error[host-not-invalidated]"), "{text}");
+    for (name, _, id) in PAIRS.iter().filter(|(_, _, id)| id.starts_with("host-")) {
+        let text = told("tiled", &format!("right {name}"));
+        assert!(!text.contains("[host-"), "right {name}, which may have {id}:\n{text}");
+    }
+}
+
 /// What a container's profile may refuse.
 #[derive(Clone, Copy)]
 enum Denied {

@@ -5,7 +5,8 @@
 //! written back, so that no store is lost. An availability operation of queue family scope or wider writes
 //! back what the invocation's compute unit holds; a visibility operation drops what is clean. Narrower ones
 //! do nothing: a compute unit is coherent in itself. Atomics of those scopes are done at the point of
-//! coherency, narrower ones in the first level. When a dispatch begins, all caches are empty.
+//! coherency, narrower ones in the first level. When a dispatch begins, all caches of the units are empty.
+//! What the host's holds then ([`crate::host`]) it holds as long as the dispatch runs, and no load gets it.
 //!
 //! **Textures and constants.** Where a machine has caches for them, images and uniform buffers are read
 //! through these, and written beside them: what they hold stays until a visibility operation of queue family
@@ -17,11 +18,13 @@
 
 use crate::access::{Access, Reference};
 use crate::history::bits;
+use crate::host::HostLines;
 use crate::machine::{CacheKind, Cached, CachedCopy, Level, Machine, WritePolicy};
 use crate::random::nth;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One word of a line.
 #[derive(Clone, Copy, Default)]
@@ -102,6 +105,9 @@ pub(super) struct Caches {
     caches: BTreeMap<(CacheKind, u32), BTreeMap<Tag, Line>>,
     /// What the point of coherency holds of words that were stored to.
     coherent: FxHashMap<u64, u32>,
+    /// What the host's cache held when the dispatch began, and memory, of words that were stored to.
+    host: Arc<HostLines>,
+    begun: FxHashMap<u64, u32>,
     accesses: u64,
     overruled: u64,
 }
@@ -113,14 +119,16 @@ impl Caches {
             seed: 0,
             caches: BTreeMap::new(),
             coherent: FxHashMap::default(),
+            host: Arc::default(),
+            begun: FxHashMap::default(),
             accesses: 0,
             overruled: 0,
         }
     }
 
-    /// A dispatch begins.
-    pub fn begin(&mut self, seed: u64) {
-        *self = Caches { seed, ..Caches::new(self.machine) };
+    /// A dispatch begins; `host`: what the host's cache holds.
+    pub fn begin(&mut self, seed: u64, host: Arc<HostLines>) {
+        *self = Caches { seed, host, ..Caches::new(self.machine) };
     }
 
     /// The compute unit of a workgroup.
@@ -218,6 +226,9 @@ impl Caches {
     pub fn store(&mut self, unit: u32, word: u64, bytes: u8, value: u32, old: u32, path: Path) {
         self.disturb(unit);
         self.coherent.entry(word).or_insert(old);
+        if !self.host.is_empty() {
+            self.begun.entry(word).or_insert(old);
+        }
         if path.image.is_some() {
             self.drop_of(CacheKind::Texture, unit, word, path);
         }
@@ -358,11 +369,12 @@ impl Caches {
         if !semantics.make_visible || !reaches(scope, semantics) {
             return;
         }
-        for kind in CacheKind::ALL {
+        for kind in CacheKind::OF_UNITS {
             let concerned = match kind {
                 CacheKind::Texture => semantics.classes.contains(StorageClasses::IMAGE),
                 CacheKind::Constant => semantics.classes.contains(StorageClasses::UNIFORM),
                 CacheKind::First | CacheKind::Second => true,
+                CacheKind::Host => false,
             };
             let Some(shape) = self.machine.level(kind).filter(|_| concerned) else { continue };
             self.cache(kind, shape, unit).retain(|_, line| {
@@ -393,6 +405,7 @@ impl Caches {
                 });
             }
         }
+        copies.extend(self.host.copy(4 * word, self.begun.get(&word).copied().unwrap_or(newest)));
         copies.retain(|copy| copy.held != 0);
         Cached {
             unit,

@@ -12,6 +12,9 @@
 //! filled with bytes that are neither what the host had there nor what the device wrote. So a store to them
 //! is noticed whatever it stores, and a read of them shows.
 //!
+//! A machine ([`crate::machine`]) may have a cache for it, which writes back and fetches lines as well, where
+//! no call says so: [`cache`] says when, and what shows.
+//!
 //! **Cost.** A page that is written for the first time after it was looked at is a fault. So where the host
 //! goes on after a wait, the pages that it changed the last time are admitted in one call, and count as
 //! written.
@@ -33,12 +36,14 @@
 //! An atom with unseen bytes in which the host wrote others, and which is then flushed, is a lost update on a
 //! device that writes back whole lines. The unseen bytes keep what the device wrote, and are told.
 
+mod cache;
 mod mapping;
 mod parts;
 mod spans;
 mod view;
 mod watch;
 
+pub use cache::{HostBytes, HostLines};
 pub(crate) use mapping::{Mapping, PAGE};
 pub(crate) use spans::Spans;
 pub use view::{Flushed, Invalidated};

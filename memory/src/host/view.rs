@@ -1,12 +1,14 @@
 //! What the host has of one allocation. See the module's page.
 
+use super::cache::{Cache, HostBytes, HostLines};
 use super::mapping::{Mapping, PAGE};
 use super::parts;
 use super::spans::Spans;
-use super::watch::{Faults, Watched};
+use super::watch::{Faults, Watched, refusal};
 use crate::component::runs;
 use crate::device::ATOM;
 use crate::heap::HeapError;
+use crate::machine::HostCache;
 use crate::random::mix;
 use std::ops::Range;
 
@@ -54,6 +56,8 @@ pub(crate) struct View {
     /// them, and pages that it read.
     noted: (Vec<Vec<Range<u64>>>, Spans),
     unflushed: Spans,
+    /// Of a machine, and what it holds that is stale; only of memory that is not coherent.
+    cache: Option<(Cache, Mapping)>,
     fills: u64,
     size: u64,
 }
@@ -145,17 +149,26 @@ pub(crate) fn atoms(range: &Range<u64>) -> Range<u64> {
 }
 
 impl View {
-    /// A view of `size` bytes at an offset of a file: that of the device view, if the memory is coherent.
+    /// A view of `size` bytes at an offset of a file: that of the device view, if the memory is coherent. A
+    /// machine may have a `cache` for other memory.
     ///
     /// # Errors
     /// The operating system refuses.
     pub fn new(
         size: u64,
         file: (libc::c_int, u64),
-        coherent: bool,
+        (coherent, cache): (bool, Option<HostCache>),
         device: &Mapping,
         unseen: &Spans,
     ) -> Result<View, HeapError> {
+        let mut cache = match cache.filter(|_| !coherent) {
+            Some(shape) => Some((Cache::new(shape), Mapping::new(size, None)?)),
+            None => None,
+        };
+        if let Some((cache, _)) = cache.as_mut().filter(|_| refusal().is_some()) {
+            // Nobody knows what the host accesses.
+            cache.access(&(0..size));
+        }
         let own = if coherent { None } else { Some(Mapping::new(size, Some(file))?) };
         let app = Watched::new(size, file)?;
         let known = Mapping::new(size, None)?;
@@ -174,6 +187,7 @@ impl View {
             faults: Faults::default(),
             noted: Default::default(),
             unflushed: Spans::default(),
+            cache,
             fills: 0,
             size,
         };
@@ -264,12 +278,22 @@ impl View {
     /// far as they changed, or are among very many that did, and of the pages that it has accessed since they
     /// were closed. The device must not write coherent memory meanwhile. `again`: the next time these pages
     /// are looked at once more, as the host may be just writing them.
-    pub fn note(&mut self, device: &Mapping, unseen: &Spans, again: bool) {
-        let touched = again.then(|| self.touched.clone());
+    pub fn note(&mut self, device: &Mapping, unseen: &mut Spans, again: bool) {
+        let touched = self.touched.clone();
         let writes = self.writes(device, unseen);
-        self.touched = touched.unwrap_or_default();
+        let opened = self.app.opened(self.faults);
+        if let (Some((cache, _)), Some(own)) = (&mut self.cache, &self.own) {
+            let passed_on = writes.iter().filter(|run| cache.host_wrote(run));
+            passed_on.for_each(|run| device.copy_from(own, run));
+            opened.iter().chain(touched.iter()).for_each(|pages| cache.access(&pages));
+            // Of what shows as it is in memory, a store may have changed nothing.
+            for run in touched.iter().flat_map(|pages| cache.fetched(unseen, &pages)).collect::<Vec<_>>() {
+                self.unflushed.between(&run).for_each(|part| unseen.remove(&part));
+            }
+        }
+        self.touched = if again { touched } else { Spans::default() };
         let (written, read) = &mut self.noted;
-        for run in self.app.opened(self.faults).iter() {
+        for run in opened.iter() {
             // Where the host is left alone, its reads are right as well.
             self.left.between(&run).for_each(|part| read.insert(&part));
         }
@@ -365,7 +389,21 @@ impl View {
     }
 
     fn note_write(&mut self, device: &Mapping, range: &Range<u64>) {
+        self.unflushed.remove(range);
         let Some(own) = &self.own else { return self.known.copy_from(device, range) };
+        let Some((cache, old)) = &mut self.cache else { return self.hide(device, range) };
+        let overtaken = cache.device_wrote(range);
+        overtaken.kept.iter().for_each(|part| old.copy_from(&self.known, part));
+        for part in &overtaken.fetched {
+            own.copy_from(device, part);
+            self.known.copy_from(device, part);
+        }
+        overtaken.hidden.iter().for_each(|part| self.hide(device, part));
+    }
+
+    /// Fills bytes of the application's mapping with what is neither there nor on the device.
+    fn hide(&mut self, device: &Mapping, range: &Range<u64>) {
+        let Some(own) = &self.own else { return };
         self.fills += 1;
         let (mut at, end) = (range.start, range.end);
         while at < end {
@@ -385,7 +423,6 @@ impl View {
             }
             at = stop;
         }
-        self.unflushed.remove(range);
     }
 
     /// The bytes in these pages that the device has written without saying so: those that neither side knows
@@ -435,6 +472,13 @@ impl View {
             let mut left = Spans::default();
             unseen.within(&atom).iter().for_each(|part| left.insert(part));
             moved.iter().for_each(|part| left.remove(&part));
+            if let Some((cache, _)) = &self.cache {
+                // The line has these bytes as they are in memory.
+                for part in cache.fetched(&left, &atom) {
+                    left.remove(&part);
+                    moved.insert(&part);
+                }
+            }
             for part in left.iter() {
                 if part.end - part.start < CERTAIN {
                     moved.insert(&part);
@@ -449,6 +493,11 @@ impl View {
             }
             self.unflushed.remove(&atom);
             at = atom.end;
+        }
+        if let Some((cache, _)) = &mut self.cache {
+            out.moved.iter().for_each(|part| cache.moved(part));
+            let along = cache.write_back(&self.unflushed, &range);
+            along.iter().for_each(|part| device.copy_from(own, part));
         }
         out
     }
@@ -480,9 +529,73 @@ impl View {
             own.copy_from(device, &part);
             self.known.copy_from(device, &part);
         }
+        if let Some((cache, _)) = &mut self.cache {
+            seen.iter().for_each(|part| cache.moved(&part));
+        }
         hidden.iter().for_each(|part| self.note_write(device, part));
         self.unflushed.remove(&range);
+        self.drop_lines(device, &range, in_flight);
         out
+    }
+
+    /// The cache of a machine drops what is stale in the lines of `range`, but for what is in flight.
+    fn drop_lines(
+        &mut self,
+        device: &Mapping,
+        range: &Range<u64>,
+        in_flight: impl Fn(&Range<u64>) -> Vec<Range<u64>>,
+    ) {
+        let (Some((cache, _)), Some(own)) = (&mut self.cache, &self.own) else { return };
+        let mut left = Spans::default();
+        let lines = cache.lines(range);
+        for part in cache.stale().within(&lines) {
+            in_flight(&part).iter().for_each(|bytes| left.insert(bytes));
+        }
+        // Where the host has written others, it may have stored what happens to be there.
+        self.unflushed.within(&atoms(&lines)).iter().for_each(|part| left.insert(&atoms(part)));
+        for part in cache.drop_lines(range, &left) {
+            own.copy_from(device, &part);
+            self.known.copy_from(device, &part);
+        }
+    }
+
+    /// What else the host does evicts lines of its cache, on a device at rest: one in `traffic`, as the seed
+    /// picks them. `base`: the device address of the first byte.
+    pub fn evict(&mut self, device: &Mapping, dice: (u64, u32), base: u64) {
+        let (Some((cache, _)), Some(own)) = (&mut self.cache, &self.own) else { return };
+        let evicted = cache.evicted(&self.unflushed, dice, (base, self.size));
+        for part in evicted.iter().flat_map(|line| cache.write_back(&self.unflushed, line)) {
+            device.copy_from(own, &part);
+        }
+        evicted.iter().for_each(|line| self.drop_lines(device, line, |_| Vec::new()));
+    }
+
+    /// Whether the cache of a machine may have bytes that memory does not have as they are.
+    pub fn differs(&self) -> bool {
+        let cache = self.cache.as_ref();
+        cache.is_some_and(|(cache, _)| !self.unflushed.is_empty() || !cache.stale().is_empty())
+    }
+
+    /// What the cache of a machine holds of these bytes; `None`: there is none. `base`: the device address of
+    /// the first byte of all.
+    pub fn cached(&self, range: &Range<u64>, base: u64) -> Option<HostLines> {
+        let ((cache, old), own) = (self.cache.as_ref()?, self.own.as_ref()?);
+        let held = cache.held(range);
+        let copy = |from: &Mapping, run: &Range<u64>, dirty| HostBytes {
+            address: base + run.start,
+            bytes: run.clone().map(|at| from.get(at)).collect(),
+            dirty,
+        };
+        let mut differing = Vec::new();
+        for part in &held {
+            let inside = |run: Range<u64>| run.start.max(part.start)..run.end.min(part.end);
+            let dirty = cache.dirty(&self.unflushed, part).into_iter().map(inside);
+            differing.extend(dirty.filter(|run| !run.is_empty()).map(|run| copy(own, &run, true)));
+            differing.extend(cache.stale().within(part).iter().map(|run| copy(old, run, false)));
+        }
+        differing.sort_by_key(|run| run.address);
+        let held = held.iter().map(|run| (base + run.start, base + run.end)).collect();
+        Some(HostLines { held, differing })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::history::ValuePolicy;
+use crate::host::{HostBytes, HostLines};
 use crate::machine::{CacheKind, Machine as Shape};
 
 fn on(machine: &str, seed: u64) -> Machine {
@@ -163,6 +164,33 @@ fn what_the_dispatch_does_not_write_is_held_as_well() {
     let cached = m.memory.cached(&word, 1).expect("caches");
     let held: Vec<_> = cached.copies.iter().map(|copy| (copy.kind, copy.units, copy.value)).collect();
     assert_eq!(held, [(CacheKind::Constant, (0, 2), 5)]);
+}
+
+#[test]
+fn the_hosts_cache_holds_what_it_held_when_the_dispatch_began() {
+    let host = HostLines {
+        held: vec![(0x1000, 0x1008)],
+        differing: vec![HostBytes { address: 0x1005, bytes: vec![7, 8], dirty: true }],
+    };
+    let mut m = on("tiled", 1);
+    m.memory.begin_dispatch(DispatchInfo {
+        groups: [2, 1, 1],
+        workgroup_size: 64,
+        subgroup_size: 32,
+        host: Arc::new(host),
+        ..DispatchInfo::default()
+    });
+    m.words[0] = 5;
+    m.words[1] = 0x0101_0101;
+    m.store(1, 0, U, 0, coherent(Scope::Device), 17);
+    let held = |m: &Machine, address, newest| {
+        let cached = m.memory.cached(&inspect::Word { workgroup: None, address, newest }, 1).expect("caches");
+        let copies = cached.copies.iter().filter(|copy| copy.kind == CacheKind::Host);
+        copies.map(|copy| (copy.value, copy.held, copy.dirty)).collect::<Vec<_>>()
+    };
+    assert_eq!(held(&m, 0x1000, 17), [(5, 15, 0)], "what was there before the store");
+    assert_eq!(held(&m, 0x1004, 0x0101_0101), [(0x0108_0701, 15, 0b110)], "what the host has not flushed");
+    assert_eq!(held(&m, 0x1008, 0), []);
 }
 
 #[test]
