@@ -1,13 +1,13 @@
-//! What check mode costs: time on one thread beside run mode in both of its tiers, and memory beside the bytes
-//! that a program touches.
+//! What check mode costs: time on one thread beside run mode in both of its tiers, and memory beside the
+//! bytes that a program touches.
 //!
-//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread had of
-//! a processor during the dispatch alone, in milliseconds: the least of several on one device, and of the first,
-//! which allocates the shadow memory. Check mode always interprets; its time is also given as a multiple of that
-//! of the interpreter and of that of machine code. Memory is
-//! the most that the heap held above what it held before the checked dispatch, over the bytes of the buffers,
-//! all of which the kernels touch. Arguments choose kernels by parts of their names; `--long` adds the
-//! largest sizes, and `--short` measures each kernel once, for profilers that count instructions.
+//! `cargo bench -p pellucid-shader-interp --bench check_cost` prints one table. Time is what the thread had
+//! of a processor during the dispatch alone, in milliseconds: the least of several on one device, and of the
+//! first, which allocates the shadow memory. Check mode always interprets; its time is also given as a
+//! multiple of that of the interpreter and of that of machine code. Memory is the most that the heap held
+//! above what it held before the checked dispatch, over the bytes of the buffers, all of which the kernels
+//! touch. Arguments choose kernels by parts of their names; `--long` adds the largest sizes, and `--short`
+//! measures each kernel once.
 
 #![allow(missing_docs, clippy::print_stdout)]
 

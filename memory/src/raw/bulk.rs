@@ -68,15 +68,16 @@ mod x86_64 {
     single!(two, reg, "mov {x:x}, [{from}]", "mov [{to}], {x:x}");
     single!(one, reg_byte, "mov {x}, [{from}]", "mov [{to}], {x}");
 
-    /// The same, encoded for AVX. Amid code that uses wider registers, an instruction in the encoding of SSE has
-    /// some processors put their upper halves aside, and the next one fetch them again: about a hundred cycles.
+    /// The same, encoded for AVX. Amid code that uses wider registers, an instruction in the encoding of SSE
+    /// has some processors put their upper halves aside, and the next one fetch them again: about a hundred
+    /// cycles.
     ///
     /// # Safety
     /// Both sides hold 32 bytes, and the processor has AVX.
     #[inline(always)]
     unsafe fn block_avx(from: *const u8, to: *mut u8) {
-        // SAFETY: both blocks are valid; the caller knows of AVX. The upper halves of the registers that become
-        // zero belong to the operands: what is written is all of a register.
+        // SAFETY: both blocks are valid; the caller knows of AVX. The upper halves of the registers that
+        // become zero belong to the operands: what is written is all of a register.
         unsafe {
             asm!(
                 "vmovups {a}, [{from}]",

@@ -176,7 +176,7 @@ fn the_hosts_cache_holds_what_it_held_when_the_dispatch_began() {
     m.memory.begin_dispatch(DispatchInfo {
         groups: [2, 1, 1],
         workgroup_size: 64,
-        subgroup_size: 32,
+        placement: Placement::in_order(32),
         host: Arc::new(host),
         ..DispatchInfo::default()
     });
