@@ -8,7 +8,7 @@ use std::process::Output;
 
 /// Runs the shader of this name.
 fn exec(name: &str, options: &[&str], arguments: &str) -> Output {
-    common::exec(&format!("{name}.spv"), options, arguments)
+    common::exec(format!("{name}.spv"), options, arguments)
 }
 
 /// Runs a shader in every mode and compares what it leaves behind.

@@ -1,5 +1,5 @@
-//! Images of compressed formats: copies in whole blocks, from and to buffers and images of a block's size, and
-//! blits from them.
+//! Images of compressed formats: copies in whole blocks, from and to buffers and images of a block's size,
+//! and blits from them.
 
 mod common;
 

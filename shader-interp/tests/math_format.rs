@@ -281,7 +281,7 @@ fn block(info: &FormatInfo, bytes: &[u8]) -> Vec<[f32; 4]> {
 
 #[test]
 fn blocks_are_made_of_sixteen_texels() {
-    // Two colors, red (31, 0, 0) before blue (0, 0, 31): two thirds and one third between them; indices 0 to 3.
+    // Red (31, 0, 0) before blue (0, 0, 31): two thirds and one third between them; indices 0 to 3.
     let bc1 = [0x00, 0xf8, 0x1f, 0x00, 0b1110_0100, 0, 0, 0];
     let (rgb, rgba) = (format("BC1_RGB_UNORM_BLOCK"), format("BC1_RGBA_UNORM_BLOCK"));
     let texels = block(rgb, &bc1);

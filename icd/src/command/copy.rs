@@ -102,8 +102,8 @@ fn blocks(image: &Image, extent: [u32; 3]) -> [u32; 3] {
     std::array::from_fn(|i| extent[i].div_ceil(image.layout.block[i]))
 }
 
-/// A box in level `level`, from layer `layer`: its first texel, and its blocks along each axis. Depth slices of
-/// a 3D image and layers are both allowed to run.
+/// A box in level `level`, from layer `layer`: its first texel, and its blocks along each axis. Depth slices
+/// of a 3D image and layers are both allowed to run.
 pub(super) fn texels<'a>(
     image: &'a Image,
     level: u32,

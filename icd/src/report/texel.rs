@@ -136,8 +136,8 @@ impl Image {
         })
     }
 
-    /// The offset of the first byte of a texel, or of its compressed block, in the descriptor's memory, if there
-    /// is such a texel.
+    /// The offset of the first byte of a texel, or of its compressed block, in the descriptor's memory, if
+    /// there is such a texel.
     pub fn offset_of(&self, texel: &Texel) -> Option<u64> {
         let number = |number: i32| u64::try_from(number).ok();
         let level = usize::try_from(texel.level).ok()?;

@@ -1,5 +1,5 @@
-//! Compressed formats: blocks of 4 x 4 texels, decoded one block at a time (*Compressed Image Formats*; Khronos
-//! Data Format Specification, *S3TC*, *RGTC* and *BPTC Compressed Texture Image Formats*).
+//! Compressed formats: blocks of 4 x 4 texels, decoded one block at a time (*Compressed Image Formats*;
+//! Khronos Data Format Specification, *S3TC*, *RGTC* and *BPTC Compressed Texture Image Formats*).
 
 use super::codec::{from_byte, srgb_bytes};
 use super::{FormatInfo, Numeric};

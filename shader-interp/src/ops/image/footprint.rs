@@ -300,8 +300,8 @@ fn tap_coordinates(footprint: &Footprint, tap: usize, lane: usize) -> [u32; 2] {
     [0, 1].map(|k| footprint.base[k].0[lane].wrapping_add((tap >> k) as u32 & 1))
 }
 
-/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: the coordinate of a texel,
-/// and [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
+/// *Wrapping Operation* for one coordinate of all lanes, `step` texels after `base`: the coordinate of a
+/// texel, and [`YES`] if it is not the border. `mode` is a VkSamplerAddressMode.
 #[inline(always)]
 fn wrap(mode: i32, base: &Lanes, step: u32, size: &Lanes) -> (Lanes, Lanes) {
     let mut wrapped = Lanes::ZERO;

@@ -1,5 +1,5 @@
-//! burn on its wgpu backend: a matrix product, a convolution, a softmax and the gradients of all of them, beside
-//! burn's own backend on the CPU.
+//! burn on its wgpu backend: a matrix product, a convolution, a softmax and the gradients of all of them,
+//! beside burn's own backend on the CPU.
 
 use burn::backend::ndarray::NdArrayDevice;
 use burn::backend::wgpu::WgpuDevice;
