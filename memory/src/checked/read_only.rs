@@ -284,11 +284,13 @@ impl ReadOnly {
     ) -> Mask {
         let Some(last) = view.size().checked_sub(u64::from(bytes)) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
-        let at: [u32; LANES] = std::array::from_fn(|lane| offset.0[lane].wrapping_add(immediate));
+        let mut at = offset.0;
         let (mut inside, mut gaps, mut differ) = (0, 0, 0);
-        for (lane, at_lane) in at.iter().enumerate() {
+        let from = at[0].wrapping_add(immediate);
+        for (lane, at_lane) in at.iter_mut().enumerate() {
+            *at_lane = at_lane.wrapping_add(immediate);
             inside |= Mask::from(*at_lane <= last) << lane;
-            gaps |= at_lane ^ at[0].wrapping_add(bytes.wrapping_mul(lane as u32));
+            gaps |= *at_lane ^ from.wrapping_add(bytes.wrapping_mul(lane as u32));
         }
         let inside = inside & mask;
         if inside == 0 {
@@ -314,9 +316,22 @@ impl ReadOnly {
             let by = |address: u64| first_lane + ((address - from) as u32) / bytes;
             reads.read(all, from, from + u64::from(bytes) * LANES as u64, by);
         } else {
-            crate::component::each(inside, |lane| {
-                reads.read(all, start(lane), start(lane) + u64::from(bytes), |_| first_lane + lane as u32);
-            });
+            let mut left = inside;
+            while left != 0 {
+                // Those that read on from where the one before them ends read together with it.
+                let lane = left.trailing_zeros() as usize;
+                let mut behind = lane + 1;
+                while behind < LANES
+                    && inside >> behind & 1 != 0
+                    && at[behind - 1].checked_add(bytes) == Some(at[behind])
+                {
+                    behind += 1;
+                }
+                left &= Mask::MAX.unbounded_shl(behind as u32);
+                let from = start(lane);
+                let by = |address: u64| first_lane + lane as u32 + ((address - from) as u32) / bytes;
+                reads.read(all, from, from + u64::from(bytes) * (behind - lane) as u64, by);
+            }
         }
         inside
     }

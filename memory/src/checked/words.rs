@@ -107,12 +107,12 @@ impl Place<'_> {
     pub fn aligned(&self, words: u64) -> Mask {
         let Some(last) = self.view.size().checked_sub(4 * words) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
-        let aligned = |offset: &u32| {
+        let mut lanes = 0;
+        for (lane, offset) in self.offset.0.iter().enumerate() {
             let at = offset.wrapping_add(self.immediate);
-            at <= last && at.is_multiple_of(4)
-        };
-        let lanes = self.offset.0.iter().enumerate();
-        lanes.fold(0, |lanes, (lane, offset)| lanes | Mask::from(aligned(offset)) << lane)
+            lanes |= Mask::from((at <= last) & at.is_multiple_of(4)) << lane;
+        }
+        lanes
     }
 }
 
@@ -159,13 +159,17 @@ impl Words for WorkgroupCells {
         }
         let last = self.stamps.len() - 1;
         let base = place.view.address as u32;
-        let first: [u32; LANES] =
-            std::array::from_fn(|lane| base.wrapping_add(place.offset(lane) as u32) / 4);
         let mut settled = place.aligned(words) & mask;
         for k in 0..words as u32 {
-            let stamps = first.map(|first| self.stamps[(first.wrapping_add(k) as usize).min(last)]);
-            let equal = |equal, (lane, known): (usize, &u32)| equal | Mask::from(*known == stamp) << lane;
-            settled &= stamps.iter().enumerate().fold(0, equal);
+            // A loop, not a map: its closure would be a function that is not compiled for the instructions
+            // around it.
+            let mut equal = 0;
+            for lane in 0..LANES {
+                let first = base.wrapping_add(place.offset(lane) as u32) / 4;
+                let known = self.stamps[(first.wrapping_add(k) as usize).min(last)];
+                equal |= Mask::from(known == stamp) << lane;
+            }
+            settled &= equal;
         }
         settled
     }
