@@ -1,5 +1,7 @@
 //! The debugger on a dispatch of a program: what it shows is what the program's dispatch does.
 
+use ash::vk;
+use pellucid_test_host::Vulkan;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -7,6 +9,71 @@ use std::process::{Command, Output, Stdio};
 const PELLUCID: &str = env!("CARGO_BIN_EXE_pellucid");
 const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
+const CASE: &str = "DEBUG_PROGRAM_CASE";
+
+/// A program whose dispatch goes over memory that is not coherent: the host has written 7 to its first word,
+/// and flushed nothing.
+#[test]
+fn program_that_does_not_flush() {
+    if std::env::var_os(CASE).is_none() {
+        return;
+    }
+    let v = Vulkan::open(&pellucid::driver::library().unwrap()).unwrap();
+    let device = &v.device;
+    let cached = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_CACHED;
+    let (buffer, _, mapped) = v.buffer(512, v.memory_type(!0, cached).unwrap()).unwrap();
+    let words: Vec<u32> = std::fs::read(root().join(FLAG))
+        .unwrap()
+        .as_chunks()
+        .0
+        .iter()
+        .map(|w| u32::from_le_bytes(*w))
+        .collect();
+    let kind = vk::DescriptorType::STORAGE_BUFFER;
+    let bindings = [0, 1].map(|number| {
+        let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(kind);
+        binding.descriptor_count(1).stage_flags(vk::ShaderStageFlags::COMPUTE)
+    });
+    let size = [vk::DescriptorPoolSize::default().ty(kind).descriptor_count(2)];
+    // SAFETY: live handles; the flush that is missing is what the test is about.
+    unsafe {
+        mapped.cast::<u32>().write_volatile(7);
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let layouts = [device.create_descriptor_set_layout(&info, None).unwrap()];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+        let layout = device.create_pipeline_layout(&info, None).unwrap();
+        let pipeline = v.pipeline(&words, c"main", layout).unwrap();
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&size);
+        let pool = device.create_descriptor_pool(&info, None).unwrap();
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let sets = device.allocate_descriptor_sets(&info).unwrap();
+        let parts =
+            [0, 256].map(|at| vk::DescriptorBufferInfo::default().buffer(buffer).offset(at).range(256));
+        let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).descriptor_type(kind);
+        device.update_descriptor_sets(&[write.buffer_info(&parts)], &[]);
+        let bind = vk::PipelineBindPoint::COMPUTE;
+        let commands = v.record(|commands| {
+            device.cmd_bind_pipeline(commands, bind, pipeline);
+            device.cmd_bind_descriptor_sets(commands, bind, layout, 0, &sets, &[]);
+            device.cmd_dispatch(commands, 2, 1, 1);
+        });
+        v.run(commands.unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn what_the_hosts_cache_holds_of_a_programs_memory_is_told() {
+    let this = std::env::current_exe().unwrap();
+    let program = ["--", this.to_str().unwrap(), "--exact", "program_that_does_not_flush"];
+    for (machine, told) in [("tiled", true), ("integrated", false)] {
+        let arguments = [&["--dispatch", "0", "--machine", machine][..], &program].concat();
+        let output = session(&arguments, "caches data\nquit\n");
+        let printed = text(&output.stdout);
+        let held = printed.contains("host's cache: 7, not written back\npoint of coherency: 0\n");
+        assert_eq!(held, told, "{machine}: {printed}{}", text(&output.stderr));
+        assert_eq!(printed.contains("point of coherency: 7\n"), !told, "{machine}: {printed}");
+    }
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
@@ -18,6 +85,7 @@ fn session(arguments: &[&str], commands: &str) -> Output {
         .arg("debug")
         .args(arguments)
         .current_dir(root())
+        .env(CASE, "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

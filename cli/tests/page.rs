@@ -9,20 +9,24 @@ use std::process::{Command, Output};
 
 const CASE: &str = "PAGE_CASE";
 
-/// A program whose copy is not ordered after the fill that it reads.
+/// A program whose copy is not ordered after the fill that it reads; or reads what the host did not flush.
 #[test]
 fn program() {
-    if std::env::var_os(CASE).is_none() {
-        return;
-    }
+    let Ok(case) = std::env::var(CASE) else { return };
+    let host = case == "host";
     let opened = Vulkan::open(&pellucid::driver::library().unwrap()).unwrap();
-    let (buffer, memory, _) = opened.buffer(4096, opened.memory_type(!0, COHERENT).unwrap()).unwrap();
+    let cached = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_CACHED;
+    let memory_type = opened.memory_type(!0, if host { cached } else { COHERENT }).unwrap();
+    let (buffer, memory, mapped) = opened.buffer(4096, memory_type).unwrap();
     let device = &opened.device;
     // SAFETY: live handles; the barrier that is missing is what the test is about.
     unsafe {
+        mapped.write_bytes(5, if host { 64 } else { 0 });
         let commands = opened
             .record(|commands| {
-                device.cmd_fill_buffer(commands, buffer, 0, 64, 7);
+                if !host {
+                    device.cmd_fill_buffer(commands, buffer, 0, 64, 7);
+                }
                 let region = vk::BufferCopy::default().dst_offset(1024).size(64);
                 device.cmd_copy_buffer(commands, buffer, buffer, &[region]);
             })
@@ -92,10 +96,10 @@ const verdict = { id: 'verdict', textContent: JSON.stringify(told) };
 document.body.append(Object.assign(document.createElement('pre'), verdict));
 "##;
 
-fn pellucid(arguments: &[&str]) -> Output {
+fn pellucid(case: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pellucid"));
     command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    command.env(CASE, "hazard").env_remove("PELLUCID_PAGES").output().expect("pellucid runs")
+    command.env(CASE, case).env_remove("PELLUCID_PAGES").output().expect("pellucid runs")
 }
 
 /// The page of what a command reports.
@@ -103,10 +107,10 @@ fn page(name: &str, arguments: &[&str], id: &str, folder: &Path) -> String {
     let report = folder.join(format!("{name}.json"));
     let report = report.to_str().expect("a path");
     let words = [&arguments[..1], &["--report", report], &arguments[1..]].concat();
-    let output = pellucid(&words);
+    let output = pellucid(name, &words);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains(&format!("error[{id}")), "{name}: {text}");
-    String::from_utf8(pellucid(&["report", report, "--format", "html"]).stdout).expect("text")
+    String::from_utf8(pellucid(name, &["report", report, "--format", "html"]).stdout).expect("text")
 }
 
 fn browser(arguments: &[String], file: &Path) -> Output {
@@ -131,17 +135,20 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
     let reduce = "cli/src/demo/reduce.spv";
     let endless = "cli/tests/compute/endless.spv";
     let hazard = ["run", "--", this.to_str().expect("a path"), "--exact", "program"];
-    let cases: [(&str, &[&str], &str); 5] = [
+    let host = [&["run", "--machine", "tiled"], &hazard[1..]].concat();
+    let cases: [(&str, &[&str], &str); 6] = [
         ("race", &["exec", reduce, "--buffer", "0:0=u32x64=iota"], "race-not-"),
         ("visibility", &["exec", &visible, "--groups", "2"], "race-not-visible"),
         ("caches", &["exec", &visible, "--groups", "2", "--machine", "tiled"], "race-not-visible"),
         ("hazard", &hazard, "hazard-read-after-write"),
+        ("host", &host, "host-not-flushed"),
         ("livelock", &["exec", endless], "livelock"),
     ];
     for (name, arguments, id) in cases {
         let html = page(name, arguments, id, folder.path());
         assert_eq!(html.matches("<article").count(), html.matches("<article data-kind").count(), "{name}");
         assert_eq!(html.contains("Caches when (2) read, on compute unit 1"), name == "caches", "{name}");
+        assert_eq!(html.contains("The host's cache, bytes 0..16 of the memory"), name == "host", "{name}");
         let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
         let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");
         let frames: String = [360, 1600]

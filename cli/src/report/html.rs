@@ -224,6 +224,31 @@ fn caches(access: &Value, number: usize) -> String {
            <span class=\"old\">red: another one</span></p>\n"
 }
 
+/// What the host's cache of the machine held of bytes that the host and the device accessed, beside memory.
+fn host_cache(finding: &Value) -> String {
+    let cache = &finding["cache"];
+    let (Some(memory), hover) = (cache["memory"].as_str(), hover(specification::CACHES)) else {
+        return String::new();
+    };
+    let place = |name: &str, bytes: &str, class: &str, mark: &str| {
+        let (name, bytes) = (escape(name), escape(bytes));
+        format!(
+            "<div class=\"event{class}\"{hover}><span class=\"dim\">{name}</span><br>{bytes}{mark}</div>\n"
+        )
+    };
+    let held = match (cache["held"].as_str(), cache["written_back"] == false) {
+        (Some(held), true) => place("host's cache", held, " last", ", not written back"),
+        (Some(held), false) => place("host's cache", held, " last", ", as it was before"),
+        (None, _) => place("host's cache", "nothing else", "", ""),
+    };
+    format!(
+        "<h3>The host's cache, bytes {}..{} of the memory</h3>\n<div class=\"caches\">\n{held}{}</div>\n",
+        cache["bytes"][0],
+        cache["bytes"][1],
+        place("memory", memory, " shared", "")
+    )
+}
+
 /// Who waits in a livelock, and for what: a box for each.
 fn waiting(finding: &Value) -> String {
     const VERBS: [&str; 8] =
@@ -267,6 +292,7 @@ fn article(finding: &Value, shader: &str) -> String {
     for (access, number) in finding["accesses"].as_array().into_iter().flatten().zip(1..) {
         out.push_str(&caches(access, number));
     }
+    out.push_str(&host_cache(finding));
     if text(&finding["id"]) == "livelock" {
         out.push_str(&waiting(finding));
     }
