@@ -7,10 +7,12 @@ use super::stop::{
 };
 use super::target::{Line, Who};
 use super::values::Item;
-use pellucid_memory::checked::inspect::Chosen;
+use pellucid_memory::checked::inspect::{Chosen, Word};
 use pellucid_memory::finding::AccessKind;
+use pellucid_shader_interp::exec::modelled::debugged::Accessed;
 use std::fmt::Write as _;
 use vulkan_pellucid::report::context::Context;
+use vulkan_pellucid::report::element::Element;
 use vulkan_pellucid::report::text;
 
 /// What a command comes to.
@@ -56,7 +58,7 @@ stopping
   breakpoints       all of them
   delete N          remove one; `findings off`, `findings on`: whether findings stop
 what if
-  choose VALUE      the load that is next returns VALUE, if the memory model allows it
+  choose VALUE      the load that is next returns VALUE, if the memory model allows it; `1, 2` of a vector
   set NAME VALUE    a variable of the invocation becomes VALUE, whatever the model says
   turn W S          the next choice of the scheduler is subgroup S of workgroup W
   forget            undo all of these
@@ -466,33 +468,71 @@ fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, Str
     let next = stop.at.access(focus).filter(|next| next.operand.kind == AccessKind::Read);
     let next =
         next.ok_or("the next instruction is no load of memory that others may see; `stepi` goes on by one")?;
-    let (operand, size) = (&next.operand, next.operand.place.size);
-    if next.access.components != 1 {
-        let count = next.access.components;
-        return Err(format!("not implemented in Pellucid: choosing {count} components at once"));
-    }
-    if size == 8 && operand.atomic.is_some() {
+    let (size, count) = (u64::from(next.access.size), usize::from(next.access.components));
+    if size == 8 && next.operand.atomic.is_some() {
         return Err("not implemented in Pellucid: choosing what an atomic of 8 bytes reads".to_owned());
     }
-    let element = sees::element_of(stop, &next).filter(|element| element.size() == size as usize);
+    let element = sees::element_of(stop, &next).filter(|element| element.size() as u64 == size);
     let element = element.ok_or("not implemented in Pellucid: choosing a texel of such a format")?;
-    let words = sees::words_of(stop, operand).ok_or("the load is outside of its buffer")?;
-    let bytes = element.encode(rest).map_err(|_| format!("\"{rest}\" is no {}", element.name()))?;
-    let mut wide = [0u8; 8];
-    wide[..bytes.len()].copy_from_slice(&bytes);
-    let wanted = u64::from_le_bytes(wide);
+    let listed = rest.trim_start_matches('(').trim_end_matches(')');
+    let wanted: Vec<&str> = match count {
+        1 => vec![rest],
+        _ => listed.split([',', ' ']).filter(|word| !word.is_empty()).collect(),
+    };
+    if wanted.len() != count {
+        return Err(format!("the load has {count} components, such as {}", vec!["0"; count].join(", ")));
+    }
+    let words = sees::words_of(stop, &next.operand).ok_or("the load is outside of its buffer")?;
+    let Who { workgroup, local_index } = focus;
+    let mut chosen: Vec<Chosen> = Vec::new();
+    let mut allowed = Vec::new();
+    for (text, k) in wanted.iter().copied().zip(0..) {
+        let bytes = element.encode(text).map_err(|_| format!("\"{text}\" is no {}", element.name()))?;
+        let mut wide = [0u8; 8];
+        wide[..bytes.len()].copy_from_slice(&bytes);
+        let start = next.operand.place.address + k * size;
+        let (bits, shown) = component(stop, &next, &words, start, (text, u64::from_le_bytes(wide)), element)?;
+        for (address, value) in bits {
+            match chosen.iter_mut().find(|chosen| chosen.address == address) {
+                Some(chosen) => chosen.value |= value,
+                None => chosen.push(Chosen { workgroup, local_index, address, value }),
+            }
+        }
+        allowed.push(shown);
+    }
+    for chosen in chosen {
+        stop.edit(Edit::Read(chosen));
+    }
+    Ok(format!("the load returns {} (the memory model allows {})", wanted.join(", "), allowed.join("; ")))
+}
+
+/// The bits of a component of the next load in each of its words, if the model allows the value, and the
+/// values that it allows. `start`: the address of the component.
+fn component(
+    stop: &mut Stop<'_, '_, '_, '_, '_>,
+    next: &Accessed,
+    words: &[(Word, u8)],
+    start: u64,
+    (text, wanted): (&str, u64),
+    element: Element,
+) -> Result<(Vec<(u64, u32)>, String), String> {
+    let end = start + u64::from(next.access.size);
     // Each word is a choice of its own: a load of eight bytes may be torn.
     let mut parts: Vec<(u64, Vec<u64>)> = Vec::new();
-    let mut chosen = Vec::new();
-    for (word, bytes) in &words {
-        let seen = sees::look_at(stop, (word, *bytes), Some(&next));
-        let shift = 8 * u64::from(bytes.trailing_zeros().min(3));
+    let (mut chosen, mut fits) = (Vec::new(), true);
+    for (word, _) in words {
+        let bytes = sees::bytes_of(word.address, start, end);
+        if bytes == 0 {
+            continue;
+        }
+        let seen = sees::look_at(stop, (word, bytes), Some(next));
+        let shift = 8 * u64::from(bytes.trailing_zeros());
         let mask = (1u64 << (8 * bytes.count_ones())) - 1;
-        let before = (word.address + shift / 8 - operand.place.address) * 8;
+        let before = (word.address + shift / 8 - start) * 8;
         let values: Vec<u64> = seen.values.iter().map(|value| u64::from(*value) >> shift & mask).collect();
-        let value = (wanted >> before & mask) << shift;
-        let Who { workgroup, local_index } = focus;
-        chosen.push(Chosen { workgroup, local_index, address: word.address, value: value as u32 });
+        let value = wanted >> before & mask;
+        fits &= values.contains(&value);
+        chosen.push((word.address, (value << shift) as u32));
         parts.push((before, values));
     }
     let mut allowed: Vec<u64> = vec![0];
@@ -508,20 +548,13 @@ fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, Str
     if allowed.len() > MOST_ALLOWED {
         shown.push("...".to_owned());
     }
-    let fits = |(before, values): &(u64, Vec<u64>), bits: &u8| {
-        let mask = (1u64 << (8 * bits.count_ones())) - 1;
-        values.contains(&(wanted >> before & mask))
-    };
-    if !parts.iter().zip(&words).all(|(part, (_, bytes))| fits(part, bytes)) {
+    let shown = shown.join(", ");
+    if !fits {
         return Err(format!(
-            "the memory model does not allow {rest} here, only {}; `set` gives a variable any value",
-            shown.join(", ")
+            "the memory model does not allow {text} here, only {shown}; `set` gives a variable any value"
         ));
     }
-    for chosen in chosen {
-        stop.edit(Edit::Read(chosen));
-    }
-    Ok(format!("the load returns {rest} (the memory model allows {})", shown.join(", ")))
+    Ok((chosen, shown))
 }
 
 fn set(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, String> {

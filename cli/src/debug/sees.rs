@@ -32,7 +32,7 @@ pub fn words_of(stop: &mut Stopped<'_, '_, '_, '_, '_>, operand: &Operand) -> Op
 }
 
 /// The bytes of the word at `address` that lie in `start .. end`.
-fn bytes_of(address: u64, start: u64, end: u64) -> u8 {
+pub fn bytes_of(address: u64, start: u64, end: u64) -> u8 {
     (0..4).filter(|b| (start..end).contains(&(address + b))).fold(0, |bytes, b| bytes | 1 << b)
 }
 
