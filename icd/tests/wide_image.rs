@@ -1,4 +1,4 @@
-//! 64-bit atomics on images, and rotations in subgroups, through the API.
+//! 64-bit atomics on images, and rotations in subgroups, through the API; on a slice of an image, too.
 
 mod common;
 
@@ -7,8 +7,9 @@ use common::{Vulkan, alone};
 
 const SIDE: [u32; 2] = [32, 3];
 
-/// The texels of an image of 64-bit integers after a dispatch of one workgroup.
-fn texels(v: &Vulkan) -> Vec<u64> {
+/// The texels of an image of 64-bit integers after a dispatch of one workgroup; of a 3D image with this many
+/// slices, if there are several, of which the dispatch sees the third.
+fn texels(v: &Vulkan, depth: u32) -> Vec<u64> {
     let words: Vec<u32> = include_bytes!("shaders/wide_image.spv")
         .chunks(4)
         .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
@@ -17,12 +18,17 @@ fn texels(v: &Vulkan) -> Vec<u64> {
     let range =
         vk::ImageSubresourceRange { aspect_mask, level_count: 1, layer_count: 1, ..Default::default() };
     let part = vk::ImageSubresourceLayers { aspect_mask, layer_count: 1, ..Default::default() };
-    let extent = vk::Extent3D { width: SIDE[0], height: SIDE[1], depth: 1 };
-    let (buffer, _, result) = v.buffer(u64::from(SIDE[0] * SIDE[1] * 8), 1);
+    let extent = vk::Extent3D { width: SIDE[0], height: SIDE[1], depth };
+    let (buffer, _, result) = v.buffer(u64::from(SIDE[0] * SIDE[1] * depth * 8), 1);
+    let (image_type, flags, base_array_layer) = match depth {
+        1 => (vk::ImageType::TYPE_2D, vk::ImageCreateFlags::empty(), 0),
+        _ => (vk::ImageType::TYPE_3D, vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT, 2),
+    };
     // SAFETY: live handles, complete structures.
     unsafe {
         let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
+            .image_type(image_type)
+            .flags(flags)
             .format(vk::Format::R64_UINT)
             .extent(extent)
             .mip_levels(1)
@@ -38,7 +44,7 @@ fn texels(v: &Vulkan) -> Vec<u64> {
             .image(image)
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(vk::Format::R64_UINT)
-            .subresource_range(range);
+            .subresource_range(vk::ImageSubresourceRange { base_array_layer, ..range });
         let view = v.device.create_image_view(&info, None).unwrap();
         let binding = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_IMAGE)
@@ -92,7 +98,7 @@ fn texels(v: &Vulkan) -> Vec<u64> {
             v.device.cmd_pipeline_barrier(c, from, to, Default::default(), &host, &[], &[]);
         }));
     }
-    let words = v.words(result, (SIDE[0] * SIDE[1] * 2) as usize);
+    let words = v.words(result, (SIDE[0] * SIDE[1] * depth * 2) as usize);
     words.chunks(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32).collect()
 }
 
@@ -110,7 +116,14 @@ fn images_have_64_bit_atomics_and_subgroups_rotate() {
     unsafe { v.instance.get_physical_device_features2(v.physical, &mut features) };
     assert_eq!((atomics.shader_image_int64_atomics, atomics.sparse_image_int64_atomics), (1, 0));
     assert_eq!((rotate.shader_subgroup_rotate, rotate.shader_subgroup_rotate_clustered), (1, 1));
-    let texels = texels(&v);
+    check(&texels(&v, 1));
+    let slices = texels(&v, 4);
+    let one = slices.len() / 4;
+    check(&slices[2 * one..3 * one]);
+    assert!(slices[..2 * one].iter().chain(&slices[3 * one..]).all(|texel| *texel == 0));
+}
+
+fn check(texels: &[u64]) {
     assert_eq!(texels[..6], [8 << 40, 8 << 40, 8 << 40, 8 << 40, 31 << 33, 0]);
     let rotated = |cluster: u64| (0..32).map(move |lane| lane / cluster * cluster + (lane + 3) % cluster);
     assert_eq!(texels[32..64], rotated(32).collect::<Vec<u64>>());

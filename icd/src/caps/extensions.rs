@@ -35,6 +35,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_EXT_external_memory_host", 1),
     e("VK_EXT_host_image_copy", 1),
     e("VK_EXT_host_query_reset", 1),
+    e("VK_EXT_image_2d_view_of_3d", 1),
     e("VK_EXT_image_robustness", 1),
     e("VK_EXT_inline_uniform_block", 1),
     e("VK_EXT_memory_budget", 1),

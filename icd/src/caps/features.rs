@@ -308,6 +308,10 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: |_| vk::TRUE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
+    PhysicalDeviceImage2DViewOf3DFeaturesEXT {
+        image2_d_view_of3_d: |_| vk::TRUE,
+        sampler2_d_view_of3_d: |_| vk::TRUE,
+    }
     PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
     PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
     PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: |_| vk::TRUE }

@@ -38,6 +38,9 @@ impl Target {
         let [width, height, _] = view.image.layout.block.map(u32::cast_signed);
         let place = |at: i32, block: i32| at.saturating_mul(block);
         let offset = vk::Offset3D { x: place(area.offset.x, width), y: place(area.offset.y, height), z: 0 };
+        if view.shows_slices() {
+            return Err(Error::not_implemented("2D views of 3D images as attachments"));
+        }
         for &layer in layers {
             let first = view.layers.start.saturating_add(layer);
             if first >= view.layers.end {

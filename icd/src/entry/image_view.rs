@@ -19,6 +19,7 @@ pub struct ImageView {
     pub format: vk::Format,
     view_type: vk::ImageViewType,
     pub levels: std::ops::Range<u32>,
+    /// Its layers; depth slices, if it is a 2D view of a 3D image.
     pub layers: std::ops::Range<u32>,
     /// The aspect that shaders see, of a format that has both depth and stencil.
     aspect: vk::ImageAspectFlags,
@@ -46,16 +47,25 @@ impl ImageView {
         let levels = &layout.levels[self.levels.start as usize..self.levels.end as usize];
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
         let (skip, format) = self.image.seen_as(self.format, self.aspect);
-        let origin = first.offset + layout.layer * u64::from(self.layers.start) + skip;
-        let end = last.offset + last.size() + layout.layer * u64::from(self.layers.end - 1);
+        let mut extent = if self.shows_blocks() { first.blocks } else { first.extent };
+        // A slice is what a layer is otherwise.
+        let (layer, size) = match self.shows_slices() {
+            true => (first.slice, first.slice),
+            false => (layout.layer, last.size()),
+        };
+        if self.shows_slices() {
+            extent[2] = 1;
+        }
+        let origin = first.offset + layer * u64::from(self.layers.start) + skip;
+        let end = last.offset + size + layer * u64::from(self.layers.end - 1);
         let mut view = interface::ImageView {
             memory: MemoryRange::new(memory.bytes(), base + origin, end - origin, reference),
-            extent: if self.shows_blocks() { first.blocks } else { first.extent },
+            extent,
             layers: self.layers.len() as u32,
             format: format.as_raw(),
             row_pitch: first.row as u32,
             slice_pitch: first.slice as u32,
-            layer_pitch: layout.layer as u32,
+            layer_pitch: layer as u32,
             levels: self.levels.len() as u32,
             level_offsets: [0; 16],
             level_row_pitch: [0; 16],
@@ -79,10 +89,35 @@ impl ImageView {
         compressed(self.image.format) && !compressed(self.format)
     }
 
+    /// It is a 2D view of a 3D image (VK_EXT_image_2d_view_of_3d).
+    pub fn shows_slices(&self) -> bool {
+        self.image.image_type == vk::ImageType::TYPE_3D && self.view_type != vk::ImageViewType::TYPE_3D
+    }
+
     /// The dimensions that it shows.
     pub fn view_type(&self) -> vk::ImageViewType {
         self.view_type
     }
+}
+
+/// The level and the slice of a 2D view of a 3D image.
+fn slice(
+    image: &Image,
+    info: &vk::ImageViewCreateInfo<'_>,
+) -> Outcome<(std::ops::Range<u32>, std::ops::Range<u32>)> {
+    let part = info.subresource_range;
+    let compatible = image.flags.contains(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT);
+    if info.view_type != vk::ImageViewType::TYPE_2D || !compatible {
+        let what = "2D views of 3D images without VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT";
+        return Err(Error::not_implemented(what));
+    }
+    let whole = vk::ImageSubresourceRange { base_array_layer: 0, layer_count: 1, ..part };
+    let (levels, _) = image.range(&whole)?;
+    let depth = image.layout.levels[levels.start as usize].extent[2];
+    if levels.len() > 1 || part.layer_count != 1 || part.base_array_layer >= depth {
+        return Err(Error::usage("a 2D view of a 3D image shows one slice of one level"));
+    }
+    Ok((levels, part.base_array_layer..part.base_array_layer + 1))
 }
 
 entries! {
@@ -99,13 +134,12 @@ entries! {
         if formats::info(info.format).is_none() {
             return Err(Error::not_implemented(&format!("image views of format {:?}", info.format)));
         }
-        // A 2D view of a 3D image: its layers are slices, which the layout stores like layers.
-        let sliced = image.image_type == vk::ImageType::TYPE_3D
-            && matches!(info.view_type, vk::ImageViewType::TYPE_2D | vk::ImageViewType::TYPE_2D_ARRAY);
-        if sliced {
-            return Err(Error::not_implemented("2D views of 3D images"));
-        }
-        let (levels, layers) = image.range(&info.subresource_range)?;
+        let part = info.subresource_range;
+        let sliced = image.image_type == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
+        let (levels, layers) = match sliced {
+            false => image.range(&part)?,
+            true => slice(&image, info)?,
+        };
         let view = ImageView {
             image,
             format: info.format,
