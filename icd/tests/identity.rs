@@ -167,7 +167,7 @@ fn a_profile_shows_what_the_client_looks_for() {
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::SAMPLED);
-        assert!(device.create_image(&info, None).is_err());
+        device.destroy_image(device.create_image(&info, None).unwrap(), None);
         device.destroy_device(None);
         instance.destroy_instance(None);
     }
@@ -284,9 +284,7 @@ fn required_formats_can_be_attachments_though_nothing_draws() {
         // SAFETY: live handles.
         let features = unsafe { v.instance.get_physical_device_format_properties(v.physical, format) };
         assert!(features.optimal_tiling_features.contains(required), "{format:?}: {features:?}");
-        assert!(
-            !features.linear_tiling_features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
-        );
+        assert!(!features.linear_tiling_features.intersects(F::DEPTH_STENCIL_ATTACHMENT));
     }
     let info = vk::ImageCreateInfo::default()
         .image_type(vk::ImageType::TYPE_2D)
