@@ -125,7 +125,7 @@ fn a_profile_shows_what_the_client_looks_for() {
     let variables = [("PELLUCID_FOR", "slangpy"), ("PELLUCID_CONFORMANCE_VERSION", "1.3.8.1")];
     if let Some(text) = common::alone(name, &variables) {
         assert!(text.contains("vkCreateXlibSurfaceKHR: not implemented in Pellucid"), "{text}");
-        assert!(text.contains("vkCreateImage: not implemented in Pellucid: images of format BC1"), "{text}");
+        assert!(!text.contains("vkCreateImage"), "{text}");
         return;
     }
     let entry = entry();
