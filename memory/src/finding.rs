@@ -137,7 +137,7 @@ impl Severity {
     }
 }
 
-/// What an access did.
+/// Whether an access read, wrote or did both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessKind {
@@ -154,7 +154,7 @@ pub enum AccessKind {
 pub struct Place {
     /// Storage class.
     pub class: StorageClasses,
-    /// Through which reference.
+    /// The reference of the specification's *Reference* relation that the access went through.
     pub reference: Reference,
     /// Device address of the first byte, or byte offset into workgroup memory.
     pub address: u64,
@@ -186,9 +186,9 @@ pub struct AccessInfo {
     pub kind: AccessKind,
     /// The scope of an atomic access.
     pub atomic: Option<Scope>,
-    /// By whom.
+    /// The invocation that made it.
     pub by: Invocation,
-    /// Where.
+    /// The memory that it accessed.
     pub place: Place,
     /// The texel that it named, where that is not in the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -240,7 +240,7 @@ pub struct Wait {
     pub access: AccessInfo,
     /// Which: runs of LocalInvocationIndex, each with its first and its last.
     pub invocations: Vec<(u32, u32)>,
-    /// Why.
+    /// What keeps them from making progress.
     pub reason: WaitReason,
 }
 
@@ -352,7 +352,7 @@ pub enum Edit {
     InsertBarrier {
         /// The access that comes first in the shader.
         before: Site,
-        /// The other one.
+        /// The access that comes later in the shader.
         after: Site,
         /// Where it goes.
         place: BarrierPlace,
@@ -385,9 +385,9 @@ pub enum Edit {
         load: Site,
         /// Writes the value after it.
         store: Site,
-        /// What it does.
+        /// The read-modify-write that does the same.
         operation: AtomicOp,
-        /// At which scope.
+        /// The smallest scope that holds all who access the location.
         scope: Scope,
     },
     /// Cut the dispatch in two, with a dependency in between: nothing in a shader orders whole workgroups.
@@ -410,13 +410,13 @@ pub enum Edit {
 /// One finding. Equal findings (same id, same sites) are counted, not repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which kind.
+    /// The kind of mistake.
     pub id: FindingId,
     /// The accesses, the earlier one first: two for races, one for the other checks.
     pub accesses: Vec<AccessInfo>,
     /// What was right.
     pub facts: Vec<Fact>,
-    /// What is missing.
+    /// The elements of an order of the accesses that are not there.
     pub missing: Vec<Missing>,
     /// The smallest fix, verified by judging the edited slice again; empty when none was found.
     pub fix: Vec<Edit>,

@@ -100,7 +100,7 @@ pub struct SharedWord {
 
 /// The first word of a file begins with this, and ends with the kind.
 const MARK: u64 = 0x7065_6c6c_7563_6900;
-/// Where the number is.
+/// The word's second eight bytes hold the number.
 const NUMBER: u64 = 8;
 
 impl SharedWord {
