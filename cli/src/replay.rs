@@ -21,7 +21,7 @@ use vulkan_pellucid::report::replay::words;
 /// The status where a finding did not come again.
 const DIFFERS: u8 = 1;
 
-/// What to replay.
+/// Options of a replay: the report, the finding of it, and the program.
 #[derive(Args)]
 pub struct ReplayArgs {
     /// A file that --report wrote

@@ -14,12 +14,12 @@ const EXIT_STATUSES: &str = "Exit status:
 #[derive(Debug, Parser)]
 #[command(name = "pellucid-cts-runner", version, about, after_help = EXIT_STATUSES, args_override_self = true)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand, with its options.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// Subcommands: a run, and what is made of its results.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run cases.

@@ -74,7 +74,7 @@ impl Addresses {
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// All of them.
+    /// The memory of every live buffer that has an address, joined where buffers overlap or touch.
     pub fn all(&self) -> AddressMap {
         let mut map = self.map();
         let joined =

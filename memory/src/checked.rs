@@ -49,7 +49,7 @@ use crate::unwritten::Unwritten;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How to check.
+/// Options of check mode: which values loads return, and how much is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
     /// Which values unsynchronised loads return.

@@ -43,7 +43,7 @@ impl HeapError {
     }
 }
 
-/// One memory heap.
+/// The memory of a heap: one file of its size, of which allocations are ranges.
 #[derive(Debug)]
 pub struct Heap {
     file: OwnedFd,

@@ -31,7 +31,7 @@ pub enum WritePolicy {
     Coherent,
 }
 
-/// What a cache is for.
+/// The accesses that go through a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CacheKind {
     /// Loads and stores, beside the compute units.
@@ -68,11 +68,11 @@ pub struct Level {
 /// Compute units, and the caches between them and what they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Compute units.
+    /// Number of compute units; workgroups are spread over them.
     pub units: u32,
     /// The caches in front of the point of coherency, by [`CacheKind`].
     pub levels: [Option<Level>; 4],
-    /// The host's, where it has one.
+    /// Cache between the host and memory that is not host coherent; `None`: it has none.
     pub host: Option<HostCache>,
     /// An access in so many evicts a line; 0: only where a cache is full.
     pub traffic: u32,
@@ -91,7 +91,7 @@ pub struct HostCache {
 /// What a cache holds of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CachedCopy {
-    /// The cache.
+    /// The accesses that go through the cache that has the copy.
     pub kind: CacheKind,
     /// Through which it was read, in a cache of images.
     pub through: Option<Reference>,

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarrierPlace {
-    /// Between them.
+    /// Between the two accesses, in the order of the shader.
     Between,
     /// At the end of the innermost loop that holds both.
     LoopEnd,
@@ -28,7 +28,7 @@ pub enum BarrierPlace {
 pub struct Gap {
     /// The access that comes first in the shader.
     pub before: Site,
-    /// The other one.
+    /// The access that comes later in the shader.
     pub after: Site,
     /// At which point of the control flow around both.
     pub place: BarrierPlace,

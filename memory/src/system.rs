@@ -133,11 +133,11 @@ pub enum Notice<'a> {
 /// A read, for who asks what an invocation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadSeen {
-    /// The instruction.
+    /// The instruction that reads.
     pub site: Site,
-    /// How.
+    /// A load, or the read of a read-modify-write.
     pub kind: AccessKind,
-    /// The scope of an atomic.
+    /// The memory scope, if it is atomic.
     pub atomic: Option<Scope>,
     /// Where, of the first lane.
     pub place: Place,
@@ -161,7 +161,7 @@ pub enum Trap {
     /// A physical storage buffer access outside every live buffer.
     #[error("access of {size} bytes at device address {address:#x}, which is in no live buffer")]
     InvalidAddress {
-        /// The instruction.
+        /// The instruction that accesses memory there.
         site: Site,
         /// The device address.
         address: u64,

@@ -25,7 +25,7 @@ enum Page {
     Mixed(Box<[u64; WORDS]>, u32),
 }
 
-/// One allocation.
+/// The pages of an allocation of device memory.
 #[derive(Clone, Debug)]
 struct Extent {
     end: u64,

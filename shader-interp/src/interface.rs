@@ -109,7 +109,7 @@ pub struct Sampler {
     pub compare: Option<i32>,
 }
 
-/// One descriptor.
+/// What is bound to an element of a binding.
 #[derive(Clone, Debug)]
 pub enum Descriptor {
     /// Never written: every access is out of bounds.

@@ -23,7 +23,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// All of them.
+    /// Every way to choose values that a case is run with.
     pub const ALL: [Values; 7] = [
         Values::Varied,
         Values::Stale,

@@ -20,7 +20,7 @@ pub enum Kind {
 /// A token and its place.
 #[derive(Clone, Debug)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Whether it is an id, a string, a word or a sign.
     pub kind: Kind,
     /// What it says; a string as it is written.
     pub text: &'a str,

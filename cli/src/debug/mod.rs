@@ -48,7 +48,7 @@ use vulkan_pellucid::config::{Mode, find};
 use vulkan_pellucid::debugger;
 use vulkan_pellucid::report::replay::{quote, words};
 
-/// What to debug.
+/// Options of the debugger: the program or shader, and where to stop first.
 #[derive(Args)]
 pub struct DebugArgs {
     /// Run to the first finding before the first prompt

@@ -119,9 +119,9 @@ pub enum Place {
     Data {
         /// What the user named.
         shown: String,
-        /// Where.
+        /// The bytes that are watched.
         range: Range,
-        /// Which.
+        /// Whether loads, stores or both stop the dispatch.
         accesses: Accesses,
     },
 }
@@ -251,9 +251,9 @@ pub struct Stop<'s, 'x, 'm, 'a, 't> {
     pub session: &'s mut Session,
     /// The moment.
     pub at: At<'x, 'm, 'a>,
-    /// Why.
+    /// Which breakpoint, step or end made it stop.
     pub reason: Reason,
-    /// Where.
+    /// The invocation that stopped, and its instruction.
     pub here: Position,
     /// The number of the scheduler's next choice.
     pub choice: u64,

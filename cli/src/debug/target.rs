@@ -28,7 +28,7 @@ pub const LISTING: u32 = u32::MAX;
 pub struct Spot {
     /// The source line that it comes from.
     pub line: Line,
-    /// The call that it is in.
+    /// Number of the function call that it belongs to.
     pub call: u32,
 }
 

@@ -33,7 +33,7 @@ pub enum Type {
 pub struct Image {
     /// Axes, 1 to 3.
     pub axes: usize,
-    /// What its layers are.
+    /// Whether it has array layers or cube faces.
     pub layers: Layers,
     /// Of texel buffers.
     pub buffer: bool,

@@ -44,7 +44,7 @@ pub struct Item {
     pub ty: u32,
     /// Its bytes.
     pub shape: Arc<Shape>,
-    /// Where.
+    /// Where its value is kept, if it has one.
     pub home: Home,
 }
 

@@ -71,7 +71,7 @@ pub const AGENT: Said = (
     "Memory Model: Agent",
 );
 
-/// To a kind of finding.
+/// The rule that a finding of this id is about, and the section of the specification that has it.
 pub fn of_finding(id: &str) -> Option<Said> {
     Some(match id {
         "race-not-available" => AVAILABLE,

@@ -100,7 +100,7 @@ pub enum Op {
 pub enum Condition {
     /// One invocation of the dispatch.
     Is(u32),
-    /// Those of this workgroup.
+    /// All invocations of the workgroup of this number.
     Workgroup(u32),
     /// Those whose bit, by LocalInvocationIndex modulo 32, is set.
     Lanes(u32),

@@ -6,7 +6,7 @@
 use crate::ffi;
 use ash::vk;
 
-/// One extension.
+/// A device or instance extension, as it is enumerated.
 #[derive(Clone, Copy, Debug)]
 pub struct Extension {
     pub name: &'static str,

@@ -81,7 +81,7 @@ pub struct LayoutFound {
 
 /// A use of a buffer or image that is not right by its owner, and what names the commands.
 pub struct OwnershipFound {
-    /// What is wrong.
+    /// Why the use is not right by the owner.
     pub wrong: WrongOwner,
     pub resource: Resource,
     /// The queue family that uses it.

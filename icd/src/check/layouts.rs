@@ -68,7 +68,7 @@ impl Bound {
         self.aspect != Aspect::DepthStencil || aspects.contains(both)
     }
 
-    /// Where it is.
+    /// The image's device addresses and its handle.
     pub fn place(&self) -> Place {
         let resource =
             Resource { kind: vk::ObjectType::IMAGE, handle: self.handle, sharing: self.sharing.clone() };
@@ -156,11 +156,11 @@ pub struct Mismatch {
     pub level: u32,
     /// Array layer.
     pub layer: u32,
-    /// What is wrong.
+    /// Why the use is not right by the layout.
     pub wrong: Wrong,
-    /// Who did it.
+    /// The command that used the subresource.
     pub by: Who,
-    /// The layout that it is in.
+    /// The layout that the subresource is in when it is used.
     pub layout: vk::ImageLayout,
     /// Since when.
     pub since: Since,

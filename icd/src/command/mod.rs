@@ -45,7 +45,7 @@ pub struct Barrier {
     pub from: Half,
     /// What comes after.
     pub to: Half,
-    /// Where.
+    /// The memory that it covers.
     pub of: BarrierOf,
     /// The half of a queue family ownership transfer of its range that it is, if it is one.
     pub transfers: Option<OwnershipTransfer>,
@@ -182,15 +182,15 @@ pub enum Command {
 /// vkCmdCopyQueryPoolResults.
 #[derive(Clone)]
 pub struct CopyQueryResults {
-    /// From.
+    /// The query pool whose results are copied.
     pub pool: Arc<QueryPool>,
     /// First query.
     pub first: u32,
     /// Queries.
     pub count: u32,
-    /// To.
+    /// The destination buffer.
     pub buffer: Arc<Buffer>,
-    /// Where in it.
+    /// Bytes from the start of the buffer to the first result.
     pub offset: u64,
     /// Bytes from one query's result to the next.
     pub stride: u64,

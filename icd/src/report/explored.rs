@@ -20,7 +20,7 @@ pub struct ShownBuffer {
 pub struct Occurrences {
     /// Executions.
     pub count: u64,
-    /// The first of them.
+    /// The choices that lead to the first execution in which it occurred.
     pub first: Choices,
 }
 

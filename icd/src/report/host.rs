@@ -36,7 +36,7 @@ pub struct HostReport<'a> {
 pub struct InCache {
     /// The bytes: the device address of the first one, and that behind the last.
     pub bytes: Range,
-    /// Those in memory.
+    /// What memory holds at these addresses.
     pub memory: Vec<u8>,
     /// Those in the cache, and whether they are not written back; `None`: it has none that memory does not.
     pub held: Option<(Vec<u8>, bool)>,

@@ -47,7 +47,7 @@ impl Told<'_> {
     }
 }
 
-/// One finding.
+/// The record of a finding: a line of the report.
 pub fn finding(
     number: u64,
     finding: &Finding,

@@ -36,9 +36,9 @@ pub struct LayoutReport<'a> {
     pub image: Object,
     /// The first subresource that it is about: mip level and array layer.
     pub subresource: (u32, u32),
-    /// What is wrong.
+    /// Why the use is not right by the layout.
     pub wrong: Wrong,
-    /// Who did it.
+    /// The command that used the subresource.
     pub by: By<'a>,
     /// The access, where a shader made it.
     pub operand: Option<Operand>,

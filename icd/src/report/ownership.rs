@@ -29,7 +29,7 @@ pub struct OwnershipReport<'a> {
     pub resource: Object,
     /// It is a buffer, no image.
     pub is_buffer: bool,
-    /// What is wrong.
+    /// Why the use is not right by the owner.
     pub wrong: Wrong,
     /// The queue family that uses it.
     pub family: u32,

@@ -34,7 +34,7 @@ impl Subject {
     }
 }
 
-/// One rule.
+/// A line of a file of suppressions: which findings it leaves out, and whether it has left out any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     line: usize,

@@ -40,7 +40,7 @@ pub struct Image {
     /// Texels of a block along each axis, if the format is compressed.
     #[serde(skip)]
     block: [u32; 3],
-    /// From layer to layer.
+    /// Bytes from one array layer to the next.
     #[serde(skip)]
     layer_pitch: u64,
     #[serde(rename = "level_count", serialize_with = "count")]

@@ -363,7 +363,7 @@ pub fn fact(fact: &Fact, dispatch: &DispatchContext<'_>) -> String {
     }
 }
 
-/// Who waits, where, and for what.
+/// A sentence that says which invocations wait, at which line, and for which value.
 fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
     let by = wait.access.by;
     let [x, y, z] = by.workgroup;

@@ -110,7 +110,7 @@ impl CheckedMemory {
         Ok(())
     }
 
-    /// Loads lane by lane.
+    /// Performs a load of the subgroup by one lane after the other, in the order of their numbers.
     #[inline(never)]
     pub(super) fn load_lanes(
         &mut self,
@@ -163,7 +163,7 @@ impl CheckedMemory {
         self.core.caches = Some(caches);
     }
 
-    /// Stores lane by lane.
+    /// Performs a store of the subgroup by one lane after the other, in the order of their numbers.
     #[inline(never)]
     pub(super) fn store_lanes(
         &mut self,

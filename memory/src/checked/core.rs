@@ -36,7 +36,7 @@ pub(super) struct Where {
     pub size: u32,
     /// For a read: bytes that nothing wrote are undefined.
     pub undefined: bool,
-    /// Which memory.
+    /// Device memory or the memory of a workgroup.
     pub space: Space,
 }
 

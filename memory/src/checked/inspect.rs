@@ -36,9 +36,9 @@ pub struct Reader<'a> {
     pub local_index: u32,
     /// The instruction, `Site(0)` for one that the shader does not have.
     pub site: Site,
-    /// What it does.
+    /// Its width, atomicity, and availability and visibility operations.
     pub access: &'a Access,
-    /// Through what.
+    /// The reference of the specification's *Reference* relation through which it reads.
     pub reference: Reference,
     /// The bytes of the word that it reads: bit `b` for byte `b`.
     pub bytes: u8,
@@ -50,9 +50,9 @@ pub struct Reader<'a> {
 #[derive(Clone, Debug)]
 pub struct WriteSeen {
     record: Record,
-    /// By whom.
+    /// The invocation that wrote.
     pub by: Invocation,
-    /// The instruction.
+    /// The instruction that wrote.
     pub site: Site,
     /// The scope of an atomic.
     pub atomic: Option<Scope>,

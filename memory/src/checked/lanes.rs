@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 /// the general path and so can be part of explanations.
 const EXPLAINED: u32 = 2048;
 
-/// What the lanes do.
+/// A memory operation of a subgroup, with the registers that it reads and writes.
 pub(super) enum LaneOperation<'a> {
     Load(&'a mut [Lanes]),
     Store(&'a [Lanes]),
@@ -213,7 +213,7 @@ pub(super) fn serve<C: Words>(
 const RUN_LANES: Mask = ((1u64 << RUN) - 1) as Mask;
 
 impl FastPath {
-    /// Loads of one word.
+    /// Loads a word for each lane; returns the lanes that are left for the general path.
     #[inline(always)]
     fn load_words<C: Words>(
         &mut self,

@@ -221,7 +221,7 @@ pub(super) struct ReadOnly {
     /// Whether views (address and bytes) are read only: some of those asked for last, and all.
     last: [((u64, u64), bool); RECENT],
     views: FxHashMap<(u64, u64), bool>,
-    /// By kind.
+    /// Reads that are remembered, by index of their static access.
     kinds: Vec<Option<Reads>>,
     classes: Vec<Class>,
     all: AllReads,

@@ -159,7 +159,7 @@ impl Stages {
 pub struct AccessScope {
     /// Exactly the stages named: access scopes do not take in earlier or later stages.
     pub stages: Stages,
-    /// Of which kinds.
+    /// Exactly the access types named.
     pub accesses: Accesses,
     /// Device addresses; `None` for a global memory barrier.
     pub ranges: Option<Vec<Range>>,

@@ -15,13 +15,13 @@ pub struct Hazard {
     pub id: FindingId,
     /// The operation whose access is earlier.
     pub first: OperationId,
-    /// Its access.
+    /// The memory that the first operation accesses, and how.
     pub first_operand: Operand,
     /// Queue and stage of the first operation.
     pub first_at: (QueueId, Stages),
     /// The later operation.
     pub second: OperationId,
-    /// Its access.
+    /// The memory that the second operation accesses, and how.
     pub second_operand: Operand,
     /// Queue and stage of the second operation.
     pub second_at: (QueueId, Stages),
@@ -58,7 +58,7 @@ pub enum Fix {
         from: QueueId,
         /// Waits.
         to: QueueId,
-        /// At this stage.
+        /// The stages of the wait: VkSemaphoreSubmitInfo::stageMask.
         stage: Stages,
     },
 }

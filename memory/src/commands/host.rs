@@ -53,7 +53,7 @@ pub(super) struct HostWrite {
     tag: u64,
 }
 
-/// What the host did.
+/// Writes, reads and flushes of the host, as far as hazards with commands need them.
 #[derive(Default)]
 pub(super) struct Host {
     /// Its accesses and flushes so far.

@@ -91,7 +91,7 @@ pub(super) struct Queue {
     pub(super) suggested: VecDeque<Suggested>,
     /// The dependency whose transitions are being judged.
     pub(super) performing: Option<Performing>,
-    /// Its queue family.
+    /// Queue family of the queue that performs this dependency.
     family: u32,
 }
 

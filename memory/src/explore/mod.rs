@@ -129,7 +129,7 @@ pub struct Actor {
 /// An actor that can take a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// Who.
+    /// The part of a subgroup that takes the step.
     pub actor: Actor,
     /// A digest of everything that its further execution depends on, apart from memory.
     pub local: u64,
@@ -148,7 +148,7 @@ pub struct Accessed {
     pub space: Space,
     /// The word's number: its address over 4.
     pub word: u64,
-    /// Which of its bytes.
+    /// The bytes of the word that were accessed: bit `b` for byte `b`.
     pub bytes: u8,
     /// For a read, per byte, the names of the writes it comes from; 0 for what was there before.
     pub read: Option<[u64; 4]>,

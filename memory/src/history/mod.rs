@@ -76,7 +76,7 @@ pub struct Entry {
 /// One read of the bytes of a word.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// Who and how.
+    /// The agent that read, at which of its times, by which instruction.
     pub record: Record,
     /// Which of the four bytes.
     pub bytes: u8,
@@ -106,7 +106,7 @@ pub struct History {
     whole: bool,
 }
 
-/// What a load does.
+/// A load of bytes of a word, and what decides which entry it reads.
 pub struct Load {
     /// The agent that loads.
     pub agent: u32,

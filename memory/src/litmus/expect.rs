@@ -16,9 +16,9 @@ use super::run::{self, By, LoadError, Property, Settings};
 /// One line of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The test.
+    /// Path of the litmus test.
     pub file: PathBuf,
-    /// What is asked.
+    /// The question about the test that the line answers.
     pub property: Property,
     /// Whether availability and visibility chains are supported.
     pub chains: bool,
@@ -29,7 +29,7 @@ pub struct Expectation {
 /// A line that was checked.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The line.
+    /// What the file of expectations says.
     pub expectation: Expectation,
     /// The answer, or why there is none.
     pub got: Result<bool, String>,
@@ -72,9 +72,9 @@ pub enum ExpectError {
     /// A file or directory cannot be read.
     #[error("{file}: {error}")]
     Read {
-        /// Path.
+        /// Path of the file or directory.
         file: String,
-        /// Why.
+        /// What the operating system says.
         error: std::io::Error,
     },
     /// A directory without any.
@@ -100,11 +100,11 @@ pub enum ExpectError {
     /// A test that no file below the directory has.
     #[error("{csv}:{line}: no file {file} below {directory}")]
     NoSuchTest {
-        /// The expectations.
+        /// Path of the file of expectations.
         csv: String,
-        /// From 1.
+        /// Its line, from 1.
         line: u32,
-        /// The test.
+        /// The test's path, as the line gives it.
         file: String,
         /// Where it was looked for.
         directory: String,

@@ -42,7 +42,7 @@ pub struct Test {
     pub variables: Vec<String>,
 }
 
-/// One instruction.
+/// An instruction of a thread, and the event that it is.
 #[derive(Clone, Debug)]
 pub struct Instruction {
     /// As written, without its value.

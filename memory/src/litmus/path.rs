@@ -53,7 +53,7 @@ pub(super) enum End {
     Spinning,
 }
 
-/// One path.
+/// One way of a thread through its branches and loops.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub steps: Vec<Step>,

@@ -178,7 +178,7 @@ pub enum Update {
     Apply(Arithmetic),
 }
 
-/// One instruction.
+/// An instruction of a thread of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// Writes the operand.

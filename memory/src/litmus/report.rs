@@ -72,7 +72,7 @@ pub struct Report {
     pub example: Option<WitnessReport>,
 }
 
-/// One answer.
+/// The answer to an assertion or a question about a test.
 #[derive(Clone, Debug, Serialize)]
 pub struct AnswerReport {
     /// The line in the file, for assertions.
@@ -105,12 +105,12 @@ pub struct TerminationReport {
     pub stopped: Vec<String>,
 }
 
-/// One execution.
+/// An execution that an answer rests on: its events, their relations and the final state.
 #[derive(Clone, Debug, Serialize)]
 pub struct WitnessReport {
     /// In the order of their numbers.
     pub events: Vec<EventReport>,
-    /// Who reads from whom.
+    /// Where the value of each read comes from.
     pub reads_from: Vec<ReadsFromReport>,
     /// Scoped modification order, immediate pairs.
     pub scoped_modification_order: Vec<(u32, u32)>,
@@ -123,14 +123,14 @@ pub struct WitnessReport {
     pub relations: BTreeMap<&'static str, Vec<(u32, u32)>>,
 }
 
-/// One event.
+/// A memory operation, fence or barrier of an execution, and who executes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct EventReport {
-    /// Its number.
+    /// Its number, which relations refer to.
     pub id: u32,
     /// Who executes it.
     pub thread: String,
-    /// What it does.
+    /// The instruction's text.
     pub instruction: String,
     /// The value read.
     #[serde(skip_serializing_if = "Option::is_none")]

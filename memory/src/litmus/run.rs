@@ -260,9 +260,9 @@ pub enum LoadError {
     /// The file cannot be read.
     #[error("{file}: {error}")]
     Read {
-        /// Path.
+        /// Path of the test.
         file: String,
-        /// Why.
+        /// What the operating system says.
         error: std::io::Error,
     },
     /// The file is not in its format.

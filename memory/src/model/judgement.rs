@@ -17,7 +17,7 @@ pub enum RelationName {
     ProgramOrder,
     /// Accesses to overlapping sets of memory locations.
     SameLocation,
-    /// *Reference*: through the same one.
+    /// *Reference*: both access memory through the same reference.
     SameReference,
     /// Each in the instance of the other's memory scope.
     InScope,
@@ -207,7 +207,7 @@ impl Judgement {
         self.events
     }
 
-    /// One relation.
+    /// The pairs of a relation of the execution that was judged.
     pub fn relation(&self, name: RelationName) -> Relation {
         self.judged.relation(name)
     }

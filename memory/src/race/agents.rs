@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// The part of an instruction that synchronises: an atomic, a fence or a control barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The instruction.
+    /// The instruction, by which explanations name it.
     pub site: Site,
     /// Storage class of the location; empty for what accesses none.
     pub class: StorageClasses,
     /// Level of the memory scope; `None` is invocation scope, which reaches nobody.
     pub level: Option<Level>,
-    /// Memory semantics.
+    /// What it orders, and of which storage classes.
     pub semantics: Semantics,
 }
 

@@ -21,7 +21,7 @@ pub struct Explanation {
     pub id: FindingId,
     /// What was right.
     pub facts: Vec<Fact>,
-    /// What is missing.
+    /// The elements of location order without which the pair is a race.
     pub missing: Vec<Missing>,
     /// The smallest fix found; empty if none was.
     pub fix: Vec<Edit>,

@@ -107,7 +107,7 @@ pub struct Later<'a> {
     pub agent: AgentId,
     /// What its agent knows, after the acquire effect of the access.
     pub clocks: &'a Clocks,
-    /// What it does.
+    /// The instruction: atomicity, scope, and availability and visibility operations.
     pub kind: &'a StaticAccess,
 }
 

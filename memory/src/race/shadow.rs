@@ -217,7 +217,7 @@ pub type EarlyRead = (u64, u64, Record);
 /// Reads of what the dispatch then wrote over: cells remember who read since the last write only.
 #[derive(Clone, Default)]
 struct EarlyReads {
-    /// By kind.
+    /// The read that was told last, by index of its static access; later ones may join it.
     open: Vec<Option<EarlyRead>>,
     done: Vec<EarlyRead>,
 }
@@ -406,7 +406,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Drops all.
+    /// Forgets every history; numbers that cells hold are invalid then.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.free.clear();

@@ -30,7 +30,7 @@ pub struct Location {
     pub component: u32,
     /// Type of the scalar.
     pub scalar: Scalar,
-    /// Where it is.
+    /// The register that holds it, or the constant that it is.
     pub register: Register,
     /// Before which instructions it is there, for the lanes that run them. What nothing reads any more may
     /// have been overwritten: it is nowhere then.
@@ -67,7 +67,7 @@ impl DebugInfo {
 /// Why a strand stops somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resume {
-    /// At its start.
+    /// Before the first instruction of the program.
     Start,
     /// Behind the workgroup barrier of this number, when all have arrived.
     Barrier(u32),

@@ -681,7 +681,7 @@ instruction_table!(define);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Inst {
-    /// What it does.
+    /// Which row of the table it is.
     pub op: Opcode,
     /// Result register, or a park register.
     pub dst: u16,

@@ -203,9 +203,9 @@ pub enum Space {
 pub struct MemoryEntry {
     /// The static instruction.
     pub site: Site,
-    /// How.
+    /// Its width, and its memory operands.
     pub access: Access,
-    /// Where.
+    /// The kind of memory, and the descriptor or view that it is reached through.
     pub space: Space,
     /// Register of byte offsets (Physical: of addresses).
     pub offset: u32,
@@ -232,7 +232,7 @@ impl MemoryEntry {
     }
 }
 
-/// One barrier.
+/// A memory barrier or a control barrier, as the program's table has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarrierEntry {
     /// The static instruction.
@@ -259,7 +259,7 @@ impl BarrierEntry {
 pub struct ImageEntry {
     /// The static instruction.
     pub site: Site,
-    /// What to do.
+    /// The SPIR-V operation, with the image and the image operands that it uses.
     pub instruction: ImageInstruction,
     /// The array element of the image.
     pub element: ElementIndex,

@@ -28,7 +28,7 @@ pub struct BarrierDivergence {
 /// Lanes that did not reach a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absent {
-    /// Their subgroup.
+    /// Number of the subgroup that they belong to.
     pub subgroup: u32,
     /// The lanes.
     pub mask: Mask,

@@ -34,7 +34,7 @@ pub enum Which<'a> {
     Only(&'a Choices),
 }
 
-/// How to explore.
+/// How far an exploration goes, and which of its executions are run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExploreOptions<'a> {
     /// How far.

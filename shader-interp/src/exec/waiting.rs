@@ -20,7 +20,7 @@ pub struct Waiting {
     pub unit: Unit,
     /// Its lanes, running or parked.
     pub lanes: Mask,
-    /// Why.
+    /// What keeps it from making progress.
     pub reason: Reason,
 }
 
@@ -42,11 +42,11 @@ pub enum Reason {
 /// What the operation that a unit stands before accesses, for its first running lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// How.
+    /// Read, write or read-modify-write.
     pub kind: AccessKind,
     /// The scope of an atomic.
     pub atomic: Option<Scope>,
-    /// Where.
+    /// The memory that it accesses.
     pub place: Place,
     /// What is there, where memory is flat.
     pub value: Option<u64>,

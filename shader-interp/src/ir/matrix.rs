@@ -23,13 +23,13 @@ pub struct MatrixMulAdd {
 pub enum MatrixComponents {
     /// Numbers, all floats or all integers: of A, B, C and the result.
     Numbers {
-        /// Those of A.
+        /// Component type of A.
         a: Component,
-        /// Those of B.
+        /// Component type of B.
         b: Component,
-        /// Those of C.
+        /// Component type of C.
         c: Component,
-        /// Those of the result.
+        /// Component type of the result.
         result: Component,
         /// SaturatingAccumulationKHR.
         saturating: bool,

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// One operation: results (new values), arguments, and what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    /// What it does.
+    /// The operation, with what belongs to it beside values.
     pub kind: OpKind,
     /// Values that it defines.
     pub results: SmallVec<[Value; 2]>,
@@ -227,25 +227,25 @@ pub enum OpKind {
     Unpack64,
     /// `results.len()` is `access.components`; all of one scalar type with `access.size` bytes.
     Load {
-        /// From where.
+        /// Address of the first component.
         place: Place,
-        /// How.
+        /// Width, memory operands and atomic semantics.
         access: Access,
     },
     /// `arguments` are the components.
     Store {
-        /// To where.
+        /// Address of the first component.
         place: Place,
-        /// How.
+        /// Width, memory operands and atomic semantics.
         access: Access,
     },
     /// Arguments: value (for CompareExchange: value, comparator). Result: the original value, if used.
     Atomic {
-        /// Which.
+        /// The read-modify-write.
         op: AtomicOp,
-        /// Where.
+        /// Address of the atomic object.
         place: Place,
-        /// How.
+        /// Width, scope and memory semantics.
         access: Access,
     },
     /// OpArrayLength in *bytes* of the descriptor's range (the front end computes the count from it). Result
@@ -317,16 +317,16 @@ pub enum OpKind {
     MatrixMulAdd(MatrixMulAdd),
     /// OpImageRead: coordinates (I32; then layer, then sample) to 4 texel components.
     ImageRead {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
         /// How (class IMAGE; size and components are the executor's matter).
         access: Access,
     },
     /// OpImageWrite: coordinates, then 4 texel components (missing ones 0).
     ImageWrite {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
-        /// How.
+        /// Memory operands, from the image operands.
         access: Access,
     },
     /// Atomic through OpImageTexelPointer: coordinates (and sample), value (CompareExchange: value,
@@ -334,30 +334,30 @@ pub enum OpKind {
     ImageAtomic {
         /// Which operation; for atomic loads and stores see `ImageAtomicLoad` and `ImageAtomicStore`.
         op: AtomicOp,
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
-        /// How.
+        /// Width, scope and memory semantics.
         access: Access,
     },
     /// OpAtomicLoad through OpImageTexelPointer: coordinates.
     ImageAtomicLoad {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
-        /// How.
+        /// Width, scope and memory semantics.
         access: Access,
     },
     /// OpAtomicStore through OpImageTexelPointer: coordinates, value.
     ImageAtomicStore {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
-        /// How.
+        /// Width, scope and memory semantics.
         access: Access,
     },
     /// OpImageFetch: coordinates (I32; layer), lod (I32) or sample to 4 texel components.
     ImageFetch {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
-        /// How.
+        /// Memory operands, from the image operands.
         access: Access,
     },
     /// OpImageSample*: coordinates (F32; layer), the reference value (F32) if [`ImageSampling::reference`],
@@ -366,12 +366,12 @@ pub enum OpKind {
     ImageSample {
         /// Which image and sampler.
         image: ImageOperand,
-        /// How.
+        /// Memory operands, from the image operands.
         access: Access,
     },
     /// OpImageQuerySize / QuerySizeLod: (lod, I32, if `lod`) to I32 per dimension.
     ImageQuerySize {
-        /// Which image.
+        /// The image's descriptor.
         image: ImageOperand,
         /// A lod argument is there.
         lod: bool,

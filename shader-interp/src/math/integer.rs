@@ -167,13 +167,13 @@ pub fn bit_reverse_64(x: u64) -> u64 {
     x.reverse_bits()
 }
 
-/// Ones.
+/// OpBitCount: the number of bits that are 1.
 #[inline(always)]
 pub fn bit_count(x: u32) -> u32 {
     x.count_ones()
 }
 
-/// Ones.
+/// OpBitCount of 64 bits: the number of bits that are 1.
 #[inline(always)]
 pub fn bit_count_64(x: u64) -> u32 {
     x.count_ones()

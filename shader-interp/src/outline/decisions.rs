@@ -12,7 +12,7 @@ pub(super) struct Decisions {
     pub waits: FxHashSet<Site>,
     /// Reads on which the path of an invocation depends, or what it tells its workgroup.
     pub decides: FxHashSet<Site>,
-    /// One of those is an atomic.
+    /// Some read on which a path depends is an atomic.
     pub by_atomics: bool,
 }
 

@@ -77,7 +77,7 @@ impl<'a> Lowerer<'a> {
         None
     }
 
-    /// The file that a scope is in.
+    /// The DebugSource of a DebugFunction or DebugLexicalBlock.
     fn scope_file(&self, scope: u32) -> Option<u32> {
         let function = self.debug_instruction(scope, FUNCTION).and_then(|i| i.id(7).ok());
         let block = || {

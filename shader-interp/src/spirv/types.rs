@@ -63,14 +63,14 @@ pub(crate) enum Encoding {
     E5m2,
 }
 
-/// What a type is.
+/// A type declaration, its operands resolved.
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
     /// OpTypeVoid.
     Void,
     /// OpTypeBool, OpTypeInt or OpTypeFloat; signed matters for integers.
     Scalar {
-        /// Which.
+        /// Bool, or an integer or float of some width.
         scalar: Scalar,
         /// Signedness.
         signed: bool,
@@ -129,7 +129,7 @@ pub(crate) enum Type {
 /// A type with what is asked of it often.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeInfo {
-    /// What it is.
+    /// The declaration that made it.
     pub kind: Type,
     /// Scalars of a value (saturating; 0 if there are none).
     pub flat: u32,

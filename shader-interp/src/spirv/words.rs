@@ -42,7 +42,7 @@ pub(crate) struct Stream<'a> {
     pub bound: u32,
 }
 
-/// One instruction.
+/// An instruction of the module, as words that are read when they are asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction<'a> {
     /// Its opcode.

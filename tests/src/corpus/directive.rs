@@ -35,7 +35,7 @@ pub struct Case {
     pub specialization: Vec<(u32, u32)>,
     /// Invocations of a subgroup, if not the driver's choice.
     pub subgroup: Option<u32>,
-    /// Notes are on.
+    /// Whether the driver tells notes beside findings.
     pub notes: bool,
     /// What the host does.
     pub steps: Vec<Step>,
@@ -73,7 +73,7 @@ pub struct Expected {
 pub struct Gap {
     /// `FILE CASE`.
     pub case: String,
-    /// Why.
+    /// What is missing for it to pass.
     pub reason: String,
 }
 
@@ -131,7 +131,7 @@ pub struct Binding {
     pub binding: u32,
     /// Element of the binding's array.
     pub element: u32,
-    /// Which resource.
+    /// Name of the buffer or image that is bound.
     pub resource: String,
     /// Its type.
     pub descriptor: Descriptor,
@@ -166,7 +166,7 @@ pub enum Value {
 /// What a resource holds at the end.
 #[derive(Clone, Debug)]
 pub struct Final {
-    /// Which.
+    /// Name of the buffer or image.
     pub resource: String,
     /// The first element that is compared.
     pub first: usize,

@@ -21,7 +21,7 @@ pub enum Step {
         shader: String,
         /// The parameters.
         buffer: String,
-        /// Where they are.
+        /// Bytes from the start of the buffer to the parameters.
         offset: u64,
     },
     /// vkCmdFillBuffer, or vkCmdClearColorImage, of all bytes.
@@ -41,7 +41,7 @@ pub enum Step {
     },
     /// vkCmdUpdateBuffer at offset 0.
     Update {
-        /// Which buffer.
+        /// Name of the destination buffer.
         buffer: String,
         /// Words.
         values: Vec<u32>,

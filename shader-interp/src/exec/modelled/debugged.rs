@@ -183,11 +183,11 @@ impl<M: MemorySystem> Moment<'_, '_, M> {
 /// What an instruction does to memory for one lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Accessed {
-    /// Where, and what.
+    /// The memory that it accesses, with the value there.
     pub operand: Operand,
     /// The static instruction.
     pub site: Site,
-    /// How.
+    /// Its width, and its memory operands.
     pub access: Access,
 }
 

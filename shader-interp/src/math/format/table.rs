@@ -26,7 +26,7 @@ const FILTERED_STORED: [u32; 2] =
     [FILTERED[0] | f::STORAGE_IMAGE, f::UNIFORM_TEXEL_BUFFER | f::STORAGE_TEXEL_BUFFER];
 /// The same without filtering.
 const STORED: [u32; 2] = [SAMPLED[0] | f::STORAGE_IMAGE, f::UNIFORM_TEXEL_BUFFER | f::STORAGE_TEXEL_BUFFER];
-/// And atomics.
+/// As [`STORED`], and with atomics.
 const ATOMIC: [u32; 2] = [STORED[0] | f::STORAGE_IMAGE_ATOMIC, STORED[1] | f::STORAGE_TEXEL_BUFFER_ATOMIC];
 /// And atomics, with filtering.
 const FILTERED_ATOMIC: [u32; 2] = [ATOMIC[0] | f::SAMPLED_IMAGE_FILTER_LINEAR, ATOMIC[1]];
