@@ -1,9 +1,10 @@
 //! Shared bytes: the only file (with [`bulk`]) that touches the bytes of device memory, of workgroup memory
 //! and of what the host maps.
 //!
-//! **Rule.** Who accesses shared bytes are shader invocations and commands on several threads, and the
-//! application itself; a program with a data race has them race here. So every access is, in terms of the
-//! language, one or more *atomic* accesses (relaxed, or acquire and release where the shader asks for it):
+//! **Rule.** Shared bytes are accessed by shader invocations and by commands, on several threads, and by the
+//! application itself. Where a program has a data race, these accesses race here. So every access is, in
+//! terms of the language, one or more *atomic* accesses (relaxed, or acquire and release where the shader
+//! asks for it):
 //!
 //! - of a component of 1, 2, 4 or 8 bytes that is aligned: one, of its size;
 //! - of a component that is not aligned, and of ranges ([`read`], [`write()`], [`copy`], [`fill`], words of a

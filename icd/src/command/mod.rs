@@ -1,5 +1,22 @@
 //! Commands: recorded as data, replayed by a queue's worker ([`replay`]).
 //!
+//! This file defines a [`Command`] and what its variants hold, and a list of them that can be submitted
+//! ([`Recorded`]). The entry points record them in a command buffer, which is in [`buffer`].
+//!
+//! | file | subject |
+//! |---|---|
+//! | [`buffer`] | the command buffer while and after it is recorded |
+//! | [`family`] | what a queue family lets be recorded |
+//! | [`pass`] | the render pass that is being recorded |
+//! | [`batch`] | the command buffers of a submission |
+//! | [`reach`] | the memory that a submission may access |
+//! | [`replay`] | execution, command after command |
+//! | [`state`] | what is bound while commands execute |
+//! | [`dispatch`] | dispatches |
+//! | [`copy`], [`indirect`], [`blit`] | transfers |
+//! | [`render`], [`attachment`] | render passes without drawing, and clears |
+//! | [`uses`] | a command's name, and the objects that it uses |
+//!
 //! Guarantees: a command refers to objects, not to handles, so nothing that the application destroys is
 //! pulled from under it; an error while recording poisons the command buffer, whose vkEndCommandBuffer then
 //! fails.

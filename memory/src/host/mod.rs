@@ -21,10 +21,12 @@
 //! Nothing is listed while the process takes no fault. What was written is compared and copied in one go, by
 //! several threads where it is much.
 //!
-//! Where the host has written much of coherent memory that no pending work uses, and of which nothing that
-//! other work did is unordered with it, it is *left alone*: whatever it writes there is right. Such pages are
-//! neither listed nor protected, compared nor copied until work is handed in that may use them. Then they are
-//! protected, and kept as they are: all that was written until then is before that work.
+//! Pages of coherent memory can be *left alone*: no pending work uses them, and all that earlier work did to
+//! them is ordered before what the host does now. Any write of the host is right there, so nothing has to be
+//! known about it. Where the host has written many such pages in a row, they are neither protected nor listed
+//! as written, neither compared nor copied. This ends when work is submitted that may use them: they are
+//! protected then, and what they hold is what that work finds, because a submission comes after all that the
+//! host wrote before.
 //!
 //! Where very many bytes changed, those between them that are less than a word, and did not change, count as
 //! written, too: numbers are seldom new in all of their bytes.

@@ -103,20 +103,20 @@ impl OwnTimes {
 /// What is known through chains of happens-before whose operations all have one set of storage classes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MaskClocks {
-    /// K: operations that inter-thread-happen-before the next member operation.
+    /// Operations that inter-thread-happen-before the next member operation.
     pub before: VectorClock,
-    /// H: non-private writes available in this agent's instance of the key's level, through an operation that
+    /// Non-private writes available in this agent's instance of the key's level, through an operation that
     /// happens before.
     pub available: Keyed,
-    /// I: writes that visibility chains imported into this agent's instance of the key's level.
+    /// Writes that visibility chains imported into this agent's instance of the key's level.
     pub imported: Keyed,
-    /// P: writes of others that this agent itself made available.
+    /// Writes of others that this agent itself made available.
     pub made_available: Keyed,
-    /// P of its own writes.
+    /// Those of its own writes that this agent itself made available.
     pub own_available: OwnTimes,
-    /// X: writes that this agent itself made visible in its instance of the key's level.
+    /// Writes of others that this agent itself made visible in its instance of the key's level.
     pub exported: Keyed,
-    /// X of its own writes.
+    /// Those of its own writes that this agent itself made visible in its instance of the key's level.
     pub own_exported: OwnTimes,
 }
 
@@ -124,12 +124,12 @@ pub(super) struct MaskClocks {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clocks {
     pub(super) masks: SmallVec<[MaskClocks; 1]>,
-    /// P and X whatever the mask.
+    /// What this agent itself made available and visible, whatever the mask; as in [`MaskClocks`].
     pub(super) made_available: Keyed,
     pub(super) own_available: OwnTimes,
     pub(super) exported: Keyed,
     pub(super) own_exported: OwnTimes,
-    /// V: what past visibility operations of this agent made visible to it, by class and the write's own
+    /// What past visibility operations of this agent made visible to it, by class and the write's own
     /// level.
     pub(super) visible: Keyed,
 }

@@ -7,12 +7,18 @@
 //!
 //! # How
 //!
-//! Each agent carries [`Clocks`]: per set of storage classes (mask) the operations that
-//! inter-thread-happen-before its next one (K), the writes that are available in its scope instances through
-//! operations that happen before (H), what visibility chains imported (I), what the agent itself made
-//! available (P) and visible (V, and exported: X). A release publishes a copy of the clocks; an acquire joins
-//! it, for the masks within both semantics. Times advance only at releases, availability and visibility
-//! operations and barriers: accesses between two of them are alike.
+//! Each agent carries [`Clocks`]. Some of them are kept for each set of storage classes (mask):
+//!
+//! - `before`: the operations that inter-thread-happen-before its next one;
+//! - `available`: the writes that are available in its scope instances through operations that happen before;
+//! - `imported`: the writes that visibility chains brought into its scope instances;
+//! - `made_available` and, of its own writes, `own_available`: what the agent itself made available;
+//! - `exported` and `own_exported`: what the agent itself made visible to others of its scope instances.
+//!
+//! `visible` is what the agent's visibility operations made visible to it, whatever the mask. A release
+//! publishes a copy of the clocks; an acquire joins it, for the masks within both semantics. Times advance
+//! only at releases, availability and visibility operations and barriers: accesses between two of them are
+//! alike.
 //!
 //! | file | subject |
 //! |---|---|

@@ -1,4 +1,10 @@
-//! Who waits for what, when nothing moves any more.
+//! What the report of a shader that does not end says: which invocations make no progress, at which
+//! instruction, and which memory they read there.
+//!
+//! Three find that out: the watchdog of run mode, and in check mode the watchdog and the scheduler, which
+//! sees when no invocation can go on. Each hands its [`Waiting`] units to [`facts`], which makes them facts
+//! of a finding. The other functions find a strand's instruction and the operands of its access, also for
+//! the debugger.
 
 use super::context::Context;
 use super::scheduler::Unit;
