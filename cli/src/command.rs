@@ -251,7 +251,7 @@ fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOp
             continue;
         }
         match spec.filter(|spec| options.variables.contains_key(&spec.variable())) {
-            Some(spec) if spec.kind == vulkan_pellucid::config::Kind::Value && !text.contains('=') => {
+            Some(spec) if spec.kind == vulkan_pellucid::config::OptionKind::Value && !text.contains('=') => {
                 drop(arguments.next())
             }
             Some(_) => {}

@@ -6,7 +6,7 @@
 use crate::assemble::{NumericIds, assemble_with_lines};
 use crate::debug::types::Types;
 use crate::host::buffers;
-use crate::host::{self, Contents, HostError, Program, reflect};
+use crate::host::{self, Contents, HostError, HostProgram, reflect};
 use crate::options::DriverOptions;
 use crate::run::Job;
 use crate::source;
@@ -150,7 +150,7 @@ struct Implied {
     told: String,
 }
 
-fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
+fn missing_buffers(program: &HostProgram) -> anyhow::Result<Vec<Implied>> {
     let bound = reflect::bindings(&program.words).map_err(anyhow::Error::msg)?;
     let missing: Vec<(u32, u32)> = bound.into_keys().filter(|at| !program.buffers.contains_key(at)).collect();
     if missing.is_empty() {
@@ -188,18 +188,18 @@ fn missing_buffers(program: &Program) -> anyhow::Result<Vec<Implied>> {
 /// A buffer that nobody gave is not larger than this.
 const MOST_IMPLIED: u64 = 1 << 30;
 
-fn program(arguments: &ExecArgs) -> anyhow::Result<(Program, Elements, Vec<String>)> {
+fn program(arguments: &ExecArgs) -> anyhow::Result<(HostProgram, Elements, Vec<String>)> {
     let numeric = match arguments.preserve_numeric_ids {
         true => NumericIds::Preserved,
         false => NumericIds::Named,
     };
     let words = read_spirv(&arguments.file, numeric)?;
-    let mut program = Program {
+    let mut program = HostProgram {
         entry: entry(&words, arguments.entry.as_ref())?,
         words,
         groups: arguments.groups,
         repeat: arguments.repeat,
-        ..Program::default()
+        ..HostProgram::default()
     };
     let mut types = BTreeMap::new();
     program.specialization = specialization(&program.words, &arguments.spec)?;
@@ -324,7 +324,7 @@ pub fn words(arguments: &ExecArgs) -> anyhow::Result<Vec<u32>> {
 fn run_on(
     arguments: &ExecArgs,
     out: &mut dyn std::io::Write,
-    run: impl FnOnce(&Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError>,
+    run: impl FnOnce(&HostProgram) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError>,
 ) -> anyhow::Result<()> {
     let (program, types, told) = program(arguments)?;
     for text in told {

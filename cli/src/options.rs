@@ -3,7 +3,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::collections::BTreeMap;
-use vulkan_pellucid::config::{Config, Kind, OPTIONS, OptionSpec, find};
+use vulkan_pellucid::config::{Config, OPTIONS, OptionKind, OptionSpec, find};
 
 /// Options by their flags' names.
 pub type Variation = Vec<(&'static str, String)>;
@@ -18,7 +18,7 @@ pub struct DriverOptions {
 }
 
 fn flags() -> impl Iterator<Item = &'static OptionSpec> {
-    OPTIONS.iter().filter(|spec| spec.kind != Kind::Internal)
+    OPTIONS.iter().filter(|spec| spec.kind != OptionKind::Internal)
 }
 
 impl clap::Args for DriverOptions {
@@ -28,7 +28,7 @@ impl clap::Args for DriverOptions {
                 .long(spec.name)
                 .help(format!("{} [default: {}]", spec.help, spec.default));
             let arg = match spec.kind {
-                Kind::Switch => arg.action(ArgAction::SetTrue),
+                OptionKind::Switch => arg.action(ArgAction::SetTrue),
                 _ => arg.value_name(spec.value).value_parser(move |value: &str| {
                     match Config::default().set(spec, spec.name, value) {
                         Ok(()) => Ok(value.to_owned()),
@@ -55,7 +55,7 @@ impl FromArgMatches for DriverOptions {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for spec in flags() {
             let value = match spec.kind {
-                Kind::Switch => matches.get_flag(spec.name).then(|| "1".to_owned()),
+                OptionKind::Switch => matches.get_flag(spec.name).then(|| "1".to_owned()),
                 _ => matches.get_one::<String>(spec.name).cloned(),
             };
             if let Some(value) = value {
@@ -114,7 +114,7 @@ pub fn table() -> String {
     );
     for spec in flags() {
         let flag = match spec.kind {
-            Kind::Switch => format!("--{}", spec.name),
+            OptionKind::Switch => format!("--{}", spec.name),
             _ => format!("--{} {}", spec.name, spec.value),
         };
         text.push_str(&format!("{flag}\n    {}={}\n", spec.variable(), spec.value));

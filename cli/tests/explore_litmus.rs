@@ -8,7 +8,7 @@
 use pellucid::vulkan::explored::{Outcome, explored, one_dispatch};
 use pellucid_memory::explore::{Bounds, Limit};
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::litmus::{Test, random, run};
 use pellucid_memory::model::ModelOptions;
 use pellucid_shader_interp::exec::explore::Which;
@@ -63,7 +63,7 @@ impl Tally {
         Tally { bounds, limits: Limits { candidates, ..Limits::default() }, ..Tally::default() }
     }
 
-    fn compare(&mut self, name: &str, test: &Program, chains: bool) {
+    fn compare(&mut self, name: &str, test: &LitmusProgram, chains: bool) {
         let limits = &self.limits.clone();
         let lowered = match one_dispatch(test) {
             Ok(lowered) => lowered,

@@ -277,7 +277,7 @@ impl Default for Config {
 
 /// How an option is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OptionKind {
     /// `--name VALUE`, `PELLUCID_NAME=VALUE`.
     Value,
     /// `--name`, `PELLUCID_NAME=1`.
@@ -291,7 +291,7 @@ pub struct OptionSpec {
     /// Its name, as a flag has it: `max-reports`.
     pub name: &'static str,
     /// How it is given.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// What a value looks like: `run|check|explore`, `N`, `FILE`.
     pub value: &'static str,
     /// What holds without it.
@@ -415,7 +415,7 @@ const fn option(
     help: &'static str,
     set: fn(&mut Config, &str) -> bool,
 ) -> OptionSpec {
-    OptionSpec { name, kind: Kind::Value, value, default, help, set }
+    OptionSpec { name, kind: OptionKind::Value, value, default, help, set }
 }
 
 /// All options, in the order in which help shows them.
@@ -481,7 +481,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     OptionSpec {
         name: "halt-on-error",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         value: "1|0",
         default: "0",
         help: "the first finding loses the device",
@@ -544,7 +544,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     OptionSpec {
         name: "no-chains",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         value: "1|0",
         default: "0",
         help: "a device without availability and visibility chains",
@@ -678,7 +678,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     ),
     OptionSpec {
         name: "strict",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         value: "1|0",
         default: "0",
         help: "warnings are findings: what is undefined by the letter of the specification and harmless on most devices",
@@ -686,7 +686,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "validation",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         value: "1|0",
         default: "0",
         help: "`pellucid run` adds the Khronos validation layer, and its messages to the report",
@@ -694,7 +694,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "summary",
-        kind: Kind::Internal,
+        kind: OptionKind::Internal,
         value: "FOLDER",
         default: "none",
         help: "folder in which each process keeps its totals; set by `pellucid run`",
@@ -702,7 +702,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "occurrences",
-        kind: Kind::Internal,
+        kind: OptionKind::Internal,
         value: "1|0",
         default: "0",
         help: "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
@@ -710,7 +710,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "capture",
-        kind: Kind::Internal,
+        kind: OptionKind::Internal,
         value: "N:FOLDER",
         default: "none",
         help: "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
@@ -718,7 +718,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "command",
-        kind: Kind::Internal,
+        kind: OptionKind::Internal,
         value: "TEXT",
         default: "none",
         help: "the command that a replay line repeats; set by `pellucid run` and `pellucid exec`",
@@ -757,7 +757,8 @@ impl Config {
         let mut given = Vec::new();
         for (variable, value) in ours {
             let Some(spec) = OPTIONS.iter().find(|spec| spec.variable() == variable) else {
-                let valid = OPTIONS.iter().filter(|o| o.kind != Kind::Internal).map(OptionSpec::variable);
+                let valid =
+                    OPTIONS.iter().filter(|o| o.kind != OptionKind::Internal).map(OptionSpec::variable);
                 return Err(ConfigError::Unknown { variable, valid: valid.collect::<Vec<_>>().join(", ") });
             };
             given.push((spec, variable, value));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use pellucid_memory::litmus::assertion;
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
 use pellucid_memory::litmus::expect::{self, Checked};
-use pellucid_memory::litmus::program::{Instruction, Program};
+use pellucid_memory::litmus::program::{Instruction, LitmusProgram};
 use pellucid_memory::litmus::random::{self, Comparisons};
 use pellucid_memory::litmus::run::{self, By, Property, Settings};
 use pellucid_memory::litmus::{Test, herd, machine, text};
@@ -176,7 +176,8 @@ fn printed_programs_read_back() {
         let printed = text::program(&program);
         let back = herd::read("printed", &printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(text::program(&back), printed);
-        let code = |program: &Program| program.threads.iter().map(|t| t.code.clone()).collect::<Vec<_>>();
+        let code =
+            |program: &LitmusProgram| program.threads.iter().map(|t| t.code.clone()).collect::<Vec<_>>();
         assert_eq!(code(&back), code(&program), "{printed}");
     }
 }

@@ -25,7 +25,7 @@ use operand::Operands;
 use rspirv::grammar::{Instruction, LogicalOperand, OperandKind, OperandQuantifier};
 use rspirv::spirv::{self, Op};
 use std::collections::{BTreeSet, HashMap};
-use token::{Kind, Token};
+use token::{Lexeme, Token};
 
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -193,7 +193,7 @@ struct Ids {
 impl Ids {
     fn new(tokens: &[Token<'_>], preserved: NumericIds) -> Result<Ids, AssembleError> {
         let mut numeric = BTreeSet::new();
-        let mut numbers = tokens.iter().filter(|t| t.kind == Kind::Id && is_number(t.text));
+        let mut numbers = tokens.iter().filter(|t| t.kind == Lexeme::Id && is_number(t.text));
         while preserved == NumericIds::Preserved
             && let Some(token) = numbers.next()
         {
@@ -257,12 +257,12 @@ impl<'a> Parser<'a> {
 
     /// Whether the next token begins another instruction, or there is none.
     fn at_end(&self) -> bool {
-        let next_is_equals = || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Equals);
+        let next_is_equals = || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Lexeme::Equals);
         match self.peek() {
             None => true,
             Some(token) => match token.kind {
-                Kind::Word => is_opcode(token.text),
-                Kind::Id => next_is_equals(),
+                Lexeme::Word => is_opcode(token.text),
+                Lexeme::Id => next_is_equals(),
                 _ => false,
             },
         }
@@ -270,9 +270,9 @@ impl<'a> Parser<'a> {
 
     fn instruction(&mut self) -> Result<Assembled, AssembleError> {
         let first = &self.tokens[self.at];
-        let result = if first.kind == Kind::Id {
+        let result = if first.kind == Lexeme::Id {
             self.at += 1;
-            match self.peek().filter(|token| token.kind == Kind::Equals) {
+            match self.peek().filter(|token| token.kind == Lexeme::Equals) {
                 Some(_) => self.at += 1,
                 None => return Err(self.expected("`=` after the result id")),
             }
@@ -280,7 +280,7 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        let Some(token) = self.peek().filter(|token| token.kind == Kind::Word) else {
+        let Some(token) = self.peek().filter(|token| token.kind == Lexeme::Word) else {
             return Err(self.expected("an opcode"));
         };
         if !is_opcode(token.text) {
@@ -331,7 +331,7 @@ impl<'a> Parser<'a> {
             if quantifier != OperandQuantifier::One && self.at_end() {
                 continue;
             }
-            if self.peek().is_some_and(|token| token.kind == Kind::Raw) {
+            if self.peek().is_some_and(|token| token.kind == Lexeme::Raw) {
                 return self.raw(words);
             }
             if self.at_end() {
@@ -351,9 +351,9 @@ impl<'a> Parser<'a> {
         while !self.at_end() {
             let Some(token) = self.peek() else { break };
             match &token.kind {
-                Kind::Raw => words.push(number::raw(token.text).map_err(|message| token.error(message))?),
-                Kind::Id => words.push(self.ids.get(token.text)),
-                Kind::String(text) => words.extend(operand::string_words(text)),
+                Lexeme::Raw => words.push(number::raw(token.text).map_err(|message| token.error(message))?),
+                Lexeme::Id => words.push(self.ids.get(token.text)),
+                Lexeme::String(text) => words.extend(operand::string_words(text)),
                 _ => {
                     let scalar = if number::is_float(token.text) {
                         Scalar::Float { width: 32 }

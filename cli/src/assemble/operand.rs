@@ -1,7 +1,7 @@
 //! Operands of every kind: ids, literals, enumerants and masks, and the operands that those ask for.
 
 use super::number::{self, Scalar};
-use super::token::Kind;
+use super::token::Lexeme;
 use super::{AssembleError, Parser, extended, younger};
 use rspirv::binary::Disassemble as _;
 use rspirv::dr::Operand;
@@ -71,7 +71,7 @@ pub(super) fn read(
     let fail = |message: String| Err(token.error(message));
     let scalar_32 = Scalar::Int { width: 32, signed: token.text.starts_with('-') };
     let literal = |scalar: Scalar| match token.kind {
-        Kind::Word => number::encode(token.text, scalar).map_err(|message| token.error(message)),
+        Lexeme::Word => number::encode(token.text, scalar).map_err(|message| token.error(message)),
         _ => Err(token.error(format!("expected {}, found {}", describe(kind), token.shown()))),
     };
     match kind {
@@ -81,7 +81,7 @@ pub(super) fn read(
         | OperandKind::IdMemorySemantics
         | OperandKind::PairIdRefIdRef
         | OperandKind::PairIdRefLiteralInteger => {
-            if token.kind != Kind::Id {
+            if token.kind != Lexeme::Id {
                 return Err(parser.expected(&describe(kind)));
             }
             words.push(parser.ids.get(token.text));
@@ -106,7 +106,7 @@ pub(super) fn read(
             pending.push(one(OperandKind::IdRef));
         }
         OperandKind::LiteralString => {
-            let Kind::String(value) = &token.kind else { return Err(parser.expected(&describe(kind))) };
+            let Lexeme::String(value) = &token.kind else { return Err(parser.expected(&describe(kind))) };
             if value.contains('\0') {
                 return fail("a string cannot hold a zero byte".to_owned());
             }
@@ -134,7 +134,7 @@ pub(super) fn read(
             *pending = grammar.operands.iter().filter(result).rev().cloned().collect();
         }
         _ => {
-            let found = (token.kind == Kind::Word).then(|| enumerant(kind, token.text)).flatten();
+            let found = (token.kind == Lexeme::Word).then(|| enumerant(kind, token.text)).flatten();
             let Some((value, operands)) = found else { return Err(parser.expected(&describe(kind))) };
             words.push(value);
             pending.extend(operands.into_iter().rev());

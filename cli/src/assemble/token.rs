@@ -4,7 +4,7 @@ use super::AssembleError;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Lexeme {
     /// `%name`; the text is without the `%`.
     Id,
     /// `=`, before what gives a result.
@@ -21,7 +21,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Token<'a> {
     /// Whether it is an id, a string, a word or a sign.
-    pub kind: Kind,
+    pub kind: Lexeme,
     /// What it says; a string as it is written.
     pub text: &'a str,
     /// From 1.
@@ -40,7 +40,7 @@ impl Token<'_> {
     pub fn error_after(&self, message: String) -> AssembleError {
         let lines = self.text.matches('\n').count() as u32;
         let last = self.text.rsplit('\n').next().unwrap_or_default();
-        let width = last.chars().count() as u32 + u32::from(matches!(self.kind, Kind::Id | Kind::Raw));
+        let width = last.chars().count() as u32 + u32::from(matches!(self.kind, Lexeme::Id | Lexeme::Raw));
         let start = if lines == 0 { self.column } else { 1 };
         AssembleError { line: self.line + lines, column: start + width, message }
     }
@@ -48,9 +48,9 @@ impl Token<'_> {
     /// The token as a message shows it.
     pub fn shown(&self) -> String {
         match self.kind {
-            Kind::Id => format!("%{}", self.text),
-            Kind::Raw => format!("!{}", self.text),
-            Kind::String(_) => "a string".to_owned(),
+            Lexeme::Id => format!("%{}", self.text),
+            Lexeme::Raw => format!("!{}", self.text),
+            Lexeme::String(_) => "a string".to_owned(),
             _ => format!("`{}`", self.text),
         }
     }
@@ -78,11 +78,11 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, AssembleError> {
             }
             '=' => {
                 cursor.next();
-                (Kind::Equals, "=")
+                (Lexeme::Equals, "=")
             }
             '"' => {
                 let value = string(&mut cursor).ok_or_else(|| error("this string does not end"))?;
-                (Kind::String(value), &text[start..cursor.at])
+                (Lexeme::String(value), &text[start..cursor.at])
             }
             '%' | '!' => {
                 cursor.next();
@@ -95,9 +95,9 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, AssembleError> {
                         "expected a number after !"
                     }));
                 }
-                (if c == '%' { Kind::Id } else { Kind::Raw }, name)
+                (if c == '%' { Lexeme::Id } else { Lexeme::Raw }, name)
             }
-            _ => (Kind::Word, cursor.skip(word)),
+            _ => (Lexeme::Word, cursor.skip(word)),
         };
         tokens.push(Token { kind, text, line, column });
     }

@@ -27,7 +27,7 @@ pub mod types;
 pub mod values;
 
 use self::engine::{Engine, Wanted};
-use self::program::Program;
+use self::program::CapturedProgram;
 use self::stop::Front;
 use self::terminal::Terminal;
 use crate::exec::{self, ExecArgs};
@@ -108,7 +108,7 @@ enum Subject {
     /// A dispatch of a program that is still to be started.
     Dispatch(u32, Vec<OsString>),
     /// One of a program that runs.
-    Program(Box<Program>),
+    Program(Box<CapturedProgram>),
 }
 
 /// A program to be debugged.
@@ -216,7 +216,7 @@ impl Debuggee {
         let mut left = Vec::new();
         if let Subject::Dispatch(number, command) = &self.subject {
             let job = Job { options: self.options.clone(), command: command.clone(), shown: None };
-            self.subject = Subject::Program(Box::new(Program::start(job, *number, piped)?));
+            self.subject = Subject::Program(Box::new(CapturedProgram::start(job, *number, piped)?));
             left.extend(OF_PROGRAM.iter().filter_map(|name| Some(find(name)?.variable())));
         }
         let closed = self.options.closed;

@@ -16,7 +16,7 @@ use vulkan_pellucid::debugger;
 const POLL: Duration = Duration::from_millis(5);
 
 /// A program that runs, or waits at its dispatch.
-pub struct Program {
+pub struct CapturedProgram {
     started: Started,
     dispatch: u32,
     /// Holds the capture.
@@ -25,18 +25,19 @@ pub struct Program {
     held: File,
 }
 
-impl Program {
-    /// Starts a program that is to wait at a dispatch; `piped`: its output is for [`Program::output`].
+impl CapturedProgram {
+    /// Starts a program that is to wait at a dispatch; `piped`: its output is for
+    /// [`CapturedProgram::output`].
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(mut job: Job, dispatch: u32, piped: bool) -> anyhow::Result<Program> {
+    pub fn start(mut job: Job, dispatch: u32, piped: bool) -> anyhow::Result<CapturedProgram> {
         let folder = tempfile::tempdir().context("a temporary folder")?;
         let held = File::create_new(capture::held(folder.path())).context("a temporary file")?;
         held.lock().context("a lock")?;
         job.options.set("capture", format!("{dispatch}:{}", folder.path().display()));
         let started = run::start(&job, piped)?;
-        Ok(Program { started, dispatch, folder, held })
+        Ok(CapturedProgram { started, dispatch, folder, held })
     }
 
     /// What it prints, if that is piped.

@@ -35,9 +35,9 @@ pub enum Contents {
     },
 }
 
-/// One dispatch of one shader.
+/// A host program of one dispatch of one shader.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct HostProgram {
     /// SPIR-V words.
     pub words: Vec<u32>,
     /// The entry point.
@@ -78,7 +78,10 @@ pub enum HostError {
 ///
 /// # Errors
 /// The library does not load, a call fails, or the buffers do not fit the shader.
-pub fn run(library: &std::path::Path, program: &Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
+pub fn run(
+    library: &std::path::Path,
+    program: &HostProgram,
+) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     run_on(program, || vulkan::load(library))
 }
 
@@ -86,7 +89,7 @@ pub fn run(library: &std::path::Path, program: &Program) -> Result<BTreeMap<(u32
 ///
 /// # Errors
 /// A call fails, or the buffers do not fit the shader.
-pub fn run_linked(program: &Program) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
+pub fn run_linked(program: &HostProgram) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     run_on(program, || Ok(vulkan::linked()))
 }
 
@@ -99,7 +102,7 @@ pub fn with_linked_device<T>(with: impl FnOnce(vk::Device) -> T) -> Result<T, Ho
 }
 
 fn run_on(
-    program: &Program,
+    program: &HostProgram,
     driver: impl FnOnce() -> Result<ash::Entry, HostError>,
 ) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     let bindings = reflect::bindings(&program.words).map_err(HostError::Program)?;

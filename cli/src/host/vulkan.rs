@@ -4,7 +4,7 @@
 //! Every call follows the valid usage of the specification for a single thread that waits for its only
 //! submission before it reads or destroys anything; that is the argument behind each unsafe block here.
 
-use super::{BindingKind, Contents, HostError, Program};
+use super::{BindingKind, Contents, HostError, HostProgram};
 use ash::{Device, Entry, Instance, vk};
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -186,12 +186,12 @@ fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
 }
 
 /// Bytes of the push constant range.
-fn push_size(program: &Program) -> u32 {
+fn push_size(program: &HostProgram) -> u32 {
     program.push_constants.iter().map(|(offset, bytes)| offset + bytes.len() as u32).max().unwrap_or(0)
 }
 
 impl Bound {
-    fn new(device: &Device, program: &Program, bindings: &Bindings) -> Result<Bound, HostError> {
+    fn new(device: &Device, program: &HostProgram, bindings: &Bindings) -> Result<Bound, HostError> {
         let set_count = bindings.keys().map(|(set, _)| set + 1).max().unwrap_or(0);
         let entry = CString::new(program.entry.as_str())
             .map_err(|_| HostError::Program("bad entry point".to_owned()))?;
@@ -297,7 +297,7 @@ impl Bound {
 const RECORDED: u32 = 4096;
 
 /// Records, submits and waits.
-fn dispatch(context: &Context, bound: &Bound, program: &Program) -> Result<(), HostError> {
+fn dispatch(context: &Context, bound: &Bound, program: &HostProgram) -> Result<(), HostError> {
     let device = &context.device;
     // SAFETY: see the module's page.
     unsafe {
@@ -336,7 +336,7 @@ unsafe fn record(
     device: &Device,
     commands: vk::CommandBuffer,
     bound: &Bound,
-    program: &Program,
+    program: &HostProgram,
     repetitions: Range<u32>,
     all: u32,
 ) -> Result<(), HostError> {
@@ -390,7 +390,7 @@ pub fn with_device<T>(entry: &Entry, with: impl FnOnce(vk::Device) -> T) -> Resu
 /// A call fails.
 pub fn run(
     entry: &Entry,
-    program: &Program,
+    program: &HostProgram,
     bindings: &Bindings,
 ) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
     let context = Context::new(entry)?;

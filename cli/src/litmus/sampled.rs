@@ -19,7 +19,7 @@ use pellucid_memory::explore::Bounds;
 use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::expect::Expectation;
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::litmus::run::{self, By};
 use pellucid_memory::machine::Machine;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Source {
         }
     }
 
-    fn sample(&self, file: &Path, program: &Program, chains: bool) -> Result<Sample, NoSample> {
+    fn sample(&self, file: &Path, program: &LitmusProgram, chains: bool) -> Result<Sample, NoSample> {
         match self {
             Source::Driver(sampling) => sample(file, program, &Sampling { chains, ..sampling.clone() }),
             Source::Exploration(bounds) => explored::sample(program, chains, *bounds),
@@ -165,7 +165,7 @@ fn directory(args: &LitmusArgs, source: Source) -> ExitCode {
         Ok(questions) => questions,
         Err(error) => return fail(&error),
     };
-    let mut jobs: BTreeMap<(&Path, bool), &Program> = BTreeMap::new();
+    let mut jobs: BTreeMap<(&Path, bool), &LitmusProgram> = BTreeMap::new();
     for row in &rows {
         if let Some(Ok(Test::Herd(program))) = tests.get(&row.file) {
             jobs.insert((row.file.as_path(), row.chains), program);
@@ -197,7 +197,7 @@ fn directory(args: &LitmusArgs, source: Source) -> ExitCode {
 
 fn sample_all<'a>(
     args: &LitmusArgs,
-    jobs: &BTreeMap<(&'a Path, bool), &Program>,
+    jobs: &BTreeMap<(&'a Path, bool), &LitmusProgram>,
     source: &Source,
 ) -> BTreeMap<(&'a Path, bool), (Sampled, Duration)> {
     let list: Vec<_> = jobs.iter().collect();
@@ -236,7 +236,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(row: &Expectation, program: &Program, sampled: &Sampled, time: Duration) -> Line {
+    fn of(row: &Expectation, program: &LitmusProgram, sampled: &Sampled, time: Duration) -> Line {
         let got = match sampled {
             Ok((seen, axioms)) => match Answer::new(program, row.property, seen) {
                 Ok(answer) => {

@@ -4,7 +4,7 @@
 use super::sample::Sample;
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::axioms::{self, Goal, Limits};
-use pellucid_memory::litmus::program::{Comparison, Condition, Instruction, Program, Question, Term};
+use pellucid_memory::litmus::program::{Comparison, Condition, Instruction, LitmusProgram, Question, Term};
 use pellucid_memory::litmus::run::{self, By, Evidence, Property, Settings};
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ impl Answer {
     }
 
     /// The answer to a property; why there is none where the property cannot be sampled.
-    pub fn new(program: &Program, property: Property, sample: &Sample) -> Result<Answer, String> {
+    pub fn new(program: &LitmusProgram, property: Property, sample: &Sample) -> Result<Answer, String> {
         match property {
             Property::Outcome => match &program.question {
                 Some(question) => Ok(Answer::question(program, question, sample)),
@@ -63,7 +63,7 @@ impl Answer {
     }
 
     /// The answer to the test's own question.
-    pub fn question(program: &Program, question: &Question, sample: &Sample) -> Answer {
+    pub fn question(program: &LitmusProgram, question: &Question, sample: &Sample) -> Answer {
         let terms = program.observables();
         let (condition, wanted) = question.witness();
         let decides = |state: &[i64]| {
@@ -139,7 +139,7 @@ pub struct AgainstAxioms {
 
 impl AgainstAxioms {
     /// Compares a sample with the axioms.
-    pub fn new(program: &Program, settings: &Settings, sample: &Sample) -> AgainstAxioms {
+    pub fn new(program: &LitmusProgram, settings: &Settings, sample: &Sample) -> AgainstAxioms {
         let settings = Settings { by: By::Axioms, ..*settings };
         let found = run::outcomes(program, &settings);
         let test = Test::Herd(program.clone());
@@ -181,7 +181,7 @@ impl AgainstAxioms {
 
 /// Whether the axioms reach a state that is not among the outcomes of a search; a looping program is unrolled
 /// further.
-fn reached(program: &Program, settings: &Settings, state: &[i64], complete: bool) -> Option<bool> {
+fn reached(program: &LitmusProgram, settings: &Settings, state: &[i64], complete: bool) -> Option<bool> {
     let backwards = |thread: &pellucid_memory::litmus::program::Thread| {
         thread.code.iter().enumerate().any(|(pc, instruction)| match instruction {
             Instruction::Goto(to) | Instruction::Branch(_, _, _, to) => *to <= pc,

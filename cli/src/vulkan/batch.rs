@@ -8,7 +8,7 @@ use super::layout::Shape;
 use super::lower::{Lowered, lower};
 use anyhow::{Context as _, anyhow, bail};
 use pellucid_memory::litmus::Test;
-use pellucid_memory::litmus::program::{Condition, Program, Term};
+use pellucid_memory::litmus::program::{Condition, LitmusProgram, Term};
 use pellucid_memory::litmus::run;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct Race {
     pub accesses: Vec<String>,
 }
 
-/// Final states that were seen: values of [`Program::observables`], how often, and in which run first.
+/// Final states that were seen: values of [`LitmusProgram::observables`], how often, and in which run first.
 pub type Seen = BTreeMap<Vec<i64>, (u64, u64)>;
 
 /// What became of a batch.
@@ -117,7 +117,7 @@ pub fn run(args: &BatchArgs) -> anyhow::Result<()> {
 }
 
 fn one(
-    program: &Program,
+    program: &LitmusProgram,
     prepared: &Prepared<'_>,
     lowered: &Lowered,
     seed: u64,

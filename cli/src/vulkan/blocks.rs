@@ -2,7 +2,7 @@
 
 use super::Refused;
 use super::lines::Lines;
-use pellucid_memory::litmus::program::{Comparison, Instruction, Operand, Program, Thread};
+use pellucid_memory::litmus::program::{Comparison, Instruction, LitmusProgram, Operand, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `Pc` of a thread that has ended.
@@ -34,7 +34,7 @@ pub(super) enum End {
 }
 
 impl Blocks {
-    pub fn of(program: &Program, lines: &Lines, fine: bool) -> Result<Blocks, Refused> {
+    pub fn of(program: &LitmusProgram, lines: &Lines, fine: bool) -> Result<Blocks, Refused> {
         same_barriers(program)?;
         let mut list: Vec<Block> = Vec::new();
         let mut entry = Vec::new();
@@ -119,7 +119,7 @@ pub(super) fn named(thread: &Thread) -> BTreeSet<&str> {
 /// A workgroup's control barrier waits for every thread that names its instance; a shader's, for every
 /// invocation that has not ended. They are the same where the threads that name any instance of a workgroup
 /// name all of them.
-fn same_barriers(program: &Program) -> Result<(), Refused> {
+fn same_barriers(program: &LitmusProgram) -> Result<(), Refused> {
     for (index, a) in program.threads.iter().enumerate() {
         for (other, b) in program.threads.iter().enumerate().skip(index + 1) {
             let (ours, theirs) = (named(a), named(b));

@@ -17,7 +17,7 @@ use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::explore::{Bounds, Choices, Limit, Totals};
 use pellucid_memory::finding::{Finding, FindingId};
-use pellucid_memory::litmus::program::{Program, Term};
+use pellucid_memory::litmus::program::{LitmusProgram, Term};
 use pellucid_memory::raw;
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::explore::{Execution, ExploreOptions, Which, explore};
@@ -57,7 +57,7 @@ pub struct Outcome {
 /// What an exploration saw.
 #[derive(Debug, Default)]
 pub struct Explored {
-    /// By the values of [`Program::observables`].
+    /// By the values of [`LitmusProgram::observables`].
     pub outcomes: BTreeMap<Vec<i64>, Outcome>,
     /// Executions that the filter leaves out.
     pub filtered: u64,
@@ -79,7 +79,7 @@ pub struct Explored {
 ///
 /// # Errors
 /// [`Refused`] names what has no counterpart in one.
-pub fn one_dispatch(test: &Program) -> Result<Lowered, Refused> {
+pub fn one_dispatch(test: &LitmusProgram) -> Result<Lowered, Refused> {
     let lowered = lower(test, SHAPE)?;
     if lowered.phases.len() > 1 {
         return Err(Refused("with several dispatches".to_owned()));
@@ -92,7 +92,7 @@ pub fn one_dispatch(test: &Program) -> Result<Lowered, Refused> {
 /// # Errors
 /// [`NoSample::Refused`] as [`one_dispatch`]; [`NoSample::Failed`] where executions end otherwise than tests
 /// do.
-pub fn sample(test: &Program, chains: bool, bounds: Bounds) -> Result<Sample, NoSample> {
+pub fn sample(test: &LitmusProgram, chains: bool, bounds: Bounds) -> Result<Sample, NoSample> {
     let lowered = one_dispatch(test)?;
     let explored = explored(test, &lowered, chains, bounds, Which::All)
         .map_err(|error| NoSample::Failed(error.to_string()))?;
@@ -125,7 +125,7 @@ pub fn sample(test: &Program, chains: bool, bounds: Bounds) -> Result<Sample, No
 /// # Errors
 /// The shader does not compile.
 pub fn explored(
-    test: &Program,
+    test: &LitmusProgram,
     lowered: &Lowered,
     chains: bool,
     bounds: Bounds,

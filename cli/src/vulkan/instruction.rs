@@ -3,7 +3,7 @@
 use super::Refused;
 use super::shader::{Shader, built};
 use pellucid_memory::litmus::program::{
-    Access, Arithmetic, Comparison, Instruction, Operand, Program, Update,
+    Access, Arithmetic, Comparison, Instruction, LitmusProgram, Operand, Update,
 };
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
 use rspirv::dr::Operand as Word;
@@ -29,7 +29,7 @@ impl Shader {
         })
     }
 
-    fn pointer(&mut self, program: &Program, access: &Access) -> Result<Id, Refused> {
+    fn pointer(&mut self, program: &LitmusProgram, access: &Access) -> Result<Id, Refused> {
         let zero = self.constant(0);
         match access.class {
             StorageClasses::WORKGROUP => Ok(self.shared[&program.variables[access.variable].location]),
@@ -81,7 +81,7 @@ impl Shader {
 
     pub(super) fn instruction(
         &mut self,
-        program: &Program,
+        program: &LitmusProgram,
         instruction: &Instruction,
         registers: &[Id],
     ) -> Result<(), Refused> {

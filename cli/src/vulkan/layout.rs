@@ -2,7 +2,7 @@
 //! which real storage class stands for which of the test's.
 
 use super::Refused;
-use pellucid_memory::litmus::program::{Access, Instruction, Program, Term};
+use pellucid_memory::litmus::program::{Access, Instruction, LitmusProgram, Term};
 use pellucid_memory::scope::StorageClasses;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub const STRIDE: u64 = 256;
 /// Gives each storage class of the test a real one. The model treats all classes alike, so any assignment
 /// that has room for the variables is as good as another: the first that has is taken, and the reason why the
 /// last one failed is told if none has.
-pub(super) fn assign(program: &Program, shape: Shape) -> Result<(Program, Layout), Refused> {
+pub(super) fn assign(program: &LitmusProgram, shape: Shape) -> Result<(LitmusProgram, Layout), Refused> {
     const REAL: [[StorageClasses; 4]; 4] = {
         const U: StorageClasses = StorageClasses::UNIFORM;
         const W: StorageClasses = StorageClasses::WORKGROUP;
@@ -96,7 +96,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    fn of(program: &Program, shape: Shape) -> Result<Layout, Refused> {
+    fn of(program: &LitmusProgram, shape: Shape) -> Result<Layout, Refused> {
         let refuse = |what: &str| Err(Refused(what.to_owned()));
         if program.threads.windows(2).any(|w| w[0].queue_family != w[1].queue_family) {
             return refuse("with several queue families");

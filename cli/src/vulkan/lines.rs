@@ -1,7 +1,7 @@
 //! The source text of a lowered test, a line for each instruction of each thread, so that the driver's
 //! findings name instructions of the test.
 
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::litmus::text;
 
 /// The lines, and where each thread begins.
@@ -15,7 +15,7 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of a program.
-    pub fn of(program: &Program) -> Lines {
+    pub fn of(program: &LitmusProgram) -> Lines {
         let mut lines = Vec::new();
         let mut first = Vec::new();
         for thread in &program.threads {

@@ -16,7 +16,7 @@ use super::layout::{Resource, Shape, assign};
 use super::lines::Lines;
 use super::phases::{Phase, phases};
 use super::shader::Shader;
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 
 /// A test as a shader and what must stand around it.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Lowered {
 ///
 /// # Errors
 /// [`Refused`] names what has no counterpart.
-pub fn lower(program: &Program, shape: Shape) -> Result<Lowered, Refused> {
+pub fn lower(program: &LitmusProgram, shape: Shape) -> Result<Lowered, Refused> {
     fits(program)?;
     let lines = Lines::of(program);
     let (mapped, layout) = assign(program, shape)?;
@@ -96,7 +96,7 @@ impl Lowered {
 }
 
 /// Threads of one workgroup are in one dispatch: those of several dispatches are never in one workgroup.
-fn one_dispatch(program: &Program, levels: &[u32]) -> Result<(), Refused> {
+fn one_dispatch(program: &LitmusProgram, levels: &[u32]) -> Result<(), Refused> {
     for (thread, level) in levels.iter().enumerate() {
         let apart = |other: usize| {
             let runs = |t: usize| !program.threads[t].code.is_empty();
@@ -110,7 +110,7 @@ fn one_dispatch(program: &Program, levels: &[u32]) -> Result<(), Refused> {
 }
 
 /// Values are 32 bits wide here.
-fn fits(program: &Program) -> Result<(), Refused> {
+fn fits(program: &LitmusProgram) -> Result<(), Refused> {
     let mut values = program.initial.clone();
     values.extend(program.constants());
     values.extend(program.threads.iter().flat_map(|thread| thread.initial.iter().copied()));

@@ -2,7 +2,7 @@
 //! commands.
 
 use super::Refused;
-use pellucid_memory::litmus::program::{Instruction, Program};
+use pellucid_memory::litmus::program::{Instruction, LitmusProgram};
 
 /// What stands between a dispatch and the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Phase {
     Memory,
 }
 /// The dispatch that each thread runs in, and what stands between them.
-pub(super) fn phases(program: &Program) -> Result<(Vec<u32>, Vec<Phase>), Refused> {
+pub(super) fn phases(program: &LitmusProgram) -> Result<(Vec<u32>, Vec<Phase>), Refused> {
     let refuse = |what: &str| Err(Refused(what.to_owned()));
     let n = program.threads.len();
     let pairs = &program.system_synchronizes;

@@ -21,7 +21,7 @@
 
 use super::answer::{AgainstAxioms, Answer};
 use super::sample::Sample;
-use pellucid_memory::litmus::program::{Program, Question};
+use pellucid_memory::litmus::program::{LitmusProgram, Question};
 use pellucid_memory::litmus::run::{By, Settings};
 use pellucid_memory::litmus::text;
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ use std::fmt::Write as _;
 /// What was seen of one test.
 pub struct SampleReport<'a> {
     file: String,
-    program: &'a Program,
+    program: &'a LitmusProgram,
     chains: bool,
     by: By,
     sample: &'a Sample,
@@ -42,7 +42,7 @@ impl<'a> SampleReport<'a> {
     /// Compares a sample with the axioms and prepares its report.
     pub fn new(
         file: &str,
-        program: &'a Program,
+        program: &'a LitmusProgram,
         settings: &Settings,
         sample: &'a Sample,
     ) -> SampleReport<'a> {

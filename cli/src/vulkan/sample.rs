@@ -10,7 +10,7 @@ use crate::child::{self, End};
 use crate::driver;
 use anyhow::Context as _;
 use pellucid_memory::input;
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::random;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ pub enum NoSample {
 ///
 /// # Errors
 /// The test cannot be lowered, or a batch did not do its work.
-pub fn sample(file: &Path, program: &Program, how: &Sampling) -> Result<Sample, NoSample> {
+pub fn sample(file: &Path, program: &LitmusProgram, how: &Sampling) -> Result<Sample, NoSample> {
     let mut sample = Sample {
         seed: how.seed,
         machine: how.machine.clone(),

@@ -4,7 +4,7 @@ use super::Refused;
 use super::blocks::{Blocks, DONE, End};
 use super::layout::Layout;
 use super::lines::Lines;
-use pellucid_memory::litmus::program::Program;
+use pellucid_memory::litmus::program::LitmusProgram;
 use pellucid_memory::scope::StorageClasses;
 use rspirv::dr::{Builder, Operand as Word};
 use rspirv::spirv::{self, Word as Id};
@@ -163,7 +163,7 @@ impl Shader {
     /// writes its registers.
     pub fn body(
         &mut self,
-        program: &Program,
+        program: &LitmusProgram,
         layout: &Layout,
         levels: &[u32],
         blocks: &Blocks,
@@ -237,7 +237,7 @@ impl Shader {
     /// block and registers.
     fn find_thread(
         &mut self,
-        program: &Program,
+        program: &LitmusProgram,
         layout: &Layout,
         levels: &[u32],
         blocks: &Blocks,

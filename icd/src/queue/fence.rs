@@ -1,7 +1,7 @@
 //! Fences: whether they are signaled, and what that tells.
 
 use super::Host;
-use super::shared::{Kind, Payloads};
+use super::shared::{Payloads, SharedKind};
 use super::status::{Standing, StatusQuery, settle};
 use super::told::Told;
 use crate::error::Outcome;
@@ -52,7 +52,7 @@ impl Fence {
     pub fn export(&self) -> Outcome<i32> {
         let mut state = self.state();
         let signaled = state.told.is_some();
-        state.shared.export(Kind::Fence, signaled.into())
+        state.shared.export(SharedKind::Fence, signaled.into())
     }
 
     /// vkImportFenceFdKHR.
@@ -60,7 +60,7 @@ impl Fence {
     /// # Errors
     /// The descriptor is not of a fence.
     pub fn import(&self, descriptor: i32, temporary: bool) -> Outcome<()> {
-        self.state().shared.import(Kind::Fence, descriptor, temporary)
+        self.state().shared.import(SharedKind::Fence, descriptor, temporary)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,7 +1,7 @@
 //! Semaphores: whether they are signaled, and what that tells.
 
 use super::Host;
-use super::shared::{Kind, Payloads};
+use super::shared::{Payloads, SharedKind};
 use super::status::{Standing, StatusQuery, settle};
 use super::told::{Completed, Told};
 use crate::error::Outcome;
@@ -72,8 +72,8 @@ impl Semaphore {
         semaphore
     }
 
-    fn kind(&self) -> Kind {
-        if self.timeline { Kind::Timeline } else { Kind::Binary }
+    fn kind(&self) -> SharedKind {
+        if self.timeline { SharedKind::Timeline } else { SharedKind::Binary }
     }
 
     /// vkGetSemaphoreFdKHR.

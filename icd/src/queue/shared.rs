@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What a shared payload is of: payloads of different kinds are not exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum SharedKind {
     Binary = 1,
     Timeline = 2,
     Fence = 3,
@@ -52,7 +52,7 @@ impl Payloads {
     ///
     /// # Errors
     /// It is no payload of this kind.
-    pub fn import(&mut self, kind: Kind, descriptor: i32, temporary: bool) -> Outcome<()> {
+    pub fn import(&mut self, kind: SharedKind, descriptor: i32, temporary: bool) -> Outcome<()> {
         let word = SharedWord::import(kind as u8, descriptor)
             .map_err(|error| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()))?;
         match temporary {
@@ -66,7 +66,7 @@ impl Payloads {
     ///
     /// # Errors
     /// It was not created to be exported, or the operating system gives no descriptor or memory file.
-    pub fn export(&mut self, kind: Kind, value: u64) -> Outcome<i32> {
+    pub fn export(&mut self, kind: SharedKind, value: u64) -> Outcome<i32> {
         if self.exportable && self.current().is_none() {
             self.permanent = Some(SharedWord::new(kind as u8, value).map_err(|error| system(&error))?);
         }

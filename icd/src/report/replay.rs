@@ -1,7 +1,7 @@
 //! How a run is repeated: the line that findings end with, and what a report file keeps for `pellucid
 //! replay`.
 
-use crate::config::{Config, Kind, Mode, find};
+use crate::config::{Config, Mode, OptionKind, find};
 use pellucid_memory::explore::Choices;
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn line_with(config: &Config, explored: Option<String>) -> String {
     let mut line = explored.unwrap_or_else(|| format!("--seed {}", config.seed));
     for name in REPLAYED {
         match config.given.get(name) {
-            Some(value) if find(name).is_some_and(|spec| spec.kind == Kind::Switch) => {
+            Some(value) if find(name).is_some_and(|spec| spec.kind == OptionKind::Switch) => {
                 if matches!(value.as_str(), "1" | "true") {
                     line.push_str(&format!(" --{name}"));
                 }

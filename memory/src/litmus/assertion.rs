@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::model::{Candidate, Execution, Matrix, ModelOptions, Program as Model, Race, Row, Verdict, Wide};
+use crate::model::{Candidate, Execution, Matrix, ModelOptions, PreExecution, Race, Row, Verdict, Wide};
 
 use super::axioms::Limits;
 use super::khronos::{Assertion, Test};
@@ -78,7 +78,7 @@ fn decide_with<R: Row>(
         }
     }
     let events = test.instructions.iter().map(|i| i.event.normalised()).collect();
-    let model = Model::new(events, synchronizes.clone(), *options);
+    let model = PreExecution::new(events, synchronizes.clone(), *options);
     let Some(sources) = sources(test) else { return Ok(answer) };
     let mut search = Search {
         test,
@@ -140,7 +140,7 @@ fn sources(test: &Test) -> Option<Vec<(usize, Vec<Option<usize>>)>> {
 struct Search<'a, R> {
     test: &'a Test,
     assertion: &'a Assertion,
-    model: &'a Model<R>,
+    model: &'a PreExecution<R>,
     synchronizes: &'a Matrix<R>,
     consistent_only: bool,
     /// How many to judge at most.

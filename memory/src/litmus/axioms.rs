@@ -12,12 +12,12 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::model::{Candidate, Execution, Matrix, ModelOptions, Program as Model, Row, Verdict, Wide};
+use crate::model::{Candidate, Execution, Matrix, ModelOptions, PreExecution, Row, Verdict, Wide};
 
 use super::barrier::{self, Progress};
 use super::candidate::Search;
 use super::path::{End, Path, Paths};
-use super::program::{Condition, Program, Term};
+use super::program::{Condition, LitmusProgram, Term};
 use super::skeleton::Skeleton;
 use super::witness::Witness;
 
@@ -59,7 +59,7 @@ pub enum Goal<'a> {
 pub struct Found {
     /// The first execution that meets the goal; for [`Goal::Outcomes`] none.
     pub witness: Option<Witness>,
-    /// Values of [`Program::observables`], for [`Goal::Outcomes`].
+    /// Values of [`LitmusProgram::observables`], for [`Goal::Outcomes`].
     pub outcomes: BTreeSet<Vec<i64>>,
     /// Whether the search was exhaustive within the unrolling (an early end on success counts as exhaustive).
     pub complete: bool,
@@ -79,7 +79,7 @@ impl Found {
 }
 
 /// Searches the executions of a program.
-pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
+pub fn search(program: &LitmusProgram, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
     let mut found = Found { complete: true, ..Found::default() };
     let domain = constants(program);
     let mut paths = Vec::with_capacity(program.threads.len());
@@ -173,7 +173,7 @@ fn signature(path: &Path, cut: usize) -> Vec<(usize, usize, bool)> {
 }
 
 /// The constants of the program and its conditions.
-fn constants(program: &Program) -> Vec<i64> {
+fn constants(program: &LitmusProgram) -> Vec<i64> {
     let mut values: BTreeSet<i64> = program.initial.iter().copied().collect();
     values.extend([0, 1]);
     values.extend(program.constants());
@@ -192,7 +192,7 @@ fn constants(program: &Program) -> Vec<i64> {
 }
 
 pub(super) struct Context<'a> {
-    pub program: &'a Program,
+    pub program: &'a LitmusProgram,
     pub paths: &'a [Paths],
     pub options: &'a ModelOptions,
     pub limits: &'a Limits,
@@ -239,7 +239,7 @@ impl Context<'_> {
             execution.push(event.clone());
         }
         let events = execution.events().iter().map(|event| event.normalised()).collect();
-        let model = Model::<R>::new(events, synchronizes, *self.options);
+        let model = PreExecution::<R>::new(events, synchronizes, *self.options);
         let candidate = Candidate::undecided(&model);
         let writes: Vec<Vec<usize>> = skeleton
             .reads

@@ -6,7 +6,7 @@
 //! next.
 
 use super::path::{Path, Step};
-use super::program::{Instruction, Operand, Program};
+use super::program::{Instruction, LitmusProgram, Operand};
 
 /// A passed barrier: who executed it.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ struct Arrival<'a> {
 }
 
 /// Simulates the barriers of one combination of paths.
-pub(super) fn progress(program: &Program, paths: &[&Path]) -> Progress {
+pub(super) fn progress(program: &LitmusProgram, paths: &[&Path]) -> Progress {
     let threads = paths.len();
     let workgroup =
         |thread: usize| (0..threads).find(|other| program.same_instance(thread, *other, 1)).unwrap_or(thread);
@@ -124,7 +124,7 @@ pub(super) fn progress(program: &Program, paths: &[&Path]) -> Progress {
 }
 
 /// Whether the code of a thread names this barrier.
-pub(super) fn names(program: &Program, thread: usize, barrier: &str, wanted: Option<i64>) -> bool {
+pub(super) fn names(program: &LitmusProgram, thread: usize, barrier: &str, wanted: Option<i64>) -> bool {
     program.threads[thread].code.iter().any(|instruction| match instruction {
         Instruction::ControlBarrier { instance, resource, .. } => {
             let same = match (resource, wanted) {

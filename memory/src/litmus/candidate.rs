@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::model::{Candidate, Execution, Matrix, Program as Model, Race, Row, Verdict};
+use crate::model::{Candidate, Execution, Matrix, PreExecution, Race, Row, Verdict};
 
 use super::axioms::{Context, Goal};
 use super::program::Term;
@@ -20,7 +20,7 @@ pub(super) enum Source {
 pub(super) struct Search<'a, 'b, R> {
     pub context: &'a mut Context<'b>,
     pub skeleton: &'a Skeleton,
-    pub model: &'a Model<R>,
+    pub model: &'a PreExecution<R>,
     /// The writes to the location of each read.
     pub writes: Vec<Vec<usize>>,
     pub source: Vec<Option<Source>>,

@@ -18,7 +18,9 @@ mod question;
 use std::collections::BTreeMap;
 
 use super::flags::{Flags, arithmetic};
-use super::program::{Access, Comparison, Instruction, Operand, Program, Register, Thread, Update, Variable};
+use super::program::{
+    Access, Comparison, Instruction, LitmusProgram, Operand, Register, Thread, Update, Variable,
+};
 use super::syntax::{Scanner, SyntaxError, Token, TokenKind, Tokens};
 use crate::scope::{Scope, Semantics};
 
@@ -27,7 +29,7 @@ use crate::scope::{Scope, Semantics};
 const ADDRESS_BASE: i64 = 0x1000_0000_0000;
 
 /// Reads a test. `file` is how errors name it.
-pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
+pub fn read(file: &str, text: &str) -> Result<LitmusProgram, SyntaxError> {
     let mut scanner = Scanner::new(file, text);
     loop {
         scanner.take(char::is_whitespace);
@@ -47,7 +49,8 @@ pub fn read(file: &str, text: &str) -> Result<Program, SyntaxError> {
     }
     let name = header(&mut scanner)?;
     let tokens = Tokens::scan(file, scanner)?;
-    Reader { tokens, program: Program { name, ..Program::default() }, names: BTreeMap::new() }.read()
+    Reader { tokens, program: LitmusProgram { name, ..LitmusProgram::default() }, names: BTreeMap::new() }
+        .read()
 }
 
 /// Skips everything before the first `{` that is not in a comment, and gives the first word of it.
@@ -71,7 +74,7 @@ fn header(scanner: &mut Scanner<'_>) -> Result<String, SyntaxError> {
 
 struct Reader<'a> {
     tokens: Tokens<'a>,
-    program: Program,
+    program: LitmusProgram,
     /// Variables by name.
     names: BTreeMap<String, usize>,
 }
@@ -86,7 +89,7 @@ enum Declared {
 type Pending = (usize, usize, Token);
 
 impl Reader<'_> {
-    fn read(mut self) -> Result<Program, SyntaxError> {
+    fn read(mut self) -> Result<LitmusProgram, SyntaxError> {
         let registers = self.declarations()?;
         let pairs = if self.tokens.is("{") { self.synchronizes()? } else { Vec::new() };
         self.threads()?;
@@ -297,7 +300,7 @@ impl Reader<'_> {
         let instruction = match name.text.as_str() {
             "st" => {
                 let flags = Flags::read(&mut self.tokens)?;
-                let access = self.access(thread, flags, &name, Kind::Store)?;
+                let access = self.access(thread, flags, &name, AccessForm::Store)?;
                 let value = self.after_comma(thread)?;
                 Instruction::Store(access, value)
             }
@@ -305,14 +308,14 @@ impl Reader<'_> {
                 let flags = Flags::read(&mut self.tokens)?;
                 let register = self.register(thread)?;
                 self.tokens.expect(",")?;
-                Instruction::Load(self.access(thread, flags, &name, Kind::Load)?, register)
+                Instruction::Load(self.access(thread, flags, &name, AccessForm::Load)?, register)
             }
             "rmw" => {
                 let flags = Flags::read(&mut self.tokens)?;
                 let update = flags.operation.map_or(Update::Exchange, Update::Apply);
                 let register = self.register(thread)?;
                 self.tokens.expect(",")?;
-                let access = self.access(thread, flags, &name, Kind::ReadModifyWrite)?;
+                let access = self.access(thread, flags, &name, AccessForm::ReadModifyWrite)?;
                 let value = self.after_comma(thread)?;
                 Instruction::ReadModifyWrite(access, register, update, value)
             }
@@ -427,7 +430,7 @@ impl Reader<'_> {
         _thread: usize,
         flags: Flags,
         name: &Token,
-        kind: Kind,
+        kind: AccessForm,
     ) -> Result<Access, SyntaxError> {
         let location = self.tokens.word("a variable")?;
         if is_register(&location.text) {
@@ -449,18 +452,18 @@ impl Reader<'_> {
             return fail("a scope exactly where there is .av or .vis");
         }
         let wrong = match kind {
-            Kind::Store => flags.visible || flags.acquire || flags.semantics_visible,
-            Kind::Load => flags.available || flags.release || flags.semantics_available,
-            Kind::ReadModifyWrite => !atomic || flags.available || flags.visible,
+            AccessForm::Store => flags.visible || flags.acquire || flags.semantics_visible,
+            AccessForm::Load => flags.available || flags.release || flags.semantics_available,
+            AccessForm::ReadModifyWrite => !atomic || flags.available || flags.visible,
         };
         if wrong {
             return fail(match kind {
-                Kind::Store => "a store without .vis, .acq and .semvis",
-                Kind::Load => "a load without .av, .rel and .semav",
-                Kind::ReadModifyWrite => "`rmw.atom` without .av and .vis",
+                AccessForm::Store => "a store without .vis, .acq and .semvis",
+                AccessForm::Load => "a load without .av, .rel and .semav",
+                AccessForm::ReadModifyWrite => "`rmw.atom` without .av and .vis",
             });
         }
-        if flags.operation.is_some() && !matches!(kind, Kind::ReadModifyWrite) {
+        if flags.operation.is_some() && !matches!(kind, AccessForm::ReadModifyWrite) {
             return fail("an operation on `rmw` only");
         }
         let semantics = flags.semantics();
@@ -512,7 +515,7 @@ impl Reader<'_> {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum AccessForm {
     Store,
     Load,
     ReadModifyWrite,

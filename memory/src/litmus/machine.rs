@@ -26,7 +26,7 @@ use crate::race::{Record, ReleaseSequence};
 use super::axioms::{Found, Goal, Limits};
 use super::barrier::names;
 use super::path::liveness;
-use super::program::{Access, Condition, Instruction, Program, Term, Update};
+use super::program::{Access, Condition, Instruction, LitmusProgram, Term, Update};
 use super::skeleton::{access_event, barrier_event, fixed_event};
 use super::witness::{self, Witness};
 
@@ -35,7 +35,7 @@ mod state;
 use state::{Arrivals, BarrierKey, Future, State, ThreadState, future, value};
 
 /// Explores the program.
-pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
+pub fn search(program: &LitmusProgram, options: &ModelOptions, limits: &Limits, goal: &Goal<'_>) -> Found {
     let mut machine = Machine {
         program,
         options,
@@ -75,7 +75,7 @@ pub fn search(program: &Program, options: &ModelOptions, limits: &Limits, goal: 
 }
 
 struct Machine<'a> {
-    program: &'a Program,
+    program: &'a LitmusProgram,
     options: &'a ModelOptions,
     limits: &'a Limits,
     goal: &'a Goal<'a>,

@@ -44,5 +44,5 @@ pub enum Test {
     /// The Khronos format.
     Khronos(khronos::Test),
     /// The herd-style format.
-    Herd(program::Program),
+    Herd(program::LitmusProgram),
 }

@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::program::{Access, Arithmetic, Comparison, Instruction, Operand, Pc, Program, Update};
+use super::program::{Access, Arithmetic, Comparison, Instruction, LitmusProgram, Operand, Pc, Update};
 
 /// Index of an expression of its thread.
 pub(super) type ExpressionId = usize;
@@ -84,7 +84,7 @@ impl Paths {
     /// Explores thread `thread`. `domain` holds the values that an unknown barrier resource or quorum may
     /// have.
     pub fn explore(
-        program: &Program,
+        program: &LitmusProgram,
         thread: usize,
         unroll: usize,
         domain: &[i64],

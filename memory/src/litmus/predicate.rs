@@ -6,7 +6,7 @@
 //! words. Expressions: the sets and relations of an execution (with or without `X.`), `none`, `iden`, `univ`,
 //! `+ - & -> . <: :> ~ ^ *` and the functions `stor`, `rai`, `rc`, `imm`, `twoplus`.
 
-use crate::model::{Candidate, Matrix, Program as Model, Row, Verdict, alloy};
+use crate::model::{Candidate, Matrix, PreExecution, Row, Verdict, alloy};
 
 use super::program::Comparison;
 use super::syntax::{SyntaxError, TokenKind, Tokens, join_all};
@@ -191,7 +191,7 @@ impl Count {
 
 /// An execution with everything that predicates can name.
 pub(super) struct Judged<'a, R> {
-    pub model: &'a Model<R>,
+    pub model: &'a PreExecution<R>,
     pub candidate: &'a Candidate<R>,
     pub verdict: &'a Verdict<R>,
 }

@@ -15,7 +15,7 @@ pub type Pc = usize;
 
 /// A whole test.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct LitmusProgram {
     /// The name in the file's first line.
     pub name: String,
     /// The threads, in the order of their columns.
@@ -151,7 +151,7 @@ impl Comparison {
 /// What qualifies a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Index into [`Program::variables`].
+    /// Index into [`LitmusProgram::variables`].
     pub variable: usize,
     /// The storage class: one bit.
     pub class: StorageClasses,
@@ -307,7 +307,7 @@ impl Condition {
     }
 }
 
-impl Program {
+impl LitmusProgram {
     /// The constants among the operands of its instructions.
     pub fn constants(&self) -> Vec<i64> {
         let mut operands: Vec<&Operand> = Vec::new();

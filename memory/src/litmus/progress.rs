@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use crate::model::{Execution, ModelOptions};
 use crate::progress::ProgressModel;
 
-use super::program::{Instruction, Operand, Program};
+use super::program::{Instruction, LitmusProgram, Operand};
 use super::skeleton::{access_event, barrier_event, fixed_event};
 
 mod graph;
@@ -64,7 +64,7 @@ pub struct Termination {
 
 /// Whether every execution terminates.
 pub fn terminates(
-    program: &Program,
+    program: &LitmusProgram,
     model: ProgressModel,
     options: &ModelOptions,
     bounds: &Bounds,
@@ -90,7 +90,7 @@ pub fn terminates(
 }
 
 /// Whether the program has anything that the relaxed machine ignores.
-fn synchronises(program: &Program) -> bool {
+fn synchronises(program: &LitmusProgram) -> bool {
     !program.system_synchronizes.is_empty()
         || program.threads.iter().flat_map(|thread| &thread.code).any(|instruction| match instruction {
             Instruction::Store(access, _)
@@ -105,7 +105,7 @@ fn synchronises(program: &Program) -> bool {
 
 /// Whether the progress model lets exactly `running` run for ever while `stopped` could run and never does.
 fn permitted(
-    program: &Program,
+    program: &LitmusProgram,
     model: ProgressModel,
     state: &State,
     running: &[usize],
@@ -123,7 +123,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(program: &Program, threads: &[usize], level: usize) -> Group {
+    fn new(program: &LitmusProgram, threads: &[usize], level: usize) -> Group {
         let number = |thread: usize| {
             let thread = &program.threads[thread];
             match level {
@@ -184,7 +184,7 @@ impl Group {
 }
 
 /// Whether the axioms allow the execution along a path of the graph.
-fn allowed(program: &Program, options: &ModelOptions, path: &[Edge]) -> bool {
+fn allowed(program: &LitmusProgram, options: &ModelOptions, path: &[Edge]) -> bool {
     let mut execution = Execution::new();
     // Per location, the writes in the order of the path; a step's staleness counts back from the newest.
     let mut writes: Vec<Vec<Option<u32>>> = vec![vec![None]; program.initial.len()];

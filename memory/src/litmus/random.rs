@@ -13,7 +13,8 @@ use crate::scope::{Scope, Semantics, StorageClasses};
 use super::axioms::{self, Goal, Limits};
 use super::machine;
 use super::program::{
-    Access, Arithmetic, Comparison, Condition, Instruction, Operand, Program, Term, Thread, Update, Variable,
+    Access, Arithmetic, Comparison, Condition, Instruction, LitmusProgram, Operand, Term, Thread, Update,
+    Variable,
 };
 
 const SCOPES: [Scope; 6] =
@@ -21,19 +22,19 @@ const SCOPES: [Scope; 6] =
 
 struct Generator {
     random: Random,
-    program: Program,
+    program: LitmusProgram,
     classes: Vec<StorageClasses>,
     next_value: i64,
     next_barrier: u32,
 }
 
 /// The program of a seed, with about `events` events.
-pub fn program(seed: u64, events: usize) -> Program {
+pub fn program(seed: u64, events: usize) -> LitmusProgram {
     let mut random = Random::new(seed);
     let threads = 2 + random.below(3) as usize;
     let workgroups = 1 + random.below(2) as u32;
     let mut generator = Generator {
-        program: Program { name: format!("random-{seed}"), ..Program::default() },
+        program: LitmusProgram { name: format!("random-{seed}"), ..LitmusProgram::default() },
         classes: Vec::new(),
         next_value: 1,
         next_barrier: 0,

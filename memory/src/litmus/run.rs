@@ -223,8 +223,8 @@ pub fn run(test: &Test, property: Property, settings: &Settings) -> Result<Answe
     }
 }
 
-/// All final states of terminated executions, as values of [`super::program::Program::observables`].
-pub fn outcomes(program: &super::program::Program, settings: &Settings) -> Found {
+/// All final states of terminated executions, as values of [`super::program::LitmusProgram::observables`].
+pub fn outcomes(program: &super::program::LitmusProgram, settings: &Settings) -> Found {
     let options = settings.options(&Test::Herd(program.clone()));
     match settings.by {
         By::Machine => machine::search(program, &options, &settings.limits, &Goal::Outcomes),

@@ -5,7 +5,7 @@ use crate::scope::Scope;
 
 use super::barrier::{Passed, Progress};
 use super::path::{Expression, ExpressionId, Path, Paths, Step};
-use super::program::{Access, Comparison, Instruction, Pc, Program};
+use super::program::{Access, Comparison, Instruction, LitmusProgram, Pc};
 
 /// A read whose source is to be chosen.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct Skeleton {
 }
 
 pub(super) fn access_event(
-    program: &Program,
+    program: &LitmusProgram,
     thread: usize,
     access: &Access,
     read: bool,
@@ -65,7 +65,7 @@ pub(super) fn access_event(
 }
 
 /// The event of a memory barrier or of a device-domain operation.
-pub(super) fn fixed_event(program: &Program, thread: usize, pc: Pc) -> Option<Event> {
+pub(super) fn fixed_event(program: &LitmusProgram, thread: usize, pc: Pc) -> Option<Event> {
     let agent = program.agent(thread);
     Some(match &program.threads[thread].code[pc] {
         Instruction::MemoryBarrier(scope, semantics) => Event::fence(agent, *scope, *semantics),
@@ -81,7 +81,7 @@ pub(super) fn fixed_event(program: &Program, thread: usize, pc: Pc) -> Option<Ev
 
 /// The event of a control barrier.
 pub(super) fn barrier_event(
-    program: &Program,
+    program: &LitmusProgram,
     thread: usize,
     pc: Pc,
     instance: u32,
@@ -97,7 +97,12 @@ pub(super) fn barrier_event(
 impl Skeleton {
     /// The events of `paths` as far as `progress` lets them run. `arrivals` holds, for each passed barrier,
     /// which members count as arrivals.
-    pub fn new(program: &Program, paths: &[&Path], progress: &Progress, arrivals: &[Vec<bool>]) -> Skeleton {
+    pub fn new(
+        program: &LitmusProgram,
+        paths: &[&Path],
+        progress: &Progress,
+        arrivals: &[Vec<bool>],
+    ) -> Skeleton {
         let mut skeleton = Skeleton {
             events: Vec::new(),
             origin: Vec::new(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::program::{
-    Access, Arithmetic, Condition, Instruction, Operand, Program, Question, Term, Thread, Update,
+    Access, Arithmetic, Condition, Instruction, LitmusProgram, Operand, Question, Term, Thread, Update,
 };
 use crate::scope::{Scope, Semantics, StorageClasses};
 
@@ -74,7 +74,7 @@ fn arithmetic(operation: Arithmetic) -> &'static str {
 }
 
 /// One instruction, in the herd-style syntax.
-pub fn instruction(program: &Program, thread: &Thread, instruction: &Instruction) -> String {
+pub fn instruction(program: &LitmusProgram, thread: &Thread, instruction: &Instruction) -> String {
     let operand = |operand: &Operand| match operand {
         Operand::Constant(value) => value.to_string(),
         Operand::Register(register) => thread.registers[*register].clone(),
@@ -137,7 +137,7 @@ pub fn instruction(program: &Program, thread: &Thread, instruction: &Instruction
 }
 
 /// A condition, in the herd-style syntax.
-pub fn condition(program: &Program, of: &Condition) -> String {
+pub fn condition(program: &LitmusProgram, of: &Condition) -> String {
     let term = |of: &Term| match of {
         Term::Memory(_) => format!("[{}]", program.term_name(*of)),
         _ => program.term_name(*of),
@@ -151,7 +151,7 @@ pub fn condition(program: &Program, of: &Condition) -> String {
 }
 
 /// The whole program, in the herd-style format.
-pub fn program(of: &Program) -> String {
+pub fn program(of: &LitmusProgram) -> String {
     let mut text = format!("VULKAN {}\n{{\n", of.name);
     for (index, variable) in of.variables.iter().enumerate() {
         match of.variables[..index].iter().find(|earlier| earlier.location == variable.location) {

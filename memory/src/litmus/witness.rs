@@ -2,7 +2,7 @@
 
 use crate::model::{Execution, ModelOptions, Race};
 
-use super::program::{Pc, Program, Term};
+use super::program::{LitmusProgram, Pc, Term};
 use super::text;
 
 /// An event of a witness, as a person reads it.
@@ -59,7 +59,7 @@ pub struct Witness {
     pub names: Vec<String>,
 }
 
-pub(super) fn label(program: &Program, thread: usize, pc: Pc) -> Label {
+pub(super) fn label(program: &LitmusProgram, thread: usize, pc: Pc) -> Label {
     let code = &program.threads[thread];
     Label {
         thread,

@@ -5,7 +5,7 @@
 use super::event::DomainOperation;
 use super::location::{alloy_chains, alloy_includes};
 use super::matrix::{Matrix, Row};
-use super::program::{LEVELS, Program, level};
+use super::pre_execution::{LEVELS, PreExecution, level};
 use super::verdict::{Candidate, Verdict};
 
 const SETS: [&str; 39] = [
@@ -104,7 +104,7 @@ pub(crate) fn known(name: &str) -> bool {
 }
 
 /// The set of this name.
-pub(crate) fn set<R: Row>(program: &Program<R>, candidate: &Candidate<R>, name: &str) -> Option<R> {
+pub(crate) fn set<R: Row>(program: &PreExecution<R>, candidate: &Candidate<R>, name: &str) -> Option<R> {
     let by = |belongs: &dyn Fn(&super::Event) -> bool| {
         let mut row = R::default();
         for (index, event) in program.events.iter().enumerate() {
@@ -171,7 +171,7 @@ pub(crate) fn set<R: Row>(program: &Program<R>, candidate: &Candidate<R>, name: 
 
 /// The relation of this name.
 pub(crate) fn relation<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     candidate: &Candidate<R>,
     verdict: &Verdict<R>,
     name: &str,

@@ -5,7 +5,7 @@ use super::event::{Covers, DomainOperation, Event, EventId, LocationSet};
 use super::judgement::{Judged, Judgement};
 use super::matrix::{Matrix, Row, Wide};
 use super::options::ModelOptions;
-use super::program::Program;
+use super::pre_execution::PreExecution;
 use super::verdict::{Candidate, Verdict};
 
 /// Why an execution cannot be judged: it is not a well-formed execution of the model.
@@ -135,7 +135,7 @@ impl Execution {
         Box::new((program, candidate, verdict))
     }
 
-    pub(crate) fn prepare<R: Row>(&self, options: &ModelOptions) -> (Program<R>, Candidate<R>) {
+    pub(crate) fn prepare<R: Row>(&self, options: &ModelOptions) -> (PreExecution<R>, Candidate<R>) {
         let n = self.events.len();
         let mut synchronizes = Matrix::empty(n);
         for (a, b) in &self.system_synchronizes {
@@ -144,7 +144,7 @@ impl Execution {
         let events = self.events.iter().map(Event::normalised).collect();
         let places: Vec<u32> =
             self.reads_from.iter().filter_map(|(_, _, at)| *at).flat_map(|at| [at.first, at.end()]).collect();
-        let program = Program::<R>::divided(events, synchronizes, *options, &places);
+        let program = PreExecution::<R>::divided(events, synchronizes, *options, &places);
         let mut candidate = Candidate::undecided(&program);
         let mut place = vec![usize::MAX; n];
         match &self.modification {

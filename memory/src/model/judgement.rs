@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::event::EventId;
 use super::location::{alloy_chains, alloy_includes};
 use super::matrix::{Matrix, Row};
-use super::program::Program;
+use super::pre_execution::PreExecution;
 use super::relation::Relation;
 use super::verdict::{Candidate, Verdict};
 
@@ -266,7 +266,7 @@ fn public<R: Row>(matrix: &Matrix<R>) -> Relation {
 
 /// The relation `name` of a candidate and its verdict.
 pub(crate) fn relation<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     candidate: &Candidate<R>,
     verdict: &Verdict<R>,
     name: RelationName,
@@ -311,7 +311,7 @@ pub(crate) fn relation<R: Row>(
     }
 }
 
-impl<R: Row> Judged for (Program<R>, Candidate<R>, Verdict<R>) {
+impl<R: Row> Judged for (PreExecution<R>, Candidate<R>, Verdict<R>) {
     fn relation(&self, name: RelationName) -> Relation {
         relation(&self.0, &self.1, &self.2, name)
     }
@@ -342,7 +342,7 @@ impl<R: Row> Judged for (Program<R>, Candidate<R>, Verdict<R>) {
 
 /// A shortest cycle through the four relations at one cell.
 fn cycle<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     candidate: &Candidate<R>,
     verdict: &Verdict<R>,
     cell: usize,

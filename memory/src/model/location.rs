@@ -3,7 +3,7 @@
 use super::matrix::{Matrix, Row};
 use super::options::ChainRule;
 use super::order::Order;
-use super::program::{LEVELS, Program};
+use super::pre_execution::{LEVELS, PreExecution};
 
 /// Operations per level of domain: where a chain that ends there has brought a write.
 pub(crate) type PerLevel<R> = [R; LEVELS];
@@ -18,7 +18,7 @@ pub(crate) struct AlloyChains<R> {
 /// Location-ordered over the accesses of `cell` (all of whose pairs count as the same location when
 /// `same_location` relates them).
 pub(crate) fn location_ordered<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     order: &Order<R>,
     same_location: &Matrix<R>,
 ) -> Matrix<R> {
@@ -51,7 +51,7 @@ pub(crate) fn location_ordered<R: Row>(
 
 /// *Location-Ordered*, third bullet, with the chains as the specification's text has them.
 fn specification_chains<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     hb: &Matrix<R>,
     same_location: &Matrix<R>,
     ordered: &mut Matrix<R>,
@@ -105,7 +105,7 @@ fn specification_chains<R: Row>(
 
 /// The operations after which `(write, location)` is available to the write's instance of each level.
 fn availability_chain<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     hb: &Matrix<R>,
     write: usize,
     including: R,
@@ -126,7 +126,7 @@ fn availability_chain<R: Row>(
 
 /// The operations through which writes available in each level's domain become visible to `read`.
 fn visibility_chain<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     happens_after: &Matrix<R>,
     read: usize,
     including: R,
@@ -154,7 +154,7 @@ fn visibility_chain<R: Row>(
 }
 
 /// The Alloy model's `avvisinc`: which operations include which.
-pub(crate) fn alloy_includes<R: Row>(program: &Program<R>, same_location: &Matrix<R>) -> Matrix<R> {
+pub(crate) fn alloy_includes<R: Row>(program: &PreExecution<R>, same_location: &Matrix<R>) -> Matrix<R> {
     let events = &program.events;
     let mut includes = Matrix::empty(program.len());
     for (a, from) in events.iter().enumerate() {
@@ -184,7 +184,7 @@ pub(crate) fn alloy_includes<R: Row>(program: &Program<R>, same_location: &Matri
 
 /// The Alloy model's `avsg` to `avsh` and `vissg` to `vissh`.
 pub(crate) fn alloy_chains<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     hb: &Matrix<R>,
     includes: &Matrix<R>,
 ) -> AlloyChains<R> {
@@ -233,7 +233,7 @@ pub(crate) fn alloy_chains<R: Row>(
 }
 
 fn alloy_orders<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     hb: &Matrix<R>,
     same_location: &Matrix<R>,
     includes: &Matrix<R>,
@@ -258,8 +258,13 @@ fn alloy_orders<R: Row>(
 }
 
 /// The last bullet: through the device domain and the host domain, by API-level operations only.
-fn domains<R: Row>(program: &Program<R>, hb: &Matrix<R>, same_location: &Matrix<R>, ordered: &mut Matrix<R>) {
-    let Program { host, device, write, read, pure_write, ref domain, .. } = *program;
+fn domains<R: Row>(
+    program: &PreExecution<R>,
+    hb: &Matrix<R>,
+    same_location: &Matrix<R>,
+    ordered: &mut Matrix<R>,
+) {
+    let PreExecution { host, device, write, read, pure_write, ref domain, .. } = *program;
     if (domain.available_device
         | domain.available_host
         | domain.host_to_device

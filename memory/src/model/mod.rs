@@ -39,7 +39,7 @@ mod location;
 mod matrix;
 mod options;
 mod order;
-mod program;
+mod pre_execution;
 mod relation;
 mod verdict;
 
@@ -52,7 +52,7 @@ pub use options::{ChainRule, ModelOptions, ReadModifyWrite};
 pub use relation::Relation;
 
 pub(crate) use matrix::{Matrix, Row, Wide};
-pub(crate) use program::Program;
+pub(crate) use pre_execution::PreExecution;
 pub(crate) use verdict::{Candidate, Verdict};
 
 /// The largest number of events that one execution may have.

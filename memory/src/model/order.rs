@@ -1,7 +1,7 @@
 //! Release sequences, synchronizes-with, inter-thread-happens-before and happens-before.
 
 use super::matrix::{Matrix, Row};
-use super::program::Program;
+use super::pre_execution::PreExecution;
 
 /// What orders operations of different agents, for one choice of reads-from and modification order.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub(crate) struct Order<R> {
     pub release_sequence: Matrix<R>,
     pub hypothetical_sequence: Matrix<R>,
     pub synchronizes: Matrix<R>,
-    /// One per [`Program::masks`].
+    /// One per [`PreExecution::masks`].
     pub inter_thread: Vec<Matrix<R>>,
     pub happens_before: Matrix<R>,
 }
@@ -23,9 +23,9 @@ fn immediate<R: Row>(order: &Matrix<R>) -> Matrix<R> {
 
 impl<R: Row> Order<R> {
     /// Evaluates *Release Sequence* to *Happens-Before*.
-    pub fn new(program: &Program<R>, reads_from: &Matrix<R>, modification: &Matrix<R>) -> Order<R> {
+    pub fn new(program: &PreExecution<R>, reads_from: &Matrix<R>, modification: &Matrix<R>) -> Order<R> {
         let n = program.len();
-        let Program { read, write, atomic, fence, acquire, release, .. } = *program;
+        let PreExecution { read, write, atomic, fence, acquire, release, .. } = *program;
         let read_modify_write = read & write;
 
         let mut step = immediate(modification);

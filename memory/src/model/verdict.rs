@@ -3,9 +3,9 @@
 use super::location::location_ordered;
 use super::matrix::{Matrix, Row};
 use super::order::Order;
-use super::program::Program;
+use super::pre_execution::PreExecution;
 
-/// A choice of reads-from and scoped modification order for a [`Program`].
+/// A choice of reads-from and scoped modification order for a [`PreExecution`].
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<R> {
     /// Reads-from, per cell; one matrix for all when the program is undivided.
@@ -33,7 +33,7 @@ pub(crate) struct Verdict<R> {
 
 impl<R: Row> Candidate<R> {
     /// A candidate without choices made: no read reads, no write is ordered.
-    pub fn undecided(program: &Program<R>) -> Candidate<R> {
+    pub fn undecided(program: &PreExecution<R>) -> Candidate<R> {
         let cells = if program.undivided { 1 } else { program.cells.len() };
         Candidate {
             reads_from: vec![Matrix::empty(program.len()); cells],
@@ -43,7 +43,7 @@ impl<R: Row> Candidate<R> {
     }
 
     /// Reads-from at any location.
-    pub fn reads_from_anywhere(&self, program: &Program<R>) -> Matrix<R> {
+    pub fn reads_from_anywhere(&self, program: &PreExecution<R>) -> Matrix<R> {
         let mut all = Matrix::empty(program.len());
         for matrix in &self.reads_from {
             all.unite(matrix);
@@ -55,7 +55,7 @@ impl<R: Row> Candidate<R> {
 impl<R: Row> Verdict<R> {
     /// Judges a candidate. A candidate with undecided reads is judged as far as it goes: what is a cycle now
     /// stays one.
-    pub fn new(program: &Program<R>, candidate: &Candidate<R>) -> Verdict<R> {
+    pub fn new(program: &PreExecution<R>, candidate: &Candidate<R>) -> Verdict<R> {
         let n = program.len();
         let order = if program.undivided {
             Order::new(program, &candidate.reads_from[0], &candidate.modification)
@@ -99,13 +99,13 @@ impl<R: Row> Verdict<R> {
     /// *Acyclicity* and *Visible-To* at the locations of one cell.
     fn check(
         &mut self,
-        program: &Program<R>,
+        program: &PreExecution<R>,
         candidate: &Candidate<R>,
         cell: usize,
         ordered: &Matrix<R>,
         same_location: &Matrix<R>,
     ) {
-        let Program { read, write, atomic, .. } = *program;
+        let PreExecution { read, write, atomic, .. } = *program;
         let reads_from = &candidate.reads_from[cell];
         let initial = candidate.initial[cell];
         let mut from_reads = Matrix::empty(program.len());
@@ -143,7 +143,7 @@ impl<R: Row> Verdict<R> {
     }
 
     /// The pairs that race, as a symmetric relation.
-    pub fn races(&self, program: &Program<R>) -> Matrix<R> {
+    pub fn races(&self, program: &PreExecution<R>) -> Matrix<R> {
         let n = program.len();
         let mut races = Matrix::empty(n);
         let mut judge = |ordered: &Matrix<R>, accesses: R, same_location: &dyn Fn(usize) -> R| {
@@ -169,7 +169,7 @@ impl<R: Row> Verdict<R> {
     }
 
     /// *Visible-To*: location-ordered writes to reads with no write between.
-    pub fn visible_to(&self, program: &Program<R>) -> Matrix<R> {
+    pub fn visible_to(&self, program: &PreExecution<R>) -> Matrix<R> {
         let cells: Vec<&Matrix<R>> =
             if program.undivided { vec![&self.location_ordered] } else { self.per_cell.iter().collect() };
         let mut visible = Matrix::empty(program.len());
@@ -185,7 +185,7 @@ impl<R: Row> Verdict<R> {
 
 /// A plain read of a write that is followed, in location order, by another write and then the read.
 fn shadowed<R: Row>(
-    program: &Program<R>,
+    program: &PreExecution<R>,
     reads_from: &Matrix<R>,
     ordered: &Matrix<R>,
     plain: R,

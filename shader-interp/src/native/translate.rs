@@ -41,7 +41,7 @@ pub(super) struct Translation {
 
 /// What is done with an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Treatment {
     /// Part of a line.
     Lanes,
     /// The end of a line.
@@ -50,21 +50,25 @@ pub(super) enum Kind {
     Interpreted,
 }
 
-pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Kind {
+pub(super) fn kind(code: &Code, formats: &[i32], inst: &Inst, form: Form) -> Treatment {
     use Opcode::*;
     match inst.op {
-        Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => Kind::Control,
-        ControlBarrier | MemoryBarrier | Done => Kind::Control,
-        op if is_wide(op) && form != Form::Avx512 => Kind::Interpreted,
+        Jump | JumpIf | JumpUnless | Split | SplitNot | Park | Join | Repeat | RepeatJoin => {
+            Treatment::Control
+        }
+        ControlBarrier | MemoryBarrier | Done => Treatment::Control,
+        op if is_wide(op) && form != Form::Avx512 => Treatment::Interpreted,
         op => match op.test() {
             Some((test, after)) if test_has_encoding(test) => match after {
-                AfterTest::Set => Kind::Lanes,
-                _ => Kind::Control,
+                AfterTest::Set => Treatment::Lanes,
+                _ => Treatment::Control,
             },
-            None if has_encoding(op) => Kind::Lanes,
-            None if Access::encoded(code, inst, form) => Kind::Lanes,
-            None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => Kind::Lanes,
-            _ => Kind::Interpreted,
+            None if has_encoding(op) => Treatment::Lanes,
+            None if Access::encoded(code, inst, form) => Treatment::Lanes,
+            None if form == Form::Avx512 && TexelAccess::of(code, formats, inst).is_some() => {
+                Treatment::Lanes
+            }
+            _ => Treatment::Interpreted,
         },
     }
 }
@@ -96,7 +100,7 @@ enum Exit {
 
 struct Translator<'a> {
     part: Part<'a>,
-    kinds: Vec<Kind>,
+    kinds: Vec<Treatment>,
     /// The lines' first instructions.
     labels: FxHashMap<usize, Label>,
     regions: Vec<Region>,
@@ -120,12 +124,12 @@ pub(super) fn translate(
     form: Form,
     always: bool,
 ) -> Result<Option<Translation>, IcedError> {
-    let kinds: Vec<Kind> = code.code.iter().map(|inst| kind(code, &formats, inst, form)).collect();
+    let kinds: Vec<Treatment> = code.code.iter().map(|inst| kind(code, &formats, inst, form)).collect();
     let loops = loops(&code.code);
     let depth = |row: usize| loops.iter().filter(|rows| rows.contains(&row)).count().min(6) as u32;
     // How often an instruction runs, by the loops that it is in.
     let often = |row: usize| 8u64.pow(depth(row));
-    let interpreted = |row: usize| kinds[row] == Kind::Interpreted;
+    let interpreted = |row: usize| kinds[row] == Treatment::Interpreted;
     let encoded: u64 = (0..kinds.len()).filter(|row| !interpreted(*row)).map(often).sum();
     let begins = |row: &usize| interpreted(*row) && (*row == 0 || !interpreted(*row - 1));
     let calls: u64 = (0..kinds.len()).filter(begins).map(often).sum();
@@ -190,7 +194,7 @@ impl<'a> Translator<'a> {
         let code = self.code();
         for rows in loops {
             let inside = self.regions.iter().any(|region| region.rows.contains(&rows.start));
-            let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Kind::Interpreted);
+            let encoded = self.kinds[rows.clone()].iter().all(|kind| *kind != Treatment::Interpreted);
             let entered = code.iter().enumerate().any(|(row, inst)| {
                 !rows.contains(&row) && target(inst).is_some_and(|to| to > rows.start && rows.contains(&to))
             });
@@ -237,11 +241,11 @@ impl<'a> Translator<'a> {
                 begins[to] = true;
             }
             let follows = self.kinds.get(row + 1);
-            let ends = self.kinds[row] == Kind::Control
+            let ends = self.kinds[row] == Treatment::Control
                 || follows.is_some_and(|next| {
-                    (*next == Kind::Interpreted) != (self.kinds[row] == Kind::Interpreted)
+                    (*next == Treatment::Interpreted) != (self.kinds[row] == Treatment::Interpreted)
                 });
-            let image = inst.op == Opcode::Image && self.kinds[row] == Kind::Lanes;
+            let image = inst.op == Opcode::Image && self.kinds[row] == Treatment::Lanes;
             begins[row] |= image;
             if (ends || image) && row + 1 < code.len() {
                 begins[row + 1] = true;
@@ -270,7 +274,7 @@ impl<'a> Translator<'a> {
             let weight = if is_long(inst.op) { LINE } else { 1 };
             if begins[row] {
                 length = 0;
-            } else if self.kinds[row] == Kind::Lanes && length + weight > LINE {
+            } else if self.kinds[row] == Treatment::Lanes && length + weight > LINE {
                 begins[row] = true;
                 length = 0;
             }
@@ -343,18 +347,18 @@ impl<'a> Translator<'a> {
         let code = self.code();
         let mut end = row;
         while self.kinds[end] == self.kinds[row]
-            && self.kinds[end] != Kind::Control
+            && self.kinds[end] != Treatment::Control
             && end + 1 < code.len()
-            && !(end + 1 > row && self.kinds[row] == Kind::Lanes && self.labels.contains_key(&(end + 1)))
+            && !(end + 1 > row && self.kinds[row] == Treatment::Lanes && self.labels.contains_key(&(end + 1)))
         {
             end += 1;
         }
-        if self.kinds[row] == Kind::Interpreted {
-            let end = if self.kinds[end] == Kind::Interpreted { end + 1 } else { end };
+        if self.kinds[row] == Treatment::Interpreted {
+            let end = if self.kinds[end] == Treatment::Interpreted { end + 1 } else { end };
             return self.interpreted(row..end);
         }
         // `end` is the last instruction of the line: one that jumps, or one before which another begins.
-        let control = (self.kinds[end] == Kind::Control).then_some(end);
+        let control = (self.kinds[end] == Treatment::Control).then_some(end);
         let lanes = row..if control.is_some() { end } else { end + 1 };
         let test = control.and_then(|row| code[row].op.test());
         let operands: Vec<_> =

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::history::History;
-use crate::litmus::program::{Access, Instruction, Operand, Program};
+use crate::litmus::program::{Access, Instruction, LitmusProgram, Operand};
 use crate::model::{Event, Execution};
 
 /// Where a read took its value: `None` is the initial value.
@@ -62,7 +62,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn ended(&self, program: &Program, thread: usize) -> bool {
+    pub fn ended(&self, program: &LitmusProgram, thread: usize) -> bool {
         self.threads[thread].pc >= program.threads[thread].code.len()
     }
 
@@ -92,7 +92,7 @@ impl State {
         key
     }
 
-    pub fn execution(&self, program: &Program) -> Execution {
+    pub fn execution(&self, program: &LitmusProgram) -> Execution {
         let mut execution = Execution::new();
         for done in &self.events {
             execution.push(done.event.clone());
@@ -132,7 +132,7 @@ pub(super) struct Future {
     pub writes: BTreeSet<u32>,
 }
 
-pub(super) fn future(program: &Program, code: &[Instruction]) -> Vec<Future> {
+pub(super) fn future(program: &LitmusProgram, code: &[Instruction]) -> Vec<Future> {
     let mut all = vec![Future::default(); code.len() + 1];
     loop {
         let before = all.clone();

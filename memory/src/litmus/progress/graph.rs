@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Bounds, ProgressModel, Stuck, permitted};
-use crate::litmus::program::{Instruction, Operand, Program, Update};
+use crate::litmus::program::{Instruction, LitmusProgram, Operand, Update};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct ThreadState {
@@ -53,7 +53,7 @@ pub(super) struct BarrierName {
 
 /// The barrier at `pc`, and its quorum.
 fn barrier_name(
-    program: &Program,
+    program: &LitmusProgram,
     thread: usize,
     pc: usize,
     registers: &[i64],
@@ -78,7 +78,7 @@ pub(super) fn operand_value(operand: Operand, registers: &[i64]) -> i64 {
 }
 
 impl Graph {
-    pub fn explore(program: &Program, bounds: &Bounds) -> Graph {
+    pub fn explore(program: &LitmusProgram, bounds: &Bounds) -> Graph {
         let threads: Vec<ThreadState> = program
             .threads
             .iter()
@@ -141,7 +141,7 @@ impl Graph {
 
     pub fn stuck(
         &self,
-        program: &Program,
+        program: &LitmusProgram,
         model: ProgressModel,
         confirm: &dyn Fn(&[Edge]) -> bool,
     ) -> Option<Stuck> {
@@ -263,13 +263,13 @@ impl Graph {
 }
 
 impl State {
-    pub fn ended(&self, program: &Program, thread: usize) -> bool {
+    pub fn ended(&self, program: &LitmusProgram, thread: usize) -> bool {
         self.threads[thread].pc >= program.threads[thread].code.len()
     }
 
     /// The states after one step of a thread: one instruction that others can see, and the local ones after
     /// it.
-    pub fn successors(&self, program: &Program, thread: usize, window: usize) -> Vec<(Edge, State)> {
+    pub fn successors(&self, program: &LitmusProgram, thread: usize, window: usize) -> Vec<(Edge, State)> {
         if self.ended(program, thread) || self.threads[thread].waiting {
             return Vec::new();
         }
@@ -354,7 +354,7 @@ impl State {
 
     /// Runs instructions that no other thread can see, up to a bound (an endless local loop is a step that
     /// leads nowhere new).
-    pub fn run_local(&mut self, program: &Program, thread: usize) {
+    pub fn run_local(&mut self, program: &LitmusProgram, thread: usize) {
         let code = &program.threads[thread].code;
         let state = &mut self.threads[thread];
         for _ in 0..4 * code.len() + 16 {
@@ -376,7 +376,7 @@ impl State {
     }
 
     /// Releases the barrier that `thread` arrived at, if it was the last one needed.
-    pub fn arrive(&mut self, program: &Program, thread: usize) {
+    pub fn arrive(&mut self, program: &LitmusProgram, thread: usize) {
         let name = |state: &State, t: usize| {
             barrier_name(program, t, state.threads[t].pc, &state.threads[t].registers)
         };

@@ -41,9 +41,10 @@ pub(crate) struct DomainSets<R> {
     pub host_to_device: R,
 }
 
-/// The static part of an execution.
+/// An execution before reads-from and scoped modification order are chosen: its events, and the relations and
+/// sets that follow from these alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Program<R> {
+pub(crate) struct PreExecution<R> {
     pub events: Vec<Event>,
     pub options: ModelOptions,
     pub read: R,
@@ -108,10 +109,10 @@ fn covers(covers: &Covers, index: usize, event: &Event) -> bool {
     }
 }
 
-impl<R: Row> Program<R> {
+impl<R: Row> PreExecution<R> {
     /// Prepares the events. `system_synchronizes` holds direct pairs.
-    pub fn new(events: Vec<Event>, system_synchronizes: Matrix<R>, options: ModelOptions) -> Program<R> {
-        Program::divided(events, system_synchronizes, options, &[])
+    pub fn new(events: Vec<Event>, system_synchronizes: Matrix<R>, options: ModelOptions) -> PreExecution<R> {
+        PreExecution::divided(events, system_synchronizes, options, &[])
     }
 
     /// The same, with the locations divided at these places, too.
@@ -120,7 +121,7 @@ impl<R: Row> Program<R> {
         system_synchronizes: Matrix<R>,
         options: ModelOptions,
         places: &[u32],
-    ) -> Program<R> {
+    ) -> PreExecution<R> {
         let n = events.len();
         let set = |belongs: &dyn Fn(&Event) -> bool| {
             let mut row = R::default();
@@ -285,7 +286,7 @@ impl<R: Row> Program<R> {
         let read = set(&|e| e.read);
         let write = set(&|e| e.write);
         let by_halves = options.read_modify_write == super::ReadModifyWrite::ByHalves;
-        Program {
+        PreExecution {
             options,
             read,
             write,
