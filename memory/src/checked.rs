@@ -43,6 +43,7 @@ use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::outline::Outline;
 use crate::plain;
 use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Time, Topology, Trace};
+use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
@@ -227,9 +228,9 @@ impl CheckedMemory {
         self.core.draws = 0;
         self.core.sequence = 0;
         self.core.fresh.clear();
-        let seed = core::mix(&[self.options.seed, u64::from(info.number)]);
+        let seed = mix_all(&[self.options.seed, u64::from(info.number)]);
         let rehearsal = self.core.overlay.as_ref().map(|overlay| overlay.number);
-        self.core.seed = rehearsal.map_or(seed, |number| core::mix(&[seed, u64::from(number)]));
+        self.core.seed = rehearsal.map_or(seed, |number| mix_all(&[seed, u64::from(number)]));
         if let Some(caches) = &mut self.core.caches {
             caches.begin(self.core.seed, info.host);
         }

@@ -17,6 +17,18 @@ pub fn nth(seed: u64, place: u64) -> u64 {
     mix(seed.wrapping_add(place.wrapping_mul(STEP)))
 }
 
+/// A well-mixed function of several numbers, in this order.
+pub(crate) fn mix_all(values: &[u64]) -> u64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for value in values {
+        state = (state ^ value).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state ^= state >> 29;
+        state = state.wrapping_mul(0x94d0_49bb_1331_11eb);
+        state ^= state >> 32;
+    }
+    state
+}
+
 /// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);

@@ -14,6 +14,12 @@ use ash::vk;
 use std::ffi::c_void;
 use vk::ExternalMemoryHandleTypeFlags as Types;
 
+/// The handle types that payloads of a fence or semaphore are shared by, and what can be done with them, where
+/// `ours` is the one handle type that there is: nothing for any other one.
+fn payloads<T: Default + PartialEq, F: Default>(asked: T, ours: T, features: F) -> (T, F) {
+    if asked == ours { (ours, features) } else { Default::default() }
+}
+
 entries! {
     /// vkGetPhysicalDeviceExternalBufferProperties.
     fn get_physical_device_external_buffer_properties(
@@ -37,9 +43,8 @@ entries! {
         handle::dispatchable::<PhysicalDevice>(device)?;
         use vk::ExternalFenceFeatureFlags as Features;
         use vk::ExternalFenceHandleTypeFlags as Types;
-        let known = ffi::read(info)?.handle_type == Types::OPAQUE_FD;
-        let types = if known { Types::OPAQUE_FD } else { Types::empty() };
-        let features = if known { Features::EXPORTABLE | Features::IMPORTABLE } else { Features::empty() };
+        let both = Features::EXPORTABLE | Features::IMPORTABLE;
+        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
         let out = ffi::read_mut(out)?;
         out.export_from_imported_handle_types = types;
         out.compatible_handle_types = types;
@@ -56,9 +61,8 @@ entries! {
         handle::dispatchable::<PhysicalDevice>(device)?;
         use vk::ExternalSemaphoreFeatureFlags as Features;
         use vk::ExternalSemaphoreHandleTypeFlags as Types;
-        let known = ffi::read(info)?.handle_type == Types::OPAQUE_FD;
-        let types = if known { Types::OPAQUE_FD } else { Types::empty() };
-        let features = if known { Features::EXPORTABLE | Features::IMPORTABLE } else { Features::empty() };
+        let both = Features::EXPORTABLE | Features::IMPORTABLE;
+        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
         let out = ffi::read_mut(out)?;
         out.export_from_imported_handle_types = types;
         out.compatible_handle_types = types;

@@ -12,6 +12,7 @@ use crate::race::{
     AgentId, Agents, Cell, Clocks, Histories, Later, NOBODY, Order, Pair, Record, ReleaseSequence, Space,
     StaticAccess, Time, Trace,
 };
+use crate::random::mix_all;
 use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
@@ -130,17 +131,6 @@ pub(super) struct Core {
     /// No cache of the order is asked.
     #[cfg(test)]
     pub only_order: bool,
-}
-
-pub(super) fn mix(values: &[u64]) -> u64 {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    for value in values {
-        state = (state ^ value).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        state ^= state >> 29;
-        state = state.wrapping_mul(0x94d0_49bb_1331_11eb);
-        state ^= state >> 32;
-    }
-    state
 }
 
 impl Core {
@@ -396,7 +386,7 @@ impl Core {
         let wide = place.size > 4 && kind.atomic;
         let fresh =
             if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 };
-        let dice = mix(&[self.seed, u64::from(who.agent), place.address, self.draws]);
+        let dice = mix_all(&[self.seed, u64::from(who.agent), place.address, self.draws]);
         let number = cell.history;
         let Some(history) = self.histories.peek(number) else { return newest };
         let load = Load {
@@ -464,7 +454,7 @@ impl Core {
         if self.values != ValuePolicy::Varied || !kind.atomic || self.stale_budget == 0 {
             return (self.values, self.stale_budget);
         }
-        let dice = mix(&[self.seed, u64::from(agent), place.word]);
+        let dice = mix_all(&[self.seed, u64::from(agent), place.word]);
         if !dice.is_multiple_of(4) {
             return (ValuePolicy::Latest, self.stale_budget);
         }

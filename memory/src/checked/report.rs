@@ -170,7 +170,6 @@ impl Report {
 
     fn access(&self, agent: AgentId, kind: &StaticAccess, place: &Where) -> AccessInfo {
         AccessInfo {
-            site: kind.site,
             kind: match (kind.read, kind.write) {
                 (true, true) => AccessKind::ReadModifyWrite(
                     self.operations.get(&kind.site).copied().unwrap_or(AtomicOp::Exchange),
@@ -179,7 +178,6 @@ impl Report {
                 _ => AccessKind::Read,
             },
             atomic: kind.level.filter(|_| kind.atomic).map(|level| Scope::of_level(Some(level))),
-            by: self.numbering.invocation(agent),
             place: Place {
                 class: kind.class,
                 reference: Reference(kind.variable),
@@ -187,12 +185,7 @@ impl Report {
                 offset: place.offset,
                 size: place.size,
             },
-            texel: None,
-            returned: None,
-            newest: None,
-            admissible: Vec::new(),
-            half: None,
-            caches: None,
+            ..AccessInfo::standing(kind.site, self.numbering.invocation(agent))
         }
     }
 

@@ -320,6 +320,12 @@ impl Agents {
         }
     }
 
+    /// The masks whose inter-thread-happens-before applies to the operation.
+    fn members(&self, operation: &Operation) -> SmallVec<[usize; 4]> {
+        let masks = self.masks.iter().enumerate();
+        masks.filter(|(_, mask)| operation.member(**mask)).map(|(index, _)| index).collect()
+    }
+
     /// An availability operation by `agent` at `time`.
     pub(super) fn make_available(
         &self,
@@ -330,13 +336,7 @@ impl Agents {
     ) {
         self.make_own_available(clocks, time, operation);
         let Some(scope) = operation.level else { return };
-        let members: SmallVec<[usize; 4]> = self
-            .masks
-            .iter()
-            .enumerate()
-            .filter(|(_, mask)| operation.member(**mask))
-            .map(|(index, _)| index)
-            .collect();
+        let members = self.members(operation);
         for class in 0..4 {
             if !operation.semantics.classes.contains(class_of(class)) || self.own_levels[class as usize] == 0
             {
@@ -384,13 +384,7 @@ impl Agents {
         operation: &Operation,
     ) {
         let Some(scope) = operation.level else { return };
-        let members: SmallVec<[usize; 4]> = self
-            .masks
-            .iter()
-            .enumerate()
-            .filter(|(_, mask)| operation.member(**mask))
-            .map(|(index, _)| index)
-            .collect();
+        let members = self.members(operation);
         let mut exports: SmallVec<[(Key, VectorClock, Time); 8]> = SmallVec::new();
         for class in 0..4 {
             if !operation.semantics.classes.contains(class_of(class)) {

@@ -358,6 +358,22 @@ impl Part<'_> {
         }
     }
 
+    /// The offset of a load, if it is known when the code is made. If it is not, the offsets are in `t`, scaled;
+    /// those of a load of one place for all lanes, in the register that `first` is given, it keeps for later.
+    fn offsets(&mut self, access: &Access, t: u8, first: impl FnOnce(&mut Self, u8)) -> Option<u32> {
+        let known =
+            self.known(access.offset).map(|word| (word << access.shift).wrapping_add(access.immediate));
+        match known {
+            Some(_) => {}
+            None if access.does == Does::LoadUniform => {
+                let x = self.read(access.offset);
+                first(self, x);
+            }
+            None => self.scaled(access, t),
+        }
+        known
+    }
+
     /// Loads a component of all lanes from RAX on, `end` bytes from there.
     fn load_spread(&mut self, size: u32, end: u32, results: &[u8]) {
         for (n, result) in results.iter().enumerate() {
@@ -380,18 +396,11 @@ impl Part<'_> {
         let running = self.condition(RUNNING_MASK);
         let (t, u) = (self.temporary(), self.temporary());
         let uniform = access.does == Does::LoadUniform;
-        let known =
-            self.known(access.offset).map(|word| (word << access.shift).wrapping_add(access.immediate));
-        if known.is_none() {
-            if uniform {
-                let x = self.read(access.offset);
-                let (to, from) = (self.host(u), self.host(x));
-                let first = Instruction::with2(X86::EVEX_Vpcompressd_zmmm512_k1z_zmm, to, from);
-                self.masked_zero(running, first);
-            } else {
-                self.scaled(access, t);
-            }
-        }
+        let known = self.offsets(access, t, |machine, x| {
+            let (to, from) = (machine.host(u), machine.host(x));
+            let first = Instruction::with2(X86::EVEX_Vpcompressd_zmmm512_k1z_zmm, to, from);
+            machine.masked_zero(running, first);
+        });
         let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
         let k = self.host_mask_but(running);
         let done = self.asm.label();

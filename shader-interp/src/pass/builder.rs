@@ -35,6 +35,15 @@ pub(crate) struct Builder {
     numbering: Numbering,
 }
 
+/// A loop that counts, whose body is being written.
+pub(crate) struct Count {
+    label: Label,
+    /// The count in the round that runs, an I32.
+    pub at: Value,
+    first: Value,
+    step: Value,
+}
+
 impl Builder {
     /// A value of the type.
     pub fn fresh(&mut self, scalar: Scalar) -> Value {
@@ -74,6 +83,27 @@ impl Builder {
         self.numbering.close();
         let outer = self.stack.pop().unwrap_or_default();
         std::mem::replace(&mut self.region, outer)
+    }
+
+    /// Begins a loop that counts: up to [`Builder::end_count`], `Count::at` is `first` in the first round and
+    /// `step` more in each one that follows.
+    pub fn begin_count(&mut self, first: Value, step: Value) -> Count {
+        let (label, at) = (self.label(), self.fresh(Scalar::I32));
+        self.open();
+        Count { label, at, first, step }
+    }
+
+    /// Ends a loop that counts: there are rounds as long as `at` is less than `end`, and one in any case.
+    pub fn end_count(&mut self, count: Count, end: Value) {
+        let Count { label, at, first, step } = count;
+        let next = self.add(at, step);
+        let more = self.alu(Alu::ULess, Scalar::Bool, &[next, end]);
+        self.open();
+        self.push(Node::Repeat { label, arguments: smallvec![next] });
+        let then = self.close();
+        self.push(Node::If { condition: more, then, otherwise: Vec::new() });
+        let body = self.close();
+        self.push(Node::Loop { label, parameters: smallvec![at], initial: smallvec![first], body });
     }
 
     /// The outermost region, which starts again empty.

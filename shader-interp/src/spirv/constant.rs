@@ -4,7 +4,7 @@ use super::lowerer::{Def, Lowerer, MAX_SCALARS};
 use super::memory::MemoryOperands;
 use super::module::ExtendedSet;
 use super::types::Type;
-use super::words::Instruction;
+use super::words::{Instruction, declares_type};
 use crate::CompileError;
 use crate::ir::{DerivativeGroup, Scalar, Value};
 use pellucid_memory::access::Site;
@@ -24,22 +24,7 @@ impl Lowerer<'_> {
     fn global(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
         use Op::*;
         match i.op {
-            TypeVoid
-            | TypeBool
-            | TypeInt
-            | TypeFloat
-            | TypeVector
-            | TypeMatrix
-            | TypeImage
-            | TypeSampler
-            | TypeSampledImage
-            | TypeArray
-            | TypeRuntimeArray
-            | TypeStruct
-            | TypePointer
-            | TypeFunction
-            | TypeForwardPointer
-            | TypeCooperativeMatrixKHR => {
+            op if declares_type(op) || op == TypeForwardPointer => {
                 let Lowerer { types, module, defs, b, .. } = self;
                 let length = |id: u32| match defs.get(id as usize) {
                     Some(Def::One(value)) => match b.constant_bits(*value) {

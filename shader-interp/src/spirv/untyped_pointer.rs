@@ -8,7 +8,7 @@ use super::pointer::Pointer;
 use super::types::{Layout, Type, UNTYPED};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Node, OpKind, Scalar, Value, Values};
+use crate::ir::{Alu, Node, OpKind, Scalar, Value};
 use pellucid_memory::access::Site;
 use spirv::{Decoration, Op, StorageClass};
 
@@ -122,18 +122,9 @@ impl Lowerer<'_> {
     /// `step` bytes at a time, until `end`, which is more than 0.
     fn copy_loop(&mut self, target: &Side, source: &Side, end: Value, step: u32) -> Result<(), CompileError> {
         let (zero, by) = (self.b.int(0), self.b.int(step));
-        let (label, at) = (self.b.label(), self.b.fresh(Scalar::I32));
-        self.b.open();
-        self.copy_some(target, source, Some(at), 0, step)?;
-        let next = self.b.add(at, by);
-        let more = self.b.alu(Alu::ULess, Scalar::Bool, &[next, end]);
-        self.b.open();
-        self.b.push(Node::Repeat { label, arguments: Values::from_slice(&[next]) });
-        let then = self.b.close();
-        self.b.push(Node::If { condition: more, then, otherwise: Vec::new() });
-        let body = self.b.close();
-        let (parameters, initial) = (Values::from_slice(&[at]), Values::from_slice(&[zero]));
-        self.b.push(Node::Loop { label, parameters, initial, body });
+        let count = self.b.begin_count(zero, by);
+        self.copy_some(target, source, Some(count.at), 0, step)?;
+        self.b.end_count(count, end);
         Ok(())
     }
 

@@ -247,6 +247,29 @@ enum Shape {
     TypeAndResult,
 }
 
+/// Whether an instruction declares a type that a compute shader can use.
+pub(crate) fn declares_type(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        TypeVoid
+            | TypeBool
+            | TypeInt
+            | TypeFloat
+            | TypeVector
+            | TypeMatrix
+            | TypeImage
+            | TypeSampler
+            | TypeSampledImage
+            | TypeArray
+            | TypeRuntimeArray
+            | TypeStruct
+            | TypePointer
+            | TypeFunction
+            | TypeCooperativeMatrixKHR
+    )
+}
+
 fn shape(op: Op) -> Shape {
     use Op::*;
     match op {
@@ -319,21 +342,7 @@ fn shape(op: Op) -> Shape {
         | String
         | DecorationGroup
         | Label
-        | TypeVoid
-        | TypeBool
-        | TypeInt
-        | TypeFloat
-        | TypeVector
-        | TypeMatrix
-        | TypeImage
-        | TypeSampler
-        | TypeSampledImage
-        | TypeArray
-        | TypeRuntimeArray
-        | TypeStruct
         | TypeOpaque
-        | TypePointer
-        | TypeFunction
         | TypeEvent
         | TypeDeviceEvent
         | TypeReserveId
@@ -341,11 +350,11 @@ fn shape(op: Op) -> Shape {
         | TypePipe
         | TypePipeStorage
         | TypeNamedBarrier
-        | TypeCooperativeMatrixKHR
         | TypeCooperativeMatrixNV
         | TypeRayQueryKHR
         | TypeAccelerationStructureKHR
         | TypeHitObjectNV => Shape::Result,
+        op if declares_type(op) => Shape::Result,
         _ => Shape::TypeAndResult,
     }
 }

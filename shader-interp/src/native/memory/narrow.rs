@@ -47,17 +47,10 @@ impl Part<'_> {
         let running = self.condition(RUNNING_MASK);
         let (t, u) = (self.temporary(), self.temporary());
         let uniform = access.does == Does::LoadUniform;
-        let known =
-            self.known(access.offset).map(|word| (word << access.shift).wrapping_add(access.immediate));
-        if known.is_none() {
-            if uniform {
-                let x = self.read(access.offset);
-                let offsets = self.host(x);
-                self.asm.store(KEEP, field(state::OFFSETS), offsets);
-            } else {
-                self.scaled(access, t);
-            }
-        }
+        let known = self.offsets(access, t, |machine, x| {
+            let offsets = machine.host(x);
+            machine.asm.store(KEEP, field(state::OFFSETS), offsets);
+        });
         let results: SmallVec<[u8; 8]> = access.words.iter().map(|_| self.temporary()).collect();
         let done = self.asm.label();
         self.locate(access.space);
