@@ -10,6 +10,7 @@
 mod access_table;
 mod by_lane;
 mod caches;
+mod conflicts;
 mod core;
 mod explore;
 mod footprint;

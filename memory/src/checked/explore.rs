@@ -13,7 +13,8 @@
 mod modify;
 
 use super::CheckedMemory;
-use super::core::{Conflicts, Core, Earlier, Told, Where, Who};
+use super::conflicts::{Conflicts, Earlier, Told, Where, Who};
+use super::core::Core;
 use super::lane::{Lane, pieces};
 use crate::access::Access;
 use crate::device::MemoryRange;

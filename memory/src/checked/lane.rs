@@ -1,7 +1,8 @@
 //! One lane of one instruction: its components, the words they touch, and the steps of an atomic.
 
 use super::caches::{Caches, Path};
-use super::core::{Core, Where, Who};
+use super::conflicts::{Where, Who};
+use super::core::Core;
 use super::words::{Words, WorkgroupCells};
 use crate::access::{Access, AtomicOp};
 use crate::history::{ValuePolicy, bits};

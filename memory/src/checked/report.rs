@@ -1,7 +1,7 @@
 //! Findings of one dispatch: each static pair once, with what is missing.
 
 use super::Robustness;
-use super::core::{Where, Who};
+use super::conflicts::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::{Invocation, Placement};
 use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};

@@ -2,7 +2,7 @@
 
 use super::{Did, Named};
 use crate::access::{Access, AtomicOp};
-use crate::checked::core::{Where, Who};
+use crate::checked::conflicts::{Where, Who};
 use crate::checked::lane::{Lane, pieces};
 use crate::history::{Entry, Load, bits};
 use crate::raw;

@@ -1,0 +1,169 @@
+//! Which earlier accesses come before one: by few comparisons, by the vector clocks, and by the axioms.
+
+use super::super::conflicts::{Conflicts, Told, Where, Who};
+use super::super::report::AxiomContext;
+use super::Core;
+use crate::history::{Entry, Load, Loaded, Position};
+use crate::race::{AgentId, Clocks, Later, Pair, Record, ReleaseSequence, StaticAccess};
+
+impl Core {
+    /// A cache of [`Order::ordered`], decided by a few comparisons: the same agent, or the same workgroup
+    /// with a barrier in between that makes everything of the class available and visible. (The other cache
+    /// is [`super::lanes::FastPath`]; `tests/fast_paths.rs` compares both with the order.)
+    #[inline(always)]
+    pub(super) fn quick(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
+        let earlier_kind = self.kinds.get(earlier.kind);
+        if earlier_kind.reference != kind.reference || self.only_order() {
+            return false;
+        }
+        if earlier.agent == who.agent {
+            return true;
+        }
+        earlier.agent.wrapping_sub(self.first_agent) < self.group_agents
+            && earlier.time <= self.full[(kind.class.bits().trailing_zeros() & 3) as usize]
+            && earlier_kind.non_private
+            && kind.non_private
+    }
+
+    /// Whether the earlier access is a write of the same agent and time that is more available than one of
+    /// this kind: then times must tell that this one is later, as it is not covered by the other's
+    /// availability operation.
+    #[inline(always)]
+    pub(super) fn is_more_available(&self, earlier: &Record, who: Who, kind: &StaticAccess) -> bool {
+        earlier.agent == who.agent
+            && earlier.kind != 0
+            && self.kinds.get(earlier.kind).own() > kind.own()
+            && earlier.time == self.agents.time(who.agent)
+    }
+
+    /// Whether what is ordered after the later access may race with the earlier one all the same: a private
+    /// access by the same agent.
+    #[inline(always)]
+    pub(super) fn hides(&self, earlier: &Record, kind: &StaticAccess) -> bool {
+        kind.non_private && earlier.kind != 0 && !self.kinds.get(earlier.kind).non_private
+    }
+
+    /// Whether an earlier access to the same bytes is ordered before an access by someone who knows `clocks`.
+    pub(super) fn ordered(&self, earlier: &Record, who: Who, kind: &StaticAccess, clocks: &Clocks) -> bool {
+        self.quick(earlier, who, kind) || {
+            let later = Later { agent: who.agent, clocks, kind };
+            self.order().ordered(earlier, self.kinds.get(earlier.kind), &later)
+        }
+    }
+
+    /// Judges an access against earlier ones, each with its position in the history: absent ones are passed
+    /// over. What the detector calls a race goes to the axioms, and is an order if they do not confirm it.
+    pub fn conflicts(
+        &mut self,
+        earlier: &[(Record, Position)],
+        who: Who,
+        clocks: &Clocks,
+        place: &Where,
+        told: Told,
+    ) -> Conflicts {
+        let kind = *self.kinds.get(who.kind);
+        let mut found = Conflicts::default();
+        for (index, (earlier, position)) in earlier.iter().enumerate() {
+            if earlier.kind == 0 {
+                continue;
+            }
+            if self.ordered(earlier, who, &kind, clocks) {
+                found.floor = found.floor.max(*position);
+                continue;
+            }
+            if self.order().mutual(earlier, self.kinds.get(earlier.kind), who.agent, &kind) {
+                found.mutual.push(index);
+                continue;
+            }
+            found.doubted = true;
+            let (trace, kinds, options) = (&self.trace, self.kinds.list(), self.options);
+            let axioms = AxiomContext { trace, kinds, agents: &self.agents, options };
+            let pair = Pair {
+                earlier: *earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later: Record { agent: who.agent, time: self.agents.time(who.agent), kind: who.kind },
+                later_kind: &kind,
+                space: place.space,
+                address: place.address,
+            };
+            if !self.report.confirm(&axioms, &pair, self.exploring.is_some()) {
+                found.overruled = found.overruled.max(*position);
+            } else if let Told::AtOnce { same } = told {
+                self.report.race(&pair, None, 0, place, same);
+            } else {
+                found.racing.push(*earlier);
+            }
+        }
+        found
+    }
+
+    /// Reports races with these accesses; `loaded`: what the later access got, and what is newest.
+    pub fn report_races(
+        &mut self,
+        racing: &[Record],
+        who: Who,
+        place: &Where,
+        loaded: Option<(&Loaded, u32)>,
+    ) {
+        let later = self.record(who);
+        for earlier in racing {
+            let pair = Pair {
+                earlier: *earlier,
+                earlier_kind: self.kinds.get(earlier.kind),
+                later,
+                later_kind: self.kinds.get(who.kind),
+                space: place.space,
+                address: place.address,
+            };
+            let newest = loaded.map_or(0, |(_, newest)| newest);
+            self.report.race(&pair, loaded.map(|(loaded, _)| loaded), newest, place, false);
+        }
+    }
+
+    /// The heads that an atomic read of the entry with this index meets.
+    pub fn heads_of(
+        &self,
+        history: u32,
+        index: Option<usize>,
+        agent: AgentId,
+        kind: &StaticAccess,
+        bytes: u8,
+    ) -> ReleaseSequence {
+        let entry = index.and_then(|index| self.histories.peek(history)?.entries().get(index));
+        let met = |entry: &&Entry| {
+            kind.atomic
+                && entry.bytes == bytes
+                && self.order().mutual(&entry.record, self.kinds.get(entry.record.kind), agent, kind)
+        };
+        entry.filter(met).map_or_else(ReleaseSequence::default, |entry| entry.heads.clone())
+    }
+
+    /// Per byte, the least position in a history that a load may read if it reads the entry with this index.
+    /// `clocks` are those of its agent before.
+    pub fn floors(
+        &self,
+        number: u32,
+        load: &Load,
+        who: Who,
+        index: Option<usize>,
+        clocks: &Clocks,
+    ) -> [Position; 4] {
+        let kind = self.kinds.get(who.kind);
+        let history = self.histories.peek(number).unwrap_or(&self.no_history);
+        let floors = |clocks: &Clocks| {
+            let (order, later) = (self.order(), Later { agent: who.agent, clocks, kind });
+            history.floors(load, |record| order.ordered(record, self.kinds.get(record.kind), &later))
+        };
+        if !load.acquires {
+            return floors(clocks);
+        }
+        let heads = self.heads_of(number, index, who.agent, kind, load.bytes);
+        floors(&self.agents.after_reading(who.agent, &kind.operation(), &heads))
+    }
+
+    /// Whether an atomic access of this kind may learn something from what it reads.
+    pub fn acquires(&self, number: u32, kind: &StaticAccess, bytes: u8) -> bool {
+        let history = self.histories.peek(number);
+        kind.atomic && kind.semantics.acquire && history.is_some_and(|history| history.synchronizes(bytes))
+    }
+}
