@@ -39,6 +39,7 @@
 //! device that writes back whole lines. The unseen bytes keep what the device wrote, and are told.
 
 mod cache;
+mod forecast;
 mod mapping;
 mod parts;
 mod spans;

@@ -1,6 +1,7 @@
 //! What the host has of one allocation. See the module's page.
 
 use super::cache::{Cache, HostBytes, HostLines};
+use super::forecast::{Forecast, bytes};
 use super::mapping::{Mapping, PAGE};
 use super::parts;
 use super::spans::Spans;
@@ -62,47 +63,14 @@ pub(crate) struct View {
     size: u64,
 }
 
-/// Whether the application writes the pages again that it has changed.
-#[derive(Debug, Default)]
-struct Forecast {
-    /// Pages that were expected to be written.
-    expected: Spans,
-    /// Forecasts that are left out before the next one, and after the next one that fails.
-    left_out: u32,
-    next: u32,
-}
-
-/// The most forecasts that are left out after one that has failed.
-const LEFT_OUT: u32 = 63;
-
 /// Bytes in a row from which on a forecast is worth its cost.
 const EXPECTED: u64 = 2 * PAGE;
-
-impl Forecast {
-    /// `pages` of those that were expected have been changed.
-    fn judge(&mut self, changed: &Spans) {
-        let expected = bytes(&std::mem::take(&mut self.expected));
-        if expected == 0 {
-            return;
-        }
-        if 2 * bytes(changed) >= expected {
-            self.next = 0;
-        } else {
-            self.next = (2 * self.next + 1).min(LEFT_OUT);
-            self.left_out = self.next;
-        }
-    }
-}
 
 /// Bytes of pages in a row from which on the host is left alone there: what lies between is listed apart.
 const LEFT: u64 = 16 * PAGE;
 
 /// Steps between the words of successive pages by which it is seen whether the host has changed them.
 const SAMPLE: u64 = 104;
-
-fn bytes(spans: &Spans) -> u64 {
-    spans.iter().map(|run| run.end - run.start).sum()
-}
 
 /// Runs of bytes in one part of the memory ([`parts`]) from which on bytes that did not change count as
 /// written between others, less than a word of them: numbers are seldom new in all of their bytes.
