@@ -14,8 +14,8 @@ use ash::vk;
 use std::ffi::c_void;
 use vk::ExternalMemoryHandleTypeFlags as Types;
 
-/// The handle types that payloads of a fence or semaphore are shared by, and what can be done with them, where
-/// `ours` is the one handle type that there is: nothing for any other one.
+/// The handle types that payloads of a fence or semaphore are shared by, and what can be done with them,
+/// where `ours` is the one handle type that there is: nothing for any other one.
 fn payloads<T: Default + PartialEq, F: Default>(asked: T, ours: T, features: F) -> (T, F) {
     if asked == ours { (ours, features) } else { Default::default() }
 }
