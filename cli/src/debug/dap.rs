@@ -3,185 +3,23 @@
 //! Threads are invocations, frames inlined functions, the exception a finding's second access. What a request
 //! cannot say is said by `evaluate` with the commands of the terminal.
 
+mod transport;
+mod variables;
+
+use self::transport::LAST_WAIT;
+pub use self::transport::{Client, Incoming, forward, read};
+use self::variables::{Listed, join};
 use super::commands::{self, Answer};
 use super::stop::{Accesses, At, Front, Motion, Place, Range, Reason, Resume, Stop};
 use super::target::{LISTING, Line, Who};
-use super::values::{Home, Item};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead, Read, Write};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 use vulkan_pellucid::report::context::base_name;
 
-/// The largest message that is read, in bytes.
-const MOST_BYTES: usize = 1 << 26;
-/// How long the client may take to close a connection that is over.
-const LAST_WAIT: Duration = Duration::from_secs(2);
 /// Invocations that are listed as threads.
 const MOST_THREADS: usize = 4096;
-/// Elements of an array that are listed if nobody says how many.
-const MOST_ELEMENTS: usize = 256;
-
-/// Reads a message; `None` at the end of the stream.
-///
-/// # Errors
-/// The stream fails, or holds something else.
-pub fn read(input: &mut dyn BufRead) -> anyhow::Result<Option<Value>> {
-    let mut length = None;
-    loop {
-        let mut line = String::new();
-        if input.take(4096).read_line(&mut line)? == 0 {
-            return Ok(None);
-        }
-        let line = line.trim();
-        if line.is_empty() {
-            match length {
-                Some(length) => {
-                    let mut bytes = vec![0; length];
-                    input.read_exact(&mut bytes)?;
-                    return Ok(Some(serde_json::from_slice(&bytes)?));
-                }
-                None => continue,
-            }
-        }
-        if let Some(("Content-Length", number)) = line.split_once(':') {
-            length = Some(number.trim().parse().ok().filter(|n| *n <= MOST_BYTES))
-                .flatten()
-                .map_or_else(|| Err(anyhow::anyhow!("a message of {number} bytes")), |n| Ok(Some(n)))?;
-        }
-    }
-}
-
-/// The client's side of the connection.
-#[derive(Clone)]
-pub struct Client(Arc<Mutex<(Box<dyn Write + Send>, u64)>>);
-
-impl Client {
-    /// A client that reads what is written there.
-    pub fn new(output: Box<dyn Write + Send>) -> Client {
-        Client(Arc::new(Mutex::new((output, 0))))
-    }
-
-    fn send(&self, mut message: Value) {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (output, seq) = &mut *guard;
-        *seq += 1;
-        message["seq"] = json!(*seq);
-        let text = message.to_string();
-        // A client that is gone is noticed by the reader.
-        let _ = write!(output, "Content-Length: {}\r\n\r\n{text}", text.len());
-        let _ = output.flush();
-    }
-
-    /// Sends an event.
-    pub fn event(&self, name: &str, body: Value) {
-        self.send(json!({ "type": "event", "event": name, "body": body }));
-    }
-
-    /// Answers a request.
-    pub fn answer(&self, request: &Value, body: Result<Value, String>) {
-        let mut message = json!({
-            "type": "response",
-            "request_seq": request["seq"],
-            "command": request["command"],
-            "success": body.is_ok(),
-        });
-        match body {
-            Ok(body) => message["body"] = body,
-            Err(text) => {
-                message["message"] = json!(text);
-                message["body"] = json!({ "error": { "id": 1, "format": text, "showUser": true } });
-            }
-        }
-        self.send(message);
-    }
-}
-
-impl Client {
-    /// Sends what a stream says as output of a category, on a thread.
-    pub fn print(&self, category: &'static str, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
-        let client = self.clone();
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            let mut text = Vec::new();
-            while let Ok(read @ 1..) = stream.read(&mut bytes) {
-                text.extend_from_slice(&bytes[..read]);
-                // A character that is not whole waits for its rest.
-                let whole = match std::str::from_utf8(&text) {
-                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                    _ => text.len(),
-                };
-                let rest = text.split_off(whole);
-                let output = String::from_utf8_lossy(&text).into_owned();
-                client.event("output", json!({ "category": category, "output": output }));
-                text = rest;
-            }
-        })
-    }
-}
-
-/// The client's requests, in order.
-#[derive(Clone)]
-pub struct Incoming(Arc<Mutex<(Receiver<Value>, VecDeque<Value>)>>);
-
-impl Incoming {
-    /// What this channel brings.
-    pub fn new(requests: Receiver<Value>) -> Incoming {
-        Incoming(Arc::new(Mutex::new((requests, VecDeque::new()))))
-    }
-
-    fn with<T>(&self, with: impl FnOnce(&Receiver<Value>, &mut VecDeque<Value>) -> T) -> T {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (requests, waiting) = &mut *guard;
-        with(requests, waiting)
-    }
-
-    /// The next one; a disconnect at the end of the connection.
-    fn next(&self) -> Value {
-        let next = self.with(|requests, waiting| waiting.pop_front().or_else(|| requests.recv().ok()));
-        next.unwrap_or_else(|| json!({ "command": "disconnect", "seq": 0 }))
-    }
-
-    /// The next one, if it comes in time.
-    fn next_within(&self, time: Duration) -> Option<Value> {
-        self.with(|requests, waiting| waiting.pop_front().or_else(|| requests.recv_timeout(time).ok()))
-    }
-
-    /// Has `each` look at those that have come since; those that it returns wait.
-    fn look(&self, mut each: impl FnMut(Value) -> Option<Value>) {
-        self.with(|requests, waiting| {
-            while let Ok(request) = requests.try_recv() {
-                waiting.extend(each(request));
-            }
-        });
-    }
-
-    /// Whether the client wants the session to end.
-    pub fn ends(&self) -> bool {
-        self.look(Some);
-        self.with(|_, waiting| waiting.iter().any(is_end))
-    }
-
-    /// Answers what comes after the end of the program, until the client ends the session, or for a while.
-    pub fn answer_last(&self, client: &Client) {
-        while let Some(request) = self.next_within(LAST_WAIT) {
-            let ends = is_end(&request);
-            let ended = || Err("the program has ended".to_owned());
-            client.answer(&request, if ends { Ok(json!({})) } else { ended() });
-            if request["command"] == "disconnect" {
-                return;
-            }
-        }
-    }
-}
-
-fn is_end(request: &Value) -> bool {
-    matches!(request["command"].as_str(), Some("disconnect" | "terminate"))
-}
 
 /// What the server can do.
 pub fn capabilities() -> Value {
@@ -203,34 +41,6 @@ pub fn capabilities() -> Value {
             "default": true,
         }],
     })
-}
-
-/// Sends the messages of a stream on; a disconnect at its end.
-pub fn forward(mut input: Box<dyn BufRead + Send>, to: &Sender<Value>) {
-    loop {
-        let message = read(&mut *input).ok().flatten();
-        let ends = message.is_none();
-        let message = message.unwrap_or_else(|| json!({ "command": "disconnect", "seq": 0 }));
-        if to.send(message).is_err() || ends {
-            return;
-        }
-    }
-}
-
-/// The scopes of a frame, as the client shows them and as commands name them.
-const SCOPES: [(&str, &str); 5] = [
-    ("Locals", "locals"),
-    ("Shared", "shared"),
-    ("Buffers", "buffers"),
-    ("Images", "images"),
-    ("Invocation", "builtins"),
-];
-
-/// What a variables reference stands for.
-#[derive(Clone, Debug)]
-enum Listed {
-    Scope(&'static str, Who, usize),
-    Item(Who, usize, Item, String),
 }
 
 /// The launch request, until it is answered.
@@ -549,149 +359,6 @@ impl Server {
         let total = frames.len();
         Ok(json!({ "stackFrames": frames, "totalFrames": total }))
     }
-
-    fn list(&mut self, listed: Listed) -> usize {
-        self.listed.push(listed);
-        self.listed.len()
-    }
-
-    fn item(&self, reference: &Value) -> Option<Listed> {
-        let k = (reference.as_u64()? as usize).checked_sub(1)?;
-        self.listed.get(k).cloned()
-    }
-
-    fn scopes(&mut self, arguments: &Value) -> Result<Value, String> {
-        let frame = arguments["frameId"].as_u64().unwrap_or(0) as usize;
-        let (who, frame) =
-            *frame.checked_sub(1).and_then(|k| self.frames.get(k)).ok_or("there is no such frame")?;
-        let scopes: Vec<Value> = SCOPES
-            .into_iter()
-            .map(|(name, scope)| {
-                let reference = self.list(Listed::Scope(scope, who, frame));
-                json!({ "name": name, "variablesReference": reference, "expensive": false })
-            })
-            .collect();
-        Ok(json!({ "scopes": scopes }))
-    }
-
-    fn variables(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Value, String> {
-        let listed = self.item(&arguments["variablesReference"]).ok_or("there are no such variables")?;
-        let first = arguments["start"].as_u64().unwrap_or(0) as usize;
-        let most = arguments["count"].as_u64().filter(|n| *n > 0).map_or(MOST_ELEMENTS, |n| n as usize);
-        let (who, frame) = match listed {
-            Listed::Scope(_, who, frame) | Listed::Item(who, frame, ..) => (who, frame),
-        };
-        let (own_focus, own_frame) = (stop.session.focus, stop.session.frame);
-        (stop.session.focus, stop.session.frame) = (who, frame);
-        let eyes = stop.eyes();
-        let (items, path) = match &listed {
-            Listed::Scope("locals", ..) => (eyes.locals(), None),
-            Listed::Scope("shared", ..) => (eyes.shared(), None),
-            Listed::Scope("buffers", ..) => (eyes.buffers(), None),
-            Listed::Scope("images", ..) => (eyes.images(), None),
-            Listed::Scope(..) => (eyes.built_ins(), None),
-            Listed::Item(_, _, item, path) => (eyes.parts(item, first, most), Some(path.clone())),
-        };
-        let mut variables = Vec::new();
-        for item in items {
-            let path = path.as_ref().map_or_else(|| item.name.clone(), |path| join(path, &item.name));
-            variables.push(self.variable(stop, item, path));
-        }
-        (stop.session.focus, stop.session.frame) = (own_focus, own_frame);
-        Ok(json!({ "variables": variables }))
-    }
-
-    fn variable(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, item: Item, path: String) -> Value {
-        let (who, frame) = (stop.session.focus, stop.session.frame);
-        let mut eyes = stop.eyes();
-        let value = eyes.show(&item);
-        let (first, count) = (eyes.parts(&item, 0, 1), eyes.count(&item));
-        let kind = eyes.target.types.describe(item.ty);
-        let array = first.first().is_some_and(|part| part.name.starts_with('['));
-        let scalar = eyes.element(&item).is_some();
-        let settable = scalar && matches!(item.home, Home::Private(_));
-        let name = item.name.clone();
-        let reference =
-            if first.is_empty() { 0 } else { self.list(Listed::Item(who, frame, item, path.clone())) };
-        let mut variable = json!({
-            "name": name,
-            "value": value,
-            "type": kind,
-            "evaluateName": path,
-            "variablesReference": reference,
-        });
-        if array {
-            variable["indexedVariables"] = json!(count);
-        }
-        if !settable {
-            variable["presentationHint"] = json!({ "attributes": ["readOnly"] });
-        }
-        variable
-    }
-
-    fn set_variable(
-        &mut self,
-        stop: &mut Stop<'_, '_, '_, '_, '_>,
-        arguments: &Value,
-    ) -> Result<Value, String> {
-        let listed = self.item(&arguments["variablesReference"]).ok_or("there are no such variables")?;
-        let name = arguments["name"].as_str().unwrap_or_default();
-        let value = arguments["value"].as_str().unwrap_or_default();
-        let (who, frame, path) = match listed {
-            Listed::Scope(_, who, frame) => (who, frame, name.to_owned()),
-            Listed::Item(who, frame, _, path) => (who, frame, join(&path, name)),
-        };
-        (stop.session.focus, stop.session.frame) = (who, frame);
-        commands::assign(stop, &path, value)?;
-        let mut eyes = stop.eyes();
-        let item = eyes.find(&path)?;
-        Ok(json!({ "value": eyes.show(&item) }))
-    }
-
-    fn evaluate(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> Result<Answer, String> {
-        let text = arguments["expression"].as_str().unwrap_or_default();
-        self.look_at_frame(stop, arguments);
-        let repl =
-            !matches!(arguments["context"].as_str(), Some("hover" | "watch" | "variables" | "clipboard"));
-        let mut eyes = stop.eyes();
-        let value = match eyes.find(text) {
-            Ok(item) => Ok(Answer::Text(eyes.show(&item))),
-            Err(error) => Err(error),
-        };
-        if value.is_ok() || !repl {
-            return value;
-        }
-        let one = text.split_whitespace().count() < 2;
-        match commands::command(stop, text) {
-            Err(error) if one && error.contains("is no command") => value,
-            answer => answer,
-        }
-    }
-
-    fn look_at_frame(&self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) {
-        let frame = arguments["frameId"].as_u64().unwrap_or(0) as usize;
-        if let Some((who, frame)) = frame.checked_sub(1).and_then(|k| self.frames.get(k)) {
-            (stop.session.focus, stop.session.frame) = (*who, *frame);
-        }
-    }
-
-    /// What an evaluated variable with parts is listed as; 0 for all else.
-    fn reference_of(&mut self, stop: &mut Stop<'_, '_, '_, '_, '_>, arguments: &Value) -> usize {
-        let text = arguments["expression"].as_str().unwrap_or_default();
-        let (who, frame) = (stop.session.focus, stop.session.frame);
-        let mut eyes = stop.eyes();
-        match eyes.find(text) {
-            Ok(item) if !eyes.parts(&item, 0, 1).is_empty() => {
-                self.list(Listed::Item(who, frame, item, text.to_owned()))
-            }
-            _ => 0,
-        }
-    }
-}
-
-fn join(path: &str, name: &str) -> String {
-    let dot = if name.starts_with('[') { "" } else { "." };
-    format!("{path}{dot}{name}")
 }
 
 fn source_of(stop: &Stop<'_, '_, '_, '_, '_>, line: Line) -> Value {
