@@ -1,8 +1,13 @@
 //! Straight-line operations.
 
+mod image;
+mod properties;
+
+pub use self::image::{ImageDim, ImageOperand, ImageSampling};
+pub use self::properties::{Effect, Properties, Undefined, Uniform};
 use super::alu::Alu;
 use super::matrix::MatrixMulAdd;
-use super::module::{Scalar, Value};
+use super::module::Value;
 use pellucid_memory::access::{Access, AtomicOp, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, Semantics};
@@ -149,63 +154,6 @@ pub enum Conversion {
     Bitcast,
     /// Saturating (Kernel-less uses: none in Vulkan 1.3 shaders but SatConvert on dot products).
     BoolToInt,
-}
-
-/// Image dimensions of an image operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ImageDim {
-    D1,
-    D2,
-    D3,
-    Cube,
-    Buffer,
-}
-
-/// The image that an operation uses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ImageOperand {
-    /// Index into `Shader::bindings`.
-    pub binding: u32,
-    /// Array element; `None` is 0.
-    pub element: Option<Value>,
-    /// Separate sampler for sampling: binding and element.
-    pub sampler: Option<(u32, Option<Value>)>,
-    /// 1D, 2D, 3D, cube or buffer.
-    pub dim: ImageDim,
-    /// Arrayed: one more coordinate, the layer.
-    pub arrayed: bool,
-    /// One more operand, the sample.
-    pub multisampled: bool,
-    /// Sampled type: component type of texels (I32, F32, I64; signed or not is the format's matter).
-    pub texel: Scalar,
-    /// The image's Sampled Type is a signed integer.
-    pub signed: bool,
-    /// `vkFormat`-independent SPIR-V Image Format as its number; 0 is Unknown.
-    pub format: u32,
-    /// What a sampling instruction does besides filtering.
-    pub sampling: ImageSampling,
-}
-
-/// Variants of [`OpKind::ImageSample`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ImageSampling {
-    /// OpImageGather and OpImageDrefGather: this component (0 to 3) of four texels of the base level. The lod
-    /// argument is there and unused.
-    pub gather: Option<u8>,
-    /// OpImage*Dref*: compare the texels' depth with a reference value. Without `gather` all four results are
-    /// the same.
-    pub reference: bool,
-    /// Integer offsets: 0 none, 1 one for each axis (Offset, ConstOffset), 4 one for each axis of each texel
-    /// of a gather (ConstOffsets).
-    pub offsets: u8,
-    /// Derivatives of the coordinates (without the layer), those along x and then those along y, in place of
-    /// the lod argument.
-    pub derivatives: bool,
-    /// Bias: one more argument after the lod or the derivatives.
-    pub bias: bool,
-    /// MinLod: one more after that.
-    pub min_lod: bool,
 }
 
 /// What an operation does.
@@ -401,170 +349,6 @@ pub enum OpKind {
     },
 }
 
-/// What may be done with an operation besides executing it where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing but its results can be observed, and they depend on its operands alone: it may be dropped, be
-    /// moved, and stand for another of equal operands.
-    Pure,
-    /// It may be dropped if its results are not used.
-    Droppable,
-    /// It stays where it is.
-    Fixed,
-}
-
-/// When an operation's results are equal in all active lanes of a subgroup, or in all invocations of a
-/// workgroup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uniform {
-    /// Whatever its operands are.
-    Always,
-    /// If all its operands are.
-    WithOperands,
-    /// Never for certain.
-    Varying,
-}
-
-/// What an operation does with values that nothing has written; see `pass::defined`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undefined {
-    /// Its results count as defined, whatever it is given.
-    Dropped,
-    /// Its results are undefined if an operand is: they are copies of it.
-    Copied,
-    /// The same, as the row of the arithmetic operation says it.
-    Computed(Alu),
-    /// Its result is another lane's operand.
-    Moved,
-    /// Its result is undefined if the operand is in one of the lanes that take part.
-    Reduced(GroupFold, GroupKind),
-    /// A component of its results is undefined if a component that it hangs on is, in whatever lane.
-    Multiplied(MatrixMulAdd),
-    /// It must not be given any. `whole`: not even as an argument that was loaded along with defined ones.
-    Checked {
-        /// See there.
-        whole: bool,
-    },
-}
-
-/// What holds of an operation, for passes and analyses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Properties {
-    /// Whether it may be moved or dropped.
-    pub effect: Effect,
-    /// Uniformity for a subgroup, when memory is flat.
-    pub subgroup: Uniform,
-    /// Uniformity for a workgroup. Loads of memory that invocations share count as uniform: see
-    /// `outline::uniform`.
-    pub workgroup: Uniform,
-    /// What it does with undefined values.
-    pub undefined: Undefined,
-}
-
-impl BuiltIn {
-    /// Its uniformity for a subgroup and for a workgroup.
-    fn uniform(self) -> (Uniform, Uniform) {
-        use Uniform::{Always, Varying};
-        match self {
-            BuiltIn::NumWorkgroups(_)
-            | BuiltIn::WorkgroupId(_)
-            | BuiltIn::SubgroupSize
-            | BuiltIn::NumSubgroups
-            | BuiltIn::DeviceIndex => (Always, Always),
-            BuiltIn::SubgroupId => (Always, Varying),
-            BuiltIn::LocalInvocationId(_)
-            | BuiltIn::GlobalInvocationId(_)
-            | BuiltIn::LocalInvocationIndex
-            | BuiltIn::SubgroupLocalInvocationId
-            | BuiltIn::SubgroupEqMask(_)
-            | BuiltIn::SubgroupGeMask(_)
-            | BuiltIn::SubgroupGtMask(_)
-            | BuiltIn::SubgroupLeMask(_)
-            | BuiltIn::SubgroupLtMask(_) => (Varying, Varying),
-        }
-    }
-}
-
-impl OpKind {
-    /// What holds of the operation: the one table of it. That of arithmetic goes on in [`Alu::row`].
-    pub fn properties(&self) -> Properties {
-        use Effect::{Droppable, Fixed, Pure};
-        use Undefined::{Checked, Computed, Copied, Dropped, Moved, Multiplied, Reduced};
-        use Uniform::{Always, Varying, WithOperands};
-        let used = Checked { whole: false };
-        let used_whole = Checked { whole: true };
-        let (effect, subgroup, workgroup, undefined) = match *self {
-            OpKind::Constant(_) => (Pure, Always, Always, Dropped),
-            OpKind::Undef => (Droppable, Always, Always, Dropped),
-            OpKind::BuiltIn(built_in) => {
-                let (subgroup, workgroup) = built_in.uniform();
-                (Droppable, subgroup, workgroup, Dropped)
-            }
-            OpKind::Alu(alu) => (Pure, WithOperands, WithOperands, Computed(alu)),
-            OpKind::Convert(_) | OpKind::Pack64 | OpKind::Unpack64 => {
-                (Pure, WithOperands, WithOperands, Copied)
-            }
-            OpKind::Load { place: Place::PushConstant { .. }, .. } => {
-                (Pure, WithOperands, WithOperands, used)
-            }
-            OpKind::Load { place: Place::Private { .. }, .. } => (Droppable, Varying, Varying, used),
-            // One read for all lanes is one of the executions that flat memory allows.
-            OpKind::Load { access, .. } if access.atomic.is_none() && !access.volatile => {
-                (Fixed, WithOperands, WithOperands, used)
-            }
-            OpKind::Load { .. } => (Fixed, Varying, WithOperands, used),
-            OpKind::Store { .. } => (Fixed, Varying, Varying, used),
-            OpKind::Atomic { .. } => (Fixed, Varying, Varying, used_whole),
-            OpKind::BufferSize { .. } => (Pure, WithOperands, WithOperands, used_whole),
-            OpKind::MemoryBarrier { .. } | OpKind::ControlBarrier { .. } => {
-                (Fixed, Varying, Varying, Dropped)
-            }
-            OpKind::Elect => (Fixed, Varying, Varying, Dropped),
-            OpKind::VoteAll | OpKind::VoteAny | OpKind::VoteAllEqual | OpKind::Ballot => {
-                (Fixed, Always, Varying, Dropped)
-            }
-            OpKind::InverseBallot => (Fixed, Varying, Varying, Dropped),
-            OpKind::BallotBitExtract
-            | OpKind::BallotBitCount(GroupKind::Reduce)
-            | OpKind::BallotFindLsb
-            | OpKind::BallotFindMsb => (Fixed, WithOperands, Varying, Dropped),
-            OpKind::BallotBitCount(_) => (Fixed, Varying, Varying, Dropped),
-            OpKind::Broadcast | OpKind::BroadcastFirst => (Fixed, Always, Varying, Moved),
-            OpKind::Shuffle
-            | OpKind::ShuffleXor
-            | OpKind::ShuffleUp
-            | OpKind::ShuffleDown
-            | OpKind::Rotate(_)
-            | OpKind::QuadBroadcast
-            | OpKind::QuadSwap(_) => (Fixed, Varying, Varying, Moved),
-            OpKind::Group(fold, kind @ GroupKind::Reduce) => (Fixed, Always, Varying, Reduced(fold, kind)),
-            OpKind::Group(fold, kind) => (Fixed, Varying, Varying, Reduced(fold, kind)),
-            OpKind::MatrixMulAdd(product) => (Fixed, Varying, Varying, Multiplied(product)),
-            OpKind::ImageRead { .. } | OpKind::ImageFetch { .. } | OpKind::ImageSample { .. } => {
-                (Fixed, Varying, WithOperands, used)
-            }
-            OpKind::ImageWrite { .. }
-            | OpKind::ImageAtomic { .. }
-            | OpKind::ImageAtomicLoad { .. }
-            | OpKind::ImageAtomicStore { .. } => (Fixed, Varying, Varying, used),
-            OpKind::ImageQuerySize { .. } | OpKind::ImageQueryLevels(_) | OpKind::ImageQuerySamples(_) => {
-                (Fixed, WithOperands, WithOperands, Dropped)
-            }
-            OpKind::ImageQueryLod(_) => (Fixed, WithOperands, WithOperands, used),
-            OpKind::ReadClock(_) => (Fixed, Always, Varying, Dropped),
-            OpKind::Print(_) | OpKind::Note(_) | OpKind::NoteDiverging | OpKind::CheckDefined { .. } => {
-                (Fixed, Varying, Varying, Dropped)
-            }
-        };
-        Properties { effect, subgroup, workgroup, undefined }
-    }
-
-    /// True if it can be dropped when its results are not used.
-    pub fn is_droppable(&self) -> bool {
-        self.properties().effect != Effect::Fixed
-    }
-}
-
 /// Calls `$f` for the values that an operation's kind names beside its arguments, until it fails.
 macro_rules! visit_values {
     ($kind:expr, $image:ident, $iter:ident, $f:expr) => {
@@ -634,37 +418,5 @@ impl OpKind {
             }
             _ => None,
         }
-    }
-}
-
-/// The operand of an image operation.
-macro_rules! image_operand {
-    ($kind:expr) => {
-        match $kind {
-            OpKind::ImageRead { image, .. }
-            | OpKind::ImageWrite { image, .. }
-            | OpKind::ImageAtomic { image, .. }
-            | OpKind::ImageAtomicLoad { image, .. }
-            | OpKind::ImageAtomicStore { image, .. }
-            | OpKind::ImageFetch { image, .. }
-            | OpKind::ImageSample { image, .. }
-            | OpKind::ImageQuerySize { image, .. }
-            | OpKind::ImageQueryLevels(image)
-            | OpKind::ImageQueryLod(image)
-            | OpKind::ImageQuerySamples(image) => Some(image),
-            _ => None,
-        }
-    };
-}
-
-impl OpKind {
-    /// The operand of an image operation.
-    pub fn image(&self) -> Option<&ImageOperand> {
-        image_operand!(self)
-    }
-
-    /// The same, to change it.
-    pub fn image_mut(&mut self) -> Option<&mut ImageOperand> {
-        image_operand!(self)
     }
 }
