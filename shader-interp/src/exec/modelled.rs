@@ -6,29 +6,29 @@
 //! scheduler and the memory system's answers depend on no host thread, address or hash order.
 
 pub mod debugged;
+mod livelock;
+mod resident;
 
 use self::debugged::{Debugger, Execution};
+use self::resident::{Member, Resident, Slot, Subgroup};
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
 use super::divergence::{on_arrival, on_completion};
 pub use super::granularity::Granularity;
-use super::granularity::{Stop, stop_at};
+use super::granularity::stop_at;
 use super::level::Level;
 use super::limits::Limits;
 use super::prints::PrintLog;
 use super::run::{Control, run};
 pub use super::scheduler::{Scheduler, SeededScheduler, Unit};
 use super::spin::{Did, SpinWatch, Stage};
-use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
-use super::turns::{Live, Spinning, Watch};
-use super::waiting::{self, Operand, Reason, Waiting, loop_site, operand, site_at};
+use super::strand::{Step, StrandPool, merge_at_barriers};
+use super::turns::{Live, Spinning};
+use super::waiting::{self, Reason, Waiting, loop_site, operand, site_at};
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
-use pellucid_memory::access::Site;
-use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::checked::CheckedMemory;
 use pellucid_memory::system::{MemorySystem, Observed, Trap};
-use std::ops::Range;
 
 /// How a modelled dispatch runs.
 #[derive(Clone, Copy, Debug)]
@@ -83,38 +83,6 @@ const FUEL: u32 = 64;
 const WATCH: u64 = 1 << 17;
 /// Looks, with visible operations in between, after which parked lanes become a unit of their own.
 const PATIENCE: u32 = 16;
-
-#[derive(Clone)]
-struct Member {
-    strand: Strand,
-    /// The barrier that the strand waits at.
-    at_barrier: Option<u32>,
-    looks: u32,
-    steps_at_look: u64,
-    next: Site,
-    started: bool,
-    /// The parked lanes are to become a unit.
-    part: bool,
-    /// Its number in the subgroup, which it keeps.
-    number: u32,
-    watch: Option<Box<Watch>>,
-    /// When it was watched last, or started: steps of all units, and [`Spinning::looks`].
-    watched: (u64, u32),
-    /// The time since which it is known to wait in a loop; see [`Spinning::since`].
-    waits: Option<u64>,
-}
-
-/// Who a subgroup is, its strands, and the loop back-edges that it has taken.
-type Subgroup = (SubgroupIdentity, Vec<Member>, u64);
-
-#[derive(Clone)]
-struct Resident {
-    workgroup: u32,
-    subgroups: Vec<Subgroup>,
-}
-
-/// Where a unit is: resident, subgroup, member.
-type Slot = (usize, usize, usize);
 
 /// What of the list of units a step has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,157 +275,6 @@ impl<M: MemorySystem> Run<'_, M> {
         Ok(())
     }
 
-    /// Whether all units that can run have done nothing but wait in loops for very long; where more can
-    /// become units, for long.
-    fn spins(&mut self) -> bool {
-        let Some(most) = self.options.spins else { return false };
-        let others = self.options.widen && self.next_workgroup < self.total;
-        let executed = self.spinning.executed;
-        if executed < (if others { most / 8 } else { most }) || !executed.is_multiple_of(64) {
-            return false;
-        }
-        let subgroups = self.residents.iter().flat_map(|resident| &resident.subgroups);
-        let mut members = subgroups.flat_map(|(_, members, _)| members);
-        let waits =
-            |member: &Member| member.at_barrier.is_some() || member.waits == Some(self.spinning.since);
-        members.all(waits) && self.spinning.all_wait()
-    }
-
-    /// Has the parked lanes of every unit become units of their own. False if there are none, or that was
-    /// asked for before.
-    fn part(&mut self) -> bool {
-        let parks = self.context.program.parks as usize;
-        let subgroups = self.residents.iter_mut().flat_map(|resident| &mut resident.subgroups);
-        let mut any = false;
-        for member in subgroups.flat_map(|(_, members, _)| members).filter(|m| !m.part) {
-            if member.strand.has_parked(parks) {
-                member.part = true;
-                member.strand.fuel = 1;
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Tells the scheduler who waits for what.
-    fn livelock(&mut self) -> Trap {
-        let mut waiting = Vec::new();
-        for resident in &self.residents {
-            for (identity, members, _) in &resident.subgroups {
-                for (k, member) in members.iter().enumerate() {
-                    let who = (resident.workgroup, identity.subgroup, k as u32);
-                    let program = self.context.program;
-                    let waits = member.at_barrier.is_some();
-                    let repeats = if waits { self.watch.repeats(who) } else { self.watch.runs(who) }
-                        || (!waits && member.waits.is_some());
-                    let (reason, next) = if repeats
-                        || (self.options.granularity.fine() && member.started && !waits)
-                    {
-                        // Behind a barrier stands what it does next, not what it waits for.
-                        let stands = if waits { None } else { operand(self.context, &member.strand) };
-                        match (stands, self.watch.read(who)) {
-                            (None, Some(read)) => (Reason::Repeats(Some(Operand::of(&read))), read.site),
-                            (operand, _) => (Reason::Repeats(operand), loop_site(program, member.strand.pc)),
-                        }
-                    } else if waits {
-                        (Reason::Barrier, member.next)
-                    } else if member.started {
-                        (Reason::Starved, loop_site(program, member.strand.pc))
-                    } else {
-                        (Reason::NotStarted, Site(0))
-                    };
-                    let unit = Unit { next, ..member.unit(program, who, self.options.granularity) };
-                    waiting.push(Waiting { unit, lanes: member.strand.live, reason });
-                }
-            }
-        }
-        self.scheduler.livelock(&waiting, self.total - self.next_workgroup);
-        Trap::Livelock
-    }
-
-    /// Starts workgroups until the window is full.
-    fn admit(&mut self) {
-        while self.residents.len() < self.window && self.next_workgroup < self.total {
-            let workgroup = self.next_workgroup as u32;
-            self.next_workgroup += 1;
-            self.context.begin_workgroup(self.memory, workgroup);
-            let id = self.context.launch.workgroup_id(workgroup);
-            let mut subgroups = self.spare.pop().unwrap_or_default();
-            for subgroup in 0..self.context.launch.subgroups() {
-                let identity = self.context.launch.identity(workgroup, id, subgroup);
-                let slot = subgroup as usize;
-                if slot == subgroups.len() {
-                    subgroups.push((identity, Vec::new(), 0));
-                }
-                let (who, members, back_edges) = &mut subgroups[slot];
-                (*who, *back_edges) = (identity, 0);
-                match self.options.granularity {
-                    Granularity::Invocations => {
-                        for lane in 0..identity.lanes {
-                            self.pool.start(self.context, &identity).restrict(1 << lane);
-                            members.push(Member::new(self.pool.take(), lane));
-                        }
-                    }
-                    _ => {
-                        self.pool.start(self.context, &identity);
-                        members.push(Member::new(self.pool.take(), 0));
-                    }
-                }
-            }
-            self.residents.push(Resident { workgroup, subgroups });
-        }
-    }
-
-    /// Lists the units that can run.
-    fn list(&mut self) {
-        self.units.clear();
-        self.slots.clear();
-        for r in 0..self.residents.len() {
-            self.list_resident(r);
-        }
-    }
-
-    /// Lists the units of one resident again.
-    fn list_again(&mut self, r: usize) {
-        let listed = self.units.len();
-        self.list_resident(r);
-        let (of, new) = (self.listed(r, listed), self.units.len() - listed);
-        self.units[of.end..].rotate_right(new);
-        self.slots[of.end..].rotate_right(new);
-        self.units.drain(of.clone());
-        self.slots.drain(of);
-    }
-
-    /// Where, of the first units listed, those of a resident are.
-    fn listed(&self, r: usize, first: usize) -> Range<usize> {
-        let slots = &self.slots[..first];
-        slots.partition_point(|slot| slot.0 < r)..slots.partition_point(|slot| slot.0 <= r)
-    }
-
-    /// Takes the units of a resident, which has ended, off the list.
-    fn unlist(&mut self, r: usize) {
-        let of = self.listed(r, self.slots.len());
-        self.slots[of.end..].iter_mut().for_each(|slot| slot.0 -= 1);
-        self.units.drain(of.clone());
-        self.slots.drain(of);
-    }
-
-    fn list_resident(&mut self, r: usize) {
-        let (granularity, program) = (self.options.granularity, self.context.program);
-        let resident = &self.residents[r];
-        for (s, (identity, members, _)) in resident.subgroups.iter().enumerate() {
-            for (k, member) in members.iter().enumerate().filter(|(_, member)| member.at_barrier.is_none()) {
-                let strand = if granularity.fine() { member.number } else { k as u32 };
-                let who = (resident.workgroup, identity.subgroup, strand);
-                self.units.push(member.unit(program, who, granularity));
-                if let Some(unit) = self.units.last_mut() {
-                    unit.priority = self.scheduler.priority(unit);
-                }
-                self.slots.push((r, s, k));
-            }
-        }
-    }
-
     /// Runs unit `k` to its next visible operation.
     fn step(&mut self, k: usize) -> Result<Changed, Trap> {
         let (r, s, n) = self.slots[k];
@@ -633,47 +450,5 @@ impl<M: MemorySystem> Run<'_, M> {
             }
         }
         true
-    }
-}
-
-impl Member {
-    fn new(mut strand: Strand, number: u32) -> Member {
-        strand.fuel = FUEL;
-        let steps_at_look = strand.step;
-        Member {
-            strand,
-            at_barrier: None,
-            looks: 0,
-            steps_at_look,
-            next: Site(0),
-            started: false,
-            part: false,
-            number,
-            watch: None,
-            watched: (0, 0),
-            waits: None,
-        }
-    }
-
-    /// What the scheduler sees of it.
-    fn unit(
-        &self,
-        program: &Program,
-        (workgroup, subgroup, strand): (u32, u32, u32),
-        granularity: Granularity,
-    ) -> Unit {
-        let fine = granularity.fine();
-        Unit {
-            workgroup,
-            subgroup,
-            strand,
-            step: self.strand.step,
-            priority: 0,
-            next: self.next,
-            mask: self.strand.mask,
-            silent: fine && stop_at(program, self.strand.pc) != Some(Stop::Access),
-            parked: fine && self.strand.has_parked(program.parks as usize),
-            local: if fine { self.strand.digest() } else { 0 },
-        }
     }
 }
