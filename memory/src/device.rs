@@ -5,7 +5,10 @@
 //! the host, both show the same bytes at once, whatever the memory type promises: a flush or an invalidate
 //! has nothing to do. Where the host is checked, [`crate::host`] says what the two show.
 //!
-//! Both views live as long as the allocation; whoever uses it holds a reference to it.
+//! Both views live as long as the allocation; whoever uses it holds a reference to it. [`sparse`] has the
+//! memory of sparse resources.
+
+pub mod sparse;
 
 use crate::access::Reference;
 use crate::heap::{Heap, HeapError, data_ranges};
@@ -77,6 +80,8 @@ enum Bytes {
     Shared(Arc<MemoryFile>),
     /// In the application's own memory.
     Application,
+    /// In what is bound, page by page.
+    Sparse(sparse::Bindings),
 }
 
 impl Place {
@@ -85,7 +90,7 @@ impl Place {
         match &self.bytes {
             Bytes::Heap => Some((self.heap.descriptor(), self.offset)),
             Bytes::Shared(file) => Some((file.descriptor(), 0)),
-            Bytes::Application => None,
+            Bytes::Application | Bytes::Sparse(_) => None,
         }
     }
 }

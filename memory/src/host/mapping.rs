@@ -55,6 +55,39 @@ impl Mapping {
         Mapping(Pages::Borrowed(start, usize::try_from(size).unwrap_or(0)))
     }
 
+    /// Shows the pages of a file from `offset` at `range` instead, or new private ones, zeroed. Multiples of
+    /// the page, inside the mapping.
+    ///
+    /// # Errors
+    /// The operating system refuses; what was there is still there.
+    pub fn show(&self, range: &Range<u64>, file: Option<(RawFd, u64)>) -> Result<(), HeapError> {
+        let (size, offset) = (range.end.saturating_sub(range.start), file.map_or(0, |(_, offset)| offset));
+        assert!(
+            range.end <= self.length() && [range.start, size, offset].iter().all(|n| n.is_multiple_of(PAGE))
+        );
+        assert!(matches!(self.0, Pages::Mapped(_)), "the application's own memory");
+        if size == 0 {
+            return Ok(());
+        }
+        let kind = match file {
+            Some(_) => libc::MAP_SHARED,
+            None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        };
+        // SAFETY: the pages are inside a mapping that is ours as long as `self`, and no reference points to any:
+        // they are accessed by the rule of `raw`, whatever they hold. At no time are they not mapped.
+        let shown = unsafe {
+            libc::mmap(
+                self.start().add(range.start as usize).cast(),
+                size as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+                kind | libc::MAP_FIXED,
+                file.map_or(-1, |(file, _)| file),
+                offset as libc::off_t,
+            )
+        };
+        if shown == libc::MAP_FAILED { Err(HeapError::system("bind memory")) } else { Ok(()) }
+    }
+
     /// The first byte.
     pub fn start(&self) -> *mut u8 {
         match &self.0 {

@@ -1,0 +1,208 @@
+//! Memory of sparse resources: addresses of their own, at which parts of allocations are bound (*Sparse
+//! Resources*).
+//!
+//! A sparse resource is a range of addresses that is mapped all the time: to the pages of what is bound, and
+//! elsewhere to private ones. So nobody who accesses it has to ask where its bytes are, and a binding that
+//! changes under an access changes which bytes that reaches and nothing else. What the device writes where
+//! nothing is bound it may read again until the binding changes: `residencyNonResidentStrict` is false.
+
+use super::{Allocation, Bytes, HostMemory, Place};
+use crate::heap::{Heap, HeapError};
+use crate::host::{Mapping, PAGE};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A part of an allocation that is bound.
+#[derive(Debug)]
+struct Binding {
+    /// Behind its last byte in the resource.
+    end: u64,
+    memory: Arc<Allocation>,
+    /// Its first byte in that.
+    offset: u64,
+}
+
+/// What is bound to a sparse resource, by the first byte there.
+#[derive(Debug, Default)]
+pub(super) struct Bindings(Mutex<BTreeMap<u64, Binding>>);
+
+impl Bindings {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Binding>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes `range` out of the bindings.
+fn cut(bindings: &mut BTreeMap<u64, Binding>, range: &Range<u64>) {
+    while let Some((&start, _)) =
+        bindings.range(..range.end).next_back().filter(|(_, binding)| binding.end > range.start)
+    {
+        let Some(binding) = bindings.remove(&start) else { return };
+        if binding.end > range.end {
+            let (memory, offset) = (binding.memory.clone(), binding.offset + (range.end - start));
+            bindings.insert(range.end, Binding { end: binding.end, memory, offset });
+        }
+        if start < range.start {
+            bindings.insert(start, Binding { end: range.start, ..binding });
+        }
+    }
+}
+
+impl Allocation {
+    /// `size` bytes of `addresses` for a sparse resource, with nothing bound. The host cannot map them.
+    ///
+    /// # Errors
+    /// There are too few addresses left, or the operating system refuses.
+    pub fn sparse(addresses: &Arc<Heap>, size: u64) -> Result<Arc<Allocation>, HeapError> {
+        let bytes = Bytes::Sparse(Bindings::default());
+        Allocation::placed(addresses, size, HostMemory::Flat, bytes, |_| Mapping::new(size, None))
+    }
+
+    fn bindings(&self) -> Option<&Bindings> {
+        match &self.place {
+            Some(Place { bytes: Bytes::Sparse(bindings), .. }) => Some(bindings),
+            _ => None,
+        }
+    }
+
+    /// Binds a part of other memory, from an offset, to `range` of a sparse resource, or unbinds what is there.
+    /// In whole pages. False, and nothing done, if a range is not inside its memory or this is no sparse
+    /// resource's.
+    ///
+    /// # Errors
+    /// The operating system refuses; what was bound still is.
+    pub fn bind(
+        &self,
+        range: &Range<u64>,
+        memory: Option<(&Arc<Allocation>, u64)>,
+    ) -> Result<bool, HeapError> {
+        let Some(bindings) = self.bindings() else { return Ok(false) };
+        let whole = |at: u64| at.is_multiple_of(PAGE);
+        let inside = range.start <= range.end && range.end <= self.device.length();
+        if !inside || !whole(range.start) || !whole(range.end) {
+            return Ok(false);
+        }
+        let file = match memory {
+            None => None,
+            Some((memory, offset)) => {
+                let end = offset.checked_add(range.end - range.start);
+                let fits = end.is_some_and(|end| end <= memory.size.next_multiple_of(PAGE));
+                match memory.place.as_ref().and_then(Place::file).filter(|_| fits && whole(offset)) {
+                    Some((file, start)) => Some((file, start + offset)),
+                    None => return Ok(false),
+                }
+            }
+        };
+        let mut all = bindings.all();
+        self.device.show(range, file)?;
+        cut(&mut all, range);
+        if let Some((memory, offset)) = memory
+            && range.start < range.end
+        {
+            all.insert(range.start, Binding { end: range.end, memory: memory.clone(), offset });
+        }
+        Ok(true)
+    }
+
+    /// The first bytes of `range` of a sparse resource to which nothing is bound, if there are any.
+    pub fn first_unbound(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let all = self.bindings()?.all();
+        let mut at = range.start;
+        let before = all.range(..=at).next_back();
+        for (&start, binding) in before.into_iter().chain(all.range(at + 1..range.end.max(at + 1))) {
+            if start > at {
+                break;
+            }
+            at = at.max(binding.end);
+        }
+        let next = all.range(at..).next().map_or(range.end, |(&start, _)| start.min(range.end));
+        (at < range.end).then_some(at..next)
+    }
+
+    /// Whether some of these bytes of `memory` are bound to this sparse resource.
+    pub fn binds(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> bool {
+        let Some(bindings) = self.bindings() else { return false };
+        bindings.all().iter().any(|(start, binding)| {
+            let end = binding.offset + (binding.end - start);
+            Arc::ptr_eq(&binding.memory, memory) && binding.offset < bytes.end && bytes.start < end
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> (Arc<Allocation>, [Arc<Allocation>; 2]) {
+        let heap = Arc::new(Heap::new(0x1_0000_0000, 1 << 22).unwrap());
+        let addresses = Arc::new(Heap::new(0x2_0000_0000, 1 << 22).unwrap());
+        let ordinary = || Allocation::new(&heap, 4 * PAGE, HostMemory::Flat).unwrap();
+        (Allocation::sparse(&addresses, 8 * PAGE).unwrap(), [ordinary(), ordinary()])
+    }
+
+    fn byte(memory: &Allocation, offset: u64) -> u8 {
+        let mut byte = [0];
+        assert!(memory.read(offset, &mut byte));
+        byte[0]
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn what_is_bound_shows_through() {
+        let (sparse, [a, b]) = memory();
+        assert_eq!(sparse.address(), 0x2_0000_0000);
+        assert_eq!(byte(&sparse, 0), 0);
+        assert!(sparse.write(5, &[9]), "nothing is bound");
+        assert!(sparse.bind(&(0..2 * PAGE), Some((&a, PAGE))).unwrap());
+        assert!(sparse.bind(&(3 * PAGE..4 * PAGE), Some((&b, 0))).unwrap());
+        assert_eq!(byte(&sparse, 5), 0);
+        sparse.write(PAGE + 1, &[7]);
+        assert_eq!(byte(&a, 2 * PAGE + 1), 7);
+        b.write(0, &[8]);
+        assert_eq!(byte(&sparse, 3 * PAGE), 8);
+        // The same memory elsewhere; the first place keeps showing what is left there.
+        assert!(sparse.bind(&(0..PAGE), None).unwrap());
+        assert!(sparse.bind(&(6 * PAGE..7 * PAGE), Some((&a, 2 * PAGE))).unwrap());
+        assert_eq!((byte(&sparse, 6 * PAGE + 1), byte(&sparse, PAGE + 1), byte(&sparse, 1)), (7, 7, 0));
+        drop(sparse);
+        assert_eq!(byte(&a, 2 * PAGE + 1), 7);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn bindings_are_cut_where_others_come() {
+        let (sparse, [a, b]) = memory();
+        sparse.bind(&(0..4 * PAGE), Some((&a, 0))).unwrap();
+        sparse.bind(&(PAGE..2 * PAGE), Some((&b, 3 * PAGE))).unwrap();
+        assert!(sparse.binds(&a, &(0..1)) && !sparse.binds(&a, &(PAGE..2 * PAGE)));
+        assert!(sparse.binds(&a, &(2 * PAGE..2 * PAGE + 1)) && sparse.binds(&b, &(0..4 * PAGE)));
+        assert_eq!(sparse.first_unbound(&(0..4 * PAGE)), None);
+        sparse.bind(&(2 * PAGE..3 * PAGE), None).unwrap();
+        assert_eq!(sparse.first_unbound(&(0..8 * PAGE)), Some(2 * PAGE..3 * PAGE));
+        assert_eq!(sparse.first_unbound(&(3 * PAGE..8 * PAGE)), Some(4 * PAGE..8 * PAGE));
+        assert_eq!(sparse.first_unbound(&(0..2 * PAGE)), None);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn ranges_are_checked() {
+        let (sparse, [a, _]) = memory();
+        assert!(!sparse.bind(&(0..5 * PAGE), Some((&a, 0))).unwrap(), "the memory is smaller");
+        assert!(!sparse.bind(&(0..PAGE), Some((&a, u64::MAX - 1))).unwrap());
+        assert!(!sparse.bind(&(1..PAGE), Some((&a, 0))).unwrap());
+        assert!(!sparse.bind(&(8 * PAGE..9 * PAGE), None).unwrap());
+        assert!(!a.bind(&(0..PAGE), Some((&sparse, 0))).unwrap());
+        assert!(!sparse.bind(&(0..PAGE), Some((&sparse, 0))).unwrap());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn what_is_bound_stays() {
+        let (sparse, [a, b]) = memory();
+        a.write(0, &[3]);
+        sparse.bind(&(0..PAGE), Some((&a, 0))).unwrap();
+        drop((a, b));
+        assert_eq!(byte(&sparse, 0), 3);
+    }
+}
