@@ -19,7 +19,7 @@ use crate::{forks, report};
 use ash::vk;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
-use pellucid_memory::heap::Heap;
+use pellucid_memory::heap::{Heap, HeapError};
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -47,6 +47,8 @@ pub struct Device {
     pub caps: Arc<Caps>,
     /// Memory heaps.
     pub heaps: [Arc<Heap>; 2],
+    /// The addresses of sparse resources; made for the first.
+    sparse: OnceLock<Arc<Heap>>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
@@ -119,6 +121,7 @@ impl Device {
         let device = Arc::new(Device {
             number,
             heaps: [heap(0)?, heap(1)?],
+            sparse: OnceLock::new(),
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: modelled.then(|| Arc::new(Hazards::new(several))),
             host: instance.config.mode.modelled().then(HostMemory::default),
@@ -157,6 +160,19 @@ impl Device {
         });
         let _ = device.queues.set(handles.collect());
         Ok(device)
+    }
+
+    /// The addresses of sparse resources.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn sparse_addresses(&self) -> Result<&Arc<Heap>, HeapError> {
+        if self.sparse.get().is_none() {
+            // Another thread may have been first: then its addresses stay.
+            let addresses = Heap::new(memory::SPARSE_BASE, memory::SPARSE_ADDRESS_SPACE)?;
+            let _ = self.sparse.set(Arc::new(addresses));
+        }
+        self.sparse.get().ok_or_else(|| HeapError::OutOfMemory { asked: 0, left: 0 })
     }
 
     /// It shares payloads of semaphores and fences from now on.

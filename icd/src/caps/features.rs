@@ -52,6 +52,10 @@ impl Features {
             shader_int16,
             texture_compression_bc,
             shader_resource_min_lod,
+            sparse_binding,
+            sparse_residency_buffer,
+            sparse_residency_image2_d,
+            sparse_residency_image3_d,
         });
         if graphics {
             v10.depth_bias_clamp = vk::TRUE;
@@ -275,8 +279,8 @@ const EXTENSIONS: &[Row] = rows! {
         shader_shared_float64_atomic_add: |_| vk::TRUE,
         shader_image_float32_atomics: |_| vk::TRUE,
         shader_image_float32_atomic_add: |_| vk::TRUE,
-        sparse_image_float32_atomics: |_| vk::FALSE,
-        sparse_image_float32_atomic_add: |_| vk::FALSE,
+        sparse_image_float32_atomics: |_| vk::TRUE,
+        sparse_image_float32_atomic_add: |_| vk::TRUE,
     }
     PhysicalDeviceShaderAtomicFloat2FeaturesEXT {
         shader_buffer_float16_atomics: |_| vk::FALSE,
@@ -290,7 +294,7 @@ const EXTENSIONS: &[Row] = rows! {
         shader_shared_float32_atomic_min_max: |_| vk::TRUE,
         shader_shared_float64_atomic_min_max: |_| vk::TRUE,
         shader_image_float32_atomic_min_max: |_| vk::TRUE,
-        sparse_image_float32_atomic_min_max: |_| vk::FALSE,
+        sparse_image_float32_atomic_min_max: |_| vk::TRUE,
     }
     PhysicalDeviceComputeShaderDerivativesFeaturesNV {
         compute_derivative_group_quads: |_| vk::TRUE,
@@ -351,7 +355,7 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
     PhysicalDeviceShaderImageAtomicInt64FeaturesEXT {
         shader_image_int64_atomics: |_| vk::TRUE,
-        sparse_image_int64_atomics: |_| vk::FALSE,
+        sparse_image_int64_atomics: |_| vk::TRUE,
     }
     PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector: |_| vk::TRUE }
     PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }

@@ -7,8 +7,9 @@
 
 use super::later::COPY_IMAGE_INDIRECT_DST;
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
+use super::memory::SPARSE_ROW;
 use ash::vk;
-use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, feature};
+use pellucid_shader_interp::math::format::{self, Aspect, FormatInfo, Numeric, feature};
 
 /// What is known of a format; `None` if the driver does not support it.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
@@ -71,6 +72,20 @@ pub fn properties(format: vk::Format) -> vk::FormatProperties {
     }
 }
 
+/// The sparse image block of a format (`imageGranularity`), in texels; `None`: its images are not partially
+/// resident. Each of its rows is a page of memory, since rows of an image lie one after the other: no standard
+/// shape. 3D images get a slice of fewer rows.
+pub fn sparse_block(info: &FormatInfo, image_type: vk::ImageType) -> Option<[u32; 3]> {
+    let texel = u32::from(info.texel_bytes);
+    let row = SPARSE_ROW as u32 / texel.max(1);
+    let shaped = info.aspect == Aspect::Color && info.compression.is_none() && texel.is_power_of_two();
+    match image_type {
+        vk::ImageType::TYPE_2D if shaped => Some([row, 16, 1]),
+        vk::ImageType::TYPE_3D if shaped => Some([row, 4, 4]),
+        _ => None,
+    }
+}
+
 /// What is asked of vkGetPhysicalDeviceImageFormatProperties.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageQuery {
@@ -88,13 +103,8 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
     use vk::{FormatFeatureFlags as F, ImageCreateFlags as C, ImageUsageFlags as U, SampleCountFlags as S};
     let info = info(query.format)?;
     let features = F::from_raw(image_features(info, query.tiling));
-    let refused = C::SPARSE_BINDING
-        | C::SPARSE_RESIDENCY
-        | C::SPARSE_ALIASED
-        | C::PROTECTED
-        | C::DISJOINT
-        | C::SUBSAMPLED_EXT
-        | C::SPLIT_INSTANCE_BIND_REGIONS;
+    let refused =
+        C::SPARSE_ALIASED | C::PROTECTED | C::DISJOINT | C::SUBSAMPLED_EXT | C::SPLIT_INSTANCE_BIND_REGIONS;
     if features.is_empty() || query.flags.intersects(refused) {
         return None;
     }
@@ -128,6 +138,10 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
     {
         return None;
     }
+    let partly = query.flags.contains(C::SPARSE_RESIDENCY);
+    if partly && (linear || sparse_block(info, query.image_type).is_none()) {
+        return None;
+    }
     let (width, height, depth) = match query.image_type {
         vk::ImageType::TYPE_1D => (IMAGE_SIZE, 1, 1),
         vk::ImageType::TYPE_2D => (IMAGE_SIZE, IMAGE_SIZE, 1),
@@ -139,6 +153,7 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
     }
     let multisampled = query.image_type == vk::ImageType::TYPE_2D
         && !linear
+        && !partly
         && !query.flags.contains(C::CUBE_COMPATIBLE)
         && features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT)
         && info.numeric != Numeric::SharedExponent;

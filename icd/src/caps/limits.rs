@@ -1,5 +1,6 @@
 //! Limits.
 
+use super::memory;
 use super::{ALIGNMENT, BOUND_SETS, Caps, DESCRIPTORS, PUSH_CONSTANTS, SHARED_MEMORY};
 use ash::vk;
 use vk::SampleCountFlags as Samples;
@@ -36,7 +37,7 @@ pub fn limits(caps: &Caps) -> vk::PhysicalDeviceLimits {
         max_memory_allocation_count: ALLOCATIONS,
         max_sampler_allocation_count: SAMPLERS,
         buffer_image_granularity: 1,
-        sparse_address_space_size: 0,
+        sparse_address_space_size: memory::SPARSE_ADDRESS_SPACE,
         max_bound_descriptor_sets: BOUND_SETS,
         max_per_stage_descriptor_samplers: DESCRIPTORS,
         max_per_stage_descriptor_uniform_buffers: DESCRIPTORS,

@@ -13,6 +13,18 @@ pub const HEAPS: [vk::MemoryHeapFlags; 2] = [vk::MemoryHeapFlags::DEVICE_LOCAL, 
 /// The device address of the first byte of each heap.
 pub const BASES: [u64; 2] = [0x0001_0000_0000, 0x4001_0000_0000];
 
+/// The device address of the first byte of the first sparse resource.
+pub const SPARSE_BASE: u64 = 0x2001_0000_0000;
+
+/// `sparseAddressSpaceSize`, in bytes.
+pub const SPARSE_ADDRESS_SPACE: u64 = 1 << 40;
+
+/// Bytes of a sparse block: what is bound is that large and aligned.
+pub const SPARSE_BLOCK: u64 = 1 << 16;
+
+/// Bytes of a row of a sparse image block: a page.
+pub const SPARSE_ROW: u64 = 1 << 12;
+
 /// Bytes in use on each heap, by all devices of all instances of the process.
 pub static USAGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
@@ -42,6 +54,9 @@ pub fn types(coherent: bool) -> [(P, u32); 6] {
 
 /// `memoryTypeBits` of buffers and ordinary images.
 pub const ORDINARY: u32 = 0b10_1111;
+/// `memoryTypeBits` of sparse resources: what the host cannot map. In check mode a byte is known by its address
+/// in the resource, and the host would write it by another.
+pub const SPARSE: u32 = 0b1;
 /// `minImportedHostPointerAlignment`, in bytes.
 pub const POINTER_ALIGNMENT: u64 = 4096;
 /// `memoryTypeBits` of the application's own memory: the coherent types of the heap that is not device-local.

@@ -354,7 +354,7 @@ impl Caps {
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceMaintenance9PropertiesKHR>() {
-            (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::FALSE, 0);
+            (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::TRUE, 0);
             return;
         }
         if let Some(out) = link.write::<later::PhysicalDeviceComputeShaderDerivativesPropertiesKHR>() {

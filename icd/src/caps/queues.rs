@@ -65,9 +65,9 @@ pub fn called(number: u32) -> String {
 /// What a family can do; `graphics`: the first shows GRAPHICS.
 pub fn flags(family: u32, graphics: bool) -> Flags {
     match family {
-        0 if graphics => Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER,
-        0 | 1 => Flags::COMPUTE | Flags::TRANSFER,
-        2 => Flags::TRANSFER,
+        0 if graphics => Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER | Flags::SPARSE_BINDING,
+        0 | 1 => Flags::COMPUTE | Flags::TRANSFER | Flags::SPARSE_BINDING,
+        2 => Flags::TRANSFER | Flags::SPARSE_BINDING,
         _ => Flags::empty(),
     }
 }

@@ -7,6 +7,7 @@ use crate::check::ownership::{Place, Resource, Sharing};
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
+use crate::entry::sparse;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -20,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Buffer {
     /// Bytes.
     pub size: u64,
+    flags: vk::BufferCreateFlags,
     pub usage: vk::BufferUsageFlags,
     /// Which queue families may access it.
     pub sharing: Sharing,
@@ -78,7 +80,10 @@ impl Buffer {
         }
     }
 
-    fn requirements(size: u64) -> vk::MemoryRequirements {
+    fn requirements(size: u64, flags: vk::BufferCreateFlags) -> vk::MemoryRequirements {
+        if flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            return sparse::requirements(size);
+        }
         vk::MemoryRequirements {
             size: size.next_multiple_of(BIND_ALIGNMENT),
             alignment: BIND_ALIGNMENT,
@@ -88,7 +93,10 @@ impl Buffer {
 
     fn bind(self: &Arc<Self>, device: &Device, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
-        let needs = Buffer::requirements(self.size);
+        if self.sparse().is_some() {
+            return Err(Error::usage("memory is bound to a sparse buffer by vkQueueBindSparse"));
+        }
+        let needs = Buffer::requirements(self.size, self.flags);
         if !offset.is_multiple_of(BIND_ALIGNMENT) || offset.saturating_add(needs.size) > memory.bytes().size()
         {
             return Err(Error::usage(format!(
@@ -97,6 +105,16 @@ impl Buffer {
                 memory.bytes().size()
             )));
         }
+        self.bind_to(device, memory, offset)
+    }
+
+    /// The memory of a sparse buffer.
+    pub fn sparse(&self) -> Option<&Arc<DeviceMemory>> {
+        self.binding.get().map(|(memory, _)| memory).filter(|memory| memory.is_sparse())
+    }
+
+    fn bind_to(&self, device: &Device, memory: Arc<DeviceMemory>, offset: u64) -> Outcome<()> {
+        let needs = Buffer::requirements(self.size, self.flags);
         self.binding.set((memory, offset)).map_err(|_| Error::usage("the buffer is bound already"))?;
         if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             // Where nobody checks, all that the buffer's memory must have may be accessed, as elsewhere.
@@ -141,12 +159,7 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
-        let sparse = vk::BufferCreateFlags::SPARSE_BINDING
-            | vk::BufferCreateFlags::SPARSE_RESIDENCY
-            | vk::BufferCreateFlags::SPARSE_ALIASED;
-        if info.flags.intersects(sparse) {
-            return Err(Error::not_implemented("sparse buffers"));
-        }
+        sparse::check_flags(vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }
@@ -157,8 +170,13 @@ entries! {
         if info.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
+        let sparse = match info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            true => Some(Arc::new(DeviceMemory::sparse(&device, info.size)?)),
+            false => None,
+        };
         let buffer = Arc::new(Buffer {
             size: info.size,
+            flags: info.flags,
             usage,
             sharing: sharing(
                 &device,
@@ -170,6 +188,9 @@ entries! {
         });
         let handle = handle::insert(buffer.clone());
         buffer.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        if let Some(memory) = sparse {
+            buffer.bind_to(&device, memory, 0)?;
+        }
         ffi::write(out, handle)
     }
 
@@ -226,7 +247,8 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         // Of an object that is not there the application reads zeros, never what its memory held.
         ffi::write(out, vk::MemoryRequirements::default())?;
-        ffi::write(out, Buffer::requirements(handle::get::<Buffer>(buffer)?.size))
+        let buffer = handle::get::<Buffer>(buffer)?;
+        ffi::write(out, Buffer::requirements(buffer.size, buffer.flags))
     }
 
     /// vkGetBufferMemoryRequirements2.
@@ -238,7 +260,8 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = vk::MemoryRequirements::default();
-        out.memory_requirements = Buffer::requirements(handle::get::<Buffer>(ffi::read(info)?.buffer)?.size);
+        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        out.memory_requirements = Buffer::requirements(buffer.size, buffer.flags);
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
@@ -251,7 +274,8 @@ entries! {
     ) {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
-        out.memory_requirements = Buffer::requirements(ffi::read(ffi::read(info)?.p_create_info)?.size);
+        let info = ffi::read(ffi::read(info)?.p_create_info)?;
+        out.memory_requirements = Buffer::requirements(info.size, info.flags);
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }

@@ -105,30 +105,4 @@ entries! {
         )?;
         Ok(())
     }
-
-    /// vkGetPhysicalDeviceSparseImageFormatProperties: there are no sparse images.
-    fn get_physical_device_sparse_image_format_properties(
-        device: vk::PhysicalDevice,
-        _format: vk::Format,
-        _image_type: vk::ImageType,
-        _samples: vk::SampleCountFlags,
-        _usage: vk::ImageUsageFlags,
-        _tiling: vk::ImageTiling,
-        count: *mut u32,
-        _out: *mut vk::SparseImageFormatProperties,
-    ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        ffi::write(count, 0)
-    }
-
-    /// vkGetPhysicalDeviceSparseImageFormatProperties2: there are no sparse images.
-    fn get_physical_device_sparse_image_format_properties2(
-        device: vk::PhysicalDevice,
-        _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
-        count: *mut u32,
-        _out: *mut vk::SparseImageFormatProperties2<'_>,
-    ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        ffi::write(count, 0)
-    }
 }

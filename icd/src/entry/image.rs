@@ -15,6 +15,7 @@ use crate::device::Device;
 use crate::entry::buffer;
 use crate::entry::destroy::destroy;
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
+use crate::entry::sparse::{self, Blocks};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -116,6 +117,8 @@ pub struct Image {
     pub initial_layout: vk::ImageLayout,
     /// Where its bytes are.
     pub layout: Layout,
+    /// Its sparse image blocks, if it is partially resident.
+    pub sparse: Option<Blocks>,
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
@@ -125,9 +128,14 @@ pub struct Image {
 object!(Image, vk::Image, kind::IMAGE);
 
 impl Image {
+    /// The image that this would create.
+    ///
+    /// # Errors
+    /// It is not supported.
+    ///
     /// # Safety
     /// `info` is the application's.
-    unsafe fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Outcome<Image> {
+    pub unsafe fn new(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Outcome<Image> {
         let query = ImageQuery {
             format: info.format,
             image_type: info.image_type,
@@ -154,15 +162,23 @@ impl Image {
         {
             return Err(Error::usage("the image is over the limits of its format"));
         }
+        sparse::check_flags(info.flags)?;
         let samples = info.samples.as_raw();
-        let layout = Layout::new(
-            [extent.width, extent.height, extent.depth],
-            info.mip_levels,
-            info.array_layers,
-            samples,
-            format,
-            if device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL { OPAQUE_GAP } else { 0 },
-        );
+        let extent = [extent.width, extent.height, extent.depth];
+        let opaque = device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL;
+        let block = formats::sparse_block(format, info.image_type)
+            .filter(|_| info.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY));
+        let (layout, blocks) = match block {
+            Some(block) => {
+                let (layout, blocks) =
+                    sparse::partly_resident(extent, info.mip_levels, info.array_layers, format, block);
+                (layout, Some(blocks))
+            }
+            None => {
+                let gap = if opaque { OPAQUE_GAP } else { 0 };
+                (Layout::new(extent, info.mip_levels, info.array_layers, samples, format, gap), None)
+            }
+        };
         if layout.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
@@ -191,6 +207,7 @@ impl Image {
             sharing: shared(preserved),
             initial_layout: info.initial_layout,
             layout,
+            sparse: blocks,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
             bound: OnceLock::new(),
@@ -223,7 +240,15 @@ impl Image {
         self.bound.get()
     }
 
+    /// The memory of a sparse image.
+    pub fn sparse_memory(&self) -> Option<&Arc<DeviceMemory>> {
+        self.binding.get().map(|(memory, _)| memory).filter(|memory| memory.is_sparse())
+    }
+
     fn requirements(&self) -> vk::MemoryRequirements {
+        if self.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
+            return sparse::requirements(self.layout.size);
+        }
         let transient = self.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
         vk::MemoryRequirements {
             size: self.layout.size,
@@ -234,6 +259,9 @@ impl Image {
 
     fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
+        if self.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
+            return Err(Error::usage("memory is bound to a sparse image by vkQueueBindSparse"));
+        }
         if !offset.is_multiple_of(BIND_ALIGNMENT)
             || offset.saturating_add(self.layout.size) > memory.bytes().size()
         {
@@ -243,6 +271,10 @@ impl Image {
                 memory.bytes().size()
             )));
         }
+        self.bind_to(memory, offset)
+    }
+
+    fn bind_to(&self, memory: Arc<DeviceMemory>, offset: u64) -> Outcome<()> {
         let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
         let bound = Bound {
             handle: self.handle(),
@@ -351,8 +383,15 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let image = Arc::new(Image::new(&device, ffi::read(info)?)?);
+        let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
+            true => Some(Arc::new(DeviceMemory::sparse(&device, image.layout.size)?)),
+            false => None,
+        };
         let handle = handle::insert(image.clone());
         image.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        if let Some(memory) = sparse {
+            image.bind_to(memory, 0)?;
+        }
         ffi::write(out, handle)
     }
 
@@ -422,39 +461,6 @@ entries! {
         out.memory_requirements = Image::new(&device, ffi::read(ffi::read(info)?.p_create_info)?)?.requirements();
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
-    }
-
-    /// vkGetImageSparseMemoryRequirements: there are no sparse images.
-    fn get_image_sparse_memory_requirements(
-        device: vk::Device,
-        _image: vk::Image,
-        count: *mut u32,
-        _out: *mut vk::SparseImageMemoryRequirements,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(count, 0)
-    }
-
-    /// vkGetImageSparseMemoryRequirements2: there are no sparse images.
-    fn get_image_sparse_memory_requirements2(
-        device: vk::Device,
-        _info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
-        count: *mut u32,
-        _out: *mut vk::SparseImageMemoryRequirements2<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(count, 0)
-    }
-
-    /// vkGetDeviceImageSparseMemoryRequirements: there are no sparse images.
-    fn get_device_image_sparse_memory_requirements(
-        device: vk::Device,
-        _info: *const vk::DeviceImageMemoryRequirements<'_>,
-        count: *mut u32,
-        _out: *mut vk::SparseImageMemoryRequirements2<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(count, 0)
     }
 
     /// vkGetImageSubresourceLayout.

@@ -20,11 +20,12 @@ use pellucid_memory::shared::MemoryFile;
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
-    heap: usize,
+    /// Whose bytes it uses up; `None`: it is a sparse resource's, and has addresses alone.
+    heap: Option<usize>,
     /// The host can map it.
     pub host_visible: bool,
     /// Its type is HOST_COHERENT.
@@ -40,6 +41,8 @@ pub struct DeviceMemory {
     external: bool,
     /// The file that may be exported.
     exported: Option<Arc<MemoryFile>>,
+    /// The memory of the sparse resources that parts of it were bound to.
+    sparse: Mutex<Vec<Weak<DeviceMemory>>>,
 }
 
 /// Where memory comes from.
@@ -204,7 +207,7 @@ impl DeviceMemory {
             }
         })?;
         Ok(DeviceMemory {
-            heap,
+            heap: Some(heap),
             host_visible,
             coherent: flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT),
             lazy: flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED),
@@ -215,7 +218,61 @@ impl DeviceMemory {
             hazards: device.hazards.clone(),
             external,
             exported: file.filter(|_| exports),
+            sparse: Mutex::default(),
         })
+    }
+
+    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory.
+    ///
+    /// # Errors
+    /// There are not so many addresses left, or the operating system refuses.
+    pub fn sparse(device: &Device, size: u64) -> Outcome<DeviceMemory> {
+        let out = |_| Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        let addresses = device.sparse_addresses().map_err(out)?;
+        let bytes =
+            Allocation::sparse(addresses, size.next_multiple_of(memory::SPARSE_BLOCK)).map_err(out)?;
+        // The addresses may have been another resource's.
+        device.unwritten().forget(bytes.address(), bytes.size());
+        Ok(DeviceMemory {
+            heap: None,
+            host_visible: false,
+            coherent: false,
+            lazy: false,
+            handle: OnceLock::new(),
+            bytes,
+            mapped: Mutex::default(),
+            freed: AtomicBool::new(false),
+            hazards: device.hazards.clone(),
+            external: false,
+            exported: None,
+            sparse: Mutex::default(),
+        })
+    }
+
+    /// These bytes are about to be bound to a sparse resource. Whether they are bound to another one already.
+    pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>, bytes: &std::ops::Range<u64>) -> bool {
+        let mut all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut known, mut twice) = (false, false);
+        all.retain(|other| match other.upgrade() {
+            Some(other) if Arc::ptr_eq(&other, resource) => {
+                known = true;
+                true
+            }
+            Some(other) => {
+                twice |= other.bytes.binds(&self.bytes, bytes);
+                true
+            }
+            None => false,
+        });
+        if !known {
+            all.push(Arc::downgrade(resource));
+        }
+        twice
+    }
+
+    /// It is a sparse resource's: other memory is bound to it.
+    pub fn is_sparse(&self) -> bool {
+        self.heap.is_none()
     }
 
     /// True once vkFreeMemory ended the handle.
@@ -280,7 +337,9 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        memory::give(self.heap, self.bytes.size());
+        if let Some(heap) = self.heap {
+            memory::give(heap, self.bytes.size());
+        }
         if let Some(hazards) = &self.hazards {
             hazards.forget(self.bytes.address(), self.bytes.size());
         }

@@ -40,4 +40,5 @@ pub mod sampler;
 pub mod semaphore;
 pub mod shader;
 pub mod shader_object;
+pub mod sparse;
 pub mod surface;

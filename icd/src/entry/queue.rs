@@ -9,6 +9,7 @@ use crate::command::{Busy, Recorded};
 use crate::device::Device;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::destroy::{called, fence_in_use};
+use crate::entry::sparse;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, Object as _};
@@ -41,6 +42,22 @@ fn operations(
             Ok(SemaphoreOperation { semaphore: handle::get::<Semaphore>(*s)?, handle: *s, value, stages })
         })
         .collect()
+}
+
+/// The values of waits and of signals of a submission: VkTimelineSemaphoreSubmitInfo.
+///
+/// # Safety
+/// The chain is the application's.
+unsafe fn timeline_values<'a>(next: *const std::ffi::c_void) -> [&'a [u64]; 2] {
+    // SAFETY: the contract.
+    unsafe {
+        ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(next).map_or([&[], &[]], |t| {
+            [
+                ffi::slice(t.p_wait_semaphore_values, t.wait_semaphore_value_count),
+                ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count),
+            ]
+        })
+    }
 }
 
 fn operations2(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> Outcome<Vec<SemaphoreOperation>> {
@@ -186,11 +203,7 @@ entries! {
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
         let mut all = SmallVec::new();
         for info in ffi::slice(infos, count) {
-            let timeline = ffi::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info.p_next);
-            let wait_values = timeline
-                .map_or(&[][..], |t| ffi::slice(t.p_wait_semaphore_values, t.wait_semaphore_value_count));
-            let signal_values = timeline
-                .map_or(&[][..], |t| ffi::slice(t.p_signal_semaphore_values, t.signal_semaphore_value_count));
+            let [wait_values, signal_values] = timeline_values(info.p_next);
             list.push(Submission {
                 waits: operations(
                     ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count),
@@ -245,15 +258,29 @@ entries! {
         hand_in(&queue, &device, list, fence, "vkQueueSubmit2")
     }
 
-    /// vkQueueBindSparse: no queue has SPARSE_BINDING.
+    /// vkQueueBindSparse.
     fn queue_bind_sparse(
         handle: vk::Queue,
-        _count: u32,
-        _infos: *const vk::BindSparseInfo<'_>,
-        _fence: vk::Fence,
+        count: u32,
+        infos: *const vk::BindSparseInfo<'_>,
+        fence: vk::Fence,
     ) -> vk::Result {
-        queue(handle)?;
-        Err::<(), _>(Error::not_implemented("sparse binding"))
+        let (queue, device) = queue(handle)?;
+        let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
+        for info in ffi::slice(infos, count) {
+            let [waits, signals] = timeline_values(info.p_next);
+            list.push(Submission {
+                waits: operations(ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count), waits, &[])?,
+                signals: operations(
+                    ffi::slice(info.p_signal_semaphores, info.signal_semaphore_count),
+                    signals,
+                    &[],
+                )?,
+                work: sparse::binds(&device, info)?,
+                ..Default::default()
+            });
+        }
+        hand_in(&queue, &device, list, fence, "vkQueueBindSparse")
     }
 
     /// vkQueueWaitIdle.
