@@ -2,6 +2,8 @@
 
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
+use pellucid_memory::plain::PlainMemory;
+use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler, dispatch_over};
 use pellucid_shader_interp::exec::plain::{PlainOptions, dispatch};
 use pellucid_shader_interp::interface::{Descriptor, Grid, ImageView, Resources, Sampler};
 use pellucid_shader_interp::math::format::properties;
@@ -160,4 +162,49 @@ fn every_kind_of_image_operation_works_together() {
         assert_eq!(of(7), 8000 + if exists { 2 * i as u32 + 1 } else { 0 }, "texel buffer of {i}");
     }
     assert_eq!(counters.words(), counted);
+}
+
+#[test]
+fn atomics_through_an_image_index_that_differs_between_lanes_go_lane_by_lane() {
+    let words: Vec<u32> = include_bytes!("shaders/image_array.spv")
+        .chunks(4)
+        .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("whole words")))
+        .collect();
+    // 4 x 3 texels of image k.
+    let texels = |k: u32| {
+        let mut words: Vec<u32> = (0..12).map(|at| 5000 * (k + 1) + at).collect();
+        (words[1], words[3 + 4 * k as usize]) = (1000 + k, 20);
+        words
+    };
+    let mut expected: Vec<Vec<u32>> = (0..3).map(texels).collect();
+    let mut results = vec![[0u32; 4]; 32];
+    for i in 16..32u32 {
+        let k = i % 3;
+        let (words, row) = (&mut expected[k as usize], 3 + 4 * k as usize);
+        results[i as usize] = [words[0], words[1], words[2], words[row]];
+        words[1] = if words[1] == 1000 + k { i } else { words[1] };
+        (words[0], words[2], words[row]) = (words[0] + i, i, words[row].max(i));
+    }
+    for modelled in [false, true] {
+        let options = CompileOptions { modelled, ..CompileOptions::default() };
+        let program = compile(&words, &options).expect("the shader compiles");
+        let seen = store([0; 32 * 4]);
+        let images: Vec<MemoryRange> = (0..3).map(|k| store(texels(k))).collect();
+        let views = images.iter().map(|memory| Descriptor::Image(image(memory, R32_UINT, [4, 3, 1], 1)));
+        let descriptors = [vec![Descriptor::Buffer(seen.clone())], views.collect()];
+        let bindings =
+            program.shader.bindings.iter().map(|b| descriptors[b.binding as usize].clone()).collect();
+        let resources = Resources { bindings, ..Resources::default() };
+        let grid = Grid { base: [0; 3], groups: [1; 3] };
+        if modelled {
+            let (mut memory, mut scheduler) = (PlainMemory::new(&[]), SeededScheduler::new(0));
+            let options = ModelledOptions { window: 1, ..ModelledOptions::default() };
+            dispatch_over(&program, &grid, &resources, &mut memory, &mut scheduler, &options)
+        } else {
+            dispatch(&program, &grid, &resources, &PlainOptions::default())
+        }
+        .expect("nothing traps");
+        assert_eq!(seen.words(), results.concat(), "modelled: {modelled}");
+        assert_eq!(images.iter().map(MemoryRange::words).collect::<Vec<_>>(), expected);
+    }
 }

@@ -5,6 +5,9 @@ cd "$(dirname "$0")"
 for source in control/*.comp; do
     glslangValidator -V --target-env vulkan1.2 "$source" -o "${source%.comp}.spv"
 done
+for source in images image_array; do
+    glslangValidator -V --target-env vulkan1.2 "$source.comp" -o "$source.spv"
+done
 for source in lowering/*.comp; do
     glslangValidator -V --target-env vulkan1.3 -g "$source" -o "${source%.comp}.spv"
 done
