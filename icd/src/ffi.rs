@@ -13,6 +13,7 @@ use crate::error::{Error, Outcome};
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 
 /// What `p` points to.
 ///
@@ -192,6 +193,31 @@ pub(crate) unsafe fn find_mut<'a, T: vk::TaggedStructure>(next: *mut c_void) -> 
         let link = chain(next).find(|link| link.kind == T::STRUCTURE_TYPE)?;
         Some(&mut *link.start.cast::<T>())
     }
+}
+
+/// A file descriptor that the application hands over to be imported.
+///
+/// # Errors
+/// It is none.
+///
+/// # Safety
+/// It is open and the application's, until [`take`].
+pub(crate) unsafe fn descriptor<'a>(number: i32) -> Outcome<BorrowedFd<'a>> {
+    if number < 0 {
+        let text = format!("{number} is no file descriptor");
+        return Err(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text));
+    }
+    // SAFETY: the contract.
+    Ok(unsafe { BorrowedFd::borrow_raw(number) })
+}
+
+/// Closes a descriptor that was imported: it is the driver's, which has one of its own.
+///
+/// # Safety
+/// It is open, and the application has given it away.
+pub(crate) unsafe fn take(number: i32) {
+    // SAFETY: the contract.
+    drop(unsafe { OwnedFd::from_raw_fd(number) });
 }
 
 /// The two-call idiom of enumerations: the count, or as many elements as fit.

@@ -8,7 +8,7 @@ use crate::access::AtomicOp;
 use crate::heap::{HeapError, memory_file};
 use crate::host::{Mapping, PAGE};
 use crate::raw;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 
 /// A file of zeros at first, which is in memory alone.
@@ -33,21 +33,21 @@ impl MemoryFile {
         Ok(MemoryFile { file, size })
     }
 
-    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`]. The descriptor stays the
-    /// caller's, until [`MemoryFile::take`] ends it.
+    /// The file of a descriptor that somebody made by [`MemoryFile::duplicate`].
     ///
     /// # Errors
-    /// It is none, of something else, or of a file that may shrink.
-    pub fn import(descriptor: RawFd) -> Result<MemoryFile, HeapError> {
+    /// It is of something else, or of a file that may shrink.
+    pub fn import(descriptor: BorrowedFd<'_>) -> Result<MemoryFile, HeapError> {
+        let number = descriptor.as_raw_fd();
         // SAFETY: all zeros are a value of this structure of numbers.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: a plain system call on whatever number that is, which writes the structure alone.
-        let outcome = unsafe { libc::fstat(descriptor, &raw mut status) };
+        // SAFETY: a plain system call, which writes the structure alone.
+        let outcome = unsafe { libc::fstat(number, &raw mut status) };
         if outcome != 0 {
             return Err(HeapError::system("look at a descriptor"));
         }
         // SAFETY: as for fstat. Only memory files have seals.
-        let seals = unsafe { libc::fcntl(descriptor, libc::F_GET_SEALS) };
+        let seals = unsafe { libc::fcntl(number, libc::F_GET_SEALS) };
         let size = u64::try_from(status.st_size).unwrap_or(0);
         if seals < 0 || size == 0 || !size.is_multiple_of(PAGE) {
             let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
@@ -57,19 +57,8 @@ impl MemoryFile {
             let error = std::io::Error::other("it has no seal F_SEAL_SHRINK");
             return Err(HeapError::System { doing: "import memory that may shrink", error });
         }
-        // SAFETY: as for fstat.
-        let own = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
-        if own < 0 {
-            return Err(HeapError::system("duplicate a descriptor"));
-        }
-        // SAFETY: the descriptor is new, and nobody else's.
-        Ok(MemoryFile { file: unsafe { std::os::fd::FromRawFd::from_raw_fd(own) }, size })
-    }
-
-    /// Whoever handed over a descriptor to be imported has it no longer: everything succeeded.
-    pub fn take(descriptor: RawFd) {
-        // SAFETY: the caller of the import gave it away; it was open then.
-        drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(descriptor) });
+        let failed = |error| HeapError::System { doing: "duplicate a descriptor", error };
+        Ok(MemoryFile { file: descriptor.try_clone_to_owned().map_err(failed)?, size })
     }
 
     /// A descriptor of its own for somebody else.
@@ -123,11 +112,10 @@ impl SharedWord {
     /// That of a descriptor which somebody made by [`SharedWord::duplicate`].
     ///
     /// # Errors
-    /// It is of something else; the descriptor is still the caller's then.
-    pub fn import(kind: u8, descriptor: RawFd) -> Result<SharedWord, HeapError> {
+    /// It is of something else.
+    pub fn import(kind: u8, descriptor: BorrowedFd<'_>) -> Result<SharedWord, HeapError> {
         let word = SharedWord::of(MemoryFile::import(descriptor)?)?;
         if word.mapping.word(0) == MARK | u64::from(kind) {
-            MemoryFile::take(descriptor);
             return Ok(word);
         }
         let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
@@ -161,15 +149,15 @@ impl SharedWord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::IntoRawFd;
+    use std::os::fd::{AsFd, FromRawFd};
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn a_word_is_shared_and_knows_its_kind() {
         let word = SharedWord::new(2, 7).unwrap();
-        let other = word.duplicate().unwrap().into_raw_fd();
-        assert!(SharedWord::import(3, other).is_err(), "of another kind");
-        let other = SharedWord::import(2, other).unwrap();
+        let other = word.duplicate().unwrap();
+        assert!(SharedWord::import(3, other.as_fd()).is_err(), "of another kind");
+        let other = SharedWord::import(2, other.as_fd()).unwrap();
         other.raise(5);
         assert_eq!(word.get(), 7);
         other.raise(9);
@@ -181,25 +169,24 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn what_is_no_memory_file_is_refused() {
-        assert!(MemoryFile::import(-1).is_err());
         let pipe = std::io::pipe().unwrap().0;
-        assert!(MemoryFile::import(pipe.as_raw_fd()).is_err());
+        assert!(MemoryFile::import(pipe.as_fd()).is_err());
         let file = MemoryFile::new(5000).unwrap();
-        let handed = file.duplicate().unwrap().into_raw_fd();
-        let again = MemoryFile::import(handed).unwrap();
+        let handed = file.duplicate().unwrap();
+        let again = MemoryFile::import(handed.as_fd()).unwrap();
         assert_eq!((file.size(), again.size()), (8192, 8192));
         drop(again);
         // SAFETY: the descriptor is open.
-        assert_ne!(unsafe { libc::ftruncate(handed, 0) }, 0, "it is sealed");
+        assert_ne!(unsafe { libc::ftruncate(handed.as_raw_fd(), 0) }, 0, "it is sealed");
         // SAFETY: the name is a null-terminated string.
         let unsealed = unsafe { libc::memfd_create(c"unsealed".as_ptr(), libc::MFD_ALLOW_SEALING) };
         // SAFETY: the descriptor is new.
-        assert_eq!(unsafe { libc::ftruncate(unsealed, 8192) }, 0);
-        let refused = MemoryFile::import(unsealed).unwrap_err().to_string();
+        let unsealed = unsafe { OwnedFd::from_raw_fd(unsealed) };
+        // SAFETY: it is open.
+        assert_eq!(unsafe { libc::ftruncate(unsealed.as_raw_fd(), 8192) }, 0);
+        let refused = MemoryFile::import(unsealed.as_fd()).unwrap_err().to_string();
         assert!(refused.contains("F_SEAL_SHRINK"), "{refused}");
-        MemoryFile::take(unsealed);
         // It was the caller's all the time.
-        drop(MemoryFile::import(handed).unwrap());
-        MemoryFile::take(handed);
+        drop(MemoryFile::import(handed.as_fd()).unwrap());
     }
 }

@@ -1,6 +1,6 @@
 //! Which tier runs a program of the plain mode, and what programs have executed so far.
 
-use crate::code::{Code, Program};
+use crate::code::Program;
 use crate::exec::context::Context;
 use crate::exec::level::Level;
 use crate::native::{self, NativeCode};
@@ -43,7 +43,7 @@ impl Progress {
         program.kept(Progress::new).expect("programs keep nothing else")
     }
 
-    fn new(code: &Code) -> Progress {
+    fn new(code: &Program) -> Progress {
         let turns = code.back_edges.iter().map(|(edge, _)| {
             let to = code.code.get(*edge as usize).map_or(*edge, |inst| inst.imm);
             u64::from(edge.saturating_sub(to)) + 1

@@ -54,7 +54,10 @@ entries! {
             return Err(Error::not_implemented(&format!("fences that are imported as {:?}", info.handle_type)));
         }
         device.share()?;
-        handle::get::<Fence>(info.fence)?.import(info.fd, info.flags.contains(vk::FenceImportFlags::TEMPORARY))
+        let temporary = info.flags.contains(vk::FenceImportFlags::TEMPORARY);
+        handle::get::<Fence>(info.fence)?.import(ffi::descriptor(info.fd)?, temporary)?;
+        ffi::take(info.fd);
+        Ok(())
     }
 
     /// vkDestroyFence.

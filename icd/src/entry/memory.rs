@@ -88,7 +88,8 @@ unsafe fn source(info: &vk::MemoryAllocateInfo<'_>) -> Outcome<(Source, bool)> {
         (Some(import), _) => {
             let invalid =
                 |error: HeapError| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string());
-            let file = MemoryFile::import(import.fd).map_err(invalid)?;
+            // SAFETY: the contract.
+            let file = MemoryFile::import(unsafe { ffi::descriptor(import.fd) }?).map_err(invalid)?;
             if file.size() < info.allocation_size {
                 let text = format!("the memory has {} bytes, and allocationSize is more", file.size());
                 return Err(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text));
@@ -404,7 +405,7 @@ entries! {
         if let Some(import) = ffi::find::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next)
             .filter(|import| !import.handle_type.is_empty())
         {
-            MemoryFile::take(import.fd);
+            ffi::take(import.fd);
         }
         let memory = Arc::new(memory);
         device.allocations.fetch_add(1, Ordering::Relaxed);

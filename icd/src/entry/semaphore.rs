@@ -70,7 +70,9 @@ entries! {
             return Err(Error::usage("a timeline semaphore has no temporary payload"));
         }
         device.share()?;
-        semaphore.import(info.fd, temporary)
+        semaphore.import(ffi::descriptor(info.fd)?, temporary)?;
+        ffi::take(info.fd);
+        Ok(())
     }
 
     /// vkDestroySemaphore.

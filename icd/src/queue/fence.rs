@@ -7,6 +7,7 @@ use super::told::Told;
 use crate::error::Outcome;
 use crate::handle::{kind, object};
 use ash::vk;
+use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Signaled or not, and who is to signal it.
@@ -59,7 +60,7 @@ impl Fence {
     ///
     /// # Errors
     /// The descriptor is not of a fence.
-    pub fn import(&self, descriptor: i32, temporary: bool) -> Outcome<()> {
+    pub fn import(&self, descriptor: BorrowedFd<'_>, temporary: bool) -> Outcome<()> {
         self.state().shared.import(SharedKind::Fence, descriptor, temporary)
     }
 

@@ -10,6 +10,7 @@ use ash::vk;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::shared::SharedWord;
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many values of a timeline semaphore are told apart.
@@ -90,7 +91,7 @@ impl Semaphore {
     ///
     /// # Errors
     /// The descriptor is not of such a semaphore.
-    pub fn import(&self, descriptor: i32, temporary: bool) -> Outcome<()> {
+    pub fn import(&self, descriptor: BorrowedFd<'_>, temporary: bool) -> Outcome<()> {
         self.state().shared.import(self.kind(), descriptor, temporary)
     }
 

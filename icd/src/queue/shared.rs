@@ -7,7 +7,7 @@
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::shared::SharedWord;
-use std::os::fd::IntoRawFd;
+use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -48,11 +48,11 @@ impl Payloads {
         self.temporary.as_ref().or(self.permanent.as_ref())
     }
 
-    /// Takes the payload behind a file descriptor, which is the driver's from then on.
+    /// Takes the payload behind a file descriptor.
     ///
     /// # Errors
     /// It is no payload of this kind.
-    pub fn import(&mut self, kind: SharedKind, descriptor: i32, temporary: bool) -> Outcome<()> {
+    pub fn import(&mut self, kind: SharedKind, descriptor: BorrowedFd<'_>, temporary: bool) -> Outcome<()> {
         let word = SharedWord::import(kind as u8, descriptor)
             .map_err(|error| Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, error.to_string()))?;
         match temporary {

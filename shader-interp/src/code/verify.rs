@@ -28,8 +28,8 @@ impl Program {
     }
 
     /// What its executors keep of it, made when it is first asked for; `None` if that was another type.
-    pub(crate) fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce(&Code) -> T) -> Option<&T> {
-        self.kept.get_or_init(|| Box::new(make(&self.code))).downcast_ref()
+    pub(crate) fn kept<T: Any + Send + Sync>(&self, make: impl FnOnce(&Program) -> T) -> Option<&T> {
+        self.kept.get_or_init(|| Box::new(make(self))).downcast_ref()
     }
 }
 

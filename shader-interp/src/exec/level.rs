@@ -2,13 +2,17 @@
 
 /// The instruction sets that the loop is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(crate) enum Set {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
+
+/// Instructions that this host has: there is no other way to come by one than to detect them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(Set);
 
 impl Level {
     /// The best one that this host has.
@@ -21,10 +25,26 @@ impl Level {
                 let bits = has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
                 if bits && has!("avx2") {
                     let wide = has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw");
-                    return if wide { Level::Avx512 } else { Level::Avx2 };
+                    return Level(if wide { Set::Avx512 } else { Set::Avx2 });
                 }
             }
-            Level::Baseline
+            Level(Set::Baseline)
         })
+    }
+
+    /// The instructions, all of which the host has.
+    #[inline(always)]
+    pub fn set(self) -> Set {
+        self.0
+    }
+
+    /// Those of this host above the baseline, the best first.
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub fn all() -> Vec<Level> {
+        match Level::detect().0 {
+            Set::Avx512 => vec![Level(Set::Avx512), Level(Set::Avx2)],
+            Set::Avx2 => vec![Level(Set::Avx2)],
+            Set::Baseline => Vec::new(),
+        }
     }
 }

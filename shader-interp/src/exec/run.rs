@@ -6,7 +6,7 @@
 use super::context::Context;
 use super::flat;
 use super::granularity::shared;
-use super::level::Level;
+use super::level::{Level, Set};
 use super::prints::print;
 use super::strand::{Step, Strand};
 use super::target::{Baseline, CHUNK, Target, Work};
@@ -695,14 +695,14 @@ pub(crate) fn interpret_at<M: MemorySystem, const BOUNDED: bool>(
     control: &Control,
     to: u32,
 ) -> Result<Step, Trap> {
-    match level {
+    match level.set() {
+        // SAFETY: detected: `Level` is nothing else.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => unsafe { run_avx512::<M, BOUNDED>(context, strand, memory, control, to) },
         // SAFETY: detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { run_avx512::<M, BOUNDED>(context, strand, memory, control, to) },
-        // SAFETY: detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to) },
-        Level::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to),
+        Set::Avx2 => unsafe { run_avx2::<M, BOUNDED>(context, strand, memory, control, to) },
+        Set::Baseline => interpret::<M, Baseline, BOUNDED>(context, strand, memory, control, to),
     }
 }
 

@@ -23,8 +23,8 @@ mod state;
 mod tests;
 mod translate;
 
-use crate::code::Code;
-use crate::exec::level::Level;
+use crate::code::Program;
+use crate::exec::level::{Level, Set};
 use crate::tier::Tier;
 use executable::{Executable, Function};
 use operation::Form;
@@ -40,16 +40,16 @@ pub(crate) struct NativeCode {
 }
 
 impl NativeCode {
-    /// Compiles `code`, whose images mostly have these formats; `None` if it is not worth while, or cannot
+    /// Compiles `program`, whose images mostly have these formats; `None` if it is not worth while, or cannot
     /// be.
-    pub fn new(code: &Code, formats: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
-        let form = match level {
-            Level::Avx512 => Form::Avx512,
-            Level::Avx2 => Form::Avx2,
-            Level::Baseline => return None,
+    pub fn new(program: &Program, formats: Vec<i32>, level: Level, tier: Tier) -> Option<NativeCode> {
+        let form = match level.set() {
+            Set::Avx512 => Form::Avx512,
+            Set::Avx2 => Form::Avx2,
+            Set::Baseline => return None,
         };
         // Encodings are tested for all rows and both forms; one that failed would leave the interpreter.
-        let translation = translate::translate(code, formats, form, tier == Tier::Compiled).ok()??;
+        let translation = translate::translate(program, formats, form, tier == Tier::Compiled).ok()??;
         match Executable::new(&translation.bytes) {
             Ok(memory) => Some(NativeCode { memory, enter: translation.enter, entries: translation.entries }),
             Err(error) => {

@@ -517,18 +517,10 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<(), Strin
     Ok(())
 }
 
-fn levels() -> Vec<Level> {
-    match Level::detect() {
-        Level::Avx512 => vec![Level::Avx512, Level::Avx2],
-        Level::Avx2 => vec![Level::Avx2],
-        Level::Baseline => Vec::new(),
-    }
-}
-
 #[test]
 fn random_programs_compute_the_same_in_both_tiers() {
     let count = std::env::var("PELLUCID_RANDOM_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
-    for level in levels() {
+    for level in Level::all() {
         for seed in 0..count {
             if let Err(text) = differ(seed, Generator::new(seed, seed % 3 != 0), level) {
                 panic!("{level:?}: {text}");
@@ -542,7 +534,8 @@ fn every_encoding_computes_what_its_row_says() {
     let rows = Opcode::ALL.iter().copied().filter(|op| is_encoded(*op));
     let mut wrong = Vec::new();
     for op in rows {
-        for (level, seed) in levels().into_iter().flat_map(|level| (0..12).map(move |seed| (level, seed))) {
+        for (level, seed) in Level::all().into_iter().flat_map(|level| (0..12).map(move |seed| (level, seed)))
+        {
             let mut generator = Generator::new(seed, true);
             generator.rows = vec![op];
             if let Err(text) = differ(seed, generator, level) {
