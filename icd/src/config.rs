@@ -200,9 +200,9 @@ pub struct Config {
     /// `replay`: explore mode makes this execution of one dispatch only, and the first execution of all
     /// others.
     pub replay: Option<Replay>,
-    /// `watchdog`: loop iterations that a subgroup may run in one dispatch before the device is lost; 0 for
-    /// no limit.
-    pub watchdog: u64,
+    /// `watchdog`: turns of loops that a subgroup may take in one dispatch before the device is lost; 0 for no
+    /// limit. [`Config::watchdog`] says what holds without it.
+    pub watchdog: Option<u64>,
     /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which
     /// nothing that runs does anything but wait in a loop, before the device is lost; 0 for no limit.
     pub spins: u64,
@@ -261,7 +261,7 @@ impl Default for Config {
             steps: Bounds::default().steps,
             outcomes: Vec::new(),
             replay: None,
-            watchdog: 1 << 32,
+            watchdog: None,
             spins: 1 << 23,
             notes: Notes::Off,
             tier: Tier::Auto,
@@ -316,6 +316,12 @@ impl Config {
     /// from, if it has one.
     pub fn host_cache(&self) -> Option<HostCache> {
         self.machine.host.filter(|_| self.values == ValuePolicy::Caches)
+    }
+
+    /// How many turns of loops a subgroup may take in one dispatch; `None`: any number.
+    pub fn watchdog(&self) -> Option<u64> {
+        let without = if self.mode.modelled() { 1 << 30 } else { 1 << 31 };
+        Some(self.watchdog.unwrap_or(without)).filter(|most| *most > 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Explore mode: every execution of a dispatch, the outcomes, and the memory of the first.
 
-use super::info::{Dispatch, check_info, report, watchdog};
+use super::info::{Dispatch, check_info, report};
 use super::named::Named;
 use super::watching::Watching;
 use crate::config::{Config, OutcomeBuffer};
@@ -117,7 +117,7 @@ pub fn dispatch(
     let options = ExploreOptions {
         bounds: Bounds { executions: config.executions, steps: config.steps },
         which,
-        watchdog: watchdog(config),
+        watchdog: config.watchdog(),
         stop: Some(&device.stop),
         prints,
     };

@@ -1,7 +1,6 @@
 //! What the modelled memory is told of a dispatch, and where its findings go.
 
 use super::named::Named;
-use crate::config::Config;
 use crate::device::Device;
 use crate::message::Message;
 use crate::report::Context;
@@ -94,15 +93,11 @@ pub fn options(device: &Device) -> ModelledOptions<'_> {
     ModelledOptions {
         widen: config.progress == ProgressModel::Fair,
         spin: u64::from(config.stale_budget).saturating_mul(4).max(ModelledOptions::default().spin),
-        watchdog: watchdog(config),
+        watchdog: config.watchdog(),
         spins: (config.spins > 0).then_some(config.spins),
         stop: Some(&device.stop),
         ..ModelledOptions::default()
     }
-}
-
-pub(super) fn watchdog(config: &Config) -> Option<u64> {
-    (config.watchdog > 0).then_some(config.watchdog)
 }
 
 /// Reports what was found in an execution; in explore mode the one with these choices.

@@ -51,8 +51,12 @@ pub(super) fn rehearse(
         memory.rehearse(Some((k, POLICIES[(k as usize - 1) % POLICIES.len()])));
         memory.begin_dispatch(check_info(device, dispatch));
         let mut scheduler = Watching::of_rehearsal(config, dispatch, k);
-        let options =
-            ModelledOptions { watchdog: Some(MOST_TURNS), spins: Some(MOST_TURNS), ..options(device) };
+        let options = ModelledOptions {
+            watchdog: Some(MOST_TURNS),
+            own_turns: true,
+            spins: Some(MOST_TURNS),
+            ..options(device)
+        };
         // How it ends does not matter: the execution that counts tells of traps, and waits for itself.
         let _ = modelled::dispatch(program, grid, resources, memory, &mut scheduler, &options);
         let mut here = memory.end_dispatch();

@@ -91,10 +91,11 @@ pub fn run(
             // A shader that is left out of the checks: nobody sees what it writes.
             device.unwritten().clear();
         }
-        let &Config { watchdog, spins, tier: which, .. } = &device.instance.config;
+        let config = &device.instance.config;
+        let &Config { spins, tier: which, .. } = config;
         let options = PlainOptions {
             threads: device.pool(),
-            watchdog: (watchdog > 0).then_some(watchdog),
+            watchdog: config.watchdog(),
             spins: (spins > 0).then_some(spins.saturating_mul(64)),
             stop: Some(&device.stop),
             prints: log.as_ref(),

@@ -309,9 +309,9 @@ pub const OPTIONS: &[OptionSpec] = &[
     option(
         "watchdog",
         "N",
-        "4294967296",
-        "loop iterations of a subgroup in one dispatch before the device is lost, 0 for no limit",
-        |c, v| number(&mut c.watchdog, v),
+        "2147483648, in check mode 1073741824",
+        "turns of loops of a subgroup in one dispatch before the device is lost, 0 for no limit; accesses that others may see count as 64",
+        |c, v| put(&mut c.watchdog, v.parse().ok().map(Some)),
     ),
     option(
         "spins",

@@ -47,8 +47,11 @@ pub struct ModelledOptions<'a> {
     /// Visible operations in a row that may change memory, while all units do nothing but wait in loops,
     /// before [`Trap::Livelock`]; `None`: no limit.
     pub spins: Option<u64>,
-    /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
+    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A visible operation
+    /// counts as 64, and all subgroups together may take 16 times as many without any that ends.
     pub watchdog: Option<u64>,
+    /// The watchdog counts the turns of one subgroup's loops alone.
+    pub own_turns: bool,
     /// Ends the dispatch with [`Trap::Stopped`] soon after it becomes true.
     pub stop: Option<&'a std::sync::atomic::AtomicBool>,
     /// What a step is.
@@ -69,6 +72,7 @@ impl Default for ModelledOptions<'_> {
             patience: 1 << 24,
             spins: Some(1 << 23),
             watchdog: None,
+            own_turns: false,
             stop: None,
             granularity: Granularity::Visible,
             tell_after: None,
@@ -119,6 +123,8 @@ struct Run<'a, M: MemorySystem> {
     /// Units may do nothing else any more.
     stuck: bool,
     steps: u64,
+    /// Turns of loops of all subgroups since one has ended, as the watchdog counts.
+    unended: u64,
     live_registers: Option<Live>,
     spinning: Spinning,
     debugger: Option<&'a mut dyn Debugger<M>>,
@@ -183,7 +189,12 @@ fn start<M: MemorySystem>(
         memory,
         scheduler,
         options,
-        limits: Limits { watchdog: options.watchdog, stop: options.stop, ..Limits::default() },
+        limits: Limits {
+            watchdog: options.watchdog,
+            own_turns: options.own_turns,
+            stop: options.stop,
+            ..Limits::default()
+        },
         residents: Vec::new(),
         units: Vec::new(),
         slots: Vec::new(),
@@ -196,6 +207,7 @@ fn start<M: MemorySystem>(
         observing: false,
         stuck: false,
         steps: 0,
+        unended: 0,
         live_registers: None,
         spinning: Spinning::default(),
         debugger: match debugger {
@@ -308,7 +320,7 @@ impl<M: MemorySystem> Run<'_, M> {
             }
         };
         let resident = &mut self.residents[r];
-        let (identity, members, back_edges) = &mut resident.subgroups[s];
+        let (identity, members, turns) = &mut resident.subgroups[s];
         let member = &mut members[n];
         self.steps += 1;
         self.spinning.executed += 1;
@@ -363,8 +375,12 @@ impl<M: MemorySystem> Run<'_, M> {
                     return Ok(running);
                 }
                 member.strand.fuel = FUEL;
-                *back_edges += u64::from(FUEL);
-                self.limits.check(workgroup, *back_edges).map_err(|trap| match trap {
+                let accesses =
+                    member.strand.step - std::mem::replace(&mut member.steps_at_look, member.strand.step);
+                let took = self.limits.turns(FUEL, accesses);
+                *turns += took;
+                self.unended += took;
+                self.limits.check(workgroup, *turns, self.unended).map_err(|trap| match trap {
                     Trap::Watchdog(_) => {
                         let who = (workgroup, identity.subgroup, n as u32);
                         let site = loop_site(program, member.strand.pc);
@@ -378,9 +394,7 @@ impl<M: MemorySystem> Run<'_, M> {
                     other => other,
                 })?;
                 // Only loops that look at shared memory can be waiting for a parked lane.
-                let looked = member.strand.step != member.steps_at_look;
-                member.steps_at_look = member.strand.step;
-                member.looks = if looked { member.looks + 1 } else { 0 };
+                member.looks = if accesses > 0 { member.looks + 1 } else { 0 };
                 self.units[k].step = member.strand.step;
                 self.units[k].mask = member.strand.mask;
                 self.units[k].priority = self.scheduler.priority(&self.units[k]);
@@ -409,6 +423,7 @@ impl<M: MemorySystem> Run<'_, M> {
                 Ok(if self.complete(r) { Changed::Resident(r) } else { Changed::Gone })
             }
             Step::Done => {
+                self.unended = 0;
                 let member = members.remove(n);
                 self.pool.put_back(member.strand);
                 let (last, none_left) = (n == members.len(), members.is_empty());

@@ -17,7 +17,9 @@ pub struct PlainOptions<'a> {
     /// Where workgroups run; `None`: all on the calling thread. Small dispatches run on the calling thread
     /// anyway.
     pub threads: Option<&'a rayon_core::ThreadPool>,
-    /// Loop back-edges that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit.
+    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A read-modify-write
+    /// that changes something counts as 64, and all subgroups of a host thread together may take 16 times as
+    /// many without any that ends.
     pub watchdog: Option<u64>,
     /// Turns of loops of the subgroups of a host thread, 16 more for each read-modify-write, in which all
     /// subgroups of all threads do nothing but wait, before [`Trap::Watchdog`]; `None`: no limit.
@@ -71,7 +73,8 @@ pub fn dispatch(
     let chunk = (total / (threads * 16)).min(most).max(1);
     let (traps, crowd) = (Traps::new(), Crowd::new(threads as usize));
     let &PlainOptions { watchdog, spins, stop, .. } = options;
-    let limits = Limits { watchdog, spins, stop, traps: Some(&traps), crowd: Some(&crowd) };
+    let (traps_so_far, others) = (Some(&traps), Some(&crowd));
+    let limits = Limits { watchdog, spins, stop, traps: traps_so_far, crowd: others, ..Limits::default() };
     let queue = WorkgroupQueue::new(total, chunk);
     let numbers = AtomicUsize::new(0);
     let work = || {

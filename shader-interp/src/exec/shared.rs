@@ -78,10 +78,10 @@ impl Traps {
         self.lowest.iter().any(|lowest| lowest.load(Ordering::Relaxed) < workgroup)
     }
 
-    /// Whether a subgroup of a workgroup is to stop after so many back-edges.
-    pub fn stop(&self, workgroup: u32, back_edges: u64) -> bool {
+    /// Whether a subgroup of a workgroup is to stop after so many turns of loops.
+    pub fn stop(&self, workgroup: u32, turns: u64) -> bool {
         let trapped = self.lowest[0].load(Ordering::Relaxed);
-        self.precede(workgroup) || (trapped != u32::MAX && back_edges >= AFTER_TRAP)
+        self.precede(workgroup) || (trapped != u32::MAX && turns >= AFTER_TRAP)
     }
 
     /// The trap that the dispatch ends with.

@@ -42,6 +42,8 @@ pub(crate) struct Worker {
     live_registers: Option<Live>,
     /// Instructions, about, that the program has not been told of.
     executed: u64,
+    /// Turns of loops of all subgroups since one has ended, as the watchdog counts.
+    unended: u64,
     pub spinning: Spinning,
 }
 
@@ -54,7 +56,8 @@ pub(crate) struct Running {
 struct Subgroup {
     number: u32,
     members: Vec<Member>,
-    back_edges: u64,
+    /// Turns of loops so far, as the watchdog counts.
+    turns: u64,
     looks: u32,
 }
 
@@ -126,6 +129,7 @@ impl Worker {
             looks: 0,
             live_registers: None,
             executed: 0,
+            unended: 0,
             spinning: Spinning::default(),
         }
     }
@@ -177,7 +181,7 @@ impl Worker {
                     let watched = (self.looks / WATCH, self.spinning.looks);
                     let member = Member { at_barrier, watched, ..Member::new(strand) };
                     let mut subgroup =
-                        Subgroup { number: subgroup, members: vec![member], back_edges: 0, looks: 0 };
+                        Subgroup { number: subgroup, members: vec![member], turns: 0, looks: 0 };
                     let outcome = if at_barrier {
                         Outcome::AtBarrier
                     } else {
@@ -287,6 +291,7 @@ impl Worker {
                     let member = subgroup.members.remove(k);
                     self.pool.put_back(member.strand);
                     self.spinning.progress();
+                    self.unended = 0;
                 }
                 Step::AtBarrier(_) => {
                     member.at_barrier = true;
@@ -307,19 +312,23 @@ impl Worker {
                     if !M::MODELLED {
                         self.tell_executed(context);
                     }
-                    subgroup.back_edges += u64::from(FUEL);
-                    subgroup.looks += 1;
-                    self.turn = self.turn.saturating_sub(1);
-                    limits.check(self.workgroup, subgroup.back_edges).map_err(|trap| match trap {
-                        Trap::Watchdog(_) => {
-                            let who = (self.workgroup, subgroup.number, k as u32);
-                            waiting::watchdog(context, &[member.waiting(context, who)], 0)
-                        }
-                        other => other,
-                    })?;
-                    self.looks += 1;
                     let changes =
                         member.strand.changes - std::mem::replace(&mut member.changes, member.strand.changes);
+                    let turns = limits.turns(FUEL, changes);
+                    subgroup.turns += turns;
+                    self.unended += turns;
+                    subgroup.looks += 1;
+                    self.turn = self.turn.saturating_sub(1);
+                    limits.check(self.workgroup, subgroup.turns, self.unended).map_err(
+                        |trap| match trap {
+                            Trap::Watchdog(_) => {
+                                let who = (self.workgroup, subgroup.number, k as u32);
+                                waiting::watchdog(context, &[member.waiting(context, who)], 0)
+                            }
+                            other => other,
+                        },
+                    )?;
+                    self.looks += 1;
                     self.spinning.executed += u64::from(FUEL) + ATOMIC * changes;
                     let now = (self.looks / WATCH, self.spinning.looks);
                     if now.0 > 0 && now != member.watched {

@@ -99,8 +99,8 @@ impl<M: MemorySystem> Run<'_, M> {
                 if slot == subgroups.len() {
                     subgroups.push((identity, Vec::new(), 0));
                 }
-                let (who, members, back_edges) = &mut subgroups[slot];
-                (*who, *back_edges) = (identity, 0);
+                let (who, members, turns) = &mut subgroups[slot];
+                (*who, *turns) = (identity, 0);
                 match self.options.granularity {
                     Granularity::Invocations => {
                         for lane in 0..identity.lanes {
