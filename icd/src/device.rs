@@ -8,6 +8,7 @@ use crate::check::host::HostMemory;
 use crate::check::state::CheckState;
 use crate::ended::EndedObjects;
 use crate::entry::instance::Instance;
+use crate::entry::memory::DeviceMemory;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, DeviceNumber, dispatchable_object};
 use crate::queue::completion::Completion;
@@ -24,7 +25,7 @@ use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 /// How many names of ended objects are kept: findings may still be about them.
@@ -49,6 +50,8 @@ pub struct Device {
     pub heaps: [Arc<Heap>; 2],
     /// The addresses of sparse resources; made for the first.
     sparse: OnceLock<Arc<Heap>>,
+    /// In check mode: the memory of sparse resources that have to be bound as a whole.
+    sparse_whole: Mutex<Vec<Weak<DeviceMemory>>>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
@@ -122,6 +125,7 @@ impl Device {
             number,
             heaps: [heap(0)?, heap(1)?],
             sparse: OnceLock::new(),
+            sparse_whole: Mutex::default(),
             checked: CheckState::new(&instance.config).map(Mutex::new),
             hazards: modelled.then(|| Arc::new(Hazards::new(several))),
             host: instance.config.mode.modelled().then(HostMemory::default),
@@ -173,6 +177,11 @@ impl Device {
             let _ = self.sparse.set(Arc::new(addresses));
         }
         self.sparse.get().ok_or_else(|| HeapError::OutOfMemory { asked: 0, left: 0 })
+    }
+
+    /// In check mode: the memory of sparse resources that have to be bound as a whole.
+    pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<Weak<DeviceMemory>>> {
+        self.sparse_whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// It shares payloads of semaphores and fences from now on.

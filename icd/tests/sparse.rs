@@ -393,11 +393,17 @@ fn mistakes_are_named() {
         bind(&v, b, &[part(0, BLOCK, one, BLOCK)]).unwrap();
         eprintln!("-- twice");
         bind(&v, b, &[part(0, BLOCK, one, 0)]).unwrap();
+        fill(&v, b, &[(0, BLOCK, 1)]);
+        eprintln!("-- not whole");
+        fill(&v, a, &[(0, 4, 1)]);
     };
-    for text in in_both_modes("mistakes_are_named", body).into_iter().flatten() {
+    for (mode, text) in in_both_modes("mistakes_are_named", body).into_iter().flatten().enumerate() {
         let (before, after) = text.split_once("-- twice").unwrap();
         let said = "is bound to another resource there, without sparseResidencyAliased";
         assert!(!before.contains(said) && after.contains(said), "{text}");
         assert!(text.contains("not implemented in Pellucid: sparse resources with SPARSE_ALIASED"), "{text}");
+        let (before, after) = text.split_once("-- not whole").unwrap();
+        let said = "is used before all of it is bound: bytes 65536..131072 are not";
+        assert!(!before.contains(said) && after.contains(said) == (mode == 1), "{text}");
     }
 }

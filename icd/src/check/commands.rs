@@ -25,7 +25,7 @@ use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Where a command stands, owned.
 pub struct Standing {
@@ -168,6 +168,7 @@ pub fn operation(
         let bytes: Vec<_> = runs.iter().map(access).collect();
         hazards.uses((tag, queue.index), &uses, &bytes);
     }
+    used_whole(device, &runs);
     let (id, found) = hazards.operation(queue.index, stage, tag, first, &runs);
     // What is unseen has its record: an invalidate asks for that.
     if stores {
@@ -176,6 +177,22 @@ pub fn operation(
     report::hazards(device, &found)?;
     report::layouts(device)?;
     Ok((outcome, id))
+}
+
+/// Tells of sparse resources that are used before all that has to be bound is bound.
+fn used_whole(device: &Device, runs: &[(Range, Operand)]) {
+    let mut all = device.sparse_whole();
+    if all.is_empty() {
+        return;
+    }
+    all.retain(|memory| memory.strong_count() > 0);
+    for memory in all.iter().filter_map(Weak::upgrade) {
+        let bytes = Range::new(memory.bytes().address(), memory.bytes().size());
+        let used = runs.iter().any(|(range, _)| range.start < bytes.end && bytes.start < range.end);
+        if let Some(text) = used.then(|| memory.use_whole(device)).flatten() {
+            device.instance.misuse(&text);
+        }
+    }
 }
 
 /// The buffer that bytes are accessed through by their address, where it is known.
@@ -348,6 +365,7 @@ pub fn dispatch(
         before = Some(id);
     }
     images((device, hazards), state, (tag, queue.index), &touches.runs);
+    used_whole(device, &touches.runs);
     let (_, found) = hazards.operation(queue.index, Stages::COMPUTE_SHADER, tag, before, &touches.runs);
     written::note(device, &touches.runs);
     report::hazards(device, &found)?;

@@ -189,6 +189,9 @@ entries! {
         let handle = handle::insert(buffer.clone());
         buffer.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
         if let Some(memory) = sparse {
+            if !info.flags.contains(vk::BufferCreateFlags::SPARSE_RESIDENCY) {
+                memory.must_be_whole(&device, (vk::ObjectType::BUFFER, buffer.handle()));
+            }
             buffer.bind_to(&device, memory, 0)?;
         }
         ffi::write(out, handle)

@@ -390,6 +390,9 @@ entries! {
         let handle = handle::insert(image.clone());
         image.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
         if let Some(memory) = sparse {
+            if image.sparse.is_none() {
+                memory.must_be_whole(&device, (vk::ObjectType::IMAGE, image.handle()));
+            }
             image.bind_to(memory, 0)?;
         }
         ffi::write(out, handle)
