@@ -6,6 +6,7 @@ use crate::caps::{Caps, memory, queues};
 use crate::check::hazards::Hazards;
 use crate::check::host::HostMemory;
 use crate::check::state::CheckState;
+use crate::described::Described;
 use crate::ended::EndedObjects;
 use crate::entry::instance::Instance;
 use crate::entry::memory::DeviceMemory;
@@ -72,6 +73,8 @@ pub struct Device {
     pub dispatches: AtomicU32,
     /// Live buffers with device addresses.
     pub addresses: Addresses,
+    /// Live image views and samplers that descriptors in memory may name.
+    pub described: Described,
     /// The modelled memory and what belongs to it, in check mode.
     pub checked: Option<Mutex<CheckState>>,
     /// Hazards between commands; there in check mode.
@@ -143,6 +146,7 @@ impl Device {
             samplers: AtomicU32::new(0),
             dispatches: AtomicU32::new(0),
             addresses: Addresses::default(),
+            described: Described::default(),
             ended: EndedObjects::default(),
             private_data: Mutex::default(),
             names: Mutex::default(),
@@ -393,6 +397,11 @@ impl Device {
         } else {
             self.instance.say(&text);
         }
+    }
+
+    /// Descriptors may be in memory: VK_EXT_descriptor_buffer is enabled.
+    pub fn describes(&self) -> bool {
+        self.extensions.iter().any(|name| name == "VK_EXT_descriptor_buffer")
     }
 
     /// A handle has ended: its private data go, and its name once no report can be about it any more. The

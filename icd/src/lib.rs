@@ -14,6 +14,8 @@ mod check;
 mod command;
 pub mod config;
 pub mod debugger;
+mod described;
+mod descriptor_bytes;
 mod device;
 mod ended;
 mod entry;

@@ -11,7 +11,7 @@
 pub mod sparse;
 
 use crate::access::Reference;
-use crate::heap::{Heap, HeapError, data_ranges};
+use crate::heap::{Heap, HeapError, Placement, data_ranges};
 use crate::host::{Faults, Flushed, HostLines, Invalidated, Mapping, PAGE, Spans, View, atoms};
 use crate::machine::HostCache;
 use crate::raw::{self, MemoryView};
@@ -120,19 +120,37 @@ impl Allocation {
     /// # Errors
     /// The heap is full, or the operating system refuses.
     pub fn new(heap: &Arc<Heap>, size: u64, kind: HostMemory) -> Result<Arc<Allocation>, HeapError> {
-        Allocation::placed(heap, size, kind, Bytes::Heap, |file| Mapping::new(size, file))
+        Allocation::at(heap, size, kind, Placement::Anywhere)
+    }
+
+    /// The same, there.
+    ///
+    /// # Errors
+    /// The heap is full, or has other memory there, or the operating system refuses.
+    pub fn at(
+        heap: &Arc<Heap>,
+        size: u64,
+        kind: HostMemory,
+        placement: Placement,
+    ) -> Result<Arc<Allocation>, HeapError> {
+        Allocation::placed((heap, placement), size, kind, Bytes::Heap, |file| Mapping::new(size, file))
     }
 
     /// The first `size` bytes of a file that others may have, too. The host is not looked at.
     ///
     /// # Errors
     /// The file is smaller, the heap is full, or the operating system refuses.
-    pub fn shared(heap: &Arc<Heap>, size: u64, file: Arc<MemoryFile>) -> Result<Arc<Allocation>, HeapError> {
+    pub fn shared(
+        heap: &Arc<Heap>,
+        placement: Placement,
+        size: u64,
+        file: Arc<MemoryFile>,
+    ) -> Result<Arc<Allocation>, HeapError> {
         if file.size() < size {
             return Err(HeapError::OutOfMemory { asked: size, left: file.size() });
         }
         let bytes = Bytes::Shared(file);
-        Allocation::placed(heap, size, HostMemory::Flat, bytes, |file| Mapping::new(size, file))
+        Allocation::placed((heap, placement), size, HostMemory::Flat, bytes, |file| Mapping::new(size, file))
     }
 
     /// `size` bytes of the application's own memory. The host is not looked at.
@@ -144,22 +162,23 @@ impl Allocation {
     /// The bytes are there, to be read and written, as long as the allocation.
     pub unsafe fn of_application(
         heap: &Arc<Heap>,
+        placement: Placement,
         start: *mut u8,
         size: u64,
     ) -> Result<Arc<Allocation>, HeapError> {
         // SAFETY: the contract.
         let mapping = |_| Ok(unsafe { Mapping::borrow(start, size) });
-        Allocation::placed(heap, size, HostMemory::Flat, Bytes::Application, mapping)
+        Allocation::placed((heap, placement), size, HostMemory::Flat, Bytes::Application, mapping)
     }
 
     fn placed(
-        heap: &Arc<Heap>,
+        (heap, placement): (&Arc<Heap>, Placement),
         size: u64,
         kind: HostMemory,
         bytes: Bytes,
         map: impl FnOnce(Option<(libc::c_int, u64)>) -> Result<Mapping, HeapError>,
     ) -> Result<Arc<Allocation>, HeapError> {
-        let offset = heap.take(size)?;
+        let offset = heap.take(size, placement)?;
         let place = Place { heap: heap.clone(), offset, bytes };
         match map(place.file()) {
             Ok(device) => {

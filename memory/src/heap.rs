@@ -27,6 +27,14 @@ pub enum HeapError {
         /// Bytes of the budget not in use.
         left: u64,
     },
+    /// No free range of the heap is at a device address: `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`.
+    #[error("the heap has no {asked} free bytes at device address {address:#x}")]
+    Taken {
+        /// The address.
+        address: u64,
+        /// Bytes asked for.
+        asked: u64,
+    },
     /// The operating system refused.
     #[error("cannot {doing}: {error}")]
     System {
@@ -41,6 +49,18 @@ impl HeapError {
     pub(crate) fn system(doing: &'static str) -> HeapError {
         HeapError::System { doing, error: std::io::Error::last_os_error() }
     }
+}
+
+/// Where in its heap an allocation is to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Where others are.
+    #[default]
+    Anywhere,
+    /// Apart from the others, so that its address is free in another process that wants it again.
+    Captured,
+    /// At a device address.
+    At(u64),
 }
 
 /// The memory of a heap: one file of its size, of which allocations are ranges.
@@ -58,7 +78,25 @@ struct Ranges {
     /// Offset to length; neighbours are merged.
     free: BTreeMap<u64, u64>,
     cursor: u64,
+    /// The cursor of allocations that are captured, in the upper half of the file.
+    captured: u64,
     used: u64,
+}
+
+impl Ranges {
+    /// The first free range for `span` bytes at or behind `from`, and at or behind `around` after that; its
+    /// start, its length and where in it to begin.
+    fn find(&self, span: u64, from: u64, around: u64) -> Option<(u64, u64, u64)> {
+        // Neighbours merge when they are freed, so the range that a cursor points into may begin before it.
+        let at = |start: u64| {
+            let within =
+                self.free.range(..start).next_back().map(|(offset, length)| (*offset, *length, start));
+            let behind = self.free.range(start..).map(|(offset, length)| (*offset, *length, *offset));
+            let mut all = within.into_iter().chain(behind);
+            all.find(|(offset, length, start)| offset + length >= start.saturating_add(span))
+        };
+        at(from).or_else(|| at(around))
+    }
 }
 
 impl Heap {
@@ -69,7 +107,7 @@ impl Heap {
     pub fn new(base: u64, size: u64) -> Result<Heap, HeapError> {
         let span = size.saturating_mul(16).next_multiple_of(GRANULE);
         let file = memory_file(span)?;
-        let ranges = Ranges { free: BTreeMap::from([(0, span)]), cursor: 0, used: 0 };
+        let ranges = Ranges { free: BTreeMap::from([(0, span)]), cursor: 0, captured: span / 2, used: 0 };
         Ok(Heap { file, host_copies: OnceLock::new(), base, size, ranges: Mutex::new(ranges) })
     }
 
@@ -113,7 +151,7 @@ impl Heap {
     }
 
     /// Takes a range for `size` bytes; its offset in the file.
-    pub(crate) fn take(&self, size: u64) -> Result<u64, HeapError> {
+    pub(crate) fn take(&self, size: u64, placement: Placement) -> Result<u64, HeapError> {
         let mut ranges = self.ranges();
         let left = self.size - ranges.used;
         let out = HeapError::OutOfMemory { asked: size, left };
@@ -121,21 +159,17 @@ impl Heap {
             return Err(out);
         }
         let span = span_of(size);
-        let cursor = ranges.cursor;
-        // Neighbours merge when they are freed, so the range that the cursor points into may begin before it.
-        let around = ranges.free.range(..cursor).next_back().map(|(offset, length)| (*offset, *length));
-        let rest = around.filter(|(offset, length)| offset + length >= cursor + span);
-        let found = rest.map(|(offset, length)| (offset, length, cursor)).or_else(|| {
-            ranges
-                .free
-                .range(cursor..)
-                .chain(ranges.free.range(..cursor))
-                .find(|(_, length)| **length >= span)
-                .map(|(offset, length)| (*offset, *length, *offset))
-        });
-        let Some((start, length, offset)) = found else {
-            return Err(out);
+        let found = match placement {
+            Placement::Anywhere => ranges.find(span, ranges.cursor, 0).ok_or(out)?,
+            Placement::Captured => ranges.find(span, ranges.captured, self.span() / 2).ok_or(out)?,
+            Placement::At(address) => {
+                let offset = address.checked_sub(self.base).filter(|at| at.is_multiple_of(GRANULE));
+                let found =
+                    offset.and_then(|at| ranges.find(span, at, at)).filter(|(.., at)| Some(*at) == offset);
+                found.ok_or(HeapError::Taken { address, asked: size })?
+            }
         };
+        let (start, length, offset) = found;
         ranges.free.remove(&start);
         if offset > start {
             ranges.free.insert(start, offset - start);
@@ -144,7 +178,11 @@ impl Heap {
         if after > 0 {
             ranges.free.insert(offset + span, after);
         }
-        ranges.cursor = offset + span;
+        match placement {
+            Placement::Anywhere => ranges.cursor = offset + span,
+            Placement::Captured => ranges.captured = offset + span,
+            Placement::At(_) => {}
+        }
         ranges.used += size;
         Ok(offset)
     }
@@ -232,12 +270,12 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn the_budget_holds_and_comes_back() {
         let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
-        let a = heap.take(600 << 10).unwrap();
-        assert!(matches!(heap.take(600 << 10), Err(HeapError::OutOfMemory { .. })));
+        let a = heap.take(600 << 10, Placement::Anywhere).unwrap();
+        assert!(matches!(heap.take(600 << 10, Placement::Anywhere), Err(HeapError::OutOfMemory { .. })));
         assert_eq!(heap.used(), 600 << 10);
         heap.give(a, 600 << 10);
         assert_eq!(heap.used(), 0);
-        let b = heap.take(1 << 20).unwrap();
+        let b = heap.take(1 << 20, Placement::Anywhere).unwrap();
         assert_ne!(a, b, "freed ranges rest");
     }
 
@@ -246,10 +284,10 @@ mod tests {
     fn addresses_depend_on_the_order_alone() {
         let run = || {
             let heap = Heap::new(0x1000_0000, 1 << 20).unwrap();
-            let a = heap.take(100).unwrap();
-            let b = heap.take(70_000).unwrap();
+            let a = heap.take(100, Placement::Anywhere).unwrap();
+            let b = heap.take(70_000, Placement::Anywhere).unwrap();
             heap.give(a, 100);
-            let c = heap.take(5).unwrap();
+            let c = heap.take(5, Placement::Anywhere).unwrap();
             [a, b, c]
         };
         assert_eq!(run(), run());
@@ -259,10 +297,31 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri has no memory files")]
     fn all_ranges_merge_again() {
         let heap = Heap::new(0, 1 << 20).unwrap();
-        let taken: Vec<u64> = (0..10).map(|i| heap.take(i * 1000 + 1).unwrap()).collect();
+        let taken: Vec<u64> =
+            (0..10).map(|i| heap.take(i * 1000 + 1, Placement::Anywhere).unwrap()).collect();
         for i in [3, 1, 2, 9, 0, 4, 8, 6, 5, 7] {
             heap.give(taken[i], i as u64 * 1000 + 1);
         }
         assert_eq!(heap.ranges().free.len(), 1);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn captured_ranges_are_found_again() {
+        let heap = || Heap::new(0x1000_0000, 1 << 20).unwrap();
+        let (one, two) = (heap(), heap());
+        let captured = one.take(100, Placement::Captured).unwrap();
+        let other = one.take(100, Placement::Captured).unwrap();
+        for _ in 0..9 {
+            two.take(100, Placement::Anywhere).unwrap();
+        }
+        assert_ne!(captured, other);
+        for offset in [other, captured] {
+            assert_eq!(two.take(100, Placement::At(two.address(offset))).unwrap(), offset);
+        }
+        for address in [two.address(captured), two.address(captured) + 8, 0, u64::MAX] {
+            let taken = two.take(100, Placement::At(address));
+            assert!(matches!(taken, Err(HeapError::Taken { .. })), "{address:#x}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
-use crate::code::{Program, Space};
+use crate::code::{ElementIndex, Program, Space};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::raw::MemoryView;
 use std::collections::BTreeMap;
@@ -141,6 +141,18 @@ pub struct Resources {
     /// Live buffers with device addresses, sorted by address, not overlapping: where physical pointers may
     /// point.
     pub addresses: Arc<Vec<MemoryRange>>,
+}
+
+impl Program {
+    /// The separate samplers of images of a binding: binding and array element, of those whose element is a
+    /// constant. Bindings are indices into `Shader::bindings`.
+    pub fn samplers_of(&self, image: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let of_image = self.images.iter().filter(move |entry| entry.instruction.binding() == image);
+        of_image.filter_map(|entry| match entry.sampler? {
+            ElementIndex::Constant(element) => Some((entry.instruction.sampler()?, element)),
+            ElementIndex::Register(_) => None,
+        })
+    }
 }
 
 impl Resources {

@@ -108,6 +108,7 @@ impl Features {
             host_query_reset,
             timeline_semaphore,
             buffer_device_address,
+            buffer_device_address_capture_replay,
             vulkan_memory_model,
             vulkan_memory_model_device_scope,
             vulkan_memory_model_availability_visibility_chains,
@@ -309,6 +310,12 @@ const EXTENSIONS: &[Row] = rows! {
         indirect_memory_to_image_copy: |_| vk::TRUE,
     }
     PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy: |_| vk::TRUE }
+    PhysicalDeviceDescriptorBufferFeaturesEXT {
+        descriptor_buffer: |_| vk::TRUE,
+        descriptor_buffer_capture_replay: |_| vk::TRUE,
+        descriptor_buffer_image_layout_ignored: |_| vk::FALSE,
+        descriptor_buffer_push_descriptors: |_| vk::TRUE,
+    }
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: |_| vk::TRUE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }

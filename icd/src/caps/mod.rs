@@ -38,6 +38,10 @@ pub const PUSH_CONSTANTS: u32 = 256;
 pub const BOUND_SETS: u32 = 32;
 /// Alignment of buffers, of their offsets in descriptors, and of images, in bytes.
 pub const ALIGNMENT: u64 = 16;
+/// `maxDescriptorBufferBindings`: as many as there are sets.
+pub const DESCRIPTOR_BUFFERS: u32 = BOUND_SETS;
+/// `descriptorBufferOffsetAlignment`, in bytes.
+pub const SET_ALIGNMENT: u64 = ALIGNMENT;
 /// Memory requirements of buffers and images are aligned to this.
 pub const BIND_ALIGNMENT: u64 = 64;
 

@@ -1,8 +1,11 @@
 //! Properties.
 
 use super::{
-    ALIGNMENT, API_VERSION, Caps, INLINE_BLOCK, PUSH_DESCRIPTORS, UPDATE_AFTER_BIND, later, limits, memory,
+    ALIGNMENT, API_VERSION, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, PUSH_DESCRIPTORS,
+    SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
 };
+use crate::descriptor_bytes::SIZE;
+use crate::entry::descriptor_buffer::CAPTURE_BYTES;
 use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;
@@ -53,6 +56,47 @@ const HOST_COPY_LAYOUTS: &[vk::ImageLayout] = &[
     vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
     vk::ImageLayout::PREINITIALIZED,
 ];
+
+/// Properties of VK_EXT_descriptor_buffer: a descriptor of every type has the same size, robust or not.
+fn descriptor_buffers(heap: u64) -> vk::PhysicalDeviceDescriptorBufferPropertiesEXT<'static> {
+    let size = SIZE as usize;
+    vk::PhysicalDeviceDescriptorBufferPropertiesEXT {
+        combined_image_sampler_descriptor_single_array: vk::TRUE,
+        bufferless_push_descriptors: vk::TRUE,
+        allow_sampler_image_view_post_submit_creation: vk::TRUE,
+        descriptor_buffer_offset_alignment: SET_ALIGNMENT,
+        max_descriptor_buffer_bindings: DESCRIPTOR_BUFFERS,
+        max_resource_descriptor_buffer_bindings: DESCRIPTOR_BUFFERS,
+        max_sampler_descriptor_buffer_bindings: DESCRIPTOR_BUFFERS,
+        max_embedded_immutable_sampler_bindings: BOUND_SETS,
+        max_embedded_immutable_samplers: limits::SAMPLERS,
+        buffer_capture_replay_descriptor_data_size: CAPTURE_BYTES,
+        image_capture_replay_descriptor_data_size: CAPTURE_BYTES,
+        image_view_capture_replay_descriptor_data_size: CAPTURE_BYTES,
+        sampler_capture_replay_descriptor_data_size: CAPTURE_BYTES,
+        acceleration_structure_capture_replay_descriptor_data_size: 0,
+        sampler_descriptor_size: size,
+        combined_image_sampler_descriptor_size: size,
+        sampled_image_descriptor_size: size,
+        storage_image_descriptor_size: size,
+        uniform_texel_buffer_descriptor_size: size,
+        robust_uniform_texel_buffer_descriptor_size: size,
+        storage_texel_buffer_descriptor_size: size,
+        robust_storage_texel_buffer_descriptor_size: size,
+        uniform_buffer_descriptor_size: size,
+        robust_uniform_buffer_descriptor_size: size,
+        storage_buffer_descriptor_size: size,
+        robust_storage_buffer_descriptor_size: size,
+        input_attachment_descriptor_size: size,
+        acceleration_structure_descriptor_size: 0,
+        max_sampler_descriptor_buffer_range: heap,
+        max_resource_descriptor_buffer_range: heap,
+        sampler_descriptor_buffer_address_space_size: heap,
+        resource_descriptor_buffer_address_space_size: heap,
+        descriptor_buffer_address_space_size: heap,
+        ..Default::default()
+    }
+}
 
 fn text<const N: usize>(text: &str) -> [c_char; N] {
     let mut out = [0; N];
@@ -229,6 +273,7 @@ impl Caps {
                     .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
             PhysicalDeviceShaderObjectPropertiesEXT:
                 vk::PhysicalDeviceShaderObjectPropertiesEXT::default().shader_binary_uuid(uuid("code")),
+            PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)
         );

@@ -2,6 +2,7 @@
 //! reports.
 
 use super::dependency::{image_ranges, translate};
+use super::dispatch::across_dispatches;
 use super::found::Found;
 use super::hazards::{Access, At, Hazards, Transfer};
 use super::layouts::ImageUse;
@@ -24,7 +25,8 @@ use crate::queue::submission::Use;
 use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
-use std::collections::BTreeMap;
+use pellucid_shader_interp::Program;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
 /// Where a command stands, owned.
@@ -207,7 +209,9 @@ fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Ran
         return buffer_at(device, range);
     }
     let image = || Some(state.image(reference)?.0.image.bound()?.place().resource);
-    state.buffer(reference).and_then(Buffer::place).map(|place| place.resource).or_else(image)
+    let in_memory = || state.descriptor_read(reference).and_then(|_| buffer_at(device, range));
+    let known = state.buffer(reference).and_then(Buffer::place).map(|place| place.resource);
+    known.or_else(image).or_else(in_memory)
 }
 
 /// Checks the layouts of the images that a dispatch touched, who may interpret their bytes, and who owns what
@@ -336,6 +340,43 @@ pub struct Touches {
     pub parameters: Option<(Range, Option<Resource>)>,
 }
 
+/// A dispatch reads the descriptors in memory by which it reaches something: adds these reads to what it
+/// touched, and takes note of what it reached by them.
+fn descriptors(state: &State<'_>, (program, by): (&Program, Use), runs: &mut Vec<(Range, Operand)>) {
+    let mut read = BTreeSet::new();
+    let mut named = BTreeSet::new();
+    let mut images = BTreeSet::new();
+    for (bytes, operand) in runs.iter_mut() {
+        let Some(reference) = operand.reference.filter(|reference| *reference != Reference::PHYSICAL) else {
+            continue;
+        };
+        if state.is_block_in_memory(reference) {
+            operand.read = Accesses::DESCRIPTOR_BUFFER_READ;
+            state.reach.access(*bytes, by);
+        } else if let Some((place, objects)) = state.descriptor_read(reference) {
+            state.reach.access(*bytes, by);
+            read.insert(place);
+            named.extend(objects);
+        }
+        images.insert(reference.0 >> 16);
+    }
+    for index in 0..program.shader.bindings.len() as u32 {
+        if !images.contains(&(across_dispatches(program, Reference(index << 16)).0 >> 16)) {
+            continue;
+        }
+        for (sampler, element) in program.samplers_of(index) {
+            let reference = across_dispatches(program, Reference(sampler << 16 | element & 0xffff));
+            if let Some((place, objects)) = state.descriptor_read(reference) {
+                read.insert(place);
+                named.extend(objects);
+            }
+        }
+    }
+    named.iter().chain(&read).for_each(|range| state.reach.access(*range, by));
+    let operand = Operand::fixed(Accesses::DESCRIPTOR_BUFFER_READ, Accesses::empty());
+    runs.extend(read.into_iter().map(|place| (place, operand)));
+}
+
 /// Checks a dispatch against the commands before it.
 ///
 /// # Errors
@@ -345,16 +386,18 @@ pub fn dispatch(
     queue: &Queue,
     state: &State<'_>,
     mut named: Named,
-    touches: Touches,
+    mut touches: Touches,
 ) -> Result<(), String> {
     let Some(hazards) = &device.hazards else { return Ok(()) };
     let standing = standing(device, queue, state);
     let command = if touches.parameters.is_some() { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
     named.objects = hazards.share(named.objects);
+    let program = named.program.clone();
     let tag = hazards.command(&standing.at(), command, Some(Arc::new(named)));
     let by = Use { command, index: hazards.index(tag) };
     let physical = touches.runs.iter().filter(|(_, operand)| operand.reference == Some(Reference::PHYSICAL));
     physical.for_each(|(bytes, _)| state.reach.access(*bytes, by));
+    descriptors(state, (&program, by), &mut touches.runs);
     let mut before: Option<OperationId> = None;
     if let Some((range, resource)) = touches.parameters {
         let read = Operand::fixed(Accesses::INDIRECT_COMMAND_READ, Accesses::empty());

@@ -88,7 +88,7 @@ fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
 
 /// A reference that means the same in all dispatches: set, binding and element instead of the index in the
 /// shader's list.
-fn across_dispatches(program: &Program, reference: Reference) -> Reference {
+pub fn across_dispatches(program: &Program, reference: Reference) -> Reference {
     match binding_of(program, reference) {
         Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),
         None => reference,

@@ -56,7 +56,7 @@ pub fn destination(mask: Stage2) -> Stages {
 
 /// Accesses of a mask.
 pub fn accesses(mask: Access2) -> Accesses {
-    const TABLE: [(Access2, Accesses); 17] = [
+    const TABLE: [(Access2, Accesses); 18] = [
         (Access2::INDIRECT_COMMAND_READ, Accesses::INDIRECT_COMMAND_READ),
         (Access2::UNIFORM_READ, Accesses::UNIFORM_READ),
         (Access2::SHADER_SAMPLED_READ, Accesses::SHADER_SAMPLED_READ),
@@ -72,6 +72,7 @@ pub fn accesses(mask: Access2) -> Accesses {
         (Access2::COLOR_ATTACHMENT_WRITE, Accesses::COLOR_ATTACHMENT_WRITE),
         (Access2::DEPTH_STENCIL_ATTACHMENT_READ, Accesses::DEPTH_STENCIL_ATTACHMENT_READ),
         (Access2::DEPTH_STENCIL_ATTACHMENT_WRITE, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE),
+        (Access2::DESCRIPTOR_BUFFER_READ_EXT, Accesses::DESCRIPTOR_BUFFER_READ),
         (Access2::MEMORY_READ, Accesses::MEMORY_READ),
         (Access2::MEMORY_WRITE, Accesses::MEMORY_WRITE),
     ];

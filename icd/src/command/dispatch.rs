@@ -40,9 +40,10 @@ pub fn run(
     };
     let program = pipeline.program(device, &state.push_unset)?;
     let later = state.reach.later_addresses(device);
-    if state.ready.is_none() || later.is_some() {
+    let current = state.ready.as_ref().is_some_and(|ready| ready.is_current(device, state.reach));
+    if !current || later.is_some() {
         let addresses = later.unwrap_or_else(|| state.reach.addresses().clone());
-        state.ready = Some(state.gather(program, addresses));
+        state.ready = Some(state.gather(device, program, addresses));
     }
     let named = || Named {
         number,

@@ -38,7 +38,10 @@ pub fn layers(image: &Image, named: &vk::ImageSubresourceLayers) -> vk::ImageSub
 }
 
 /// The bytes at a device address.
-fn bytes(addresses: &AddressMap, address: u64, size: u64) -> Outcome<MemoryView<'_>> {
+///
+/// # Errors
+/// No buffer has them.
+pub fn bytes(addresses: &AddressMap, address: u64, size: u64) -> Outcome<MemoryView<'_>> {
     let ends = |start: u64, bytes: u64| address >= start && bytes >= size && address - start <= bytes - size;
     let found = addresses.iter().find(|range| ends(range.address(), range.size()));
     let range = found.ok_or_else(|| {

@@ -28,6 +28,7 @@ pub mod buffer;
 pub mod copy;
 pub mod dispatch;
 pub mod family;
+pub mod in_memory;
 pub mod indirect;
 pub mod pass;
 pub mod reach;
@@ -38,6 +39,7 @@ pub mod uses;
 
 use crate::check::named::{Changes, OwnershipTransfer};
 use crate::entry::buffer::Buffer;
+use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
 use crate::entry::event::Event;
 use crate::entry::image::Image;
@@ -140,6 +142,13 @@ pub enum Command {
     BindPipeline(Option<Arc<Pipeline>>),
     /// vkCmdBindDescriptorSets and vkCmdPushDescriptorSetKHR: first set number, sets, dynamic offsets.
     BindSets(u32, Vec<Arc<DescriptorSet>>, Vec<u32>),
+    /// vkCmdBindDescriptorBuffersEXT: their device addresses.
+    BindDescriptorBuffers(Vec<u64>),
+    /// vkCmdSetDescriptorBufferOffsetsEXT: first set number; for each set its layout, the descriptor buffer
+    /// that it is in, and where.
+    SetDescriptorBufferOffsets(u32, Vec<(Arc<DescriptorSetLayout>, u32, u64)>),
+    /// vkCmdBindDescriptorBufferEmbeddedSamplersEXT: set number and layout.
+    BindEmbeddedSamplers(u32, Arc<DescriptorSetLayout>),
     /// vkCmdPushConstants: offset and bytes.
     PushConstants(u32, Vec<u8>),
     /// vkCmdDispatch and vkCmdDispatchBase.
@@ -248,6 +257,8 @@ pub struct Recorded {
     /// It may access memory by its address: it dispatches, or copies indirectly, or a secondary command
     /// buffer does.
     pub by_address: bool,
+    /// It reads descriptors in memory, or a secondary command buffer does.
+    pub described: bool,
     /// It accesses memory, or a secondary command buffer does.
     pub accesses: bool,
 }
@@ -260,7 +271,7 @@ impl Recorded {
         flags: vk::CommandBufferUsageFlags,
     ) -> Recorded {
         let mut sets = BTreeMap::new();
-        let (mut by_address, mut accesses) = (false, false);
+        let (mut by_address, mut described, mut accesses) = (false, false, false);
         let mut bound = |list: &[Arc<DescriptorSet>]| {
             sets.extend(list.iter().map(|set| (Arc::as_ptr(set), set.clone())));
         };
@@ -273,9 +284,13 @@ impl Recorded {
                 Command::Execute(secondaries) => {
                     secondaries.iter().for_each(|s| bound(&s.sets));
                     by_address |= secondaries.iter().any(|s| s.by_address);
+                    described |= secondaries.iter().any(|s| s.described);
                     accesses |= secondaries.iter().any(|s| s.accesses);
                 }
+                Command::SetDescriptorBufferOffsets(..) => described = true,
                 Command::BindPipeline(_)
+                | Command::BindDescriptorBuffers(_)
+                | Command::BindEmbeddedSamplers(..)
                 | Command::PushConstants(..)
                 | Command::Barrier(_)
                 | Command::SetEvent(..)
@@ -293,6 +308,7 @@ impl Recorded {
             sets: sets.into_values().collect(),
             bound: bound_sets,
             by_address,
+            described,
             accesses: accesses || by_address,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Recorded;
 use crate::addresses::{AddressMap, join};
+use crate::described::Numbered;
 use crate::device::Device;
 use crate::entry::descriptor_set::{DescriptorSet, Slot};
 use crate::queue::submission::Use;
@@ -19,6 +20,8 @@ pub struct Reach {
     addresses: AddressMap,
     /// How often the addresses had changed.
     changes: u64,
+    /// What descriptors in memory may name, if its dispatches read some.
+    described: Arc<Numbered>,
     /// In check mode: what its dispatches have accessed by address, and which.
     accessed: Mutex<Vec<(Range, Use)>>,
 }
@@ -39,17 +42,26 @@ impl Reach {
             true => device.addresses.all(),
             false => AddressMap::default(),
         };
+        let described = match commands.iter().any(|recorded| recorded.described) {
+            true => device.described.all(),
+            false => Arc::default(),
+        };
         let mut sets: SmallVec<[_; 4]> = sets.map(|set| (key(set), set.slots())).collect();
         if commands.len() > 1 {
             sets.sort_by_key(|(key, _)| *key);
         }
-        Reach { sets, addresses, changes, accessed: Mutex::default() }
+        Reach { sets, addresses, changes, described, accessed: Mutex::default() }
     }
 
     /// The descriptors of a set that the submission's commands bind.
     pub fn slots(&self, set: &Arc<DescriptorSet>) -> &[Slot] {
         let found = self.sets.binary_search_by_key(&key(set), |(key, _)| *key);
         found.map_or(&[], |at| &self.sets[at].1)
+    }
+
+    /// What descriptors in memory may name.
+    pub fn described(&self) -> &Arc<Numbered> {
+        &self.described
     }
 
     /// Where physical storage buffer pointers may point.
@@ -74,7 +86,7 @@ impl Reach {
     /// Calls `each` with bytes of the memory at `object` that descriptors are of; `all` are its addresses.
     pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
         let slots = || self.sets.iter().flat_map(|(_, slots)| slots.iter());
-        if slots().nth(MANY).is_some() {
+        if slots().nth(MANY).is_some() || self.described.shows(object, MANY) {
             return each(all);
         }
         slots().filter_map(|slot| slot.bytes_used(object, all)).for_each(each);

@@ -45,6 +45,9 @@ fn step<'a>(
     match command {
         Command::BindPipeline(pipeline) => state.bind_pipeline(pipeline.as_deref()),
         Command::BindSets(first, sets, dynamic) => state.bind_sets(*first, sets, dynamic),
+        Command::BindDescriptorBuffers(addresses) => state.bind_descriptor_buffers(addresses),
+        Command::SetDescriptorBufferOffsets(first, sets) => state.set_descriptor_buffer_offsets(*first, sets),
+        Command::BindEmbeddedSamplers(number, layout) => state.bind_embedded_samplers(*number, layout),
         Command::PushConstants(offset, bytes) => state.push_constants(*offset, bytes),
         Command::Dispatch(base, groups) => dispatch::run(device, queue, state, *base, *groups, None)?,
         Command::DispatchIndirect(buffer, offset) => {

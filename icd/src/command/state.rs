@@ -1,12 +1,13 @@
 //! What a command buffer has bound, as the interpreter takes it.
 
 use super::attachment::Rendering;
+use super::in_memory::{Descriptors, Meaning, SetInMemory};
 use super::reach::Reach;
 use crate::addresses::AddressMap;
 use crate::caps::PUSH_CONSTANTS;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::descriptor_layout::Binding as LayoutBinding;
+use crate::entry::descriptor_layout::{Binding as LayoutBinding, DescriptorSetLayout};
 use crate::entry::descriptor_set::{DescriptorSet, Slot, resolve};
 use crate::entry::image_view::ImageView;
 use crate::entry::pipeline::Pipeline;
@@ -14,7 +15,8 @@ use crate::report::Object;
 use crate::report::texel::{self, Layers};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::OperationId;
+use pellucid_memory::commands::{OperationId, Range};
+use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::interface::{Descriptor, Resources};
 use pellucid_shader_interp::ir::Binding;
@@ -37,17 +39,47 @@ impl BoundSet<'_> {
         self.slots.get(first..first + count).unwrap_or_default()
     }
 
-    /// The dynamic offset of a binding's element; 0 if it has none.
-    fn dynamic(&self, binding: &LayoutBinding, element: usize) -> u64 {
-        let offset = self.dynamic.get(binding.first_dynamic as usize + element);
-        offset.filter(|_| binding.is_dynamic()).map_or(0, |offset| u64::from(*offset))
+    /// The dynamic offsets of a binding.
+    fn dynamic(&self, binding: &LayoutBinding) -> &[u32] {
+        let all = self.dynamic.get(binding.first_dynamic as usize..).filter(|_| binding.is_dynamic());
+        all.unwrap_or_default()
     }
+}
+
+/// What is bound to a set number.
+#[derive(Clone)]
+enum Bound<'a> {
+    /// A descriptor set.
+    Set(BoundSet<'a>),
+    /// Part of a descriptor buffer, or embedded samplers.
+    Memory(SetInMemory<'a>),
+}
+
+/// The descriptors of a binding.
+struct Slots<'s> {
+    slots: &'s [Slot],
+    /// The dynamic offsets of its elements, if it has any.
+    dynamic: &'s [u32],
+}
+
+impl Slots<'_> {
+    /// The dynamic offset of an element; 0 if it has none.
+    fn dynamic(&self, element: usize) -> u64 {
+        self.dynamic.get(element).map_or(0, |offset| u64::from(*offset))
+    }
+}
+
+/// The parts of a reference that means the same in all dispatches: set, binding and element.
+fn parts(reference: Reference) -> (u32, u32, u32) {
+    (reference.0 >> 28, reference.0 >> 16 & 0xfff, reference.0 & 0xffff)
 }
 
 /// What a command buffer has bound.
 pub struct State<'a> {
     pub pipeline: Option<&'a Pipeline>,
-    sets: SmallVec<[Option<BoundSet<'a>>; 4]>,
+    sets: SmallVec<[Option<Bound<'a>>; 4]>,
+    /// Device addresses of the descriptor buffers.
+    buffers: &'a [u64],
     push: [u8; PUSH_CONSTANTS as usize],
     /// For each of these bytes: 0 once something has set it. A layout that is not compatible takes nothing
     /// back.
@@ -67,6 +99,19 @@ pub struct State<'a> {
 /// The resources of the last dispatch, as long as nothing changes.
 pub struct Ready {
     pub resources: Resources,
+    /// The descriptors in memory, as it read them.
+    read: Vec<Descriptors>,
+    /// How often the objects had changed that they may name.
+    changes: u64,
+}
+
+impl Ready {
+    /// True if the descriptors that it read are in memory still.
+    pub fn is_current(&self, device: &Device, reach: &Reach) -> bool {
+        self.read.is_empty()
+            || self.changes == device.described.changes()
+                && self.read.iter().all(|read| read.are_unchanged(reach.addresses()))
+    }
 }
 
 impl<'a> State<'a> {
@@ -75,6 +120,7 @@ impl<'a> State<'a> {
         State {
             pipeline: None,
             sets: SmallVec::new(),
+            buffers: &[],
             push: [0; PUSH_CONSTANTS as usize],
             push_unset: [1; PUSH_CONSTANTS as usize],
             labels: labels.to_vec(),
@@ -100,17 +146,66 @@ impl<'a> State<'a> {
     /// vkCmdBindDescriptorSets.
     pub fn bind_sets(&mut self, first: u32, sets: &'a [Arc<DescriptorSet>], dynamic: &'a [u32]) {
         self.ready = None;
+        // Sets end what is bound in memory, but for those that are pushed (*Binding Descriptor Buffers*).
+        if sets.iter().any(|set| !set.layout.is_pushed()) {
+            self.unbind(|bound| matches!(bound, Bound::Memory(_)));
+        }
         let mut dynamic = dynamic;
-        for (index, set) in sets.iter().enumerate() {
-            let number = first as usize + index;
-            if self.sets.len() <= number {
-                self.sets.resize(number + 1, None);
-            }
+        for (number, set) in (first..).zip(sets) {
             let (mine, rest) = dynamic.split_at((set.layout.dynamic_count as usize).min(dynamic.len()));
             dynamic = rest;
             let slots = self.reach.slots(set);
-            self.sets[number] = Some(BoundSet { set, slots, dynamic: mine });
+            self.bind(number, Some(Bound::Set(BoundSet { set, slots, dynamic: mine })));
         }
+    }
+
+    fn bind(&mut self, number: u32, bound: Option<Bound<'a>>) {
+        let number = number as usize;
+        if self.sets.len() <= number {
+            self.sets.resize(number + 1, None);
+        }
+        self.sets[number] = bound;
+    }
+
+    fn unbind(&mut self, which: impl Fn(&Bound<'a>) -> bool) {
+        for set in &mut self.sets {
+            if set.as_ref().is_some_and(&which) {
+                *set = None;
+            }
+        }
+    }
+
+    /// vkCmdBindDescriptorBuffersEXT: offsets that were set are no longer valid.
+    pub fn bind_descriptor_buffers(&mut self, addresses: &'a [u64]) {
+        self.ready = None;
+        self.buffers = addresses;
+        self.unbind(|bound| matches!(bound, Bound::Memory(set) if set.address.is_some()));
+    }
+
+    /// Descriptors in memory end the sets that are bound, but for those that are pushed.
+    fn end_sets(&mut self) {
+        self.ready = None;
+        self.unbind(|bound| matches!(bound, Bound::Set(set) if !set.set.layout.is_pushed()));
+    }
+
+    /// vkCmdSetDescriptorBufferOffsetsEXT. Where no descriptor buffer is bound, none is then.
+    pub fn set_descriptor_buffer_offsets(
+        &mut self,
+        first: u32,
+        sets: &'a [(Arc<DescriptorSetLayout>, u32, u64)],
+    ) {
+        self.end_sets();
+        for (number, (layout, index, offset)) in (first..).zip(sets) {
+            let address = self.buffers.get(*index as usize).map(|buffer| buffer.saturating_add(*offset));
+            let set = address.map(|at| Bound::Memory(SetInMemory { layout, address: Some(at) }));
+            self.bind(number, set);
+        }
+    }
+
+    /// vkCmdBindDescriptorBufferEmbeddedSamplersEXT.
+    pub fn bind_embedded_samplers(&mut self, number: u32, layout: &'a Arc<DescriptorSetLayout>) {
+        self.end_sets();
+        self.bind(number, Some(Bound::Memory(SetInMemory { layout, address: None })));
     }
 
     /// vkCmdPushConstants.
@@ -136,31 +231,55 @@ impl<'a> State<'a> {
         runs
     }
 
-    fn bound(&self, number: u32) -> Option<&BoundSet<'a>> {
+    fn bound(&self, number: u32) -> Option<&Bound<'a>> {
         self.sets.get(number as usize)?.as_ref()
     }
 
+    /// The descriptors in memory of the program's bindings.
+    fn read(&self, device: &Device, program: &Program, addresses: &AddressMap) -> Vec<Descriptors> {
+        let variables = &program.shader.bindings;
+        let mut meaning: Option<Meaning<'_>> = None;
+        let mut out = Vec::new();
+        for (index, first) in variables.iter().enumerate() {
+            let Some(Bound::Memory(set)) = self.bound(first.set) else { continue };
+            if first_of(program, first) != index {
+                continue;
+            }
+            let same = |v: &&Binding| (v.set, v.binding) == (first.set, first.binding);
+            let shared: Vec<&Binding> = variables.iter().filter(same).collect();
+            let meaning = meaning.get_or_insert_with(|| Meaning {
+                addresses,
+                numbered: [self.reach.described().clone(), device.described.all()],
+            });
+            let mut wrong = |why| {
+                let text = format!("vkCmdDispatch: set {}, binding {}: {why}", first.set, first.binding);
+                device.instance.misuse(&text);
+            };
+            out.extend(Descriptors::read(set, &shared, meaning, &mut wrong));
+        }
+        out
+    }
+
     /// The descriptors of each of the program's bindings.
-    pub fn gather(&self, program: &Program, addresses: AddressMap) -> Ready {
+    pub fn gather(&self, device: &Device, program: &Program, addresses: AddressMap) -> Ready {
+        // What changes from here on is read again.
+        let changes = device.described.changes();
+        let read = self.read(device, program, &addresses);
         let bindings = program.shader.bindings.iter().map(|wanted| {
             let index = first_of(program, wanted);
-            let empty = || vec![Descriptor::Missing; wanted.count.max(1) as usize];
-            let Some(bound) = self.bound(wanted.set) else { return empty() };
-            let Some(binding) = bound.set.layout.binding(wanted.binding) else { return empty() };
-            if binding.is_inline() {
-                return vec![Descriptor::Buffer(bound.set.inline_range(binding, reference(index, 0)))];
+            if let Some(block) = self.block(&read, wanted.set, wanted.binding) {
+                return vec![Descriptor::Buffer(block.through(reference(index, 0)))];
             }
-            let slots = bound.slots(binding);
-            let mut out: Vec<Descriptor> = slots
-                .iter()
-                .enumerate()
-                .map(|(element, slot)| {
-                    resolve(slot, bound.dynamic(binding, element), reference(index, element))
-                })
-                .collect();
+            let slots = self.slots(&read, wanted.set, wanted.binding);
+            let mut out: Vec<Descriptor> = slots.map_or_else(Vec::new, |of| {
+                let slots = of.slots.iter().enumerate();
+                slots
+                    .map(|(element, slot)| resolve(slot, of.dynamic(element), reference(index, element)))
+                    .collect()
+            });
             // A descriptor array of the shader may be longer than the binding; what is beyond it is never
             // written.
-            out.resize(out.len().max(wanted.count as usize), Descriptor::Missing);
+            out.resize(out.len().max(wanted.count.max(1) as usize), Descriptor::Missing);
             out
         });
         let resources = Resources {
@@ -169,15 +288,63 @@ impl<'a> State<'a> {
             push_unset: self.push_unset.to_vec(),
             addresses,
         };
-        Ready { resources }
+        Ready { resources, read, changes }
+    }
+
+    /// The inline uniform block of a binding, if it is one.
+    fn block(&self, read: &[Descriptors], set: u32, binding: u32) -> Option<MemoryRange> {
+        match self.bound(set)? {
+            Bound::Set(bound) => {
+                let binding = bound.set.layout.binding(binding).filter(|binding| binding.is_inline())?;
+                Some(bound.set.inline_range(binding, Reference::PHYSICAL))
+            }
+            Bound::Memory(_) => read.iter().find(|read| read.are_of(set, binding))?.block().cloned(),
+        }
+    }
+
+    /// The descriptors of a binding, if it has any; those in memory are in `read`.
+    fn slots<'s>(&'s self, read: &'s [Descriptors], set: u32, binding: u32) -> Option<Slots<'s>> {
+        match self.bound(set)? {
+            Bound::Set(bound) => {
+                let binding = bound.set.layout.binding(binding).filter(|binding| !binding.is_inline())?;
+                Some(Slots { slots: bound.slots(binding), dynamic: bound.dynamic(binding) })
+            }
+            Bound::Memory(_) => {
+                let read = read.iter().find(|read| read.are_of(set, binding))?;
+                Some(Slots { slots: &read.slots, dynamic: &[] })
+            }
+        }
+    }
+
+    /// The descriptors in memory that the last dispatch read.
+    fn last_read(&self) -> &[Descriptors] {
+        self.ready.as_ref().map_or(&[], |ready| &ready.read)
+    }
+
+    /// The descriptor of a reference that means the same in all dispatches.
+    fn slot(&self, reference: Reference) -> Option<&Slot> {
+        let (set, binding, element) = parts(reference);
+        self.slots(self.last_read(), set, binding)?.slots.get(element as usize)
+    }
+
+    /// Where the last dispatch read the descriptor of a reference that means the same in all dispatches, if
+    /// that is in memory, and how uses of the objects are noted that it names.
+    pub fn descriptor_read(&self, of: Reference) -> Option<(Range, Vec<Range>)> {
+        let (set, binding, element) = parts(of);
+        self.last_read().iter().find(|read| read.are_of(set, binding))?.element(element)
+    }
+
+    /// Whether a reference that means the same in all dispatches is to an inline uniform block in memory.
+    pub fn is_block_in_memory(&self, of: Reference) -> bool {
+        let (set, binding, _) = parts(of);
+        let read = self.last_read().iter().find(|read| read.are_of(set, binding));
+        read.is_some_and(|read| read.block().is_some())
     }
 
     /// The image view of a reference that means the same in all dispatches, and the layout that the
     /// descriptor names: set, binding and element.
     pub fn image(&self, reference: Reference) -> Option<(Arc<ImageView>, vk::ImageLayout)> {
-        let bound = self.bound(reference.0 >> 28)?;
-        let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;
-        match bound.slots(binding).get((reference.0 & 0xffff) as usize)? {
+        match self.slot(reference)? {
             Slot::Image(view, layout) | Slot::ImageSampler(view, layout, _) => Some((view.clone(), *layout)),
             _ => None,
         }
@@ -185,9 +352,7 @@ impl<'a> State<'a> {
 
     /// The buffer of a reference that means the same in all dispatches.
     pub fn buffer(&self, reference: Reference) -> Option<&Buffer> {
-        let bound = self.bound(reference.0 >> 28)?;
-        let binding = bound.set.layout.binding(reference.0 >> 16 & 0xfff)?;
-        match bound.slots(binding).get((reference.0 & 0xffff) as usize)? {
+        match self.slot(reference)? {
             Slot::Buffer(buffer, ..) => Some(buffer),
             Slot::Texels(view) => Some(&view.buffer),
             _ => None,
@@ -198,14 +363,16 @@ impl<'a> State<'a> {
     pub fn objects(&self, device: &Device, program: &Program) -> Vec<Object> {
         let mut out = Vec::new();
         for (index, wanted) in program.shader.bindings.iter().enumerate() {
-            let Some(bound) = self.bound(wanted.set) else { continue };
-            let Some(binding) = bound.set.layout.binding(wanted.binding) else { continue };
-            if binding.is_inline() || first_of(program, wanted) != index {
+            let Some(of) = self.slots(self.last_read(), wanted.set, wanted.binding) else { continue };
+            if first_of(program, wanted) != index {
                 continue;
             }
-            let slots = bound.slots(binding);
-            for (element, slot) in slots.iter().enumerate() {
+            for (element, slot) in of.slots.iter().enumerate() {
                 let (kind, handle, view_type) = match slot {
+                    Slot::Bytes(bytes) | Slot::TexelBytes(bytes, ..) => {
+                        let shows = device.addresses.only(Range::new(bytes.address(), bytes.size()));
+                        (vk::ObjectType::BUFFER, shows.unwrap_or_default(), None)
+                    }
                     Slot::Buffer(buffer, ..) => (vk::ObjectType::BUFFER, buffer.handle(), None),
                     Slot::Texels(view) => (vk::ObjectType::BUFFER, view.buffer.handle(), None),
                     Slot::Image(view, _) | Slot::ImageSampler(view, ..) => {
@@ -213,8 +380,8 @@ impl<'a> State<'a> {
                     }
                     Slot::Empty | Slot::Null | Slot::Sampler(_) => continue,
                 };
-                let descriptor = resolve(slot, bound.dynamic(binding, element), reference(index, element));
-                let what = if slots.len() == 1 {
+                let descriptor = resolve(slot, of.dynamic(element), reference(index, element));
+                let what = if of.slots.len() == 1 {
                     format!("set {}, binding {}", wanted.set, wanted.binding)
                 } else {
                     format!("set {}, binding {}, element {element}", wanted.set, wanted.binding)

@@ -51,6 +51,9 @@ impl Command {
         match self {
             Command::BindPipeline(_) => "vkCmdBindPipeline",
             Command::BindSets(..) => "vkCmdBindDescriptorSets",
+            Command::BindDescriptorBuffers(_) => "vkCmdBindDescriptorBuffersEXT",
+            Command::SetDescriptorBufferOffsets(..) => "vkCmdSetDescriptorBufferOffsetsEXT",
+            Command::BindEmbeddedSamplers(..) => "vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
             Command::ResetEvent(_) => "vkCmdResetEvent",
             Command::ResetQueries(..) => "vkCmdResetQueryPool",
             Command::BeginQuery(..) => "vkCmdBeginQuery",
@@ -179,6 +182,9 @@ impl Command {
             Command::CopyQueryResults(copy) => is(&copy.pool, object) || copy.buffer.is_or_uses(object),
             Command::Execute(secondaries) => secondaries.iter().any(|s| is(s, object)),
             Command::PushConstants(..)
+            | Command::BindDescriptorBuffers(_)
+            | Command::SetDescriptorBufferOffsets(..)
+            | Command::BindEmbeddedSamplers(..)
             | Command::Dispatch(..)
             | Command::ClearAttachments(..)
             | Command::Barrier(_)

@@ -15,6 +15,7 @@ use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::MemoryRange;
+use pellucid_memory::heap::Placement;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +29,8 @@ pub struct Buffer {
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
+    /// The address that it has to have, which was captured; 0: any.
+    captured: u64,
 }
 
 object!(Buffer, vk::Buffer, kind::BUFFER);
@@ -115,6 +118,11 @@ impl Buffer {
 
     fn bind_to(&self, device: &Device, memory: Arc<DeviceMemory>, offset: u64) -> Outcome<()> {
         let needs = Buffer::requirements(self.size, self.flags);
+        let address = memory.bytes().address() + offset;
+        if self.captured != 0 && self.captured != address {
+            let text = format!("the buffer has the captured address {:#x}, not {address:#x}", self.captured);
+            return Err(Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, text));
+        }
         self.binding.set((memory, offset)).map_err(|_| Error::usage("the buffer is bound already"))?;
         if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             // Where nobody checks, all that the buffer's memory must have may be accessed, as elsewhere.
@@ -170,8 +178,15 @@ entries! {
         if info.size > device.caps.heap_size {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
         }
+        let captured = ffi::find::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info.p_next)
+            .map_or(0, |captured| captured.opaque_capture_address);
+        let placement = match captured {
+            0 if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Placement::Captured,
+            0 => Placement::Anywhere,
+            address => Placement::At(address),
+        };
         let sparse = match info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
-            true => Some(Arc::new(DeviceMemory::sparse(&device, info.size)?)),
+            true => Some(Arc::new(DeviceMemory::sparse(&device, placement, info.size)?)),
             false => None,
         };
         let buffer = Arc::new(Buffer {
@@ -185,6 +200,7 @@ entries! {
             ),
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
+            captured,
         });
         let handle = handle::insert(buffer.clone());
         buffer.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
@@ -294,13 +310,14 @@ entries! {
         Ok(memory.bytes().address() + offset)
     }
 
-    /// vkGetBufferOpaqueCaptureAddress: without bufferDeviceAddressCaptureReplay there is none.
+    /// vkGetBufferOpaqueCaptureAddress: a buffer has the address of its memory.
     fn get_buffer_opaque_capture_address(
         device: vk::Device,
         info: *const vk::BufferDeviceAddressInfo<'_>,
     ) -> u64 {
         handle::dispatchable::<Device>(device)?;
-        handle::get::<Buffer>(ffi::read(info)?.buffer)?;
-        Ok(0)
+        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        let (memory, offset) = buffer.memory()?;
+        Ok(memory.bytes().address() + offset)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::boundary::entries;
 use crate::caps::{INLINE_BLOCK, UPDATE_AFTER_BIND};
+use crate::descriptor_bytes;
 use crate::device::Device;
 use crate::entry::sampler::Sampler;
 use crate::error::{Error, Outcome};
@@ -21,6 +22,8 @@ pub struct Binding {
     pub first_slot: u32,
     /// Bytes from the start of the set's inline data.
     pub inline_offset: u32,
+    /// Bytes from the start of the set in a descriptor buffer.
+    pub memory_offset: u64,
     /// Its dynamic offsets start here among the set's.
     pub first_dynamic: u32,
     /// VkDescriptorBindingFlags.
@@ -33,6 +36,12 @@ impl Binding {
     /// Descriptor slots that it takes, with this count.
     pub fn slots(&self, count: u32) -> u32 {
         if self.is_inline() { 1 } else { count }
+    }
+
+    /// Bytes that it takes in a descriptor buffer.
+    pub fn memory_bytes(&self) -> u64 {
+        let count = u64::from(self.count);
+        if self.is_inline() { count.next_multiple_of(16) } else { count * descriptor_bytes::SIZE }
     }
 
     /// The last binding, whose count is chosen at allocation.
@@ -77,6 +86,9 @@ pub struct DescriptorSetLayout {
     pub dynamic_count: u32,
     /// Bytes of inline uniform blocks.
     pub inline_bytes: u32,
+    /// Bytes of a set in a descriptor buffer.
+    pub memory_bytes: u64,
+    flags: vk::DescriptorSetLayoutCreateFlags,
 }
 
 object!(DescriptorSetLayout, vk::DescriptorSetLayout, kind::SET_LAYOUT);
@@ -94,7 +106,13 @@ impl DescriptorSetLayout {
         let mut rows: Vec<(usize, &vk::DescriptorSetLayoutBinding<'_>)> =
             bindings.iter().enumerate().collect();
         rows.sort_by_key(|(_, b)| b.binding);
-        let mut layout = DescriptorSetLayout { bindings: Vec::new(), dynamic_count: 0, inline_bytes: 0 };
+        let mut layout = DescriptorSetLayout {
+            bindings: Vec::new(),
+            dynamic_count: 0,
+            inline_bytes: 0,
+            memory_bytes: 0,
+            flags: info.flags,
+        };
         let mut slot = 0;
         for (index, row) in rows {
             let sampler = matches!(
@@ -116,6 +134,7 @@ impl DescriptorSetLayout {
                 count: row.descriptor_count,
                 first_slot: slot,
                 inline_offset: layout.inline_bytes,
+                memory_offset: layout.memory_bytes,
                 first_dynamic: layout.dynamic_count,
                 flags: flags.get(index).copied().unwrap_or_default(),
                 immutable,
@@ -123,6 +142,7 @@ impl DescriptorSetLayout {
             let many = || Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, "over 2^32 descriptors in a set");
             let add = |sum: u32, more: u32| sum.checked_add(more).ok_or_else(many);
             slot = add(slot, binding.slots(binding.count))?;
+            layout.memory_bytes += binding.memory_bytes();
             if binding.is_dynamic() {
                 layout.dynamic_count = add(layout.dynamic_count, binding.count)?;
             }
@@ -138,6 +158,21 @@ impl DescriptorSetLayout {
     /// The binding of this number.
     pub fn binding(&self, number: u32) -> Option<&Binding> {
         self.bindings.binary_search_by_key(&number, |b| b.number).ok().map(|i| &self.bindings[i])
+    }
+
+    /// VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT: its sets are in descriptor buffers.
+    pub fn is_in_memory(&self) -> bool {
+        self.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
+    }
+
+    /// VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT: its descriptors are pushed.
+    pub fn is_pushed(&self) -> bool {
+        self.flags.contains(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+    }
+
+    /// VK_DESCRIPTOR_SET_LAYOUT_CREATE_EMBEDDED_IMMUTABLE_SAMPLERS_BIT_EXT: its samplers are in no memory.
+    pub fn is_embedded(&self) -> bool {
+        self.flags.contains(vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT)
     }
 
     /// A binding's count in a set that was allocated with this variable count.
@@ -190,7 +225,10 @@ entries! {
             b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK
         };
         let total: u64 = rows.iter().filter(|b| !inline(b)).map(|b| u64::from(b.descriptor_count)).sum();
-        let blocks = rows.iter().filter(|b| inline(b)).all(|b| b.descriptor_count <= INLINE_BLOCK);
+        // VUID-VkDescriptorSetLayoutBinding-descriptorType-08004: that limit is of sets in no memory.
+        let in_memory = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT);
+        let block = |b: &vk::DescriptorSetLayoutBinding<'_>| in_memory || b.descriptor_count <= INLINE_BLOCK;
+        let blocks = rows.iter().filter(|b| inline(b)).all(block);
         out.supported = (blocks && total <= u64::from(UPDATE_AFTER_BIND)).into();
         if let Some(variable) =
             ffi::find_mut::<vk::DescriptorSetVariableDescriptorCountLayoutSupport<'_>>(out.p_next)

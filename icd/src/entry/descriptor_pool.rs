@@ -189,8 +189,13 @@ entries! {
         let layouts = ffi::slice(info.p_set_layouts, info.descriptor_set_count);
         let mut failure = None;
         for (index, layout) in layouts.iter().enumerate() {
-            let set = handle::get::<DescriptorSetLayout>(*layout)
-                .and_then(|layout| pool.allocate(&live, layout, variable.get(index).copied()));
+            let set = handle::get::<DescriptorSetLayout>(*layout).and_then(|layout| {
+                if layout.is_in_memory() {
+                    let flag = "VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT";
+                    return Err(Error::usage(format!("the layout was created with {flag}")));
+                }
+                pool.allocate(&live, layout, variable.get(index).copied())
+            });
             match set {
                 Ok(set) => out[index] = set,
                 Err(error) => {

@@ -29,8 +29,12 @@ pub enum Slot {
     Null,
     /// A buffer: offset and range, which may be VK_WHOLE_SIZE.
     Buffer(Arc<Buffer>, u64, u64),
+    /// A buffer, by its bytes (VK_EXT_descriptor_buffer).
+    Bytes(MemoryRange),
     /// A texel buffer.
     Texels(Arc<BufferView>),
+    /// A texel buffer, by its bytes, which are so many texels of a format (VK_EXT_descriptor_buffer).
+    TexelBytes(MemoryRange, vk::Format, u32),
     /// An image, and the layout that it is to be in.
     Image(Arc<ImageView>, vk::ImageLayout),
     Sampler(Arc<Sampler>),
@@ -46,7 +50,7 @@ impl Slot {
         }
         let image = |view: &Arc<ImageView>| is(view, object) || view.image.is_or_uses(object);
         match self {
-            Slot::Empty | Slot::Null => false,
+            Slot::Empty | Slot::Null | Slot::Bytes(_) | Slot::TexelBytes(..) => false,
             Slot::Buffer(buffer, ..) => buffer.is_or_uses(object),
             Slot::Texels(view) => is(view, object) || view.buffer.is_or_uses(object),
             Slot::Image(view, _) => image(view),
@@ -335,6 +339,10 @@ pub fn resolve(slot: &Slot, dynamic: u64, reference: Reference) -> interface::De
         Slot::Empty => D::Missing,
         Slot::Null => D::Null,
         Slot::Buffer(buffer, offset, range) => D::Buffer(buffer.range(offset + dynamic, *range, reference)),
+        Slot::Bytes(bytes) => D::Buffer(bytes.through(reference)),
+        Slot::TexelBytes(bytes, format, texels) => {
+            D::TexelBuffer(bytes.through(reference), format.as_raw(), *texels)
+        }
         Slot::Texels(view) => D::TexelBuffer(
             view.buffer.range(view.offset, view.range, reference),
             view.format.as_raw(),

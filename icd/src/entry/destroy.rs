@@ -1,6 +1,7 @@
 //! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay
 //! until that work has ended.
 
+use crate::command::in_memory;
 use crate::device::Device;
 use crate::ended::Ended;
 use crate::error::Outcome;
@@ -30,6 +31,24 @@ pub fn destroy<T: Object>(
     if let Some(object) = &object {
         ended(&device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
         device.handle_ended(T::Handle::TYPE, handle.as_raw());
+    }
+    Ok(object)
+}
+
+/// Ends the handle of an object that descriptors in memory may name.
+///
+/// # Errors
+/// The device is not live, or the handle is neither null nor live.
+pub fn destroy_described<T: Object>(
+    device: vk::Device,
+    handle: T::Handle,
+    call: &'static str,
+) -> Outcome<Option<Arc<T>>> {
+    let live = handle::dispatchable::<Device>(device)?;
+    let number = live.described.remove(handle);
+    let object = destroy::<T>(device, handle, call)?;
+    if let (Some(object), Some(number)) = (&object, number) {
+        bytes_ended(&live, call, handle, object, in_memory::object(number));
     }
     Ok(object)
 }

@@ -150,6 +150,7 @@ fn add_live(device: &Arc<Device>) {
 
 /// Ends the handles of what the application did not destroy, so that its memory is free again.
 fn release(device: &Arc<Device>) {
+    device.described.clear();
     let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut others = live.iter().filter_map(Weak::upgrade).filter(|one| !Arc::ptr_eq(one, device));
     if others.any(|one| one.number == device.number) {

@@ -21,6 +21,7 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
+use pellucid_memory::heap::Placement;
 use pellucid_shader_interp::math::format::{Aspect, FormatInfo};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -384,7 +385,7 @@ entries! {
         let device = handle::dispatchable::<Device>(device)?;
         let image = Arc::new(Image::new(&device, ffi::read(info)?)?);
         let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
-            true => Some(Arc::new(DeviceMemory::sparse(&device, image.layout.size)?)),
+            true => Some(Arc::new(DeviceMemory::sparse(&device, Placement::Anywhere, image.layout.size)?)),
             false => None,
         };
         let handle = handle::insert(image.clone());

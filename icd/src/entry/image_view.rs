@@ -3,7 +3,8 @@
 use crate::boundary::entries;
 use crate::caps::formats;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
+use crate::entry::descriptor_buffer::creation;
+use crate::entry::destroy::destroy_described;
 use crate::entry::image::Image;
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -128,7 +129,7 @@ entries! {
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::ImageView,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+        let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
         let image = handle::get::<Image>(info.image)?;
         if formats::info(info.format).is_none() {
@@ -158,7 +159,14 @@ entries! {
         if view.shows_blocks() && view.levels.len() > 1 {
             return Err(Error::usage("a view of the blocks of several levels"));
         }
-        ffi::write(out, handle::insert(Arc::new(view)))
+        let flag = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let how = creation(info.flags.contains(flag), info.p_next)?;
+        let view = Arc::new(view);
+        let handle = handle::insert(view.clone());
+        if device.describes() {
+            device.described.add_view(handle, &view, how).inspect_err(|_| drop(handle::take::<ImageView>(handle)))?;
+        }
+        ffi::write(out, handle)
     }
 
     /// vkDestroyImageView.
@@ -167,7 +175,7 @@ entries! {
         view: vk::ImageView,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        destroy::<ImageView>(device, view, "vkDestroyImageView")?;
+        destroy_described::<ImageView>(device, view, "vkDestroyImageView")?;
         Ok(())
     }
 }

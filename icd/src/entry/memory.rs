@@ -15,7 +15,7 @@ use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
-use pellucid_memory::heap::HeapError;
+use pellucid_memory::heap::{HeapError, Placement};
 use pellucid_memory::shared::MemoryFile;
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
@@ -125,6 +125,26 @@ unsafe fn source(info: &vk::MemoryAllocateInfo<'_>) -> Outcome<(Source, bool)> {
     Ok((source, !exports.is_empty()))
 }
 
+/// Where memory is to be: whether its address is captured or replayed.
+///
+/// # Safety
+/// The chain is the application's.
+unsafe fn placement(info: &vk::MemoryAllocateInfo<'_>) -> Placement {
+    // SAFETY: the contract.
+    let (flags, replayed) = unsafe {
+        (
+            ffi::find::<vk::MemoryAllocateFlagsInfo<'_>>(info.p_next),
+            ffi::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info.p_next),
+        )
+    };
+    let flag = vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
+    match replayed.map_or(0, |replayed| replayed.opaque_capture_address) {
+        0 if flags.is_some_and(|flags| flags.flags.contains(flag)) => Placement::Captured,
+        0 => Placement::Anywhere,
+        address => Placement::At(address),
+    }
+}
+
 object!(DeviceMemory, vk::DeviceMemory, kind::MEMORY);
 
 impl DeviceMemory {
@@ -170,6 +190,7 @@ impl DeviceMemory {
         size: u64,
         memory_type: usize,
         (source, exports): (Source, bool),
+        placement: Placement,
     ) -> Outcome<DeviceMemory> {
         let types = memory::types(device.caps.coherent);
         let Some((flags, heap)) = types.get(memory_type) else {
@@ -195,16 +216,19 @@ impl DeviceMemory {
         }
         let in_heap = &device.heaps[heap];
         let allocated = match (&file, pointer) {
-            (Some(file), _) => Allocation::shared(in_heap, size, file.clone()),
+            (Some(file), _) => Allocation::shared(in_heap, placement, size, file.clone()),
             // SAFETY: the contract.
-            (None, Some(pointer)) => unsafe { Allocation::of_application(in_heap, pointer, size) },
-            (None, None) => Allocation::new(in_heap, size, kind),
+            (None, Some(pointer)) => unsafe { Allocation::of_application(in_heap, placement, pointer, size) },
+            (None, None) => Allocation::at(in_heap, size, kind, placement),
         };
         let external = file.is_some() || pointer.is_some();
         let bytes = allocated.map_err(|error| {
             memory::give(heap, size);
             match error {
                 HeapError::OutOfMemory { .. } => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+                HeapError::Taken { .. } => {
+                    Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, error.to_string())
+                }
                 HeapError::System { .. } => {
                     Error::new(vk::Result::ERROR_OUT_OF_HOST_MEMORY, error.to_string())
                 }
@@ -429,7 +453,7 @@ entries! {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
         let memory_type = info.memory_type_index as usize;
-        let memory = DeviceMemory::allocate(&device, info.allocation_size, memory_type, source(info)?)?;
+        let memory = DeviceMemory::allocate(&device, info.allocation_size, memory_type, source(info)?, placement(info))?;
         if let Some(import) = ffi::find::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next)
             .filter(|import| !import.handle_type.is_empty())
         {
@@ -567,7 +591,7 @@ entries! {
         ffi::write(out, if memory.lazy { memory.bytes.committed().min(size) } else { size })
     }
 
-    /// vkGetDeviceMemoryOpaqueCaptureAddress: without bufferDeviceAddressCaptureReplay nobody may ask.
+    /// vkGetDeviceMemoryOpaqueCaptureAddress.
     fn get_device_memory_opaque_capture_address(
         device: vk::Device,
         info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,

@@ -11,6 +11,7 @@ pub mod command_pool;
 pub mod command_sync;
 pub mod command_transfer;
 pub mod debug;
+pub mod descriptor_buffer;
 pub mod descriptor_layout;
 pub mod descriptor_pool;
 pub mod descriptor_set;

@@ -3,7 +3,8 @@
 use crate::boundary::entries;
 use crate::caps::limits;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
+use crate::entry::descriptor_buffer::creation;
+use crate::entry::destroy::destroy_described;
 use crate::error::Error;
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -56,13 +57,19 @@ entries! {
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
         };
+        let how = creation(info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT), info.p_next)?;
+        let sampler = Arc::new(Sampler { state });
+        let handle = handle::insert(sampler.clone());
+        if device.describes() {
+            device.described.add_sampler(handle, &sampler, how).inspect_err(|_| drop(handle::take::<Sampler>(handle)))?;
+        }
         device.samplers.fetch_add(1, Ordering::Relaxed);
-        ffi::write(out, handle::insert(Arc::new(Sampler { state })))
+        ffi::write(out, handle)
     }
 
     /// vkDestroySampler.
     fn destroy_sampler(device: vk::Device, sampler: vk::Sampler, _allocator: *const vk::AllocationCallbacks<'_>) {
-        if destroy::<Sampler>(device, sampler, "vkDestroySampler")?.is_some() {
+        if destroy_described::<Sampler>(device, sampler, "vkDestroySampler")?.is_some() {
             let device = handle::dispatchable::<Device>(device)?;
             device.samplers.fetch_sub(1, Ordering::Relaxed);
         }

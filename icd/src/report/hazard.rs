@@ -137,6 +137,7 @@ pub fn accesses(mask: Accesses) -> String {
         (Accesses::COLOR_ATTACHMENT_WRITE, "COLOR_ATTACHMENT_WRITE"),
         (Accesses::DEPTH_STENCIL_ATTACHMENT_READ, "DEPTH_STENCIL_ATTACHMENT_READ"),
         (Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE, "DEPTH_STENCIL_ATTACHMENT_WRITE"),
+        (Accesses::DESCRIPTOR_BUFFER_READ, "DESCRIPTOR_BUFFER_READ_EXT"),
     ];
     bits(&names, |bit| mask.contains(bit))
 }

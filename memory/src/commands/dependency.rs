@@ -86,10 +86,12 @@ bitflags! {
         const DEPTH_STENCIL_ATTACHMENT_READ = 4096;
         /// VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT.
         const DEPTH_STENCIL_ATTACHMENT_WRITE = 8192;
+        /// VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT: descriptors in memory, and inline uniform blocks there.
+        const DESCRIPTOR_BUFFER_READ = 16384;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
         /// VK_ACCESS_2_MEMORY_READ_BIT.
-        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096;
+        const MEMORY_READ = 1 | 2 | 4 | 8 | 32 | 128 | 1024 | 4096 | 16384;
         /// VK_ACCESS_2_MEMORY_WRITE_BIT.
         const MEMORY_WRITE = 16 | 64 | 256 | 2048 | 8192;
     }
@@ -134,6 +136,7 @@ impl Stages {
         }
         if self.contains(Stages::COMPUTE_SHADER) {
             a |= Accesses::UNIFORM_READ | Accesses::SHADER_READ | Accesses::SHADER_STORAGE_WRITE;
+            a |= Accesses::DESCRIPTOR_BUFFER_READ;
         }
         if self.intersects(Stages::COPY | Stages::BLIT | Stages::RESOLVE) {
             a |= Accesses::TRANSFER_READ;

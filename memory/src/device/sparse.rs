@@ -7,7 +7,7 @@
 //! nothing is bound it may read again until the binding changes: `residencyNonResidentStrict` is false.
 
 use super::{Allocation, Bytes, HostMemory, Place};
-use crate::heap::{Heap, HeapError};
+use crate::heap::{Heap, HeapError, Placement};
 use crate::host::{Mapping, PAGE};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -54,9 +54,14 @@ impl Allocation {
     ///
     /// # Errors
     /// There are too few addresses left, or the operating system refuses.
-    pub fn sparse(addresses: &Arc<Heap>, size: u64) -> Result<Arc<Allocation>, HeapError> {
+    pub fn sparse(
+        addresses: &Arc<Heap>,
+        placement: Placement,
+        size: u64,
+    ) -> Result<Arc<Allocation>, HeapError> {
         let bytes = Bytes::Sparse(Bindings::default());
-        Allocation::placed(addresses, size, HostMemory::Flat, bytes, |_| Mapping::new(size, None))
+        let place = (addresses, placement);
+        Allocation::placed(place, size, HostMemory::Flat, bytes, |_| Mapping::new(size, None))
     }
 
     fn bindings(&self) -> Option<&Bindings> {
@@ -138,7 +143,7 @@ mod tests {
         let heap = Arc::new(Heap::new(0x1_0000_0000, 1 << 22).unwrap());
         let addresses = Arc::new(Heap::new(0x2_0000_0000, 1 << 22).unwrap());
         let ordinary = || Allocation::new(&heap, 4 * PAGE, HostMemory::Flat).unwrap();
-        (Allocation::sparse(&addresses, 8 * PAGE).unwrap(), [ordinary(), ordinary()])
+        (Allocation::sparse(&addresses, Placement::Anywhere, 8 * PAGE).unwrap(), [ordinary(), ordinary()])
     }
 
     fn byte(memory: &Allocation, offset: u64) -> u8 {

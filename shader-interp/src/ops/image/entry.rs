@@ -129,6 +129,11 @@ impl ImageInstruction {
         self.image.binding
     }
 
+    /// Index of the binding of its separate sampler into `Shader::bindings`, if it has one.
+    pub(crate) fn sampler(&self) -> Option<u32> {
+        self.image.sampler.map(|(binding, _)| binding)
+    }
+
     /// Whether it may write.
     pub(crate) fn writes(&self) -> bool {
         self.stores() || matches!(self.operation, Operation::Atomic(_))

@@ -1,0 +1,159 @@
+//! The image views and samplers that descriptors in memory name (VK_EXT_descriptor_buffer).
+//!
+//! Buffers are named by their addresses. Views and samplers have numbers, which say nothing of the host: a
+//! number is the object's handle, or, of an object that was created to be captured, one that a replay chooses
+//! again.
+
+use crate::entry::image_view::ImageView;
+use crate::entry::sampler::Sampler;
+use crate::error::{Error, Outcome};
+use ash::vk;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Numbers of objects that are captured have this bit, which handles do not have.
+const CAPTURED: u64 = 1 << 63;
+
+/// Image views and samplers, by number.
+#[derive(Clone, Default)]
+pub struct Numbered {
+    views: BTreeMap<u64, Arc<ImageView>>,
+    samplers: BTreeMap<u64, Arc<Sampler>>,
+}
+
+impl Numbered {
+    /// The image view of a number.
+    pub fn view(&self, number: u64) -> Option<&Arc<ImageView>> {
+        self.views.get(&number)
+    }
+
+    /// True if an image view is of the memory at `object`, or if there are more than `most` of them.
+    pub fn shows(&self, object: *const (), most: usize) -> bool {
+        self.views.len() > most || self.views.values().any(|view| view.image.is_or_uses(object))
+    }
+
+    /// The sampler of a number.
+    pub fn sampler(&self, number: u64) -> Option<&Arc<Sampler>> {
+        self.samplers.get(&number)
+    }
+}
+
+/// How an object is created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Creation {
+    /// As most are.
+    Plain,
+    /// To be captured.
+    Captured,
+    /// With the number of a captured one.
+    Replayed(u64),
+}
+
+#[derive(Default)]
+struct State {
+    live: Arc<Numbered>,
+    /// The numbers of objects whose handles are not their numbers.
+    other: BTreeMap<u64, u64>,
+}
+
+/// The live image views and samplers of a device that may have descriptors in memory.
+#[derive(Default)]
+pub struct Described {
+    state: Mutex<State>,
+    /// How often the objects have changed.
+    changes: AtomicU64,
+}
+
+impl Described {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All of them, as they are now.
+    pub fn all(&self) -> Arc<Numbered> {
+        self.state().live.clone()
+    }
+
+    /// How often what [`Described::all`] says has changed.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// The number of an object.
+    pub fn number(&self, handle: impl vk::Handle) -> u64 {
+        let raw = handle.as_raw();
+        self.state().other.get(&raw).copied().unwrap_or(raw)
+    }
+
+    /// An object is there: `put` says whether its number was free.
+    fn add(&self, raw: u64, how: Creation, put: impl FnOnce(&mut Numbered, u64) -> bool) -> Outcome<()> {
+        let mut state = self.state();
+        let number = match how {
+            Creation::Plain => raw,
+            Creation::Captured => raw | CAPTURED,
+            Creation::Replayed(number) => number,
+        };
+        if number & CAPTURED == 0 && how != Creation::Plain || !put(Arc::make_mut(&mut state.live), number) {
+            let text = "opaqueCaptureDescriptorData is of no captured object, or of one that is there";
+            return Err(Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, text));
+        }
+        if number != raw {
+            state.other.insert(raw, number);
+        }
+        self.changes.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// An image view is there.
+    ///
+    /// # Errors
+    /// The number that it is to have is none, or another one's.
+    pub fn add_view(&self, handle: vk::ImageView, view: &Arc<ImageView>, how: Creation) -> Outcome<()> {
+        let put = |all: &mut Numbered, number| insert_new(&mut all.views, number, view.clone());
+        self.add(vk::Handle::as_raw(handle), how, put)
+    }
+
+    /// A sampler is there.
+    ///
+    /// # Errors
+    /// The number that it is to have is none, or another one's.
+    pub fn add_sampler(&self, handle: vk::Sampler, sampler: &Arc<Sampler>, how: Creation) -> Outcome<()> {
+        let put = |all: &mut Numbered, number| insert_new(&mut all.samplers, number, sampler.clone());
+        self.add(vk::Handle::as_raw(handle), how, put)
+    }
+
+    /// An object is about to end, if it is one of these; its number.
+    pub fn remove(&self, handle: impl vk::Handle) -> Option<u64> {
+        let mut state = self.state();
+        let raw = handle.as_raw();
+        let number = state.other.remove(&raw).unwrap_or(raw);
+        if !state.live.views.contains_key(&number) && !state.live.samplers.contains_key(&number) {
+            return None;
+        }
+        let live = Arc::make_mut(&mut state.live);
+        let ended = (live.views.remove(&number), live.samplers.remove(&number));
+        self.changes.fetch_add(1, Ordering::Release);
+        drop(state);
+        drop(ended);
+        Some(number)
+    }
+
+    /// The device ends.
+    pub fn clear(&self) {
+        let ended = std::mem::take(&mut *self.state());
+        drop(ended);
+    }
+}
+
+/// Inserts where nothing is; false if something is there.
+fn insert_new<T>(all: &mut BTreeMap<u64, T>, number: u64, value: T) -> bool {
+    match all.entry(number) {
+        Entry::Vacant(place) => {
+            place.insert(value);
+            true
+        }
+        Entry::Occupied(_) => false,
+    }
+}
