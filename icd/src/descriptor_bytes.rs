@@ -8,7 +8,7 @@
 //! | 1 | a sum of the others |
 //! | 2, 3 | the device address of a buffer, or the number of an image view |
 //! | 4, 5 | the bytes of a buffer, or the number of a sampler |
-//! | 6 | the VkFormat of texels, or the VkImageLayout of an image |
+//! | 6 | the VkFormat of texels, or the VkImageLayout of an image, which may be [`ANY_LAYOUT`] |
 //! | 7 | 0 |
 //!
 //! It is the same for every type that takes the same things, so that a descriptor of a storage buffer may be
@@ -16,6 +16,9 @@
 
 /// Bytes of a descriptor of any type.
 pub const SIZE: u64 = 32;
+
+/// The layout of an image whose descriptor names none.
+pub const ANY_LAYOUT: i32 = i32::MIN;
 
 const WORDS: usize = SIZE as usize / 4;
 /// The upper three bytes of word 0.

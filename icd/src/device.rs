@@ -59,6 +59,8 @@ pub struct Device {
     pub robust: Robustness,
     /// Barriers take depth slices as layers (VK_KHR_maintenance9).
     pub slices: bool,
+    /// Descriptors in memory name no image layouts (descriptorBufferImageLayoutIgnored).
+    pub layouts_ignored: bool,
     /// Wakes whoever waits for anything that happens on this device.
     pub progress: Progress,
     /// Ends running shaders when the device is destroyed or lost.
@@ -112,7 +114,7 @@ impl Device {
         instance: Arc<Instance>,
         caps: Arc<Caps>,
         extensions: Vec<String>,
-        (robust, slices): (Robustness, bool),
+        (robust, [slices, layouts_ignored]): (Robustness, [bool; 2]),
         numbers: &[u32],
     ) -> Outcome<Arc<Device>> {
         let modelled = instance.config.mode.modelled();
@@ -139,6 +141,7 @@ impl Device {
             extensions,
             robust,
             slices,
+            layouts_ignored,
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             epoch: Instant::now(),

@@ -255,6 +255,8 @@ impl CheckedMemory {
         self.core.trace.clear();
         self.core.fresh.clear();
         self.core.begin_undefined(Unwritten::default());
+        // Memory that is freed from here on is free.
+        self.addresses = Arc::default();
         self.groups = Groups::default();
         self.read_only = ReadOnly::default();
         self.shadow.shrink();

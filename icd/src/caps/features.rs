@@ -313,7 +313,7 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceDescriptorBufferFeaturesEXT {
         descriptor_buffer: |_| vk::TRUE,
         descriptor_buffer_capture_replay: |_| vk::TRUE,
-        descriptor_buffer_image_layout_ignored: |_| vk::FALSE,
+        descriptor_buffer_image_layout_ignored: |_| vk::TRUE,
         descriptor_buffer_push_descriptors: |_| vk::TRUE,
     }
     PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }

@@ -32,6 +32,8 @@ pub const DESCRIPTORS: u32 = 1 << 16;
 pub const PUSH_DESCRIPTORS: u32 = 32;
 /// `maxInlineUniformBlockSize`, in bytes.
 pub const INLINE_BLOCK: u32 = 4096;
+/// `maxPerStageDescriptorInlineUniformBlocks`, and the other limits of how many there are: two for each set.
+pub const INLINE_BLOCKS: u32 = 2 * BOUND_SETS;
 /// `maxPushConstantsSize`, in bytes.
 pub const PUSH_CONSTANTS: u32 = 256;
 /// `maxBoundDescriptorSets`.

@@ -1,8 +1,8 @@
 //! Properties.
 
 use super::{
-    ALIGNMENT, API_VERSION, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, PUSH_DESCRIPTORS,
-    SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
+    ALIGNMENT, API_VERSION, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, INLINE_BLOCKS,
+    PUSH_DESCRIPTORS, SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
 };
 use crate::descriptor_bytes::SIZE;
 use crate::entry::descriptor_buffer::CAPTURE_BYTES;
@@ -217,11 +217,11 @@ impl Caps {
             max_compute_workgroup_subgroups: self.workgroup_invocations,
             required_subgroup_size_stages: vk::ShaderStageFlags::COMPUTE,
             max_inline_uniform_block_size: INLINE_BLOCK,
-            max_per_stage_descriptor_inline_uniform_blocks: 16,
-            max_per_stage_descriptor_update_after_bind_inline_uniform_blocks: 16,
-            max_descriptor_set_inline_uniform_blocks: 16,
-            max_descriptor_set_update_after_bind_inline_uniform_blocks: 16,
-            max_inline_uniform_total_size: INLINE_BLOCK * 16,
+            max_per_stage_descriptor_inline_uniform_blocks: INLINE_BLOCKS,
+            max_per_stage_descriptor_update_after_bind_inline_uniform_blocks: INLINE_BLOCKS,
+            max_descriptor_set_inline_uniform_blocks: INLINE_BLOCKS,
+            max_descriptor_set_update_after_bind_inline_uniform_blocks: INLINE_BLOCKS,
+            max_inline_uniform_total_size: INLINE_BLOCK * INLINE_BLOCKS,
             storage_texel_buffer_offset_alignment_bytes: ALIGNMENT,
             storage_texel_buffer_offset_single_texel_alignment: vk::TRUE,
             uniform_texel_buffer_offset_alignment_bytes: ALIGNMENT,

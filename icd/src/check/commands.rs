@@ -15,6 +15,7 @@ use crate::command::indirect::CopyIndirect;
 use crate::command::reach::Reach;
 use crate::command::state::State;
 use crate::command::{BarrierOf, Command, Dependency, EventWait};
+use crate::descriptor_bytes::ANY_LAYOUT;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::Image;
@@ -237,7 +238,9 @@ fn images(
         let view = operand.reference.and_then(|reference| state.image(reference));
         let through = view.and_then(|(view, layout)| Some((view.image.bound()?.clone(), layout)));
         let through = through.filter(|(image, _)| image.holds(range));
-        if let Some((image, layout)) = &through {
+        // Of a descriptor that names no layout nothing is asked.
+        let named = through.as_ref().filter(|(_, layout)| layout.as_raw() != ANY_LAYOUT);
+        if let Some((image, layout)) = named {
             let part = |(level, layer, _)| ImageUse {
                 image: image.clone(),
                 aspects: vk::ImageAspectFlags::empty(),

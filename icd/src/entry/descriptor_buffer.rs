@@ -5,7 +5,7 @@ use crate::caps::{DESCRIPTOR_BUFFERS, SET_ALIGNMENT};
 use crate::command::Command;
 use crate::command::buffer::{Recorder, push};
 use crate::described::Creation;
-use crate::descriptor_bytes::{Encoded, SIZE};
+use crate::descriptor_bytes::{ANY_LAYOUT, Encoded, SIZE};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_layout::{DescriptorSetLayout, no_binding};
@@ -76,7 +76,8 @@ fn sampler(device: &Device, sampler: vk::Sampler) -> Outcome<u64> {
 fn image(device: &Device, info: Option<&vk::DescriptorImageInfo>) -> Outcome<Option<(u64, i32)>> {
     let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
     handle::get::<ImageView>(info.image_view)?;
-    Ok(Some((device.described.number(info.image_view), info.image_layout.as_raw())))
+    let layout = if device.layouts_ignored { ANY_LAYOUT } else { info.image_layout.as_raw() };
+    Ok(Some((device.described.number(info.image_view), layout)))
 }
 
 /// # Safety

@@ -39,12 +39,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Checks that the features that are asked for are there; which robustness they ask for, and whether
-/// maintenance9 is among them.
+/// maintenance9 and descriptorBufferImageLayoutIgnored are among them.
 ///
 /// # Safety
 /// `info` is the application's.
-unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<(Robustness, bool)> {
-    let (mut robust, mut nine) = (Robustness::default(), false);
+unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcome<(Robustness, [bool; 2])> {
+    let (mut robust, mut nine, mut ignored) = (Robustness::default(), false, false);
     let refused = |member: &str| -> Outcome<()> {
         let text = format!("the feature {} is not there", features::header_name(member));
         Err(Error::new(vk::Result::ERROR_FEATURE_NOT_PRESENT, text))
@@ -78,9 +78,10 @@ unsafe fn check_features(caps: &Caps, info: &vk::DeviceCreateInfo<'_>) -> Outcom
                 robust.images |= on("robust_image_access");
                 robust.null_descriptors |= on("null_descriptor");
                 nine |= on("maintenance9");
+                ignored |= on("descriptor_buffer_image_layout_ignored");
             }
         }
-        Ok((robust, nine))
+        Ok((robust, [nine, ignored]))
     }
 }
 
