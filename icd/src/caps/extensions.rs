@@ -30,6 +30,7 @@ pub const INSTANCE: &[Extension] = &[
 /// Device extensions.
 pub const DEVICE: &[Extension] = &[
     e("VK_EXT_calibrated_timestamps", 2),
+    e("VK_EXT_custom_border_color", 12),
     e("VK_EXT_descriptor_buffer", 1),
     e("VK_EXT_descriptor_indexing", 2),
     e("VK_EXT_device_fault", 2),

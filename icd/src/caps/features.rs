@@ -310,6 +310,10 @@ const EXTENSIONS: &[Row] = rows! {
         indirect_memory_to_image_copy: |_| vk::TRUE,
     }
     PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy: |_| vk::TRUE }
+    PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: |_| vk::TRUE,
+        custom_border_color_without_format: |_| vk::TRUE,
+    }
     PhysicalDeviceDescriptorBufferFeaturesEXT {
         descriptor_buffer: |_| vk::TRUE,
         descriptor_buffer_capture_replay: |_| vk::TRUE,

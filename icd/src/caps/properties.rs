@@ -273,6 +273,9 @@ impl Caps {
                     .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
             PhysicalDeviceShaderObjectPropertiesEXT:
                 vk::PhysicalDeviceShaderObjectPropertiesEXT::default().shader_binary_uuid(uuid("code")),
+            PhysicalDeviceCustomBorderColorPropertiesEXT:
+                vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default()
+                    .max_custom_border_color_samplers(limits::SAMPLERS),
             PhysicalDeviceDescriptorBufferPropertiesEXT: descriptor_buffers(self.heap_size),
             PhysicalDevicePushDescriptorPropertiesKHR:
                 vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(PUSH_DESCRIPTORS)

@@ -5,7 +5,7 @@ use crate::caps::limits;
 use crate::device::Device;
 use crate::entry::descriptor_buffer::creation;
 use crate::entry::destroy::destroy_described;
-use crate::error::Error;
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
@@ -20,15 +20,30 @@ pub struct Sampler {
 
 object!(Sampler, vk::Sampler, kind::SAMPLER);
 
-fn border(color: vk::BorderColor) -> [u32; 4] {
+/// The raw components of a border color.
+///
+/// # Errors
+/// It is a custom one that is not there.
+///
+/// # Safety
+/// `info` is the application's.
+unsafe fn border(info: &vk::SamplerCreateInfo<'_>) -> Outcome<[u32; 4]> {
     let one = 1f32.to_bits();
-    match color {
+    Ok(match info.border_color {
+        vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT => {
+            // SAFETY: the contract; every member of the union is made of words.
+            unsafe {
+                let custom = ffi::find::<vk::SamplerCustomBorderColorCreateInfoEXT<'_>>(info.p_next);
+                let custom = custom.ok_or_else(|| Error::usage("a custom border color that is not told"))?;
+                custom.custom_border_color.uint32
+            }
+        }
         vk::BorderColor::FLOAT_OPAQUE_BLACK => [0, 0, 0, one],
         vk::BorderColor::INT_OPAQUE_BLACK => [0, 0, 0, 1],
         vk::BorderColor::FLOAT_OPAQUE_WHITE => [one; 4],
         vk::BorderColor::INT_OPAQUE_WHITE => [1; 4],
         _ => [0; 4],
-    }
+    })
 }
 
 entries! {
@@ -53,7 +68,7 @@ entries! {
             min_lod: info.min_lod,
             max_lod: info.max_lod,
             max_anisotropy: if info.anisotropy_enable == vk::TRUE { info.max_anisotropy } else { 1.0 },
-            border: border(info.border_color),
+            border: border(info)?,
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
         };
