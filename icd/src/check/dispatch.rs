@@ -90,7 +90,7 @@ fn binding_of(program: &Program, reference: Reference) -> Option<&Binding> {
 /// shader's list.
 pub fn across_dispatches(program: &Program, reference: Reference) -> Reference {
     match binding_of(program, reference) {
-        Some(b) => Reference((b.set & 0xf) << 28 | (b.binding & 0xfff) << 16 | (reference.0 & 0xffff)),
+        Some(b) => Reference((b.set & 0x1f) << 27 | (b.binding & 0x7ff) << 16 | (reference.0 & 0xffff)),
         None => reference,
     }
 }

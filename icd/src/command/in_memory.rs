@@ -207,6 +207,11 @@ impl Descriptors {
         (self.set, self.binding) == (set, binding)
     }
 
+    /// True if they may be of this set and binding, of which a reference has the lower bits.
+    pub fn may_be_of(&self, set: u32, binding: u32) -> bool {
+        (self.set & 0x1f, self.binding & 0x7ff) == (set, binding)
+    }
+
     /// The bytes of an inline uniform block.
     pub fn block(&self) -> Option<&MemoryRange> {
         self.block.as_ref()

@@ -71,7 +71,7 @@ impl Slots<'_> {
 
 /// The parts of a reference that means the same in all dispatches: set, binding and element.
 fn parts(reference: Reference) -> (u32, u32, u32) {
-    (reference.0 >> 28, reference.0 >> 16 & 0xfff, reference.0 & 0xffff)
+    (reference.0 >> 27, reference.0 >> 16 & 0x7ff, reference.0 & 0xffff)
 }
 
 /// What a command buffer has bound.
@@ -321,24 +321,36 @@ impl<'a> State<'a> {
         self.ready.as_ref().map_or(&[], |ready| &ready.read)
     }
 
+    /// The descriptors in memory of a reference that means the same in all dispatches, and the element, as
+    /// far as these are told apart.
+    fn read_of(&self, of: Reference) -> Option<(&Descriptors, u32)> {
+        let (set, binding, element) = parts(of);
+        let mut named = self.last_read().iter().filter(|read| read.may_be_of(set, binding));
+        named
+            .next()
+            .filter(|read| named.next().is_none() && read.slots.len() <= 1 << 16)
+            .map(|read| (read, element))
+    }
+
     /// The descriptor of a reference that means the same in all dispatches.
     fn slot(&self, reference: Reference) -> Option<&Slot> {
+        if let Some((read, element)) = self.read_of(reference) {
+            return read.slots.get(element as usize);
+        }
         let (set, binding, element) = parts(reference);
-        self.slots(self.last_read(), set, binding)?.slots.get(element as usize)
+        self.slots(&[], set, binding)?.slots.get(element as usize)
     }
 
     /// Where the last dispatch read the descriptor of a reference that means the same in all dispatches, if
     /// that is in memory, and how uses of the objects are noted that it names.
     pub fn descriptor_read(&self, of: Reference) -> Option<(Range, Vec<Range>)> {
-        let (set, binding, element) = parts(of);
-        self.last_read().iter().find(|read| read.are_of(set, binding))?.element(element)
+        let (read, element) = self.read_of(of)?;
+        read.element(element)
     }
 
     /// Whether a reference that means the same in all dispatches is to an inline uniform block in memory.
     pub fn is_block_in_memory(&self, of: Reference) -> bool {
-        let (set, binding, _) = parts(of);
-        let read = self.last_read().iter().find(|read| read.are_of(set, binding));
-        read.is_some_and(|read| read.block().is_some())
+        self.read_of(of).is_some_and(|(read, _)| read.block().is_some())
     }
 
     /// The image view of a reference that means the same in all dispatches, and the layout that the
