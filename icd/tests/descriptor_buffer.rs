@@ -50,6 +50,8 @@ impl Described {
             .timeline_semaphore(true);
         let mut two =
             vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).inline_uniform_block(true);
+        let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+        mutable.p_next = (&raw mut objects).cast();
         null.p_next = (&raw mut mutable).cast();
         described.p_next = (&raw mut null).cast();
         addresses.p_next = (&raw mut described).cast();
@@ -60,6 +62,7 @@ impl Described {
             ash::khr::push_descriptor::NAME,
             ash::ext::robustness2::NAME,
             ash::ext::mutable_descriptor_type::NAME,
+            ash::ext::shader_object::NAME,
         ];
         let v = Vulkan::with(&names, &mut two);
         let functions = Functions::new(&v.instance, &v.device);
@@ -75,6 +78,7 @@ impl Described {
             | U::STORAGE_BUFFER
             | U::UNIFORM_TEXEL_BUFFER
             | U::STORAGE_TEXEL_BUFFER
+            | U::INDIRECT_BUFFER
             | U::SHADER_DEVICE_ADDRESS
             | U::RESOURCE_DESCRIPTOR_BUFFER_EXT
             | U::SAMPLER_DESCRIPTOR_BUFFER_EXT;
@@ -691,5 +695,102 @@ fn the_host_flushes_the_descriptors_that_it_wrote() {
             return;
         };
         assert_eq!(text.contains("error["), flushed == "0", "{text}");
+    }
+}
+
+#[test]
+fn a_shader_object_reads_descriptors_in_memory() {
+    clean("a_shader_object_reads_descriptors_in_memory", with_shader_object);
+}
+
+fn with_shader_object() {
+    let d = Described::new();
+    let objects = ash::ext::shader_object::Device::new(&d.instance, &d.device);
+    let set = d.set_layout(&[binding(0, T::STORAGE_BUFFER, 1)], Default::default());
+    let (layout, _) = d.pipeline(include_bytes!("shaders/spin.spv"), &[set]);
+    let (words, table, groups) = (d.bytes(128, 1), d.bytes(64, 1), d.bytes(64, 1));
+    let push = [vk::PushConstantRange::default().size(16).stage_flags(COMPUTE)];
+    let code = ash::util::read_spv(&mut std::io::Cursor::new(include_bytes!("shaders/spin.spv"))).unwrap();
+    // SAFETY: valid usage; nothing runs while the host writes.
+    unsafe {
+        let sets = [set];
+        let bytes = std::slice::from_raw_parts(code.as_ptr().cast::<u8>(), code.len() * 4);
+        let info = vk::ShaderCreateInfoEXT::default()
+            .stage(COMPUTE)
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .code(bytes)
+            .name(c"main")
+            .set_layouts(&sets)
+            .push_constant_ranges(&push);
+        let shader = objects.create_shaders(&[info], None).unwrap()[0];
+        words.mapped.write_bytes(0, 128);
+        groups.mapped.cast::<u32>().copy_from([1u32, 1, 1].as_ptr(), 3);
+        d.put_buffer(table.mapped, T::STORAGE_BUFFER, (words.address, 128), vk::Format::UNDEFINED);
+        d.run(d.record(|c| {
+            d.bind(c, table.address);
+            d.functions.cmd_set_descriptor_buffer_offsets(c, POINT, layout, 0, &[0], &[0]);
+            objects.cmd_bind_shaders(c, &[COMPUTE], &[shader]);
+            d.device.cmd_push_constants(c, layout, COMPUTE, 0, &3u32.to_le_bytes());
+            d.device.cmd_dispatch_indirect(c, groups.buffer, 0);
+            d.barrier(c, WROTE, TO_HOST);
+        }));
+        assert_eq!(d.words(words.mapped, 32), [3; 32]);
+    }
+}
+
+#[test]
+fn captured_objects_come_back() {
+    for mode in ["run", "check"] {
+        let Some(_) = alone("captured_objects_come_back", &[("PELLUCID_MODE", mode)]) else {
+            return captured();
+        };
+    }
+}
+
+fn captured() {
+    let d = Described::new();
+    let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+    let invalid = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
+    let descriptor = |sampler| {
+        let mut bytes = [0u8; SIZE as usize];
+        d.put_sampler(bytes.as_mut_ptr(), sampler);
+        bytes
+    };
+    // SAFETY: valid usage, but for what is created twice, for which the driver promises an error.
+    unsafe {
+        let first = d.device.create_sampler(&vk::SamplerCreateInfo::default().flags(flag), None).unwrap();
+        let info = vk::SamplerCaptureDescriptorDataInfoEXT::default().sampler(first);
+        let mut data = [0u8; 8];
+        d.functions.get_sampler_opaque_capture_descriptor_data(&info, &mut data).unwrap();
+        let before = descriptor(first);
+        d.device.destroy_sampler(first, None);
+        assert_ne!(descriptor(d.sampler()), before);
+        let mut opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT::default();
+        opaque.opaque_capture_descriptor_data = data.as_ptr().cast();
+        let mut info = vk::SamplerCreateInfo::default().flags(flag);
+        info.p_next = (&raw const opaque).cast();
+        let again = d.device.create_sampler(&info, None).unwrap();
+        assert_eq!(descriptor(again), before);
+        assert_eq!(d.device.create_sampler(&info, None), Err(invalid));
+
+        let allocate = |address: u64| {
+            let mut replayed =
+                vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address);
+            let flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS
+                | vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
+            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(4096)
+                .push_next(&mut flags)
+                .push_next(&mut replayed);
+            let memory = d.device.allocate_memory(&info, None)?;
+            let info = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(memory);
+            Ok((memory, d.device.get_device_memory_opaque_capture_address(&info)))
+        };
+        let (memory, address) = allocate(0).unwrap();
+        assert_eq!(allocate(address).map(|_| ()), Err(invalid));
+        d.device.free_memory(memory, None);
+        d.bytes(4096, 0);
+        assert_eq!(allocate(address).map(|(_, again)| again), Ok(address));
     }
 }
