@@ -90,6 +90,7 @@ pub const DEVICE: &[Extension] = &[
     e("VK_KHR_global_priority", 1),
     e("VK_KHR_image_format_list", 1),
     e("VK_KHR_maintenance1", 2),
+    e("VK_KHR_maintenance10", 1),
     e("VK_KHR_maintenance2", 1),
     e("VK_KHR_maintenance3", 1),
     e("VK_KHR_maintenance4", 2),

@@ -327,6 +327,7 @@ const EXTENSIONS: &[Row] = rows! {
         image2_d_view_of3_d: |_| vk::TRUE,
         sampler2_d_view_of3_d: |_| vk::TRUE,
     }
+    PhysicalDeviceMaintenance10FeaturesKHR { maintenance10: |_| vk::TRUE }
     PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
     PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
     PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: |_| vk::TRUE }

@@ -5,7 +5,7 @@
 //! queues have no graphics. They are named here as it asks: images and buffers with such usages are created,
 //! bound, cleared, copied and viewed like others, and no queue takes the commands that would draw with them.
 
-use super::later::COPY_IMAGE_INDIRECT_DST;
+use super::later::{COPY_IMAGE_INDIRECT_DST, DEPTH_COPY, STENCIL_COPY};
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
 use super::memory::SPARSE_ROW;
 use ash::vk;
@@ -52,6 +52,10 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
         } else {
             features
         };
+        // No queue needs graphics to copy an aspect (VK_KHR_maintenance10).
+        let copied = |there, flags| if there && !features.is_empty() { flags } else { Default::default() };
+        let features =
+            features | copied(info.has_depth(), DEPTH_COPY) | copied(info.has_stencil(), STENCIL_COPY);
         without_format(features, vk::FormatFeatureFlags2::STORAGE_IMAGE)
     };
     let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer_features(info)));

@@ -48,6 +48,20 @@ structures! {
     PhysicalDeviceShaderFloat8FeaturesEXT 1000567000 {
         shader_float8: vk::Bool32, shader_float8_cooperative_matrix: vk::Bool32
     }
+    /// VkPhysicalDeviceMaintenance10FeaturesKHR.
+    PhysicalDeviceMaintenance10FeaturesKHR 1000630000 { maintenance10: vk::Bool32 }
+    /// VkPhysicalDeviceMaintenance10PropertiesKHR.
+    PhysicalDeviceMaintenance10PropertiesKHR 1000630001 {
+        rgba4_opaque_black_swizzled: vk::Bool32,
+        resolve_srgb_format_applies_transfer_function: vk::Bool32,
+        resolve_srgb_format_supports_transfer_function_control: vk::Bool32
+    }
+    /// VkRenderingAttachmentFlagsInfoKHR.
+    RenderingAttachmentFlagsInfoKHR 1000630002 { flags: vk::Flags }
+    /// VkResolveImageModeInfoKHR.
+    ResolveImageModeInfoKHR 1000630004 {
+        flags: vk::Flags, resolve_mode: vk::ResolveModeFlags, stencil_resolve_mode: vk::ResolveModeFlags
+    }
     /// VkPhysicalDeviceMaintenance9FeaturesKHR.
     PhysicalDeviceMaintenance9FeaturesKHR 1000584000 { maintenance9: vk::Bool32 }
     /// VkPhysicalDeviceMaintenance9PropertiesKHR.
@@ -150,6 +164,17 @@ pub type PFN_vkCmdCopyMemoryIndirectKHR =
 pub type PFN_vkCmdCopyMemoryToImageIndirectKHR =
     unsafe extern "system" fn(vk::CommandBuffer, *const CopyMemoryToImageIndirectInfoKHR);
 
+/// The type of vkCmdEndRendering2KHR: VkRenderingEndInfoKHR is a header alone.
+#[allow(non_camel_case_types)]
+pub type PFN_vkCmdEndRendering2KHR =
+    unsafe extern "system" fn(vk::CommandBuffer, *const vk::BaseInStructure<'_>);
+
+/// VK_FORMAT_FEATURE_2_DEPTH_COPY_ON_COMPUTE_QUEUE_BIT_KHR and _TRANSFER_QUEUE_.
+pub const DEPTH_COPY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(3 << 52);
+/// VK_FORMAT_FEATURE_2_STENCIL_COPY_ON_COMPUTE_QUEUE_BIT_KHR and _TRANSFER_QUEUE_.
+pub const STENCIL_COPY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(3 << 54);
+/// VK_ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR and _ENABLE_.
+pub const TRANSFER_FUNCTION: vk::AttachmentDescriptionFlags = vk::AttachmentDescriptionFlags::from_raw(6);
 /// VK_DEPENDENCY_QUEUE_FAMILY_OWNERSHIP_TRANSFER_USE_ALL_STAGES_BIT_KHR.
 pub const TRANSFER_USE_ALL_STAGES: vk::DependencyFlags = vk::DependencyFlags::from_raw(0x20);
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR.

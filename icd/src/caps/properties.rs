@@ -405,6 +405,12 @@ impl Caps {
             (out.image2_d_view_of3_d_sparse, out.default_vertex_attribute_value) = (vk::TRUE, 0);
             return;
         }
+        if let Some(out) = link.write::<later::PhysicalDeviceMaintenance10PropertiesKHR>() {
+            out.rgba4_opaque_black_swizzled = vk::TRUE;
+            out.resolve_srgb_format_applies_transfer_function = vk::TRUE;
+            out.resolve_srgb_format_supports_transfer_function_control = vk::FALSE;
+            return;
+        }
         if let Some(out) = link.write::<later::PhysicalDeviceComputeShaderDerivativesPropertiesKHR>() {
             out.mesh_and_task_shader_derivatives = vk::FALSE;
             return;

@@ -229,7 +229,10 @@ fn blit_plane(
     Ok(())
 }
 
-/// vkCmdResolveImage: the mean of the samples; sample 0 of integers.
+const ASPECTS: [vk::ImageAspectFlags; 3] =
+    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+
+/// vkCmdResolveImage and vkCmdResolveImage2: the mean of the samples; sample 0 of integers, depth and stencil.
 ///
 /// # Errors
 /// An image is not bound, or a region is not inside.
@@ -241,10 +244,11 @@ pub fn resolve(
 ) -> Outcome<()> {
     for region in regions {
         let (s, d, e) = (region.src_subresource, region.dst_subresource, region.extent);
-        for layer in 0..layers(s, d, from, to)? {
-            let color = vk::ImageAspectFlags::COLOR;
-            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer, color)?;
-            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer, color)?;
+        let aspects = ASPECTS.into_iter().filter(|aspect| s.aspect_mask.contains(*aspect));
+        let count = layers(s, d, from, to)?;
+        for (aspect, layer) in aspects.flat_map(|aspect| (0..count).map(move |layer| (aspect, layer))) {
+            let source = Plane::new(from, s.mip_level, s.base_array_layer + layer, aspect)?;
+            let target = Plane::new(to, d.mip_level, d.base_array_layer + layer, aspect)?;
             let size = |extent: u32| i32::try_from(extent).map_err(|_| outside());
             let (width, height) = (size(e.width)?, size(e.height)?);
             let end = |o: vk::Offset3D| vk::Offset3D {
@@ -259,7 +263,12 @@ pub fn resolve(
             for y in 0..height {
                 for x in 0..width {
                     let at = |o: vk::Offset3D| [o.x + x, o.y + y, o.z].map(i64::from);
-                    target.store(at(region.dst_offset), mean(&source, at(region.src_offset)))?;
+                    let at_source = at(region.src_offset);
+                    let value = match aspect {
+                        vk::ImageAspectFlags::COLOR => mean(&source, at_source),
+                        _ => source.load(at_source, 0),
+                    };
+                    target.store(at(region.dst_offset), value)?;
                 }
             }
         }

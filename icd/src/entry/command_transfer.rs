@@ -1,8 +1,10 @@
 //! Commands that copy, fill and clear.
 
 use crate::boundary::entries;
+use crate::caps::formats;
 use crate::caps::later::{
-    CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, StridedDeviceAddressRangeKHR,
+    CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, ResolveImageModeInfoKHR,
+    StridedDeviceAddressRangeKHR,
 };
 use crate::command::buffer::push;
 use crate::command::copy::image_region;
@@ -122,12 +124,46 @@ fn resolve_image(
     buffer: vk::CommandBuffer,
     from: Named,
     to: Named,
-    regions: Vec<vk::ImageResolve>,
+    (regions, modes): (Vec<vk::ImageResolve>, Outcome<Option<Modes>>),
 ) -> Outcome<()> {
     push(buffer, |r, _| {
-        r.add(Command::ResolveImage(image(from)?, image(to)?, regions));
+        let (from, to) = (image(from)?, image(to)?);
+        let modes = modes?;
+        let integers = formats::info(from.format).is_some_and(|info| info.numeric.is_integer());
+        let color = if integers { vk::ResolveModeFlags::SAMPLE_ZERO } else { vk::ResolveModeFlags::AVERAGE };
+        let aspects = regions.iter().fold(vk::ImageAspectFlags::empty(), |all, region| {
+            all | region.src_subresource.aspect_mask | region.dst_subresource.aspect_mask
+        });
+        let wanted = [
+            (vk::ImageAspectFlags::COLOR, color, modes.map_or(color, |modes| modes[0])),
+            (vk::ImageAspectFlags::DEPTH, vk::ResolveModeFlags::SAMPLE_ZERO, modes.unwrap_or_default()[0]),
+            (vk::ImageAspectFlags::STENCIL, vk::ResolveModeFlags::SAMPLE_ZERO, modes.unwrap_or_default()[1]),
+        ];
+        for (aspect, there, mode) in wanted {
+            if aspects.contains(aspect) && mode != there {
+                let text = format!(
+                    "the aspect {aspect:?} of {:?} is resolved by {there:?}, not by {mode:?}",
+                    from.format
+                );
+                return Err(Error::usage(text));
+            }
+        }
+        r.add(Command::ResolveImage(from, to, regions));
         Ok(())
     })
+}
+
+/// Resolve modes: of color or depth, and of stencil.
+type Modes = [vk::ResolveModeFlags; 2];
+
+/// The resolve modes that vkCmdResolveImage2 names, if it does (VK_KHR_maintenance10).
+fn resolve_modes(info: Option<&ResolveImageModeInfoKHR>) -> Outcome<Option<Modes>> {
+    match info {
+        Some(info) if info.flags != 0 => {
+            Err(Error::usage("resolveSrgbFormatSupportsTransferFunctionControl is VK_FALSE"))
+        }
+        _ => Ok(info.map(|info| [info.resolve_mode, info.stencil_resolve_mode])),
+    }
 }
 
 fn clear(
@@ -352,12 +388,13 @@ entries! {
         count: u32,
         regions: *const vk::ImageResolve,
     ) {
-        resolve_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec())
+        resolve_image(buffer, (from, from_layout), (to, to_layout), (ffi::slice(regions, count).to_vec(), Ok(None)))
     }
 
     /// vkCmdResolveImage2.
     fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: *const vk::ResolveImageInfo2<'_>) {
         let info = ffi::read(info)?;
+        let modes = resolve_modes(ffi::find::<ResolveImageModeInfoKHR>(info.p_next));
         let regions = ffi::slice(info.p_regions, info.region_count)
             .iter()
             .map(|r| vk::ImageResolve {
@@ -368,7 +405,7 @@ entries! {
                 extent: r.extent,
             })
             .collect();
-        resolve_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
+        resolve_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), (regions, modes))
     }
 
     /// vkCmdClearColorImage.

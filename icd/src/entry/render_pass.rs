@@ -2,6 +2,7 @@
 //! operations, resolves, layout transitions and vkCmdClearAttachments write images.
 
 use crate::boundary::entries;
+use crate::caps::later::{RenderingAttachmentFlagsInfoKHR, TRANSFER_FUNCTION};
 use crate::command::attachment::{AttachmentClear, AttachmentUse, Does, Rendering, Step, Target, merged};
 use crate::command::buffer::{Recorder, push};
 use crate::command::pass::{
@@ -48,6 +49,8 @@ impl RenderPass {
         };
         // SAFETY: the contract.
         unsafe {
+            let mut attachments = ffi::slice(info.p_attachments, info.attachment_count).iter();
+            no_control(attachments.any(|a| a.flags.intersects(TRANSFER_FUNCTION)))?;
             let attachment = |a: &vk::AttachmentDescription| Attachment {
                 load: [a.load_op, a.stencil_load_op],
                 store: [a.store_op, a.stencil_store_op],
@@ -94,6 +97,8 @@ impl RenderPass {
                 let used = r.attachment != vk::ATTACHMENT_UNUSED;
                 used.then_some(Reference { attachment: r.attachment as usize, layouts })
             };
+            let mut attachments = ffi::slice(info.p_attachments, info.attachment_count).iter();
+            no_control(attachments.any(|a| a.flags.intersects(TRANSFER_FUNCTION)))?;
             let attachment = |a: &vk::AttachmentDescription2<'_>| {
                 let stencil = ffi::find::<vk::AttachmentDescriptionStencilLayout<'_>>(a.p_next);
                 Attachment {
@@ -222,6 +227,15 @@ fn outside() -> Error {
     Error::usage("nothing is being rendered")
 }
 
+/// Whether sRGB is resolved as linear values is not for the application to say.
+///
+/// # Errors
+/// It wants to.
+fn no_control(wanted: bool) -> Outcome<()> {
+    let text = "resolveSrgbFormatSupportsTransferFunctionControl is VK_FALSE";
+    if wanted { Err(Error::usage(text)) } else { Ok(()) }
+}
+
 /// What vkCmdBeginRendering tells of an aspect of an attachment.
 struct Told {
     target: Target,
@@ -235,6 +249,13 @@ unsafe fn dynamic(
     info: &vk::RenderingAttachmentInfo<'_>,
     aspect: vk::ImageAspectFlags,
 ) -> Outcome<Option<Told>> {
+    // SAFETY: the contract.
+    let flags = unsafe { ffi::find::<RenderingAttachmentFlagsInfoKHR>(info.p_next) };
+    if let Some(flags) = flags.map(|info| info.flags).filter(|flags| *flags != 0) {
+        return Err(Error::usage(format!(
+            "the flags {flags:#x} of an attachment, which need features that are not there"
+        )));
+    }
     let Some(view) = handle::get_optional::<ImageView>(info.image_view)? else { return Ok(None) };
     let target = Target { view, aspects: aspect, layout: info.image_layout };
     // SAFETY: every member of the union is made of words.
@@ -426,6 +447,11 @@ entries! {
     /// vkCmdEndRendering.
     fn cmd_end_rendering(buffer: vk::CommandBuffer) {
         end(buffer, "vkCmdEndRendering")
+    }
+
+    /// vkCmdEndRendering2KHR.
+    fn cmd_end_rendering2(buffer: vk::CommandBuffer, _info: *const vk::BaseInStructure<'_>) {
+        end(buffer, "vkCmdEndRendering2")
     }
 
     /// vkCmdClearAttachments.

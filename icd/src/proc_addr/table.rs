@@ -96,6 +96,7 @@ pub(super) const TABLE: &[Row] = rows! {
     "vkCmdEndRenderPass" Device Core(0), PFN_vkCmdEndRenderPass = render_pass::cmd_end_render_pass;
     "vkCmdEndRenderPass2" Device Core(2), PFN_vkCmdEndRenderPass2 = render_pass::cmd_end_render_pass2;
     "vkCmdEndRendering" Device Core(3), PFN_vkCmdEndRendering = render_pass::cmd_end_rendering;
+    "vkCmdEndRendering2KHR" Device DeviceExtension("VK_KHR_maintenance10"), PFN_vkCmdEndRendering2KHR = render_pass::cmd_end_rendering2;
     "vkCmdExecuteCommands" Device Core(0), PFN_vkCmdExecuteCommands = command_buffer::cmd_execute_commands;
     "vkCmdFillBuffer" Device Core(0), PFN_vkCmdFillBuffer = command_transfer::cmd_fill_buffer;
     "vkCmdInsertDebugUtilsLabelEXT" Device InstanceExtension("VK_EXT_debug_utils"), PFN_vkCmdInsertDebugUtilsLabelEXT = command_buffer::cmd_insert_debug_utils_label;

@@ -131,6 +131,11 @@ impl FormatInfo {
         matches!(self.aspect, Aspect::Depth | Aspect::DepthStencil)
     }
 
+    /// It has stencil.
+    pub fn has_stencil(&self) -> bool {
+        matches!(self.aspect, Aspect::Stencil | Aspect::DepthStencil)
+    }
+
     /// Components are 64 bits wide.
     pub fn is_64_bit(&self) -> bool {
         self.unit == 8
