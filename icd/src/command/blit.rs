@@ -232,7 +232,8 @@ fn blit_plane(
 const ASPECTS: [vk::ImageAspectFlags; 3] =
     [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
 
-/// vkCmdResolveImage and vkCmdResolveImage2: the mean of the samples; sample 0 of integers, depth and stencil.
+/// vkCmdResolveImage and vkCmdResolveImage2: the mean of the samples; sample 0 of integers, depth and
+/// stencil.
 ///
 /// # Errors
 /// An image is not bound, or a region is not inside.

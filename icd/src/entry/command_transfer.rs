@@ -388,7 +388,8 @@ entries! {
         count: u32,
         regions: *const vk::ImageResolve,
     ) {
-        resolve_image(buffer, (from, from_layout), (to, to_layout), (ffi::slice(regions, count).to_vec(), Ok(None)))
+        let regions = ffi::slice(regions, count).to_vec();
+        resolve_image(buffer, (from, from_layout), (to, to_layout), (regions, Ok(None)))
     }
 
     /// vkCmdResolveImage2.
@@ -405,7 +406,8 @@ entries! {
                 extent: r.extent,
             })
             .collect();
-        resolve_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), (regions, modes))
+        let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
+        resolve_image(buffer, from, to, (regions, modes))
     }
 
     /// vkCmdClearColorImage.

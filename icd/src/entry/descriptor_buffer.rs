@@ -51,7 +51,7 @@ fn layout_in_memory(layout: vk::DescriptorSetLayout) -> Outcome<Arc<DescriptorSe
     match layout.is_in_memory() && !layout.is_pushed() && !layout.is_embedded() {
         true => Ok(layout),
         false => Err(Error::usage(
-            "the layout was created without VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT, or its sets are pushed or embedded",
+            "the layout is not one of sets in descriptor buffers, or its sets are pushed or embedded",
         )),
     }
 }
@@ -231,11 +231,13 @@ entries! {
     ) {
         push(buffer, |r, _| {
             if count > DESCRIPTOR_BUFFERS {
-                return Err(Error::usage(format!("{count} descriptor buffers; the limit is {DESCRIPTOR_BUFFERS}")));
+                let text = format!("{count} descriptor buffers; the limit is {DESCRIPTOR_BUFFERS}");
+                return Err(Error::usage(text));
             }
             let addresses: Vec<u64> = ffi::slice(infos, count).iter().map(|info| info.address).collect();
             if let Some(address) = addresses.iter().find(|address| !address.is_multiple_of(SET_ALIGNMENT)) {
-                return Err(Error::usage(format!("the address {address:#x} is no multiple of {SET_ALIGNMENT}")));
+                let text = format!("the address {address:#x} is no multiple of {SET_ALIGNMENT}");
+                return Err(Error::usage(text));
             }
             r.add(Command::BindDescriptorBuffers(addresses));
             Ok(())

@@ -164,7 +164,8 @@ entries! {
         let view = Arc::new(view);
         let handle = handle::insert(view.clone());
         if device.describes() {
-            device.described.add_view(handle, &view, how).inspect_err(|_| drop(handle::take::<ImageView>(handle)))?;
+            let added = device.described.add_view(handle, &view, how);
+            added.inspect_err(|_| drop(handle::take::<ImageView>(handle)))?;
         }
         ffi::write(out, handle)
     }

@@ -453,7 +453,8 @@ entries! {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
         let memory_type = info.memory_type_index as usize;
-        let memory = DeviceMemory::allocate(&device, info.allocation_size, memory_type, source(info)?, placement(info))?;
+        let (size, source, placement) = (info.allocation_size, source(info)?, placement(info));
+        let memory = DeviceMemory::allocate(&device, size, memory_type, source, placement)?;
         if let Some(import) = ffi::find::<vk::ImportMemoryFdInfoKHR<'_>>(info.p_next)
             .filter(|import| !import.handle_type.is_empty())
         {

@@ -72,11 +72,13 @@ entries! {
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
         };
-        let how = creation(info.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT), info.p_next)?;
+        let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let how = creation(info.flags.contains(flag), info.p_next)?;
         let sampler = Arc::new(Sampler { state });
         let handle = handle::insert(sampler.clone());
         if device.describes() {
-            device.described.add_sampler(handle, &sampler, how).inspect_err(|_| drop(handle::take::<Sampler>(handle)))?;
+            let added = device.described.add_sampler(handle, &sampler, how);
+            added.inspect_err(|_| drop(handle::take::<Sampler>(handle)))?;
         }
         device.samplers.fetch_add(1, Ordering::Relaxed);
         ffi::write(out, handle)
