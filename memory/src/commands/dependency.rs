@@ -86,7 +86,7 @@ bitflags! {
         const DEPTH_STENCIL_ATTACHMENT_READ = 4096;
         /// VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT.
         const DEPTH_STENCIL_ATTACHMENT_WRITE = 8192;
-        /// VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT: descriptors in memory, and inline uniform blocks there.
+        /// VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT: descriptors and inline uniform blocks in memory.
         const DESCRIPTOR_BUFFER_READ = 16384;
         /// VK_ACCESS_2_SHADER_READ_BIT.
         const SHADER_READ = 4 | 8;
