@@ -255,11 +255,16 @@ impl DeviceMemory {
     ///
     /// # Errors
     /// There are not so many addresses left, or the operating system refuses.
-    pub fn sparse(device: &Device, size: u64) -> Outcome<DeviceMemory> {
-        let out = |_| Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    pub fn sparse(device: &Device, placement: Placement, size: u64) -> Outcome<DeviceMemory> {
+        let out = |error| match error {
+            HeapError::Taken { .. } => {
+                Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, error.to_string())
+            }
+            _ => Error::from(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+        };
         let addresses = device.sparse_addresses().map_err(out)?;
-        let bytes =
-            Allocation::sparse(addresses, size.next_multiple_of(memory::SPARSE_BLOCK)).map_err(out)?;
+        let size = size.next_multiple_of(memory::SPARSE_BLOCK);
+        let bytes = Allocation::sparse(addresses, placement, size).map_err(out)?;
         // The addresses may have been another resource's.
         device.unwritten().forget(bytes.address(), bytes.size());
         Ok(DeviceMemory {
