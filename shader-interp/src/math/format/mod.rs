@@ -5,15 +5,18 @@
 //! no component crosses a 32-bit boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion
 //! to RGBA*). Signed and unsigned normalized values, floats and sRGB follow *Fixed-Point Data Conversions*
 //! and *Floating-Point Format Conversions* of the Vulkan specification. Of a compressed format the block of
-//! texels takes the place of the texel ([`block`]).
+//! texels takes the place of the texel ([`block`]). What requires sampler Y'CbCr conversion has a table of its
+//! own ([`ycbcr`](mod@ycbcr)), by the formats of its planes.
 
 pub mod block;
 mod codec;
 mod table;
+pub mod ycbcr;
 
 use block::Compression;
 pub(crate) use codec::srgb_bytes;
 pub use table::FORMATS;
+pub use ycbcr::ycbcr;
 
 /// Format features, with the numbers of VkFormatFeatureFlagBits.
 #[allow(missing_docs)]
@@ -33,6 +36,13 @@ pub mod feature {
     pub const SAMPLED_IMAGE_FILTER_LINEAR: u32 = 0x1000;
     pub const TRANSFER_SRC: u32 = 0x4000;
     pub const TRANSFER_DST: u32 = 0x8000;
+    pub const MIDPOINT_CHROMA_SAMPLES: u32 = 0x2_0000;
+    pub const YCBCR_CONVERSION_LINEAR_FILTER: u32 = 0x4_0000;
+    pub const YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER: u32 = 0x8_0000;
+    pub const YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT: u32 = 0x10_0000;
+    pub const YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE: u32 = 0x20_0000;
+    pub const DISJOINT: u32 = 0x40_0000;
+    pub const COSITED_CHROMA_SAMPLES: u32 = 0x80_0000;
 }
 
 /// How the bits of a component are a number.

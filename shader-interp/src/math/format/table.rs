@@ -19,6 +19,8 @@ const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, f::UNIFORM_TEXEL_BUFFER]
 const FILTERED_IMAGE: [u32; 2] = [FILTERED[0], 0];
 /// Sampled without filtering, no texel buffers: stencil.
 const SAMPLED_IMAGE: [u32; 2] = [SAMPLED[0], 0];
+/// Sampled, filtered, storage, no texel buffers.
+const FILTERED_STORED_IMAGE: [u32; 2] = [FILTERED[0] | f::STORAGE_IMAGE, 0];
 /// Uniform texel buffers, no images.
 const FETCHED: [u32; 2] = [0, f::UNIFORM_TEXEL_BUFFER];
 /// Sampled, filtered, storage, texel buffers of both kinds.
@@ -255,6 +257,17 @@ const BC: &[FormatInfo] = formats! {
     146 BC7_SRGB_BLOCK 16 Srgb array(4, 8), FILTERED_IMAGE SOURCE;
 };
 
+/// Values of 10 and 12 bits at the upper end of 16. Images of four of them require sampler Y'CbCr conversion:
+/// what these can be used for is said there ([`super::ycbcr`]).
+const PADDED: &[FormatInfo] = formats! {
+    1000156007 R10X6_UNORM_PACK16 2 Unorm [at(6, 10), NO, NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156008 R10X6G10X6_UNORM_2PACK16 4 Unorm [at(6, 10), at(22, 10), NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156009 R10X6G10X6B10X6A10X6_UNORM_4PACK16 8 Unorm [at(6, 10), at(22, 10), at(38, 10), at(54, 10)], NOTHING NONE;
+    1000156017 R12X4_UNORM_PACK16 2 Unorm [at(4, 12), NO, NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156018 R12X4G12X4_UNORM_2PACK16 4 Unorm [at(4, 12), at(20, 12), NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156019 R12X4G12X4B12X4A12X4_UNORM_4PACK16 8 Unorm [at(4, 12), at(20, 12), at(36, 12), at(52, 12)], NOTHING NONE;
+};
+
 const LATE: &[FormatInfo] = formats! {
     1000340000 A4R4G4B4_UNORM_PACK16 2 Unorm [at(8, 4), at(4, 4), at(0, 4), at(12, 4)], FILTERED BLENDED;
     1000340001 A4B4G4R4_UNORM_PACK16 2 Unorm [at(0, 4), at(4, 4), at(8, 4), at(12, 4)], FILTERED BLENDED;
@@ -263,11 +276,11 @@ const LATE: &[FormatInfo] = formats! {
 };
 
 /// How many formats there are.
-const COUNT: usize = COLOR.len() + DEPTH_STENCIL.len() + BC.len() + LATE.len();
+const COUNT: usize = COLOR.len() + DEPTH_STENCIL.len() + BC.len() + PADDED.len() + LATE.len();
 
 const ALL: [FormatInfo; COUNT] = {
     let mut all = [COLOR[0]; COUNT];
-    let tables = [COLOR, DEPTH_STENCIL, BC, LATE];
+    let tables = [COLOR, DEPTH_STENCIL, BC, PADDED, LATE];
     let (mut n, mut table) = (0, 0);
     while table < tables.len() {
         let mut k = 0;
