@@ -228,11 +228,7 @@ impl Scheduler for Steered<'_> {
 /// The memory that a dispatch may write, with its bytes.
 fn snapshot(resources: &Resources) -> Vec<(MemoryRange, Vec<u8>)> {
     let mut ranges: BTreeMap<(u64, u64), MemoryRange> = BTreeMap::new();
-    let bound = resources.bindings.iter().flatten().filter_map(|descriptor| match descriptor {
-        Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
-        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
-        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
-    });
+    let bound = resources.bindings.iter().flatten().flat_map(Descriptor::memory);
     for range in bound.chain(resources.addresses.iter()) {
         ranges.insert((range.address(), range.size()), range.clone());
     }

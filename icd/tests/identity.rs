@@ -105,7 +105,7 @@ fn an_unsupported_feature_or_extension_refuses_the_device() {
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&priorities)];
     let geometry = vk::PhysicalDeviceFeatures::default().geometry_shader(true);
-    let mut pointers = vk::PhysicalDeviceVulkan11Features::default().sampler_ycbcr_conversion(true);
+    let mut pointers = vk::PhysicalDeviceVulkan11Features::default().protected_memory(true);
     let swapchain = [c"VK_KHR_swapchain".as_ptr()];
     let base = || vk::DeviceCreateInfo::default().queue_create_infos(&queues);
     // SAFETY: live handles, complete structures.
@@ -179,7 +179,7 @@ fn a_refused_device_names_what_is_missing() {
     if let Some(text) = common::alone(name, &[]) {
         assert!(text.contains("the extension VK_KHR_swapchain is not there"), "{text}");
         assert!(text.contains("the feature geometryShader is not there"), "{text}");
-        assert!(text.contains("the feature samplerYcbcrConversion is not there"), "{text}");
+        assert!(text.contains("the feature protectedMemory is not there"), "{text}");
         return;
     }
     an_unsupported_feature_or_extension_refuses_the_device();

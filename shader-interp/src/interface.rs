@@ -80,6 +80,34 @@ pub struct ImageView {
     /// Component swizzle (VkComponentSwizzle numbers with IDENTITY resolved: 1 zero, 2 one, 3 r, 4 g, 5 b, 6
     /// a).
     pub swizzle: [u8; 4],
+    /// Of a format that requires sampler Y'CbCr conversion ([`crate::math::format::ycbcr`]) the texels are
+    /// luma values, and these are the chroma values: blue and red together or one after the other; none, if
+    /// the texels have them.
+    pub chroma: Vec<ImageView>,
+}
+
+impl ImageView {
+    /// The memory of its texels, and of the chroma values that belong to them.
+    pub fn memory(&self) -> impl Iterator<Item = &MemoryRange> {
+        std::iter::once(&self.memory).chain(self.chroma.iter().map(|plane| &plane.memory))
+    }
+}
+
+/// A sampler Y'CbCr conversion (VkSamplerYcbcrConversionCreateInfo).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// VkSamplerYcbcrModelConversion.
+    pub model: i32,
+    /// VK_SAMPLER_YCBCR_RANGE_ITU_NARROW.
+    pub narrow: bool,
+    /// Component swizzle, as a view's.
+    pub swizzle: [u8; 4],
+    /// VK_CHROMA_LOCATION_MIDPOINT along x and y.
+    pub midpoint: [bool; 2],
+    /// The chroma filter is linear.
+    pub linear: bool,
+    /// Chroma is reconstructed explicitly (`forceExplicitReconstruction`).
+    pub explicit: bool,
 }
 
 /// A sampler's state that compute sampling needs (VkSamplerCreateInfo).
@@ -107,6 +135,8 @@ pub struct Sampler {
     pub unnormalized: bool,
     /// Compare operation (VkCompareOp number) if enabled.
     pub compare: Option<i32>,
+    /// The conversion of what it samples, if that is enabled.
+    pub conversion: Option<Conversion>,
 }
 
 /// What is bound to an element of a binding.
@@ -126,6 +156,18 @@ pub enum Descriptor {
     Sampler(Sampler),
     /// Combined image sampler.
     ImageSampler(ImageView, Sampler),
+}
+
+impl Descriptor {
+    /// The memory that it reaches: that of a buffer, or of each plane of an image.
+    pub fn memory(&self) -> impl Iterator<Item = &MemoryRange> {
+        let (buffer, view) = match self {
+            Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => (Some(range), None),
+            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => (None, Some(view)),
+            Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => (None, None),
+        };
+        buffer.into_iter().chain(view.into_iter().flat_map(ImageView::memory))
+    }
 }
 
 /// The descriptors of one dispatch: for each entry of `Shader::bindings` its array elements (a runtime array:
@@ -170,14 +212,8 @@ impl Resources {
                 Some(element) => descriptors.get(element as usize).map_or(&[][..], std::slice::from_ref),
                 None => descriptors,
             };
-            for descriptor in these {
-                if let Descriptor::Buffer(memory)
-                | Descriptor::TexelBuffer(memory, ..)
-                | Descriptor::Image(ImageView { memory, .. })
-                | Descriptor::ImageSampler(ImageView { memory, .. }, _) = descriptor
-                {
-                    written.push((memory.address(), memory.address() + memory.size()));
-                }
+            for memory in these.iter().flat_map(Descriptor::memory) {
+                written.push((memory.address(), memory.address() + memory.size()));
             }
         };
         for entry in program.memory.iter().filter(|entry| entry.writes()) {

@@ -35,6 +35,7 @@ fn image(memory: &MemoryRange, format: i32, extent: [u32; 3], layers: u32) -> Im
         samples: 1,
         sample_pitch: texel,
         swizzle: [3, 4, 5, 6],
+        chroma: Vec::new(),
     }
 }
 
@@ -49,6 +50,7 @@ const NEAREST: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    conversion: None,
     max_anisotropy: 1.0,
 };
 

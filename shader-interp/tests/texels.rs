@@ -48,6 +48,7 @@ fn image(memory: &MemoryRange, info: &FormatInfo) -> ImageView {
         samples: 1,
         sample_pitch: info.texel_bytes.into(),
         swizzle: [3, 4, 5, 6],
+        chroma: Vec::new(),
     }
 }
 
@@ -62,6 +63,7 @@ const SAMPLER: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    conversion: None,
     max_anisotropy: 1.0,
 };
 

@@ -37,15 +37,12 @@ pub fn bytes_of(address: u64, start: u64, end: u64) -> u8 {
 }
 
 /// The memory of a descriptor, and the class of what the shader does to it.
-fn memory_of(descriptor: &Descriptor) -> Option<(&MemoryRange, StorageClasses)> {
-    match descriptor {
-        Descriptor::Buffer(range) => Some((range, StorageClasses::UNIFORM)),
-        Descriptor::TexelBuffer(range, ..) => Some((range, StorageClasses::IMAGE)),
-        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => {
-            Some((&view.memory, StorageClasses::IMAGE))
-        }
-        Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
-    }
+fn memory_of(descriptor: &Descriptor) -> impl Iterator<Item = (&MemoryRange, StorageClasses)> {
+    let class = match descriptor {
+        Descriptor::Buffer(_) => StorageClasses::UNIFORM,
+        _ => StorageClasses::IMAGE,
+    };
+    descriptor.memory().map(move |range| (range, class))
 }
 
 /// The aligned word that holds a byte.
@@ -56,7 +53,7 @@ fn word_at(stop: &mut Stopped<'_, '_, '_, '_, '_>, workgroup: Option<u32>, addre
         Some(workgroup) => stop.at.memory().workgroup_word(workgroup, address)?,
         None => {
             let resources = stop.target.resources;
-            let bound = resources.bindings.iter().flatten().filter_map(memory_of).map(|(range, _)| range);
+            let bound = resources.bindings.iter().flatten().flat_map(Descriptor::memory);
             let mut ranges = bound.chain(resources.addresses.iter());
             let holds = |start: u64, size: u64| (start..start + size).contains(&byte);
             let range = ranges.find(|range| holds(range.address(), range.size()))?;
@@ -111,9 +108,9 @@ fn reference_of(stop: &Stopped<'_, '_, '_, '_, '_>, word: &Word) -> (Reference, 
         let object = objects.iter().find(|object| holds(object.offset, object.size));
         return (object.map_or(Reference(0), |object| object.reference), StorageClasses::WORKGROUP);
     }
-    let bound = stop.target.resources.bindings.iter().flatten().filter_map(memory_of);
+    let mut bound = stop.target.resources.bindings.iter().flatten().flat_map(memory_of);
     let holds = |start: u64, size: u64| word.address + 4 > start && word.address < start + size;
-    let found = bound.into_iter().find(|(range, _)| holds(range.address(), range.size()));
+    let found = bound.find(|(range, _)| holds(range.address(), range.size()));
     let plain = (Reference::PHYSICAL, StorageClasses::UNIFORM);
     found.map_or(plain, |(range, class)| (range.view().reference, class))
 }

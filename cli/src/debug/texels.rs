@@ -1,12 +1,13 @@
 //! Images and texel buffers as variables: texels by their coordinates, in the components of their format.
 //!
-//! What is shown is what memory holds: a view's swizzle is left out.
+//! What is shown is what memory holds: a view's swizzle is left out, and a sampler Y'CbCr conversion. Of an
+//! image that has chroma by itself a texel is its luma (y), with the red (x) and blue (z) that it shares.
 
 use super::types::Image as ImageType;
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::Texel;
 use pellucid_memory::raw;
-use pellucid_shader_interp::interface::Descriptor;
+use pellucid_shader_interp::interface::{Descriptor, ImageView};
 use pellucid_shader_interp::math::format::{self, FormatInfo, Numeric, block};
 use vulkan_pellucid::report::element::Element;
 use vulkan_pellucid::report::texel::{Image, Layers};
@@ -17,8 +18,10 @@ pub struct Texels {
     image: Image,
     /// All their bytes.
     pub memory: MemoryRange,
-    /// Their format.
+    /// Their format; that of luma, if there is chroma by itself.
     pub info: &'static FormatInfo,
+    /// Blue and red, in one plane or in two.
+    chroma: Vec<Texels>,
 }
 
 /// Where a texel lies.
@@ -28,6 +31,8 @@ pub struct Place {
     pub offset: u64,
     /// Of compressed formats: which texel of the block.
     within: u32,
+    /// Offsets in the planes of chroma.
+    chroma: [u64; 2],
 }
 
 /// Names of components.
@@ -41,11 +46,22 @@ impl Texels {
                 (Image::of_buffer(descriptor)?, memory, *number)
             }
             Descriptor::Image(view) | Descriptor::ImageSampler(view, _) if !ty.buffer => {
-                (Image::of_view(view, ty.axes, ty.layers), &view.memory, view.format)
+                return Texels::of_view(view, ty);
             }
             _ => return None,
         };
-        Some(Texels { image, memory: memory.clone(), info: format::properties(number)? })
+        let info = format::properties(number)?;
+        Some(Texels { image, memory: memory.clone(), info, chroma: Vec::new() })
+    }
+
+    fn of_view(view: &ImageView, ty: ImageType) -> Option<Texels> {
+        let luma = format::ycbcr(view.format).map_or(view.format, |of| of.luma());
+        Some(Texels {
+            image: Image::of_view(view, ty.axes, ty.layers),
+            memory: view.memory.clone(),
+            info: format::properties(luma)?,
+            chroma: view.chroma.iter().map(|plane| Texels::of_view(plane, ty)).collect::<Option<_>>()?,
+        })
     }
 
     /// Numbers that name a texel: coordinates, layer, sample; and the level, which may be left out.
@@ -74,7 +90,15 @@ impl Texels {
         };
         let number = |axis: usize| all.get(axis).filter(|_| axis < axes).map_or(0, |n| n.cast_unsigned());
         let within = block::within([number(0), number(1)]);
-        self.image.offset_of(&texel).map(|offset| Place { offset, within }).ok_or_else(|| {
+        let mut chroma = [0; 2];
+        for (to, plane) in chroma.iter_mut().zip(&self.chroma) {
+            let mut shared = texel.clone();
+            for (k, coordinate) in shared.coordinates.iter_mut().enumerate() {
+                *coordinate /= (self.image.extent[k] / plane.image.extent[k].max(1)).max(1).cast_signed();
+            }
+            *to = plane.image.offset_of(&shared).unwrap_or(0);
+        }
+        self.image.offset_of(&texel).map(|offset| Place { offset, within, chroma }).ok_or_else(|| {
             let name = vulkan_pellucid::report::texel::name(&texel, self.image.layers);
             format!("there is no {name}: {}", self.image.bounds(&texel))
         })
@@ -124,7 +148,7 @@ impl Texels {
 
     /// Components that a texel has.
     pub fn components(&self) -> usize {
-        usize::from(self.info.components)
+        if self.chroma.is_empty() { usize::from(self.info.components) } else { 3 }
     }
 
     /// The bytes of a component within its texel: the first, and how many.
@@ -133,7 +157,7 @@ impl Texels {
     /// They hold others as well.
     pub fn bytes_of(&self, component: usize) -> Result<(u64, u64), String> {
         let field = self.info.fields[component];
-        let whole = field.offset.is_multiple_of(8) && field.width.is_multiple_of(8);
+        let whole = self.chroma.is_empty() && field.offset.is_multiple_of(8) && field.width.is_multiple_of(8);
         if !whole || self.info.compression.is_some() || self.info.numeric == Numeric::SharedExponent {
             let name = self.image.format;
             return Err(format!(
@@ -145,13 +169,37 @@ impl Texels {
 
     /// A texel, or a component of it, as memory holds it.
     pub fn show(&self, at: Place, component: Option<usize>) -> Option<String> {
+        let words = self.words(at.offset)?;
+        let chroma = match self.chroma.as_slice() {
+            [] => return Some(text(self.info, words, at.within, component)),
+            planes => planes.iter().zip(at.chroma).map(|(plane, at)| {
+                let words = plane.words(at)?;
+                Some(plane.info.decode_words(words))
+            }),
+        };
+        let chroma: Vec<[u32; 4]> = chroma.collect::<Option<_>>()?;
+        let [blue, red] = match chroma.as_slice() {
+            [both] => [both[0], both[1]],
+            [blue, red, ..] => [blue[0], red[0]],
+            [] => return None,
+        };
+        let all =
+            [red, self.info.decode_words(words)[0], blue].map(|bits| Element::F32.show(u64::from(bits)));
+        Some(match component {
+            Some(k) => all.get(k)?.clone(),
+            None => format!("({})", all.join(", ")),
+        })
+    }
+
+    /// The words of the texel or block at an offset.
+    fn words(&self, offset: u64) -> Option<[u32; 4]> {
         let mut bytes = vec![0; usize::from(self.info.texel_bytes)];
-        raw::read(&self.memory.view(), at.offset, &mut bytes).then_some(())?;
+        raw::read(&self.memory.view(), offset, &mut bytes).then_some(())?;
         let mut words = [0u32; 4];
         for (k, byte) in bytes.iter().enumerate() {
             words[k / 4] |= u32::from(*byte) << (8 * (k % 4));
         }
-        Some(text(self.info, words, at.within, component))
+        Some(words)
     }
 }
 

@@ -88,6 +88,7 @@ fn image(memory: MemoryRange) -> ImageView {
         samples: 1,
         sample_pitch: 4,
         swizzle: [3, 4, 5, 6],
+        chroma: Vec::new(),
     }
 }
 

@@ -71,6 +71,7 @@ impl Features {
             multiview,
             variable_pointers_storage_buffer,
             variable_pointers,
+            sampler_ycbcr_conversion,
         });
         let mut v12 = all_true!(vk::PhysicalDeviceVulkan12Features {
             sampler_mirror_clamp_to_edge,
@@ -380,6 +381,8 @@ const EXTENSIONS: &[Row] = rows! {
     PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow: |_| vk::TRUE }
     PhysicalDeviceShaderUntypedPointersFeaturesKHR { shader_untyped_pointers: |_| vk::TRUE }
     PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
+    PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT { ycbcr2plane444_formats: |_| vk::TRUE }
+    PhysicalDeviceYcbcrImageArraysFeaturesEXT { ycbcr_image_arrays: |_| vk::TRUE }
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory: |_| vk::TRUE }
 };
 

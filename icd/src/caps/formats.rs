@@ -9,11 +9,45 @@ use super::later::{COPY_IMAGE_INDIRECT_DST, DEPTH_COPY, STENCIL_COPY};
 use super::limits::{IMAGE_LAYERS, IMAGE_SIZE, IMAGE_SIZE_3D};
 use super::memory::SPARSE_ROW;
 use ash::vk;
+use pellucid_shader_interp::math::format::ycbcr::Ycbcr;
 use pellucid_shader_interp::math::format::{self, Aspect, FormatInfo, Numeric, feature};
 
 /// What is known of a format; `None` if the driver does not support it.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     format::properties(format.as_raw())
+}
+
+/// What is known of a format whose colour images require sampler Y'CbCr conversion.
+pub fn ycbcr(format: vk::Format) -> Option<&'static Ycbcr> {
+    format::ycbcr(format.as_raw())
+}
+
+/// Features of images of a format that requires sampler Y'CbCr conversion, whatever their tiling. Chroma is
+/// reconstructed implicitly, by a filter of its own, unless the conversion forces explicit reconstruction.
+fn ycbcr_features(of: &Ycbcr) -> u32 {
+    let mut features = feature::SAMPLED_IMAGE
+        | feature::SAMPLED_IMAGE_FILTER_LINEAR
+        | feature::TRANSFER_SRC
+        | feature::TRANSFER_DST
+        | feature::MIDPOINT_CHROMA_SAMPLES
+        | feature::YCBCR_CONVERSION_LINEAR_FILTER
+        | feature::YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER
+        | feature::YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE;
+    if of.subsampling != [1, 1] {
+        features |= feature::COSITED_CHROMA_SAMPLES;
+    }
+    if of.planes.len() > 1 {
+        features |= feature::DISJOINT;
+    }
+    features
+}
+
+/// The features of images and buffers of a format; `None` if it is not supported.
+fn features(format: vk::Format, tiling: vk::ImageTiling) -> Option<[u32; 2]> {
+    if let Some(of) = ycbcr(format) {
+        return Some([ycbcr_features(of), 0]);
+    }
+    info(format).map(|info| [image_features(info, tiling), buffer_features(info)])
 }
 
 /// Features of images of a format. Those with linear tiling are no attachments of depth and stencil.
@@ -32,7 +66,11 @@ fn buffer_features(info: &FormatInfo) -> u32 {
 
 /// VkFormatProperties3.
 pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
-    let Some(info) = info(format) else { return vk::FormatProperties3::default() };
+    let Some([linear, buffer]) = features(format, vk::ImageTiling::LINEAR) else {
+        return vk::FormatProperties3::default();
+    };
+    let [optimal, _] = features(format, vk::ImageTiling::OPTIMAL).unwrap_or_default();
+    let has_depth = info(format).is_some_and(FormatInfo::has_depth);
     let without_format = |flags: vk::FormatFeatureFlags2, storage: vk::FormatFeatureFlags2| {
         if flags.contains(storage) {
             flags
@@ -42,9 +80,9 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
             flags
         }
     };
-    let image = |tiling| {
-        let mut features = vk::FormatFeatureFlags2::from_raw(u64::from(image_features(info, tiling)));
-        if features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) && info.has_depth() {
+    let image = |features: u32| {
+        let mut features = vk::FormatFeatureFlags2::from_raw(u64::from(features));
+        if features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) && has_depth {
             features |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
         }
         let features = if features.contains(vk::FormatFeatureFlags2::TRANSFER_DST) {
@@ -58,22 +96,19 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
             features | copied(info.has_depth(), DEPTH_COPY) | copied(info.has_stencil(), STENCIL_COPY);
         without_format(features, vk::FormatFeatureFlags2::STORAGE_IMAGE)
     };
-    let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer_features(info)));
+    let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer));
     vk::FormatProperties3::default()
-        .linear_tiling_features(image(vk::ImageTiling::LINEAR))
-        .optimal_tiling_features(image(vk::ImageTiling::OPTIMAL))
+        .linear_tiling_features(image(linear))
+        .optimal_tiling_features(image(optimal))
         .buffer_features(without_format(buffer, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER))
 }
 
 /// VkFormatProperties.
 pub fn properties(format: vk::Format) -> vk::FormatProperties {
-    let Some(info) = info(format) else { return vk::FormatProperties::default() };
-    let image = |tiling| vk::FormatFeatureFlags::from_raw(image_features(info, tiling));
-    vk::FormatProperties {
-        linear_tiling_features: image(vk::ImageTiling::LINEAR),
-        optimal_tiling_features: image(vk::ImageTiling::OPTIMAL),
-        buffer_features: vk::FormatFeatureFlags::from_raw(buffer_features(info)),
-    }
+    let of = |tiling| features(format, tiling).unwrap_or_default().map(vk::FormatFeatureFlags::from_raw);
+    let [linear_tiling_features, buffer_features] = of(vk::ImageTiling::LINEAR);
+    let [optimal_tiling_features, _] = of(vk::ImageTiling::OPTIMAL);
+    vk::FormatProperties { linear_tiling_features, optimal_tiling_features, buffer_features }
 }
 
 /// The sparse image block of a format (`imageGranularity`), in texels; `None`: its images are not partially
@@ -105,11 +140,16 @@ pub struct ImageQuery {
 /// VkImageFormatProperties; `None` is VK_ERROR_FORMAT_NOT_SUPPORTED.
 pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFormatProperties> {
     use vk::{FormatFeatureFlags as F, ImageCreateFlags as C, ImageUsageFlags as U, SampleCountFlags as S};
-    let info = info(query.format)?;
-    let features = F::from_raw(image_features(info, query.tiling));
-    let refused =
-        C::SPARSE_ALIASED | C::PROTECTED | C::DISJOINT | C::SUBSAMPLED_EXT | C::SPLIT_INSTANCE_BIND_REGIONS;
+    let [features, _] = features(query.format, query.tiling)?;
+    let features = F::from_raw(features);
+    let ycbcr = ycbcr(query.format);
+    let refused = C::SPARSE_ALIASED | C::PROTECTED | C::SUBSAMPLED_EXT | C::SPLIT_INSTANCE_BIND_REGIONS;
     if features.is_empty() || query.flags.intersects(refused) {
+        return None;
+    }
+    // What has one plane is disjoint only as an alias of a plane.
+    if query.flags.contains(C::DISJOINT) && !features.contains(F::DISJOINT) && !query.flags.contains(C::ALIAS)
+    {
         return None;
     }
     if !matches!(query.tiling, vk::ImageTiling::OPTIMAL | vk::ImageTiling::LINEAR) {
@@ -136,6 +176,24 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
         }
     }
     let linear = query.tiling == vk::ImageTiling::LINEAR;
+    // Of what requires sampler Y'CbCr conversion: images of two dimensions and one level.
+    if ycbcr.is_some() {
+        let other = C::BLOCK_TEXEL_VIEW_COMPATIBLE
+            | C::CUBE_COMPATIBLE
+            | C::TYPE_2D_ARRAY_COMPATIBLE
+            | C::SPARSE_RESIDENCY;
+        if query.image_type != vk::ImageType::TYPE_2D || query.flags.intersects(other) {
+            return None;
+        }
+        return Some(vk::ImageFormatProperties {
+            max_extent: vk::Extent3D { width: IMAGE_SIZE, height: IMAGE_SIZE, depth: 1 },
+            max_mip_levels: 1,
+            max_array_layers: IMAGE_LAYERS,
+            sample_counts: S::TYPE_1,
+            max_resource_size: max_size,
+        });
+    }
+    let info = info(query.format)?;
     // BC: images of two and three dimensions (*Required Compressed Image Formats*); views of their blocks.
     if info.compression.is_some() && query.image_type == vk::ImageType::TYPE_1D
         || info.compression.is_none() && query.flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE)

@@ -6,7 +6,7 @@ use pellucid_memory::checked::Robustness;
 use pellucid_memory::device::{Allocation, MemoryRange};
 use pellucid_memory::host::HostLines;
 use pellucid_memory::raw;
-use pellucid_shader_interp::interface::{Descriptor, ImageView, Sampler};
+use pellucid_shader_interp::interface::{Conversion, Descriptor, ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,6 +137,7 @@ pub struct View {
     samples: u32,
     sample_pitch: u32,
     swizzle: [u8; 4],
+    chroma: Vec<View>,
 }
 
 /// A sampler; floats are their bits.
@@ -151,6 +152,18 @@ pub struct Sampling {
     border: [u32; 4],
     unnormalized: bool,
     compare: Option<i32>,
+    conversion: Option<Converting>,
+}
+
+/// A sampler Y'CbCr conversion; the fields are those of [`Conversion`].
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Converting {
+    model: i32,
+    narrow: bool,
+    swizzle: [u8; 4],
+    midpoint: [bool; 2],
+    linear: bool,
+    explicit: bool,
 }
 
 /// The memory of a dispatch while its descriptors become data: which extent each part lies in.
@@ -239,6 +252,7 @@ impl Reached {
             samples: view.samples,
             sample_pitch: view.sample_pitch,
             swizzle: view.swizzle,
+            chroma: view.chroma.iter().map(|plane| self.view(plane)).collect(),
         }
     }
 
@@ -279,6 +293,14 @@ impl Sampling {
             border: sampler.border,
             unnormalized: sampler.unnormalized,
             compare: sampler.compare,
+            conversion: sampler.conversion.map(|c| Converting {
+                model: c.model,
+                narrow: c.narrow,
+                swizzle: c.swizzle,
+                midpoint: c.midpoint,
+                linear: c.linear,
+                explicit: c.explicit,
+            }),
         }
     }
 
@@ -296,6 +318,14 @@ impl Sampling {
             border: self.border,
             unnormalized: self.unnormalized,
             compare: self.compare,
+            conversion: self.conversion.map(|c| Conversion {
+                model: c.model,
+                narrow: c.narrow,
+                swizzle: c.swizzle,
+                midpoint: c.midpoint,
+                linear: c.linear,
+                explicit: c.explicit,
+            }),
         }
     }
 }
@@ -347,6 +377,7 @@ impl View {
             samples: self.samples,
             sample_pitch: self.sample_pitch,
             swizzle: self.swizzle,
+            chroma: self.chroma.iter().map(|plane| plane.view(memory)).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Check mode's view of commands: what each touched goes to the hazard tracker, and what it finds to the
 //! reports.
 
-use super::dependency::{image_ranges, translate};
+use super::dependency::{part_ranges, translate};
 use super::dispatch::across_dispatches;
 use super::found::Found;
 use super::hazards::{Access, At, Hazards, Transfer};
@@ -209,7 +209,7 @@ fn resource(device: &Device, state: &State<'_>, reference: Reference, range: Ran
     if reference == Reference::PHYSICAL {
         return buffer_at(device, range);
     }
-    let image = || Some(state.image(reference)?.0.image.bound()?.place().resource);
+    let image = || Some(state.image(reference)?.0.image.bounds().next()?.place().resource);
     let in_memory = || state.descriptor_read(reference).and_then(|_| buffer_at(device, range));
     let known = state.buffer(reference).and_then(Buffer::place).map(|place| place.resource);
     known.or_else(image).or_else(in_memory)
@@ -236,8 +236,10 @@ fn images(
     let mut bytes = Vec::with_capacity(runs.len());
     for &(range, operand) in runs {
         let view = operand.reference.and_then(|reference| state.image(reference));
-        let through = view.and_then(|(view, layout)| Some((view.image.bound()?.clone(), layout)));
-        let through = through.filter(|(image, _)| image.holds(range));
+        let through = view.and_then(|(view, layout)| {
+            let mut parts = view.image.bounds();
+            Some((parts.find(|image| image.holds(range))?.clone(), layout))
+        });
         // Of a descriptor that names no layout nothing is asked.
         let named = through.as_ref().filter(|(_, layout)| layout.as_raw() != ANY_LAYOUT);
         if let Some((image, layout)) = named {
@@ -316,9 +318,11 @@ pub fn performed<'a>(
 /// The contents of an image were discarded: its bytes are uninitialised again, where it is known who writes
 /// them.
 pub fn discard(device: &Device, image: &Image, range: &vk::ImageSubresourceRange) {
-    // What has depth and stencil keeps the bytes of one while those of the other are discarded.
-    if image.bound().is_some_and(|bound| bound.is_whole(range.aspect_mask)) {
-        undefined(device, image, &image_ranges(image, range));
+    for part in image.parts(range.aspect_mask) {
+        // What has depth and stencil keeps the bytes of one while those of the other are discarded.
+        if part.bound().is_some_and(|bound| bound.is_whole(range.aspect_mask)) {
+            undefined(device, part, &part_ranges(part, range));
+        }
     }
 }
 

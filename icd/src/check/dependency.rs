@@ -10,7 +10,12 @@ use ash::vk;
 use pellucid_memory::commands::{AccessScope, Dependency as Told, Range, Stages, Transition};
 
 /// Bytes of the subresources of an image barrier; whole layers with what lies between their levels.
-pub fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
+fn image_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
+    image.parts(range.aspect_mask).flat_map(|part| part_ranges(part, range)).collect()
+}
+
+/// The same of an image without planes, or of one plane.
+pub fn part_ranges(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Range> {
     let Ok((memory, base)) = image.memory() else { return Vec::new() };
     let start = memory.bytes().address() + base;
     if image.slices {
@@ -47,7 +52,13 @@ fn resource(of: &BarrierOf) -> Option<Range> {
     let (bound, size) = match of {
         BarrierOf::Memory => return None,
         BarrierOf::Buffer(buffer, ..) => (buffer.memory(), buffer.size),
-        BarrierOf::Image(image, ..) => (image.memory(), image.layout.size),
+        BarrierOf::Image(image, ..) => {
+            let bytes: Vec<Range> = image.bounds().map(|part| part.bytes).collect();
+            let (first, last) = (bytes.first()?, bytes.last()?);
+            // The planes of a disjoint image are no range.
+            let disjoint = image.flags.contains(vk::ImageCreateFlags::DISJOINT);
+            return (!disjoint).then_some(Range { start: first.start, end: last.end });
+        }
     };
     let (memory, base) = bound.ok()?;
     Some(Range::new(memory.bytes().address() + base, size))
@@ -127,14 +138,14 @@ fn owned(barrier: &Barrier) -> Option<Owned> {
         BarrierOf::Image(image, range, from, to) => {
             let (levels, layers) = image.range(range).ok()?;
             let part = Part::Image(range.aspect_mask, levels, layers);
-            let bound = image.bound()?;
+            let bound = image.bounds().next()?;
             let from = if bound.is_whole(range.aspect_mask) { *from } else { vk::ImageLayout::UNDEFINED };
             (bound.place().resource, part, Some((from, *to)))
         }
     };
     // Of aspects whose bytes lie among each other nobody knows who owns which.
     let parted = matches!(&barrier.of, BarrierOf::Image(image, range, ..)
-        if image.bound().is_some_and(|bound| !bound.is_whole(range.aspect_mask)));
+        if image.bounds().any(|bound| !bound.is_whole(range.aspect_mask)));
     let transfers = barrier.transfers.filter(|_| !parted);
     let ranges = ranges(&barrier.of)?;
     Some(Owned { resource, ranges, part, layouts, transfers })
@@ -145,12 +156,17 @@ pub fn translate(dependency: &Dependency) -> Translated {
     let changes = dependency.barriers.iter().map(Barrier::transition).collect();
     let image = |b: &Barrier| match &b.of {
         BarrierOf::Image(image, range, _, to) => {
-            let (levels, layers) = image.range(range).ok().filter(|_| !image.slices)?;
+            let Some((levels, layers)) = image.range(range).ok().filter(|_| !image.slices) else {
+                return Vec::new();
+            };
             let acquired = b.transfers.filter(|t| t.acquires).map(|t| queues::is_external(t.from));
-            let (image, parts) = (image.bound()?.clone(), (range.aspect_mask, levels, layers));
-            Some(ImageBarrier { image, parts, to: *to, acquired })
+            let of = |image: &Image| {
+                let parts = (range.aspect_mask, levels.clone(), layers.clone());
+                Some(ImageBarrier { image: image.bound()?.clone(), parts, to: *to, acquired })
+            };
+            image.parts(range.aspect_mask).filter_map(of).collect()
         }
-        _ => None,
+        _ => Vec::new(),
     };
     let images = dependency.barriers.iter().map(image).collect();
     let owned = dependency.barriers.iter().map(owned).collect();

@@ -76,8 +76,8 @@ pub struct Translated {
     pub list: Vec<Told>,
     /// What each barrier does to the memory that it is for.
     pub changes: Vec<Option<Changes>>,
-    /// What each barrier of an image does to it.
-    pub images: Vec<Option<ImageBarrier>>,
+    /// What each barrier of an image does to it, or to its planes.
+    pub images: Vec<Vec<ImageBarrier>>,
     /// What each barrier does to owners, if anything.
     pub owned: Vec<Option<Owned>>,
 }
@@ -395,16 +395,17 @@ impl State {
                 self.keep_ownership(wrong, &owned.resource, (tag, queue), None);
             }
             let changes = dependency.changes.get(index).copied().flatten();
-            let Some(Some(barrier)) = dependency.images.get(index) else { continue };
-            let ImageBarrier { image, parts, to, acquired } = barrier;
-            let (from, to) = match changes {
-                Some(Changes::Layout(from, to)) => (from, to),
-                // One that stays is told of by who had it before.
-                Some(Changes::Ownership) if *acquired == Some(true) => (*to, *to),
-                _ => continue,
-            };
-            let found = self.layouts.transition(image, parts, (from, to), *acquired, Who::Command(tag));
-            self.keep_layouts(found, None);
+            for barrier in dependency.images.get(index).into_iter().flatten() {
+                let ImageBarrier { image, parts, to, acquired } = barrier;
+                let (from, to) = match changes {
+                    Some(Changes::Layout(from, to)) => (from, to),
+                    // One that stays is told of by who had it before.
+                    Some(Changes::Ownership) if *acquired == Some(true) => (*to, *to),
+                    _ => continue,
+                };
+                let found = self.layouts.transition(image, parts, (from, to), *acquired, Who::Command(tag));
+                self.keep_layouts(found, None);
+            }
         }
     }
 

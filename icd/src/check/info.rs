@@ -46,12 +46,7 @@ impl<'a> Dispatch<'a> {
 
     /// The memory that it may reach: that of its descriptors, and by address.
     pub fn memory(&self) -> impl Iterator<Item = &'a MemoryRange> {
-        let memory = |descriptor: &'a Descriptor| match descriptor {
-            Descriptor::Buffer(range) | Descriptor::TexelBuffer(range, ..) => Some(range),
-            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Some(&view.memory),
-            Descriptor::Missing | Descriptor::Null | Descriptor::Sampler(_) => None,
-        };
-        self.resources.bindings.iter().flatten().filter_map(memory).chain(self.addresses())
+        self.resources.bindings.iter().flatten().flat_map(Descriptor::memory).chain(self.addresses())
     }
 }
 

@@ -20,6 +20,8 @@ use std::sync::{Arc, Weak};
 /// An image that is bound to memory, as far as its layouts go.
 pub struct Bound {
     pub handle: u64,
+    /// Which plane of the image it is, if that has several.
+    pub plane: Option<u32>,
     /// Which queue families may access it.
     pub sharing: Sharing,
     /// What its format has.
@@ -45,7 +47,14 @@ pub struct Bound {
     pub ended: AtomicBool,
 }
 
+/// An image, or one of its planes, by its handle.
+type Key = (u64, Option<u32>);
+
 impl Bound {
+    fn key(&self) -> Key {
+        (self.handle, self.plane)
+    }
+
     /// Device addresses of a subresource; `None` where there is no such level.
     fn part(&self, level: u32, layer: u32) -> Option<Range> {
         let (offset, size) = *self.levels.get(level as usize)?;
@@ -244,19 +253,18 @@ fn overlap(a: Range, b: Range) -> Range {
 /// The layouts of a device's images.
 #[derive(Default)]
 pub struct Layouts {
-    /// By handle.
-    known: BTreeMap<u64, Known>,
-    /// Address and handle of each known image, and where it ends.
-    extents: BTreeMap<(u64, u64), u64>,
+    known: BTreeMap<Key, Known>,
+    /// Address and key of each known image, and where it ends.
+    extents: BTreeMap<(u64, Key), u64>,
     /// Bytes of the largest one.
     largest: u64,
 }
 
 impl Layouts {
     fn of(&mut self, image: &Arc<Bound>) -> &mut Known {
-        let handle = image.handle;
+        let handle = image.key();
         if !self.known.contains_key(&handle) {
-            let ended: Vec<u64> =
+            let ended: Vec<Key> =
                 self.known.iter().filter(|(_, k)| k.image.strong_count() == 0).map(|(h, _)| *h).collect();
             self.known.retain(|handle, _| !ended.contains(handle));
             self.extents.retain(|(_, handle), _| !ended.contains(handle));
@@ -308,9 +316,9 @@ impl Layouts {
     }
 
     /// The known images that reach into a range.
-    fn near(&self, range: Range) -> impl Iterator<Item = u64> {
+    fn near(&self, range: Range) -> impl Iterator<Item = Key> {
         let from = range.start.saturating_sub(self.largest);
-        let near = self.extents.range((from, 0)..(range.end, 0));
+        let near = self.extents.range((from, (0, None))..(range.end, (0, None)));
         near.filter(move |(_, end)| **end > range.start).map(|((_, handle), _)| *handle)
     }
 
@@ -327,13 +335,13 @@ impl Layouts {
         through: Option<&Bound>,
         by: Who,
     ) -> Vec<Mismatch> {
-        let near: Vec<u64> = self.near(range).collect();
+        let near: Vec<Key> = self.near(range).collect();
         let mut found = Vec::new();
         for handle in near {
             let Some(known) = self.known.get_mut(&handle) else { continue };
             let Some(image) = known.image.upgrade() else { continue };
             let ended = image.ended.load(Ordering::Relaxed);
-            if ended || through.is_some_and(|t| t.handle == handle || t.shares(&image)) {
+            if ended || through.is_some_and(|t| t.key() == handle || t.shares(&image)) {
                 continue;
             }
             let levels = image.levels.len() as u32;

@@ -85,8 +85,11 @@ fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
         Some((object(device, vk::ObjectType::BUFFER, "buffer", b.handle()), start))
     });
     let images = Image::table().all().into_iter().filter_map(|i| {
-        let start = i.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
-        let start = start.filter(|start| holds(start, i.layout.size))?;
+        let part = |part: &Image| {
+            let start = part.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
+            start.filter(|start| holds(start, part.layout.size))
+        };
+        let start = i.parts(vk::ImageAspectFlags::empty()).find_map(part)?;
         Some((object(device, vk::ObjectType::IMAGE, "image", i.handle()), start))
     });
     buffers.chain(images).collect()
@@ -211,6 +214,7 @@ pub fn layouts(device: &Device) -> Result<(), String> {
         let told = LayoutReport {
             image: object(device, vk::ObjectType::IMAGE, "image", image.handle),
             subresource: (*level, *layer),
+            plane: image.plane,
             wrong: match wrong {
                 Wrong::Access(layout) => report::Wrong::Access(layout_name(*layout)),
                 Wrong::OldLayout(from, _) => report::Wrong::OldLayout(layout_name(*from)),

@@ -178,6 +178,9 @@ fn layers(
     from: &Image,
     to: &Image,
 ) -> Outcome<u32> {
+    if let Some(of) = [from, to].into_iter().find_map(|image| formats::ycbcr(image.format)) {
+        return Err(Error::usage(format!("a blit or a resolve of an image of {}", of.name)));
+    }
     let count = match s.layer_count {
         vk::REMAINING_ARRAY_LAYERS => from.layers.saturating_sub(s.base_array_layer),
         count => count,

@@ -145,6 +145,7 @@ fn layer_count(image: &Image, base: u32, count: u32) -> u32 {
 pub fn images(from: &Image, to: &Image, regions: &[vk::ImageCopy], mut touched: Touched<'_>) -> Outcome<()> {
     for region in regions {
         let (s, d) = (region.src_subresource, region.dst_subresource);
+        let (from, to) = (from.part_of(s.aspect_mask)?, to.part_of(d.aspect_mask)?);
         let ((s_skip, size), (d_skip, d_size)) = (from.part(s.aspect_mask), to.part(d.aspect_mask));
         if size != d_size || from.samples != to.samples {
             return Err(Error::usage("the images' texels differ in size"));
@@ -246,6 +247,7 @@ impl HostRegion {
     /// # Errors
     /// More than there can be.
     pub fn size(&self, image: &Image) -> Outcome<u64> {
+        let image = image.part_of(self.subresource.aspect_mask)?;
         let (row, slice) = self.pitches(image);
         let [width, height, depth] = self.blocks(image).map(u64::from);
         let bytes = width * image.part(self.subresource.aspect_mask).1;
@@ -264,6 +266,7 @@ pub(super) fn rows(
     region: &HostRegion,
     mut each: impl FnMut(u64, &Allocation, u64, u64) -> bool,
 ) -> Outcome<()> {
+    let image = image.part_of(region.subresource.aspect_mask)?;
     let (sub, layers, blocks) = (region.subresource, region.layers(image), region.blocks(image));
     let (texels, _) = texels(image, sub.mip_level, sub.base_array_layer, layers, region.offset, blocks)?;
     let [width, height, depth] = blocks.map(u64::from);
@@ -377,6 +380,9 @@ pub(super) fn cleared(
     value: Cleared,
     aspects: vk::ImageAspectFlags,
 ) -> Outcome<Vec<u8>> {
+    if let Some(of) = formats::ycbcr(image.format) {
+        return Err(Error::usage(format!("a clear of an image of {}", of.name)));
+    }
     let format = formats::info(format).ok_or_else(outside)?;
     if format.compression.is_some() {
         return Err(Error::usage(format!("a clear of an image of {}", format.name)));
@@ -409,6 +415,9 @@ pub fn clear(
     ranges: &[vk::ImageSubresourceRange],
     mut touched: Touched<'_>,
 ) -> Outcome<()> {
+    if let Some(range) = ranges.first() {
+        cleared(image, image.format, value, range.aspect_mask)?;
+    }
     let (memory, base) = image.memory()?;
     let (texel, samples) = (image.layout.texel, u64::from(image.samples));
     for range in ranges {

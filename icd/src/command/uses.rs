@@ -84,7 +84,7 @@ impl Command {
             let first = part.base_array_layer;
             let layers = first..first.saturating_add(part.layer_count).min(image.layers);
             Some(ImageUse {
-                image: image.bound()?.clone(),
+                image: image.part_of(part.aspect_mask).ok()?.bound()?.clone(),
                 aspects: part.aspect_mask,
                 levels: part.mip_level..part.mip_level.saturating_add(1),
                 layers,

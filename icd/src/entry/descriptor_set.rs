@@ -275,7 +275,14 @@ pub fn image_slot(
     immutable: bool,
     info: &vk::DescriptorImageInfo,
 ) -> Outcome<Slot> {
-    let sampler = || if immutable { Ok(None) } else { handle::get_optional::<Sampler>(info.sampler) };
+    let sampler = || {
+        let sampler = if immutable { None } else { handle::get_optional::<Sampler>(info.sampler)? };
+        if sampler.as_ref().is_some_and(|sampler| sampler.state.conversion.is_some()) {
+            let what = "a sampler that enables sampler Y'CbCr conversion, and is no immutable sampler";
+            return Err(Error::usage(format!("a descriptor is written with {what}")));
+        }
+        Ok(sampler)
+    };
     let view = || handle::get_optional::<ImageView>(info.image_view);
     Ok(match kind {
         vk::DescriptorType::SAMPLER => sampler()?.map_or(Slot::Empty, Slot::Sampler),

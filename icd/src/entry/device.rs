@@ -24,7 +24,7 @@ use crate::entry::pipeline_cache::PipelineCache;
 use crate::entry::pipeline_layout::PipelineLayout;
 use crate::entry::private_data::PrivateDataSlot;
 use crate::entry::query::QueryPool;
-use crate::entry::sampler::Sampler;
+use crate::entry::sampler::{Sampler, YcbcrConversion};
 use crate::entry::shader::ShaderModule;
 use crate::entry::shader_object::Shader;
 use crate::error::{Error, Outcome};
@@ -182,6 +182,7 @@ fn release(device: &Arc<Device>) {
         Buffer,
         Image,
         Sampler,
+        YcbcrConversion,
         QueryPool,
         Event,
         Fence,

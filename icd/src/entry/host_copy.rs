@@ -28,7 +28,7 @@ fn part(
 ) -> Option<ImageUse> {
     let first = part.base_array_layer;
     Some(ImageUse {
-        image: image.bound()?.clone(),
+        image: image.part_of(part.aspect_mask).ok()?.bound()?.clone(),
         aspects: part.aspect_mask,
         levels: part.mip_level..part.mip_level.saturating_add(1),
         layers: first..first.saturating_add(part.layer_count).min(image.layers),
@@ -143,7 +143,6 @@ entries! {
         calls::synchronize(&device, "vkTransitionImageLayoutEXT");
         for t in ffi::slice(transitions, count) {
             let image: Arc<Image> = handle::get::<Image>(t.image)?;
-            let Some(bound) = image.bound() else { continue };
             if device.hazards.is_some() && t.old_layout == vk::ImageLayout::UNDEFINED {
                 discard(&device, &image, &t.subresource_range);
             }
@@ -151,8 +150,11 @@ entries! {
                 continue;
             }
             let (levels, layers) = image.range(&t.subresource_range)?;
-            let parts = (t.subresource_range.aspect_mask, levels, layers);
-            calls::transitioned(&device, bound, &parts, (t.old_layout, t.new_layout));
+            let aspects = t.subresource_range.aspect_mask;
+            let parts = (aspects, levels, layers);
+            for bound in image.parts(aspects).filter_map(Image::bound) {
+                calls::transitioned(&device, bound, &parts, (t.old_layout, t.new_layout));
+            }
         }
         Ok(())
     }

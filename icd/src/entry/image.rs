@@ -4,6 +4,10 @@
 //! level slice after slice, rows tightly packed; level starts are aligned to 64 bytes. So layouts need no
 //! work. In check mode the rows of images with optimal tiling lie apart, and the first one does not come
 //! first: who looks at the bytes through something else sees that they are nobody's to interpret.
+//!
+//! An image of a multi-planar format is made of an image for each plane, of the format that the plane is
+//! compatible with: what a command does to a plane, it does to that image. The planes lie one after the other,
+//! or are bound one by one if the image is disjoint.
 
 use crate::boundary::entries;
 use crate::caps::external::check_types;
@@ -24,7 +28,7 @@ use pellucid_memory::commands::Range;
 use pellucid_memory::heap::Placement;
 use pellucid_shader_interp::math::format::{Aspect, FormatInfo};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// One mip level's layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,13 +68,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out an image, with at least so many bytes before each row: 0, or a multiple of 64.
+    /// Lays out an image of blocks of this size, with at least so many bytes before each row: 0, or a
+    /// multiple of 64. The format says how many bytes a block has.
     pub fn new(
         extent: [u32; 3],
         levels: u32,
         layers: u32,
         samples: u32,
-        format: &FormatInfo,
+        (format, block): (&FormatInfo, [u32; 3]),
         gap: u64,
     ) -> Layout {
         let texel = u64::from(format.texel_bytes) * u64::from(samples);
@@ -80,7 +85,7 @@ impl Layout {
         let levels = (0..levels)
             .map(|n| {
                 let extent = extent.map(|e| (e >> n).max(1));
-                let blocks = format.blocks(extent);
+                let blocks = std::array::from_fn(|k| extent[k].div_ceil(block[k]));
                 let row = u64::from(blocks[0]) * texel + between;
                 let slice = row * u64::from(blocks[1]);
                 let level = Level { extent, blocks, offset, row, slice };
@@ -88,7 +93,7 @@ impl Layout {
                 level
             })
             .collect();
-        Layout { levels, texel, block: format.block(), layer: offset, size: offset * u64::from(layers) }
+        Layout { levels, texel, block, layer: offset, size: offset * u64::from(layers) }
     }
 }
 
@@ -116,10 +121,16 @@ pub struct Image {
     pub sharing: Sharing,
     /// The layout of all subresources at first.
     pub initial_layout: vk::ImageLayout,
-    /// Where its bytes are.
+    /// Where its bytes are. If it has several planes: the bytes of all, and the rest is of the first one.
     pub layout: Layout,
     /// Its sparse image blocks, if it is partially resident.
     pub sparse: Option<Blocks>,
+    /// An image for each plane, if there are several: they have the memory and the layouts.
+    planes: Vec<Arc<Image>>,
+    /// The image that it is a plane of, and which one.
+    plane_of: OnceLock<(Weak<Image>, u32)>,
+    /// Its first byte from where the image that it is a plane of is bound.
+    start: u64,
     /// Its handle, for messages.
     pub handle: AtomicU64,
     binding: OnceLock<(Arc<DeviceMemory>, u64)>,
@@ -148,7 +159,6 @@ impl Image {
             Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage))
         };
         let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
-        let format = formats::info(info.format).ok_or_else(unsupported)?;
         // SAFETY: the contract.
         let external = unsafe { ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next) };
         check_types("images", external.map_or_else(Default::default, |e| e.handle_types))?;
@@ -167,22 +177,22 @@ impl Image {
         let samples = info.samples.as_raw();
         let extent = [extent.width, extent.height, extent.depth];
         let opaque = device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL;
-        let block = formats::sparse_block(format, info.image_type)
-            .filter(|_| info.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY));
-        let (layout, blocks) = match block {
-            Some(block) => {
-                let (layout, blocks) =
-                    sparse::partly_resident(extent, info.mip_levels, info.array_layers, format, block);
-                (layout, Some(blocks))
-            }
-            None => {
-                let gap = if opaque { OPAQUE_GAP } else { 0 };
-                (Layout::new(extent, info.mip_levels, info.array_layers, samples, format, gap), None)
-            }
+        let partly = info.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY);
+        let block = formats::info(info.format).filter(|_| partly);
+        let block = block.and_then(|format| Some((format, formats::sparse_block(format, info.image_type)?)));
+        let laid_out = |extent, format: vk::Format, block: Option<[u32; 3]>| {
+            let format = formats::info(format).ok_or_else(unsupported)?;
+            let block = block.unwrap_or_else(|| format.block());
+            let gap = if opaque { OPAQUE_GAP } else { 0 };
+            Ok::<_, Error>(Layout::new(
+                extent,
+                info.mip_levels,
+                info.array_layers,
+                samples,
+                (format, block),
+                gap,
+            ))
         };
-        if layout.size > device.caps.heap_size {
-            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
-        }
         // SAFETY: the contract.
         let shared = |preserved| unsafe {
             let families = (info.sharing_mode, info.queue_family_index_count, info.p_queue_family_indices);
@@ -194,8 +204,9 @@ impl Image {
             | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let linear = info.tiling == vk::ImageTiling::LINEAR;
         let preserved = device.slices && (linear || !info.usage.intersects(attachment));
-        Ok(Image {
-            format: info.format,
+        let sharing = shared(preserved);
+        let made = |format, (layout, start), planes| Image {
+            format,
             image_type: info.image_type,
             layers: info.array_layers,
             samples,
@@ -205,14 +216,101 @@ impl Image {
             slices: device.slices
                 && info.image_type == vk::ImageType::TYPE_3D
                 && info.flags.contains(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE),
-            sharing: shared(preserved),
+            sharing: sharing.clone(),
             initial_layout: info.initial_layout,
             layout,
-            sparse: blocks,
+            sparse: None,
+            planes,
+            plane_of: OnceLock::new(),
+            start,
             handle: AtomicU64::new(0),
             binding: OnceLock::new(),
             bound: OnceLock::new(),
+        };
+        let image = match formats::ycbcr(info.format) {
+            None => match block {
+                Some((format, block)) => {
+                    let (levels, layers) = (info.mip_levels, info.array_layers);
+                    let (layout, blocks) = sparse::partly_resident(extent, levels, layers, format, block);
+                    Image { sparse: Some(blocks), ..made(info.format, (layout, 0), Vec::new()) }
+                }
+                None => made(info.format, (laid_out(extent, info.format, None)?, 0), Vec::new()),
+            },
+            Some(of) => {
+                if (0..2).any(|k| !extent[k].is_multiple_of(of.subsampling[k])) {
+                    let what =
+                        "width and height of the image are no multiples of what its chroma is reduced by";
+                    return Err(Error::usage(what));
+                }
+                let plane = |k: usize| {
+                    let block = (k == 0).then(|| of.block());
+                    laid_out(of.plane_extent(k, extent), vk::Format::from_raw(of.planes[k]), block)
+                };
+                let (mut whole, mut planes) = (plane(0)?, Vec::new());
+                if of.planes.len() > 1 {
+                    whole.size = 0;
+                    for (k, format) in of.planes.iter().enumerate() {
+                        let layout = plane(k)?;
+                        let start =
+                            if info.flags.contains(vk::ImageCreateFlags::DISJOINT) { 0 } else { whole.size };
+                        whole.size += layout.size;
+                        planes.push(Arc::new(made(
+                            vk::Format::from_raw(*format),
+                            (layout, start),
+                            Vec::new(),
+                        )));
+                    }
+                }
+                made(info.format, (whole, 0), planes)
+            }
+        };
+        if image.layout.size > device.caps.heap_size {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into());
+        }
+        Ok(image)
+    }
+
+    /// The images that have the memory and the layouts of these aspects: the image itself, or its planes. No
+    /// aspects and the colour aspect stand for all planes.
+    pub fn parts(&self, aspects: vk::ImageAspectFlags) -> impl Iterator<Item = &Image> {
+        let all = aspects.is_empty() || aspects.contains(vk::ImageAspectFlags::COLOR);
+        let named = (0..).zip(&self.planes).filter(move |(k, _)| all || aspects.contains(plane_aspect(*k)));
+        self.planes.is_empty().then_some(self).into_iter().chain(named.map(|(_, plane)| &**plane))
+    }
+
+    /// The same as its layouts see them, once they are bound to memory.
+    pub fn bounds(&self) -> impl Iterator<Item = &Arc<Bound>> {
+        self.parts(vk::ImageAspectFlags::empty()).filter_map(Image::bound)
+    }
+
+    /// The image whose texels these aspects of a region are: the image itself, or one of its planes.
+    ///
+    /// # Errors
+    /// It has planes, and no single one is named.
+    pub fn part_of(&self, aspects: vk::ImageAspectFlags) -> Outcome<&Image> {
+        if self.planes.is_empty() {
+            return Ok(self);
+        }
+        self.plane(aspects).map(|plane| &**plane)
+    }
+
+    /// The plane that an aspect names.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn plane(&self, aspect: vk::ImageAspectFlags) -> Outcome<&Arc<Image>> {
+        let named = (0..).zip(&self.planes).find(|(k, _)| plane_aspect(*k) == aspect);
+        named.map(|(_, plane)| plane).ok_or_else(|| {
+            let planes = self.planes.len();
+            Error::usage(format!(
+                "aspects {aspect:?} of an image with {planes} planes where one of these is named"
+            ))
         })
+    }
+
+    /// Which plane of an image it is.
+    pub fn plane_number(&self) -> Option<u32> {
+        self.plane_of.get().map(|(_, k)| *k)
     }
 
     /// The memory that it is bound to, and where.
@@ -233,6 +331,8 @@ impl Image {
     /// True if it is, or is bound to, the object at `object`.
     pub fn is_or_uses(self: &Arc<Self>, object: *const ()) -> bool {
         Arc::as_ptr(self).cast::<()>() == object
+            || self.plane_of.get().is_some_and(|(image, _)| image.as_ptr().cast::<()>() == object)
+            || self.planes.iter().any(|plane| plane.is_or_uses(object))
             || self.binding.get().is_some_and(|(m, _)| Arc::as_ptr(m).cast::<()>() == object)
     }
 
@@ -243,42 +343,66 @@ impl Image {
 
     /// The memory of a sparse image.
     pub fn sparse_memory(&self) -> Option<&Arc<DeviceMemory>> {
-        self.binding.get().map(|(memory, _)| memory).filter(|memory| memory.is_sparse())
+        let part = self.parts(vk::ImageAspectFlags::empty()).next()?;
+        part.binding.get().map(|(memory, _)| memory).filter(|memory| memory.is_sparse())
     }
 
-    fn requirements(&self) -> vk::MemoryRequirements {
+    /// What it needs, or one plane of it if it is disjoint.
+    fn requirements(&self, plane: Option<vk::ImageAspectFlags>) -> Outcome<vk::MemoryRequirements> {
         if self.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
-            return sparse::requirements(self.layout.size);
+            return Ok(sparse::requirements(self.layout.size));
         }
+        let part = self.bound_by(plane)?;
         let transient = self.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
-        vk::MemoryRequirements {
-            size: self.layout.size,
+        Ok(vk::MemoryRequirements {
+            size: part.layout.size,
             alignment: BIND_ALIGNMENT,
             memory_type_bits: if transient { memory::TRANSIENT } else { memory::ORDINARY },
+        })
+    }
+
+    /// What is bound to memory by itself: the image, or one plane if it is disjoint.
+    fn bound_by(&self, plane: Option<vk::ImageAspectFlags>) -> Outcome<&Image> {
+        match (plane, self.flags.contains(vk::ImageCreateFlags::DISJOINT)) {
+            (None, false) => Ok(self),
+            // It is an alias of a plane.
+            (None | Some(vk::ImageAspectFlags::PLANE_0), true) if self.planes.is_empty() => Ok(self),
+            (Some(plane), true) => self.plane(plane).map(|plane| &**plane),
+            (None, true) => Err(Error::usage("the planes of a disjoint image have memory of their own")),
+            (Some(_), false) => Err(Error::usage("the planes of an image that is not disjoint share memory")),
         }
     }
 
-    fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
+    fn bind(
+        &self,
+        memory: vk::DeviceMemory,
+        offset: u64,
+        plane: Option<vk::ImageAspectFlags>,
+    ) -> Outcome<()> {
         let memory = handle::get::<DeviceMemory>(memory)?;
         if self.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
             return Err(Error::usage("memory is bound to a sparse image by vkQueueBindSparse"));
         }
+        let part = self.bound_by(plane)?;
         if !offset.is_multiple_of(BIND_ALIGNMENT)
-            || offset.saturating_add(self.layout.size) > memory.bytes().size()
+            || offset.saturating_add(part.layout.size) > memory.bytes().size()
         {
             return Err(Error::usage(format!(
                 "an image of {} bytes does not fit at offset {offset} of {} bytes of memory",
-                self.layout.size,
+                part.layout.size,
                 memory.bytes().size()
             )));
         }
-        self.bind_to(memory, offset)
+        part.parts(vk::ImageAspectFlags::empty())
+            .try_for_each(|part| part.bind_part(memory.clone(), offset + part.start))
     }
 
-    fn bind_to(&self, memory: Arc<DeviceMemory>, offset: u64) -> Outcome<()> {
+    /// Binds an image without planes.
+    fn bind_part(&self, memory: Arc<DeviceMemory>, offset: u64) -> Outcome<()> {
         let alias = self.flags.contains(vk::ImageCreateFlags::ALIAS);
         let bound = Bound {
             handle: self.handle(),
+            plane: self.plane_number(),
             sharing: self.sharing.seen(memory.is_device_only() && !self.slices),
             aspect: formats::info(self.format).map_or(Aspect::Color, |info| info.aspect),
             tiling: self.tiling,
@@ -298,13 +422,14 @@ impl Image {
 
     /// Where a subresource is in a linear image.
     fn subresource(&self, of: &vk::ImageSubresource) -> Outcome<vk::SubresourceLayout> {
-        let level = self.layout.levels.get(of.mip_level as usize);
+        let part = self.part_of(of.aspect_mask)?;
+        let level = part.layout.levels.get(of.mip_level as usize);
         let level = level.ok_or_else(|| Error::usage("the image has no such mip level"))?;
         Ok(vk::SubresourceLayout {
-            offset: level.offset + self.layout.layer * u64::from(of.array_layer),
+            offset: part.start + level.offset + part.layout.layer * u64::from(of.array_layer),
             size: level.size(),
             row_pitch: level.row,
-            array_pitch: self.layout.layer,
+            array_pitch: part.layout.layer,
             depth_pitch: level.slice,
         })
     }
@@ -321,9 +446,10 @@ impl Image {
         out.subresource_layout = self.subresource(of)?;
         // SAFETY: the contract.
         if let Some(copied) = unsafe { ffi::find_mut::<vk::SubresourceHostMemcpySizeEXT<'_>>(out.p_next) } {
-            let level = &self.layout.levels[of.mip_level as usize];
+            let part = self.part_of(of.aspect_mask)?;
+            let level = &part.layout.levels[of.mip_level as usize];
             copied.size =
-                level.blocks.iter().map(|e| u64::from(*e)).product::<u64>() * self.part(of.aspect_mask).1;
+                level.blocks.iter().map(|e| u64::from(*e)).product::<u64>() * part.part(of.aspect_mask).1;
         }
         Ok(())
     }
@@ -374,6 +500,15 @@ impl Image {
     }
 }
 
+/// The aspect of a plane.
+fn plane_aspect(plane: u32) -> vk::ImageAspectFlags {
+    match plane {
+        0 => vk::ImageAspectFlags::PLANE_0,
+        1 => vk::ImageAspectFlags::PLANE_1,
+        _ => vk::ImageAspectFlags::PLANE_2,
+    }
+}
+
 entries! {
     /// vkCreateImage.
     fn create_image(
@@ -390,11 +525,17 @@ entries! {
         };
         let handle = handle::insert(image.clone());
         image.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+        for (k, plane) in (0..).zip(&image.planes) {
+            plane.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
+            plane.plane_of.get_or_init(|| (Arc::downgrade(&image), k));
+        }
         if let Some(memory) = sparse {
             if image.sparse.is_none() {
                 memory.must_be_whole(&device, (vk::ObjectType::IMAGE, image.handle()));
             }
-            image.bind_to(memory, 0)?;
+            image
+                .parts(vk::ImageAspectFlags::empty())
+                .try_for_each(|part| part.bind_part(memory.clone(), part.start))?;
         }
         ffi::write(out, handle)
     }
@@ -402,7 +543,7 @@ entries! {
     /// vkDestroyImage.
     fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
         let ended = destroy::<Image>(device, image, "vkDestroyImage")?;
-        if let Some(bound) = ended.as_ref().and_then(|image| image.bound()) {
+        for bound in ended.iter().flat_map(|image| image.bounds()) {
             bound.ended.store(true, Ordering::Relaxed);
         }
         Ok(())
@@ -416,7 +557,7 @@ entries! {
         offset: vk::DeviceSize,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        handle::get::<Image>(image)?.bind(memory, offset)
+        handle::get::<Image>(image)?.bind(memory, offset, None)
     }
 
     /// vkBindImageMemory2.
@@ -426,10 +567,11 @@ entries! {
         infos: *const vk::BindImageMemoryInfo<'_>,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        bind_each(ffi::slice(infos, count), |info| (
-            handle::get::<Image>(info.image).and_then(|image| image.bind(info.memory, info.memory_offset)),
-            info.p_next,
-        ))
+        bind_each(ffi::slice(infos, count), |info| {
+            let plane = ffi::find::<vk::BindImagePlaneMemoryInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
+            let image = handle::get::<Image>(info.image);
+            (image.and_then(|image| image.bind(info.memory, info.memory_offset, plane)), info.p_next)
+        })
     }
 
     /// vkGetImageMemoryRequirements.
@@ -437,7 +579,7 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         // Of an object that is not there the application reads zeros, never what its memory held.
         ffi::write(out, vk::MemoryRequirements::default())?;
-        ffi::write(out, handle::get::<Image>(image)?.requirements())
+        ffi::write(out, handle::get::<Image>(image)?.requirements(None)?)
     }
 
     /// vkGetImageMemoryRequirements2.
@@ -449,7 +591,9 @@ entries! {
         handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
         out.memory_requirements = vk::MemoryRequirements::default();
-        out.memory_requirements = handle::get::<Image>(ffi::read(info)?.image)?.requirements();
+        let info = ffi::read(info)?;
+        let plane = ffi::find::<vk::ImagePlaneMemoryRequirementsInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
+        out.memory_requirements = handle::get::<Image>(info.image)?.requirements(plane)?;
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
@@ -462,7 +606,10 @@ entries! {
     ) {
         let device = handle::dispatchable::<Device>(device)?;
         let out = ffi::read_mut(out)?;
-        out.memory_requirements = Image::new(&device, ffi::read(ffi::read(info)?.p_create_info)?)?.requirements();
+        let info = ffi::read(info)?;
+        let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
+        let disjoint = image.flags.contains(vk::ImageCreateFlags::DISJOINT);
+        out.memory_requirements = image.requirements(disjoint.then_some(info.plane_aspect))?;
         no_dedicated(ffi::chain(out.p_next));
         Ok(())
     }
@@ -513,14 +660,16 @@ mod tests {
     #[test]
     fn levels_follow_each_other_without_overlap() {
         let format = |number| formats::info(number).unwrap();
-        let layout = Layout::new([5, 3, 1], 3, 2, 1, format(vk::Format::R32_UINT), 0);
+        let texel = format(vk::Format::R32_UINT);
+        let layout = Layout::new([5, 3, 1], 3, 2, 1, (texel, texel.block()), 0);
         let level = |extent, blocks, offset, row, slice| Level { extent, blocks, offset, row, slice };
         assert_eq!(layout.levels[0], level([5, 3, 1], [5, 3, 1], 0, 20, 60));
         assert_eq!(layout.levels[1], level([2, 1, 1], [2, 1, 1], 64, 8, 8));
         assert_eq!(layout.levels[2].offset, 128);
         assert_eq!((layout.layer, layout.size), (192, 384));
         // Rows of blocks; the blocks at the edge are whole.
-        let layout = Layout::new([9, 5, 2], 2, 1, 1, format(vk::Format::BC7_UNORM_BLOCK), 0);
+        let block = format(vk::Format::BC7_UNORM_BLOCK);
+        let layout = Layout::new([9, 5, 2], 2, 1, 1, (block, block.block()), 0);
         assert_eq!(layout.levels[0], level([9, 5, 2], [3, 2, 2], 0, 48, 96));
         assert_eq!(layout.levels[1], level([4, 2, 1], [1, 1, 1], 192, 16, 16));
     }

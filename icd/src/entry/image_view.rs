@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::entry::descriptor_buffer::creation;
 use crate::entry::destroy::destroy_described;
 use crate::entry::image::Image;
+use crate::entry::sampler::YcbcrConversion;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -13,10 +14,14 @@ use ash::vk;
 use pellucid_memory::access::Reference;
 use pellucid_memory::device::MemoryRange;
 use pellucid_shader_interp::interface;
+use pellucid_shader_interp::math::format::ycbcr::Ycbcr;
 use std::sync::Arc;
 
 pub struct ImageView {
+    /// The image, or the plane of it that is viewed.
     pub image: Arc<Image>,
+    /// The image itself: what views it keeps it.
+    _whole: Arc<Image>,
     pub format: vk::Format,
     view_type: vk::ImageViewType,
     pub levels: std::ops::Range<u32>,
@@ -29,7 +34,8 @@ pub struct ImageView {
 
 object!(ImageView, vk::ImageView, kind::IMAGE_VIEW);
 
-fn swizzle(mapping: &vk::ComponentMapping) -> [u8; 4] {
+/// A component mapping in the interpreter's numbers.
+pub fn swizzle(mapping: &vk::ComponentMapping) -> [u8; 4] {
     let resolve = |s: vk::ComponentSwizzle, identity: u8| match s {
         vk::ComponentSwizzle::IDENTITY => identity,
         other => other.as_raw() as u8,
@@ -43,11 +49,51 @@ impl ImageView {
     /// # Errors
     /// The image is not bound to memory.
     pub fn descriptor(&self, reference: Reference) -> Outcome<interface::ImageView> {
-        let (memory, base) = self.image.memory()?;
-        let layout = &self.image.layout;
+        match formats::ycbcr(self.image.format) {
+            Some(of) => self.of_planes(of, reference),
+            None => {
+                let (skip, format) = self.image.seen_as(self.format, self.aspect);
+                self.of_image(&self.image, (skip, format.as_raw()), reference)
+            }
+        }
+    }
+
+    /// The same of an image that requires sampler Y'CbCr conversion: luma, with the chroma that belongs to it.
+    fn of_planes(&self, of: &Ycbcr, reference: Reference) -> Outcome<interface::ImageView> {
+        let mut planes = self.image.parts(vk::ImageAspectFlags::empty()).zip(of.planes);
+        let mut plane = || planes.next().map(|(plane, format)| self.of_image(plane, (0, *format), reference));
+        let mut view = plane().unwrap_or_else(|| Err(Error::usage("an image without planes")))?;
+        view.format = of.format;
+        while let Some(plane) = plane() {
+            view.chroma.push(plane?);
+        }
+        if let Some(packed) = of.packed {
+            let value = |place: u32| {
+                let mut value =
+                    self.of_image(&self.image, (u64::from(place * packed.bytes), packed.value), reference)?;
+                value.extent[0] /= of.subsampling[0];
+                value.sample_pitch = 4 * packed.bytes;
+                Ok::<_, Error>(value)
+            };
+            let [luma, blue, red] = packed.places;
+            view.memory = value(luma)?.memory;
+            view.sample_pitch = 2 * packed.bytes;
+            view.chroma = vec![value(blue)?, value(red)?];
+        }
+        Ok(view)
+    }
+
+    /// An image, or a plane of one, from a byte of its texels on.
+    fn of_image(
+        &self,
+        image: &Image,
+        (skip, format): (u64, i32),
+        reference: Reference,
+    ) -> Outcome<interface::ImageView> {
+        let (memory, base) = image.memory()?;
+        let layout = &image.layout;
         let levels = &layout.levels[self.levels.start as usize..self.levels.end as usize];
         let (first, last) = (&levels[0], &levels[levels.len() - 1]);
-        let (skip, format) = self.image.seen_as(self.format, self.aspect);
         let mut extent = if self.shows_blocks() { first.blocks } else { first.extent };
         // A slice is what a layer is otherwise.
         let (layer, size) = match self.shows_slices() {
@@ -63,7 +109,7 @@ impl ImageView {
             memory: MemoryRange::new(memory.bytes(), base + origin, end - origin, reference),
             extent,
             layers: self.layers.len() as u32,
-            format: format.as_raw(),
+            format,
             row_pitch: first.row as u32,
             slice_pitch: first.slice as u32,
             layer_pitch: layer as u32,
@@ -71,9 +117,10 @@ impl ImageView {
             level_offsets: [0; 16],
             level_row_pitch: [0; 16],
             level_slice_pitch: [0; 16],
-            samples: self.image.samples,
-            sample_pitch: (layout.texel / u64::from(self.image.samples)) as u32,
+            samples: image.samples,
+            sample_pitch: (layout.texel / u64::from(image.samples)) as u32,
             swizzle: self.swizzle,
+            chroma: Vec::new(),
         };
         for (n, level) in levels.iter().enumerate().take(16) {
             view.level_offsets[n] = (level.offset - first.offset) as u32;
@@ -121,6 +168,38 @@ fn slice(
     Ok((levels, part.base_array_layer..part.base_array_layer + 1))
 }
 
+/// What a view of this format is of: the image, or the plane of it that the aspects name.
+fn viewed(
+    image: Arc<Image>,
+    info: &vk::ImageViewCreateInfo<'_>,
+    (usage, converts): (vk::ImageUsageFlags, bool),
+) -> Outcome<Arc<Image>> {
+    use vk::ImageAspectFlags as A;
+    let aspects = info.subresource_range.aspect_mask;
+    if aspects.intersects(A::PLANE_0 | A::PLANE_1 | A::PLANE_2) {
+        return image.plane(aspects).cloned();
+    }
+    let name = |of: &Ycbcr| of.name;
+    match (formats::ycbcr(image.format), formats::ycbcr(info.format)) {
+        (None, None) => {}
+        (of, to) if of != to => {
+            let names = (to.map_or("another format", name), of.map_or("another format", name));
+            return Err(Error::usage(format!("a view of {} of an image of {}", names.0, names.1)));
+        }
+        (of, _) => {
+            let identity = swizzle(&info.components) == [3, 4, 5, 6];
+            if of.is_some() && !converts && usage.contains(vk::ImageUsageFlags::SAMPLED) {
+                let name = of.map_or("", name);
+                return Err(Error::usage(format!("a view of {name} without VkSamplerYcbcrConversionInfo")));
+            }
+            if converts && !identity {
+                return Err(Error::usage("an image view with sampler Y'CbCr conversion swizzles components"));
+            }
+        }
+    }
+    Ok(image)
+}
+
 entries! {
     /// vkCreateImageView.
     fn create_image_view(
@@ -131,8 +210,15 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
-        let image = handle::get::<Image>(info.image)?;
-        if formats::info(info.format).is_none() {
+        let whole = handle::get::<Image>(info.image)?;
+        let conversion = YcbcrConversion::asked_for(info.p_next)?;
+        if let Some(conversion) = conversion.as_ref().filter(|conversion| conversion.format != info.format) {
+            let formats = (info.format, conversion.format);
+            return Err(Error::usage(format!("a view of {:?} with a conversion for {:?}", formats.0, formats.1)));
+        }
+        let usage = ffi::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next).map_or(whole.usage, |u| u.usage);
+        let image = viewed(whole.clone(), info, (usage, conversion.is_some()))?;
+        if formats::info(info.format).is_none() && formats::ycbcr(info.format).is_none() {
             return Err(Error::not_implemented(&format!("image views of format {:?}", info.format)));
         }
         let part = info.subresource_range;
@@ -143,6 +229,7 @@ entries! {
         };
         let view = ImageView {
             image,
+            _whole: whole,
             format: info.format,
             view_type: info.view_type,
             levels,

@@ -1,10 +1,11 @@
-//! VkSampler and VkSamplerYcbcrConversion (which is refused).
+//! VkSampler and VkSamplerYcbcrConversion.
 
 use crate::boundary::entries;
-use crate::caps::limits;
+use crate::caps::{formats, limits};
 use crate::device::Device;
 use crate::entry::descriptor_buffer::creation;
-use crate::entry::destroy::destroy_described;
+use crate::entry::destroy::{destroy, destroy_described};
+use crate::entry::image_view::swizzle;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -19,6 +20,58 @@ pub struct Sampler {
 }
 
 object!(Sampler, vk::Sampler, kind::SAMPLER);
+
+pub struct YcbcrConversion {
+    /// The format of the images that it is for.
+    pub format: vk::Format,
+    /// Its state, as the interpreter takes it.
+    pub state: interface::Conversion,
+}
+
+object!(YcbcrConversion, vk::SamplerYcbcrConversion, kind::YCBCR_CONVERSION);
+
+impl YcbcrConversion {
+    fn new(info: &vk::SamplerYcbcrConversionCreateInfo<'_>) -> Outcome<YcbcrConversion> {
+        if formats::ycbcr(info.format).is_none() {
+            return Err(Error::usage(format!("format {:?} has no sampler Y'CbCr conversion", info.format)));
+        }
+        let midpoint = |offset| offset == vk::ChromaLocation::MIDPOINT;
+        let state = interface::Conversion {
+            model: info.ycbcr_model.as_raw(),
+            narrow: info.ycbcr_range == vk::SamplerYcbcrRange::ITU_NARROW,
+            swizzle: swizzle(&info.components),
+            midpoint: [info.x_chroma_offset, info.y_chroma_offset].map(midpoint),
+            linear: info.chroma_filter == vk::Filter::LINEAR,
+            explicit: info.force_explicit_reconstruction == vk::TRUE,
+        };
+        Ok(YcbcrConversion { format: info.format, state })
+    }
+
+    /// The conversion that a chain of the application asks for, if any.
+    ///
+    /// # Errors
+    /// Its handle is not live.
+    ///
+    /// # Safety
+    /// `chain` is the application's.
+    pub unsafe fn asked_for(chain: *const std::ffi::c_void) -> Outcome<Option<Arc<YcbcrConversion>>> {
+        // SAFETY: the contract.
+        let info = unsafe { ffi::find::<vk::SamplerYcbcrConversionInfo<'_>>(chain) };
+        info.map(|info| handle::get::<YcbcrConversion>(info.conversion)).transpose()
+    }
+}
+
+/// What a sampler that enables sampler Y'CbCr conversion must not ask for (*VkSamplerCreateInfo*).
+fn refused_with_conversion(info: &vk::SamplerCreateInfo<'_>) -> Option<&'static str> {
+    let clamped = |mode| mode == vk::SamplerAddressMode::CLAMP_TO_EDGE;
+    if !clamped(info.address_mode_u) || !clamped(info.address_mode_v) || !clamped(info.address_mode_w) {
+        return Some("has address modes other than VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE");
+    }
+    if info.anisotropy_enable == vk::TRUE {
+        return Some("enables anisotropy");
+    }
+    (info.unnormalized_coordinates == vk::TRUE).then_some("has unnormalized coordinates")
+}
 
 /// The raw components of a border color.
 ///
@@ -59,6 +112,10 @@ entries! {
         if device.samplers.load(Ordering::Relaxed) >= limits::SAMPLERS {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
+        let conversion = YcbcrConversion::asked_for(info.p_next)?;
+        if let Some(what) = refused_with_conversion(info).filter(|_| conversion.is_some()) {
+            return Err(Error::usage(format!("a sampler that enables sampler Y'CbCr conversion {what}")));
+        }
         let state = interface::Sampler {
             mag_linear: info.mag_filter == vk::Filter::LINEAR,
             min_linear: info.min_filter == vk::Filter::LINEAR,
@@ -71,6 +128,7 @@ entries! {
             border: border(info)?,
             unnormalized: info.unnormalized_coordinates == vk::TRUE,
             compare: (info.compare_enable == vk::TRUE).then(|| info.compare_op.as_raw()),
+            conversion: conversion.map(|conversion| conversion.state),
         };
         let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
         let how = creation(info.flags.contains(flag), info.p_next)?;
@@ -93,25 +151,26 @@ entries! {
         Ok(())
     }
 
-    /// vkCreateSamplerYcbcrConversion: samplerYcbcrConversion is false.
+    /// vkCreateSamplerYcbcrConversion.
     fn create_sampler_ycbcr_conversion(
         device: vk::Device,
-        _info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+        info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::SamplerYcbcrConversion,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
         ffi::write(out, vk::SamplerYcbcrConversion::null())?;
-        Err::<(), _>(Error::not_implemented("sampler Y'CbCr conversion"))
+        ffi::write(out, handle::insert(Arc::new(YcbcrConversion::new(ffi::read(info)?)?)))
     }
 
-    /// vkDestroySamplerYcbcrConversion: there is none to destroy.
+    /// vkDestroySamplerYcbcrConversion. Samplers and image views keep what they need of it.
     fn destroy_sampler_ycbcr_conversion(
         device: vk::Device,
-        _conversion: vk::SamplerYcbcrConversion,
+        conversion: vk::SamplerYcbcrConversion,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
         handle::dispatchable::<Device>(device)?;
+        handle::take::<YcbcrConversion>(conversion)?;
         Ok(())
     }
 }

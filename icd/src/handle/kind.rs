@@ -25,3 +25,4 @@ pub(crate) const RENDER_PASS: u8 = 0x26;
 pub(crate) const FRAMEBUFFER: u8 = 0x27;
 pub(crate) const GRAPHICS_PIPELINE: u8 = 0x28;
 pub(crate) const SHADER_OBJECT: u8 = 0x29;
+pub(crate) const YCBCR_CONVERSION: u8 = 0x2c;

@@ -36,6 +36,8 @@ pub struct LayoutReport<'a> {
     pub image: Object,
     /// The first subresource that it is about: mip level and array layer.
     pub subresource: (u32, u32),
+    /// Which plane of the image, if that has several.
+    pub plane: Option<u32>,
     /// Why the use is not right by the layout.
     pub wrong: Wrong,
     /// The command that used the subresource.
@@ -138,7 +140,8 @@ impl ApiFinding for LayoutReport<'_> {
 
     fn notes(&self) -> Vec<String> {
         let (level, layer) = self.subresource;
-        let part = format!("mip level {level}, array layer {layer} of {}", self.image());
+        let plane = self.plane.map_or_else(String::new, |plane| format!("plane {plane}, "));
+        let part = format!("{plane}mip level {level}, array layer {layer} of {}", self.image());
         let by = self.by.title();
         let uses = match &self.wrong {
             Wrong::Access(layout) if self.operand.is_some() => {
@@ -205,7 +208,7 @@ impl ApiFinding for LayoutReport<'_> {
         };
         let mut user = side(&self.by);
         user["location"] = json!(self.location());
-        json!({
+        let mut members = json!({
             "image": {
                 "what": self.image.what,
                 "name": self.image.name,
@@ -217,6 +220,10 @@ impl ApiFinding for LayoutReport<'_> {
             },
             "commands": [user],
             "since": self.since.as_ref().map(side),
-        })
+        });
+        if let Some(plane) = self.plane {
+            members["image"]["plane"] = json!(plane);
+        }
+        members
     }
 }

@@ -45,6 +45,10 @@ pub struct Image {
     layer_pitch: u64,
     #[serde(rename = "level_count", serialize_with = "count")]
     levels: Vec<Level>,
+    /// Of an image that requires sampler Y'CbCr conversion: where the first byte of each plane of chroma lies,
+    /// from that of luma, and the plane.
+    #[serde(skip)]
+    chroma: Vec<(u64, Image)>,
 }
 
 fn count<S: serde::Serializer>(levels: &[Level], to: S) -> Result<S::Ok, S::Error> {
@@ -62,7 +66,13 @@ struct Level {
 impl Image {
     /// The image that a descriptor shows, with this many axes.
     pub fn of_view(view: &ImageView, axes: usize, layers: Layers) -> Image {
-        let info = format::properties(view.format);
+        let converted = format::ycbcr(view.format);
+        let info = format::properties(converted.map_or(view.format, |of| of.luma()));
+        let name = converted.map(|of| of.name).or(info.map(|info| info.name));
+        let chroma = |plane: &ImageView| {
+            let at = plane.memory.address().wrapping_sub(view.memory.address());
+            (at, Image::of_view(plane, axes, layers))
+        };
         let count = (view.levels as usize).clamp(1, 16);
         let level = |k: usize| Level {
             offset: u64::from(view.level_offsets[k]),
@@ -70,7 +80,7 @@ impl Image {
             slice: u64::from(view.level_slice_pitch[k]),
         };
         Image {
-            format: info.map_or("", |info| short(info.name)),
+            format: name.map_or("", short),
             buffer: false,
             extent: view.extent[..axes.clamp(1, 3)].to_vec(),
             layers,
@@ -80,6 +90,7 @@ impl Image {
             block: info.map_or([1; 3], FormatInfo::block),
             layer_pitch: u64::from(view.layer_pitch),
             levels: (0..count).map(level).collect(),
+            chroma: view.chroma.iter().map(chroma).collect(),
         }
     }
 
@@ -98,6 +109,7 @@ impl Image {
             block: [1; 3],
             layer_pitch: 0,
             levels: vec![Level { offset: 0, row: 0, slice: 0 }],
+            chroma: Vec::new(),
         })
     }
 
@@ -106,8 +118,21 @@ impl Image {
         self.extent.iter().map(|size| if self.buffer { *size } else { (size >> shift).max(1) }).collect()
     }
 
-    /// The texel that holds the byte at `offset` of the descriptor's memory; the first of a compressed block.
+    /// The texel that holds the byte at `offset` of the descriptor's memory; the first of a compressed block,
+    /// and of those that share a chroma value.
     pub fn texel_at(&self, offset: u64) -> Option<Texel> {
+        let of_plane = |(at, plane): &(u64, Image)| {
+            let mut texel = plane.own_texel_at(offset.wrapping_sub(*at))?;
+            for (axis, coordinate) in texel.coordinates.iter_mut().enumerate() {
+                *coordinate *= (self.extent[axis] / plane.extent[axis].max(1)).cast_signed();
+            }
+            Some(texel)
+        };
+        self.own_texel_at(offset).or_else(|| self.chroma.iter().find_map(of_plane))
+    }
+
+    /// The same of its first plane.
+    fn own_texel_at(&self, offset: u64) -> Option<Texel> {
         let step = self.sample_pitch * u64::from(self.samples);
         let (layer, within) = match self.layer_pitch {
             0 => (0, offset),
@@ -256,6 +281,7 @@ mod tests {
             samples,
             sample_pitch: 4,
             swizzle: [3, 4, 5, 6],
+            chroma: Vec::new(),
         };
         let mut offset = 0;
         for k in 0..levels as usize {

@@ -32,7 +32,7 @@ pub(super) struct Sampling<'a> {
 /// Coordinates before they are scaled to a level.
 pub(super) struct Position {
     /// In [0, 1] over the image, or in texels.
-    coordinates: [Floats; 3],
+    pub coordinates: [Floats; 3],
     /// Layer, with the face of a cube.
     layer: Lanes,
 }
@@ -62,7 +62,7 @@ impl Shift<'_> {
 /// Texels of one level around the positions of all lanes.
 pub(super) struct Footprint {
     /// Texels of the level along each axis.
-    size: [Lanes; 3],
+    pub size: [Lanes; 3],
     /// Byte offset of the layer's first texel at the level.
     start: Lanes,
     /// Bytes from texel to texel, or from block to block, along each axis.
@@ -73,7 +73,7 @@ pub(super) struct Footprint {
     pub fraction: [Floats; 3],
     /// Level and layer.
     level: Lanes,
-    layer: Lanes,
+    pub layer: Lanes,
 }
 
 /// Texels of all lanes, or what one axis contributes to where they are.

@@ -18,6 +18,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 mod texel;
+mod ycbcr;
 
 use crate::interface::{Descriptor, Resources};
 use crate::ir::{ImageDim, ImageOperand, Op, OpKind, Scalar};
@@ -257,18 +258,26 @@ impl ImageInstruction {
             Descriptor::TexelBuffer(memory, number, count) => {
                 Texels::of_buffer(self.known(*number)?, memory, *count)
             }
-            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => Texels::of_image(
-                self.known(view.format)?,
-                view,
-                self.image.dim,
-                self.image.arrayed,
-                self.image.multisampled,
-            ),
+            Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => {
+                let info = self.known(self.luma(view.format)?)?;
+                let ImageOperand { dim, arrayed, multisampled, .. } = self.image;
+                Texels::of_image(info, view, dim, arrayed, multisampled)
+            }
             Descriptor::Missing | Descriptor::Null | Descriptor::Buffer(_) | Descriptor::Sampler(_) => {
                 return Ok(None);
             }
         };
         Ok(Some(texels))
+    }
+
+    /// The format of the texels of a view's first plane. What requires sampler Y'CbCr conversion is sampled,
+    /// and its size is asked for.
+    fn luma(&self, number: i32) -> Result<i32, Trap> {
+        let Some(of) = format::ycbcr(number) else { return Ok(number) };
+        if self.operation == Operation::Sample || self.is_query() {
+            return Ok(of.luma());
+        }
+        Err(Trap::NotImplemented(format!("image accesses that do not sample an image of {}", of.name)))
     }
 
     fn known(&self, number: i32) -> Result<&'static FormatInfo, Trap> {

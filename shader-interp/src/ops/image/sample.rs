@@ -8,7 +8,7 @@
 use super::address::Texels;
 use super::footprint::{Footprint, Place, Position, Sampling, Shift, YES};
 use super::level::{Levels, Wanted};
-use super::{ImageInstruction, Operation, texel, view};
+use super::{ImageInstruction, Operation, texel, view, ycbcr};
 use crate::interface::Descriptor;
 use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
@@ -49,6 +49,9 @@ pub(super) fn sample<M: MemorySystem>(
     let reference = if variant.reference { arguments.get(next).copied() } else { None };
     let rest = arguments.get(next + variant.reference as usize..).unwrap_or(&[]);
     let (wanted, offsets) = wanted(rest, variant, work.coordinates());
+    if let Some(view) = ycbcr::converted(image, sampler) {
+        return ycbcr::sample(&work, memory, view, mask, arguments, &wanted, out);
+    }
     if variant.gather.is_some() {
         return work.gather(memory, &work.position(arguments, None), reference, offsets, out);
     }

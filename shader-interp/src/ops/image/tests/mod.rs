@@ -200,6 +200,7 @@ fn image(
         samples,
         sample_pitch: info.texel_bytes.into(),
         swizzle: [3, 4, 5, 6],
+        chroma: Vec::new(),
     };
     let mut end = 0;
     for level in 0..levels as usize {
@@ -272,6 +273,7 @@ const LINEAR: Sampler = Sampler {
     border: [0; 4],
     unnormalized: false,
     compare: None,
+    conversion: None,
 };
 
 const NEAREST: Sampler = Sampler { mag_linear: false, min_linear: false, ..LINEAR };
