@@ -57,12 +57,13 @@ fn every_texel_of_a_small_format_survives_decoding_and_encoding() {
                 _ => false,
             };
             if !two_ways {
-                assert_eq!(
-                    again[..info.texel_bytes as usize],
-                    bytes[..info.texel_bytes as usize],
-                    "{} {texel:#x}",
-                    info.name
-                );
+                // Bits that the format does not use become 0.
+                let used = info
+                    .fields
+                    .iter()
+                    .fold(0, |used, field| used | (((1 << field.width) - 1) << field.offset));
+                let again = u32::from_le_bytes(again[..4].try_into().unwrap());
+                assert_eq!(again, texel & used, "{} {texel:#x}", info.name);
             }
         }
     }

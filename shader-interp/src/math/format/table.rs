@@ -19,8 +19,6 @@ const SAMPLED: [u32; 2] = [TRANSFER | f::SAMPLED_IMAGE, f::UNIFORM_TEXEL_BUFFER]
 const FILTERED_IMAGE: [u32; 2] = [FILTERED[0], 0];
 /// Sampled without filtering, no texel buffers: stencil.
 const SAMPLED_IMAGE: [u32; 2] = [SAMPLED[0], 0];
-/// Sampled, filtered, storage, no texel buffers.
-const FILTERED_STORED_IMAGE: [u32; 2] = [FILTERED[0] | f::STORAGE_IMAGE, 0];
 /// Uniform texel buffers, no images.
 const FETCHED: [u32; 2] = [0, f::UNIFORM_TEXEL_BUFFER];
 /// Sampled, filtered, storage, texel buffers of both kinds.
@@ -260,11 +258,11 @@ const BC: &[FormatInfo] = formats! {
 /// Values of 10 and 12 bits at the upper end of 16. Images of four of them require sampler Y'CbCr conversion:
 /// what these can be used for is said there ([`super::ycbcr`]).
 const PADDED: &[FormatInfo] = formats! {
-    1000156007 R10X6_UNORM_PACK16 2 Unorm [at(6, 10), NO, NO, NO], FILTERED_STORED_IMAGE NONE;
-    1000156008 R10X6G10X6_UNORM_2PACK16 4 Unorm [at(6, 10), at(22, 10), NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156007 R10X6_UNORM_PACK16 2 Unorm [at(6, 10), NO, NO, NO], FILTERED_STORED NONE;
+    1000156008 R10X6G10X6_UNORM_2PACK16 4 Unorm [at(6, 10), at(22, 10), NO, NO], FILTERED_STORED NONE;
     1000156009 R10X6G10X6B10X6A10X6_UNORM_4PACK16 8 Unorm [at(6, 10), at(22, 10), at(38, 10), at(54, 10)], NOTHING NONE;
-    1000156017 R12X4_UNORM_PACK16 2 Unorm [at(4, 12), NO, NO, NO], FILTERED_STORED_IMAGE NONE;
-    1000156018 R12X4G12X4_UNORM_2PACK16 4 Unorm [at(4, 12), at(20, 12), NO, NO], FILTERED_STORED_IMAGE NONE;
+    1000156017 R12X4_UNORM_PACK16 2 Unorm [at(4, 12), NO, NO, NO], FILTERED_STORED NONE;
+    1000156018 R12X4G12X4_UNORM_2PACK16 4 Unorm [at(4, 12), at(20, 12), NO, NO], FILTERED_STORED NONE;
     1000156019 R12X4G12X4B12X4A12X4_UNORM_4PACK16 8 Unorm [at(4, 12), at(20, 12), at(36, 12), at(52, 12)], NOTHING NONE;
 };
 
