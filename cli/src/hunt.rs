@@ -30,7 +30,9 @@ pub struct HuntArgs {
     /// No run starts after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<u64>,
-    /// Ends after so many runs in a row that show no new finding and no new outcome; 0 for never
+    /// Ends after so many runs in a row that show nothing new: no finding, no outcome, and no pair of
+    /// instructions that communicate, a write and a read of another invocation that reads from it; 0 for
+    /// never
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub patience: u64,
     /// Progress models that take turns
@@ -125,7 +127,9 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         |j| {
             let (first, k) = (j == 0 || !late(), index + j * count);
             first.then(|| {
-                kept(&job, &variation(k, config.seed, &options, &progress_models), Reported::Temporary)
+                let mut varied = variation(k, config.seed, &options, &progress_models);
+                varied.push(("communication", "1".to_owned()));
+                kept(&job, &varied, Reported::Temporary)
             })
         },
         |j, run| {

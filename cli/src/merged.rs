@@ -39,6 +39,20 @@ fn findings(report: &str) -> impl Iterator<Item = Value> {
     lines.filter(|line| matches!(line["type"].as_str(), Some("finding" | "trap")))
 }
 
+/// The pairs of instructions that communicated, by the lines of a report that tell of them.
+fn communications(report: &str) -> impl Iterator<Item = String> {
+    let lines = report.lines().filter(|line| line.contains("\"communication\""));
+    let lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["type"] == "communication").map(|line| {
+        let side = |side: &Value| match side["location"].as_str() {
+            Some(location) if !location.is_empty() => format!("{location} (word {})", side["word"]),
+            _ => format!("word {}", side["word"]),
+        };
+        let shader = line["shader"].as_str().unwrap_or_default();
+        format!("{shader}: {} -> {}", side(&line["write"]), side(&line["read"]))
+    })
+}
+
 /// A finding, and the runs that had it.
 #[derive(Debug)]
 pub(crate) struct Distinct {
@@ -89,6 +103,8 @@ pub struct Merged {
     failed: Option<(u64, u8)>,
     /// What its exploration came to, if there was one.
     explored: Option<Value>,
+    /// Pairs of a write and of a read of another agent that read from it: shader and places.
+    communications: BTreeSet<String>,
     /// The part of the runs that these are.
     pub shard: Option<Shard>,
     /// The `run` line of the first report.
@@ -137,6 +153,9 @@ impl Merged {
                 self.found(line, counts, k);
             }
         }
+        let communicated = self.communications.len();
+        self.communications.extend(communications(&run.report));
+        let communicated = self.communications.len() > communicated;
         self.tell(before);
         if self.head.is_none() {
             let lines = run.report.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -155,7 +174,7 @@ impl Merged {
             print!("{}", String::from_utf8_lossy(&run.output.stdout));
             eprint!("{}", String::from_utf8_lossy(&run.output.stderr));
         }
-        fresh || *ended == 1
+        fresh || communicated || *ended == 1
     }
 
     /// Prints the findings from this one on.
@@ -208,6 +227,8 @@ impl Merged {
             self.found(line, runs, first);
         }
         let number = |key: &str| total[key].as_u64().unwrap_or(0);
+        let pairs = total["communications"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        self.communications.extend(pairs.map(str::to_owned));
         for end in total["ends"].as_array().into_iter().flatten() {
             let number = |key: &str| end[key].as_u64().unwrap_or(0);
             *self.outcomes.entry((number("status"), number("output"))).or_default() += number("runs");
@@ -320,6 +341,7 @@ impl Merged {
             "seed": head["seed"],
             "runs": self.runs,
             "outcomes": self.outcomes.len(),
+            "communications": self.communications,
             "ends": ends.collect::<Vec<_>>(),
             "failed": self.failed.map(|(run, status)| json!({ "run": run, "status": status })),
             "processes": self.processes,
@@ -332,6 +354,32 @@ impl Merged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Outcome;
+    use std::process::{ExitStatus, Output};
+
+    /// A run without findings that printed nothing, with these lines in its report.
+    fn run(lines: &[Value]) -> Run {
+        let output = Output { status: ExitStatus::default(), stdout: Vec::new(), stderr: Vec::new() };
+        let outcome = Outcome { status: 0, total: json!({ "processes": 1 }) };
+        let report = lines.iter().map(|line| format!("{line}\n")).collect();
+        Run { output, outcome, own_status: 0, report }
+    }
+
+    #[test]
+    fn a_pair_of_instructions_that_communicates_for_the_first_time_is_news() {
+        let side =
+            |line: u32| json!({ "location": format!("a.comp:{line}"), "word": line, "function": "main" });
+        let pair = |write: u32, read: u32| json!({ "type": "communication", "shader": "main", "write": side(write), "read": side(read) });
+        let mut merged = Merged::default();
+        assert!(merged.add(Some(0), &run(&[])), "the first outcome is one");
+        assert!(!merged.add(Some(1), &run(&[])));
+        assert!(merged.add(Some(2), &run(&[pair(3, 7)])));
+        assert!(!merged.add(Some(3), &run(&[pair(3, 7)])));
+        assert!(merged.add(Some(4), &run(&[pair(3, 7), pair(4, 7)])));
+        assert!(!merged.add(Some(5), &run(&[pair(4, 7)])), "less than before is no news");
+        assert_eq!(merged.communications.len(), 2);
+        assert_eq!(merged.counted(), 0, "it is no finding");
+    }
 
     #[test]
     fn findings_are_told_apart_by_instructions_and_not_by_invocations() {

@@ -223,6 +223,8 @@ pub struct Config {
     pub summary: Option<PathBuf>,
     /// A line of the report for every occurrence of a finding after its first.
     pub occurrences: bool,
+    /// A line of the report for every pair of instructions that communicate.
+    pub communication: bool,
     /// The dispatch that is captured for `pellucid debug`.
     pub capture: Option<Wanted>,
     /// The command line that a report's `replay` line repeats; set by `pellucid run`.
@@ -271,6 +273,7 @@ impl Default for Config {
             validation: false,
             summary: None,
             occurrences: false,
+            communication: false,
             capture: None,
             command: None,
             given: BTreeMap::new(),

@@ -48,7 +48,8 @@ use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Options of check mode: which values loads return, and how much is remembered.
@@ -66,6 +67,8 @@ pub struct CheckOptions {
     pub chains: bool,
     /// Different findings that are kept.
     pub max_findings: usize,
+    /// Notes which instructions read from which ones of other agents.
+    pub communication: bool,
 }
 
 impl Default for CheckOptions {
@@ -77,6 +80,7 @@ impl Default for CheckOptions {
             stale_budget: 16,
             chains: true,
             max_findings: 256,
+            communication: false,
         }
     }
 }
@@ -141,6 +145,8 @@ pub struct CheckedMemory {
     variables: Vec<(u32, u32)>,
     last_modify: u32,
     observing: bool,
+    /// Pairs of instructions that communicated.
+    communications: BTreeSet<(Site, Site)>,
 }
 
 fn no_agents(chains: bool) -> Agents {
@@ -178,6 +184,7 @@ impl CheckedMemory {
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
+                communicated: options.communication.then(FxHashSet::default),
                 unwritten: Unwritten::default(),
                 suspect: None,
                 partly: ((0, 0), false),
@@ -191,6 +198,7 @@ impl CheckedMemory {
                 only_order: false,
             },
             observing: false,
+            communications: BTreeSet::new(),
             shadow: Shadow::default(),
             read_only: ReadOnly::default(),
             groups: Groups::default(),
@@ -254,6 +262,12 @@ impl CheckedMemory {
         self.core.histories.clear();
         self.core.trace.clear();
         self.core.fresh.clear();
+        let kinds = &self.core.kinds;
+        if let Some(communicated) = &mut self.core.communicated {
+            let sites =
+                communicated.drain().map(|(write, read)| (kinds.get(write).site, kinds.get(read).site));
+            self.communications.extend(sites);
+        }
         self.core.begin_undefined(Unwritten::default());
         // Memory that is freed from here on is free.
         self.addresses = Arc::default();
@@ -261,6 +275,12 @@ impl CheckedMemory {
         self.read_only = ReadOnly::default();
         self.shadow.shrink();
         self.core.report.take()
+    }
+
+    /// The pairs of a write and of a read of another agent that read from it, in the dispatches that have
+    /// ended since this was last asked: empty unless [`CheckOptions::communication`] is set.
+    pub fn take_communications(&mut self) -> BTreeSet<(Site, Site)> {
+        std::mem::take(&mut self.communications)
     }
 
     /// Serves the lanes that are in the common case ([`lanes`]); returns those that are not.

@@ -68,7 +68,11 @@ pub fn dispatch(
     let alone: Vec<Finding> =
         rehearsals.into_iter().filter(|rehearsed| !findings.iter().any(|f| same(f, rehearsed))).collect();
     findings.extend(alone);
+    let communications = state.memory.take_communications();
     drop(state);
+    if !communications.is_empty() {
+        device.instance.session.communicate(&communications, &named().context());
+    }
     device.instance.session.dispatch_checked();
     if config.mode == Mode::Explore {
         // Each execution was reported.

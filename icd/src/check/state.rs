@@ -20,6 +20,7 @@ impl CheckState {
             seed: config.seed,
             stale_budget: config.stale_budget,
             chains: config.chains,
+            communication: config.communication,
             ..CheckOptions::default()
         };
         Some(CheckState { memory: CheckedMemory::new(options) })

@@ -393,6 +393,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         set: |c, v| put(&mut c.occurrences, switch(v)),
     },
     OptionSpec {
+        name: "communication",
+        kind: OptionKind::Internal,
+        value: "1|0",
+        default: "0",
+        help: "a line of the report for every pair of instructions that communicate; set by `pellucid hunt`",
+        set: |c, v| put(&mut c.communication, switch(v)),
+    },
+    OptionSpec {
         name: "capture",
         kind: OptionKind::Internal,
         value: "N:FOLDER",

@@ -33,8 +33,17 @@ const REPLAYED: [&str; 21] = [
 /// Options that name places or say how findings are shown. They decide no finding, so a report file does not
 /// repeat them: its bytes are the same wherever and on however many threads it was written. Rules of
 /// suppression are kept as such.
-const PRESENTATION: [&str; 8] =
-    ["report", "exitcode", "max-reports", "suppressions", "threads", "tier", "summary", "command"];
+const PRESENTATION: [&str; 9] = [
+    "report",
+    "exitcode",
+    "max-reports",
+    "suppressions",
+    "threads",
+    "tier",
+    "summary",
+    "command",
+    "communication",
+];
 
 /// The options of a run that decide what is found, by name, as they were given.
 pub fn decisive(config: &Config) -> BTreeMap<&'static str, String> {

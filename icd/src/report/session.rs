@@ -3,7 +3,7 @@
 
 use super::api::ApiFinding;
 use super::clients::Clients;
-use super::context::{Context, Object, base_name};
+use super::context::{Context, DispatchContext, Object, base_name};
 use super::exit;
 use super::explored::Explored;
 use super::json;
@@ -14,6 +14,7 @@ use super::text;
 use super::validation::{self, ValidationReport};
 use super::words;
 use crate::config::{Config, Mode, Notes};
+use pellucid_memory::access::Site;
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{Finding, Severity};
 use pellucid_memory::input;
@@ -87,6 +88,8 @@ struct State {
     /// By dispatch, id and fix: the number of the first finding that has it.
     fixes: BTreeMap<(u32, &'static str, Vec<String>), u64>,
     suppressed: BTreeSet<String>,
+    /// Pairs of instructions that communicate, as far as they are written.
+    communications: BTreeSet<String>,
     families: BTreeMap<&'static str, u64>,
     not_implemented: BTreeSet<String>,
     /// Of `seen`: notes, which are no findings.
@@ -498,6 +501,31 @@ impl Session {
         let mut state = self.state();
         state.clients.devices += 1;
         self.summarise(&mut state, false);
+    }
+
+    /// Reads of a dispatch read from writes of other agents, by these pairs of instructions: a line of the
+    /// report for each.
+    pub fn communicate(&self, pairs: &BTreeSet<(Site, Site)>, dispatch: &DispatchContext<'_>) {
+        let mut state = self.state();
+        let side = |site: Site| {
+            let info = dispatch.site(site);
+            json!({
+                "location": dispatch.location(site),
+                "word": info.map(|info| info.word),
+                "function": info.map(|info| info.function.as_str()),
+            })
+        };
+        for (write, read) in pairs {
+            let line = json!({
+                "type": "communication",
+                "shader": dispatch.shader.name,
+                "write": side(*write),
+                "read": side(*read),
+            });
+            if state.communications.insert(line.to_string()) {
+                self.write_line(&mut state, &line);
+            }
+        }
     }
 
     /// Counts a dispatch that was checked.

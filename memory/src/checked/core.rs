@@ -19,7 +19,7 @@ use crate::random::mix_all;
 use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most histories while cells still get one for readers of parts of a word that they have no room for.
 const MOST_CROWDED: usize = 1 << 14;
@@ -40,6 +40,10 @@ pub(super) struct Core {
     pub traces: bool,
     /// What the last atomic read or read-modify-write read from.
     pub read_from: Option<Record>,
+    /// Kinds of writes and of reads of other agents that read from them, as far as reads take the general
+    /// path: what the agent itself or its workgroup wrote before a full barrier is not looked at.
+    /// `None`: nobody asks.
+    pub communicated: Option<FxHashSet<(u32, u32)>>,
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
@@ -119,6 +123,9 @@ impl Core {
             if place.undefined && cell.write.kind == 0 {
                 self.undefined(who, place, bytes);
             }
+            if self.communicated.is_some() {
+                self.communicates(Some(cell.write), who);
+            }
             return newest;
         }
         self.read_with_care(cell, who, bytes, newest, place)
@@ -151,6 +158,7 @@ impl Core {
                     self.undefined(who, place, bytes);
                 }
                 self.read_from = (write.kind != 0).then_some(write);
+                self.communicates(self.read_from, who);
                 return newest;
             }
             self.begin_history(cell, newest, place.held);
@@ -166,6 +174,7 @@ impl Core {
         if !drawn && let Some(again) = history.again(record, &kind, bytes, budget) {
             self.read_from = again.from;
             self.observed.unsettled |= !history.settled(bytes, &[again.saw; 4], again.value);
+            self.communicates(again.from, who);
             return again.value;
         }
         let spent = kind.atomic && history.spent(who.agent, bytes, budget);
@@ -208,6 +217,9 @@ impl Core {
             .then(|| self.agents.after_reading(who.agent, &operation, &heads));
         self.report_races(&found.racing, who, place, Some((&loaded, newest)));
         let entries = self.histories.peek(number).map_or(&[][..], History::entries);
+        let read_from = loaded.from.and_then(|index| entries.get(index)).map(|entry| entry.record);
+        self.communicates(read_from, who);
+        let entries = self.histories.peek(number).map_or(&[][..], History::entries);
         if kind.atomic {
             let from = loaded.from.map(|index| &entries[index]);
             self.read_from = from.map(|entry| entry.record);
@@ -224,6 +236,14 @@ impl Core {
             self.agents.read_atomic(who.agent, &operation, &heads, after);
         }
         loaded.value
+    }
+
+    /// An agent reads from a write.
+    fn communicates(&mut self, write: Option<Record>, who: Who) {
+        let write = write.filter(|write| write.kind != 0 && write.agent != who.agent);
+        if let (Some(write), Some(communicated)) = (write, &mut self.communicated) {
+            communicated.insert((write.kind, who.kind));
+        }
     }
 
     /// What a debugger wants an agent to read.
