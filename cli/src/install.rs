@@ -39,9 +39,12 @@ pub fn uninstall(system: bool) -> anyhow::Result<()> {
         println!("{} is not there", manifest.display());
     }
     remove(&libraries.join(driver::LIBRARY))?;
-    // Others may keep files there.
+    // Others may keep files there: only what is empty goes.
     drop(std::fs::remove_dir(&libraries));
     if !system {
+        for folder in manifests.ancestors().take(2) {
+            drop(std::fs::remove_dir(folder));
+        }
         let cache = driver::cache()?;
         remove(&cache.join(driver::LIBRARY))?;
         remove(&cache.join(driver::MANIFEST))?;
