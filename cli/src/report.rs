@@ -1,8 +1,11 @@
 //! Report files, as `--report` writes them, in other forms.
 
 mod html;
+mod markup;
+mod picture;
 mod sarif;
 mod specification;
+mod timeline;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};

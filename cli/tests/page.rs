@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 
 const CASE: &str = "PAGE_CASE";
 
-/// A program whose copy is not ordered after the fill that it reads; or reads what the host did not flush.
+/// A program whose copy is not ordered after the fill that it reads by the barrier between them; or reads
+/// what the host did not flush.
 #[test]
 fn program() {
     let Ok(case) = std::env::var(CASE) else { return };
@@ -26,6 +27,13 @@ fn program() {
             .record(|commands| {
                 if !host {
                     device.cmd_fill_buffer(commands, buffer, 0, 64, 7);
+                    let barrier = vk::MemoryBarrier::default()
+                        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+                        .dst_access_mask(vk::AccessFlags::SHADER_READ);
+                    let stages = [vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::COMPUTE_SHADER];
+                    let [from, to] = stages;
+                    let none = vk::DependencyFlags::empty();
+                    device.cmd_pipeline_barrier(commands, from, to, none, &[barrier], &[], &[]);
                 }
                 let region = vk::BufferCopy::default().dst_offset(1024).size(64);
                 device.cmd_copy_buffer(commands, buffer, buffer, &[region]);
@@ -46,6 +54,8 @@ for (const frame of document.querySelectorAll('iframe')) {
   for (const error of window.errors) tell('script: ' + error);
   const details = [...page.querySelectorAll('details')];
   for (const one of details) one.open = true;
+  // Frames beyond the window are not observed.
+  window.dispatchEvent(new window.Event('resize'));
   if (page.documentElement.scrollWidth > page.documentElement.clientWidth) tell('wider than the page');
   const walk = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
@@ -64,14 +74,47 @@ for (const frame of document.querySelectorAll('iframe')) {
     }
   }
   for (const picture of page.querySelectorAll('.picture')) {
-    const parts = [...picture.children];
+    const parts = [...picture.children].filter(part => !part.matches('svg'));
     for (const [k, one] of parts.entries()) for (const other of parts.slice(k + 1)) {
       const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
       const beside = a.left >= b.right - 1 || b.left >= a.right - 1;
       if (!beside && a.top < b.bottom - 1 && b.top < a.bottom - 1) tell('on top of another', one);
     }
   }
-  for (const part of page.querySelectorAll('.event, .way li')) if (!part.title) tell('explains nothing', part);
+  const said = page.getElementById('said');
+  for (const part of page.querySelectorAll('.event, .way li')) {
+    if (!part.title) tell('explains nothing', part);
+    part.focus();
+    if (said.hidden || said.textContent !== part.title) tell('does not explain itself to a keyboard', part);
+    part.blur();
+  }
+  for (const picture of page.querySelectorAll('.run')) {
+    const at = picture.getBoundingClientRect(), svg = picture.querySelector('svg.arrows');
+    for (const arrow of picture.dataset.arrows.split(' ')) {
+      const [ends, kind] = arrow.split(':');
+      for (const end of ends.split('>'))
+        if (!picture.querySelector(/^\d+$/.test(end) ? `.event[data-k="${end}"]` : `.way li.${end}`)) tell('no end for the arrow ' + arrow, picture);
+      if (!svg.querySelector(`path.${kind}`)) tell('does not draw the arrow ' + arrow, picture);
+    }
+    for (const path of svg.children) {
+      const box = path.getBoundingClientRect();
+      if (box.left < at.left - 2 || box.right > at.right + 2 || box.top < at.top - 2 || box.bottom > at.bottom + 2) tell('an arrow leaves the picture', picture);
+    }
+    // Above the later access stands all that came before it.
+    const events = [...picture.querySelectorAll('.event')], last = picture.querySelector('.event.last');
+    if (!last || events.some(one => one !== last && one.getBoundingClientRect().bottom > last.getBoundingClientRect().top)) tell('the later access is not the last', picture);
+  }
+  // Text can be told from what is behind it: 4.5 to 1 (WCAG 2.1, success criterion 1.4.3).
+  const numbers = color => color.match(/[\d.]+/g).map(Number);
+  const light = color => numbers(color).slice(0, 3).map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  for (const one of page.querySelectorAll('.event, .event span, .way li, .reach p, .legend span, h2, h3, p, .pane li')) {
+    if (!one.textContent.trim()) continue;
+    let behind = one;
+    while (behind && numbers(window.getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+    const [a, b] = [light(window.getComputedStyle(one).color), light(window.getComputedStyle(behind || page.body).backgroundColor)];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) tell('hard to read, ' + contrast.toFixed(1), one);
+  }
   for (const way of page.querySelectorAll('.way')) for (const kind of ['has', 'lacks', 'fix']) {
     const drawn = way.querySelector('li.' + kind), told = way.closest('article').querySelector('.legend .' + kind);
     if (!drawn !== !told) tell('the legend is wrong about ' + kind, way);
@@ -94,6 +137,8 @@ for (const frame of document.querySelectorAll('iframe')) {
 }
 const verdict = { id: 'verdict', textContent: JSON.stringify(told) };
 document.body.append(Object.assign(document.createElement('pre'), verdict));
+const scheme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+document.body.append(Object.assign(document.createElement('pre'), { textContent: scheme }));
 "##;
 
 fn pellucid(case: &str, arguments: &[&str]) -> Output {
@@ -113,9 +158,11 @@ fn page(name: &str, arguments: &[&str], id: &str, folder: &Path) -> String {
     String::from_utf8(pellucid(name, &["report", report, "--format", "html"]).stdout).expect("text")
 }
 
-fn browser(arguments: &[String], file: &Path) -> Output {
+/// The browser, for one who prefers a dark page or a light one.
+fn browser(dark: bool, arguments: &[String], file: &Path) -> Output {
     Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"])
+        .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
         .args(arguments)
         .arg(format!("file://{}", file.display()))
         .output()
@@ -149,6 +196,18 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
         assert_eq!(html.matches("<article").count(), html.matches("<article data-kind").count(), "{name}");
         assert_eq!(html.contains("Caches when (2) read, on compute unit 1"), name == "caches", "{name}");
         assert_eq!(html.contains("The host's cache, bytes 0..16 of the memory"), name == "host", "{name}");
+        // A race is told with its barriers or atomics and how far it got, a hazard with what barriers lack.
+        let told: &[&str] = match name {
+            "race" => &["<b>controlBarrier</b>", "makes nothing available or visible", "✗ subgroup"],
+            "visibility" => {
+                &["<b>writes atomically Message</b>", "✓ device", "✗ queue family", "class=\"sw\""]
+            }
+            "hazard" => {
+                &["lacks COPY in dstStageMask", "lacks TRANSFER_READ in dstAccessMask", "covers this memory"]
+            }
+            _ => &[],
+        };
+        told.iter().for_each(|told| assert!(html.contains(told), "{name} does not say {told}"));
         let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
         let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");
         let frames: String = [360, 1600]
@@ -164,15 +223,23 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
         };
         std::fs::write(&file, shell(&format!("addEventListener('load', () => {{ {LOOK} }})")))
             .expect("a page");
-        let shown = browser(&["--dump-dom".to_owned()], &file);
-        let shown = String::from_utf8_lossy(&shown.stdout);
-        let told = shown.rsplit("<pre id=\"verdict\">").next().unwrap_or_default();
-        assert!(shown.contains("<pre id=\"verdict\">[]</pre>"), "{name}: {}", &told[..told.len().min(2000)]);
+        for dark in [false, true] {
+            let shown = browser(dark, &["--dump-dom".to_owned()], &file);
+            let shown = String::from_utf8_lossy(&shown.stdout);
+            let told = shown.rsplit("<pre id=\"verdict\">").next().unwrap_or_default();
+            let told: String = told.chars().take(2000).collect();
+            let scheme = format!(">{}</pre>", if dark { "dark" } else { "light" });
+            assert!(shown.contains(&scheme), "{name}: not{scheme}");
+            assert!(shown.contains("<pre id=\"verdict\">[]</pre>"), "{name}, dark: {dark}: {told}");
+        }
         if let Some(keep) = &keep {
             std::fs::write(keep.join(format!("{name}.html")), &html).expect("the page");
             std::fs::write(&file, shell("")).expect("a page");
-            let picture = format!("--screenshot={}", keep.join(format!("{name}.png")).display());
-            browser(&[picture, "--window-size=1980,1500".to_owned()], &file);
+            for (dark, scheme) in [(false, ""), (true, ".dark")] {
+                let picture = keep.join(format!("{name}{scheme}.png"));
+                let picture = format!("--screenshot={}", picture.display());
+                browser(dark, &[picture, "--window-size=1980,1500".to_owned()], &file);
+            }
         }
     }
 }

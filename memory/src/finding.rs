@@ -2,6 +2,7 @@
 
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::Invocation;
+use crate::around::Around;
 use crate::machine::Cached;
 use crate::outline::BarrierPlace;
 use crate::scope::{Scope, StorageClasses};
@@ -422,4 +423,7 @@ pub struct Finding {
     pub fix: Vec<Edit>,
     /// How often it occurred.
     pub count: u64,
+    /// Of a race: the execution around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<Box<Around>>,
 }

@@ -19,7 +19,7 @@
 //! | [`litmus`] | litmus tests, by the axioms and by a machine of histories |
 //! | [`device`], [`heap`], [`raw`], [`unwritten`] | device memory, and which bytes of it hold nothing |
 //! | [`input`] | the files that users name |
-//! | [`finding`] | what was found, as typed data; others turn it into text |
+//! | [`finding`], [`around`] | what was found, as typed data; others turn it into text and pictures |
 //!
 //! # From a missing availability operation to the finding
 //!
@@ -49,6 +49,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod around;
 pub mod checked;
 pub mod commands;
 mod component;

@@ -2,30 +2,16 @@
 //! desk: what has text is laid out by the browser, so that it is inside its box at every width.
 
 use super::Report;
+use super::markup::{escape, hover, strings, text};
+use super::picture::{self, Picture, Step};
 use super::specification::{self, Said};
+use super::timeline;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use vulkan_pellucid::report::session::total_line;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-fn strings<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
-    value[key].as_array().into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-/// What explains a part of the page when it is hovered.
-fn hover((said, section): Said) -> String {
-    format!(" title=\"{}\n({})\"", escape(said), escape(section))
-}
 
 /// The source lines that a diagnostic shows, by file and number.
 fn sources(rendered: &str) -> BTreeMap<(String, u64), String> {
@@ -115,88 +101,31 @@ fn pane(event: &Event, sources: &BTreeMap<(String, u64), String>) -> Option<Stri
     })
 }
 
-/// The execution around a finding: a lane for each agent, downwards in time, and what is and is not between.
+/// The execution around a finding, as far as its report has it.
 fn picture(finding: &Value, events: &[Event]) -> String {
-    let [first, .., last] = events else { return String::new() };
-    let mut lanes: Vec<&[String]> = Vec::new();
-    for event in events {
-        if !lanes.contains(&event.lane.as_slice()) {
-            lanes.push(&event.lane);
+    let known = picture::of_around(finding).or_else(|| timeline::of_hazard(finding));
+    let picture = known.unwrap_or_else(|| {
+        let last = events.len().saturating_sub(1);
+        let step = |(k, event): (usize, &Event)| Step {
+            lane: event.lane.clone(),
+            told: event.told.clone(),
+            does: Vec::new(),
+            lacks: Vec::new(),
+            place: event.place.clone(),
+            said: event.said,
+            class: if k == last { "last" } else { "first" },
+            together: None,
+        };
+        Picture {
+            title: "Picture",
+            order: "program order",
+            steps: events.iter().enumerate().map(step).collect(),
+            arrows: Vec::new(),
+            reaches: Vec::new(),
+            left_out: None,
         }
-    }
-    // What all lanes have in common is told once, but for what an agent is called by.
-    let all = |k: usize| lanes.iter().all(|lane| k + 1 < lane.len() && lane[k] == lanes[0][k]);
-    let common: Vec<usize> = (0..lanes[0].len()).filter(|k| all(*k)).collect();
-    let within: Vec<&str> = common.iter().map(|k| lanes[0][*k].as_str()).collect();
-    let column = |event: &Event| 1 + lanes.iter().position(|lane| *lane == event.lane).unwrap_or(0);
-    let within =
-        if within.is_empty() { String::new() } else { format!(" of {}", escape(&within.join(", "))) };
-    let mut out = format!(
-        "<h3>Picture{within}</h3>\n<div class=\"picture\" style=\"grid-template-columns:repeat({},minmax(0,1fr))\">\n",
-        lanes.len()
-    );
-    for lane in &lanes {
-        let hover = hover(specification::AGENT);
-        let parts = lane.iter().enumerate().filter(|(k, _)| !common.contains(k));
-        let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
-        out.push_str(&format!("<div class=\"lane\"{hover}>{}</div>\n", escape(&parts.join(", "))));
-    }
-    let drawn = |event: &Event, row: usize, class: &str| {
-        let place =
-            if event.place.is_empty() { String::new() } else { format!("<br>{}", escape(&event.place)) };
-        format!(
-            "<div class=\"event{class}\"{} style=\"grid-column:{};grid-row:{row}\">{}{place}</div>\n",
-            hover(event.said),
-            column(event),
-            escape(&event.told)
-        )
-    };
-    for (k, event) in events[..events.len() - 1].iter().enumerate() {
-        out.push_str(&drawn(event, 2 + k, ""));
-    }
-    let row = events.len() + 1;
-    let center = |event: &Event| 100 * (2 * column(event) - 1) / (2 * lanes.len());
-    let (from, to) = (center(first), center(last));
-    let ordered: Vec<&str> =
-        strings(finding, "notes").filter(|note| note.contains("happens before")).collect();
-    let missing: Vec<&str> =
-        strings(finding, "notes").filter_map(|note| note.strip_prefix("missing: ")).collect();
-    let has = if ordered.is_empty() {
-        String::new()
-    } else {
-        format!("<path class=\"has\" d=\"M{} 0L{} 100m-1 -4l1 4l1 -4\"/>", from.max(8) - 2, to.max(8) - 2)
-    };
-    out.push_str(&format!(
-        "<div class=\"way\" style=\"grid-row:{row}\"><svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"missing\">{has}<path class=\"lacks\" d=\"M{from} 0L{to} 100\"/><path class=\"lacks\" style=\"stroke-dasharray:none\" d=\"M{} 96l1 4l1 -4\"/></svg><ul>\n",
-        to - 1
-    ));
-    let mut item = |class: &str, note: &str| {
-        let hover = hover(specification::of_note(note, text(&finding["id"])));
-        out.push_str(&format!("<li class=\"{class}\"{hover}>{}</li>\n", escape(note)));
-    };
-    for note in &ordered {
-        item("has", note);
-    }
-    if missing.is_empty() {
-        item("lacks", text(&finding["title"]));
-    }
-    for note in &missing {
-        item("lacks", &format!("missing: {note}"));
-    }
-    for help in strings(finding, "help") {
-        item("fix", &format!("fix: {help}"));
-    }
-    out.push_str("</ul></div>\n");
-    out.push_str(&drawn(last, row + 1, " last"));
-    let there = if ordered.is_empty() { "" } else { "<span class=\"has\">blue: what orders them</span>" };
-    let fix = if strings(finding, "help").next().is_none() {
-        ""
-    } else {
-        "<span class=\"fix\">green, dashed: what would mend it</span>"
-    };
-    out + &format!(
-        "</div>\n<p class=\"legend\">{there}<span class=\"lacks\">red: what is missing</span>{fix}</p>\n"
-    )
+    });
+    picture.render(finding)
 }
 
 /// What the caches of the machine held when an access read: a box for each, above what all of them share.
@@ -352,6 +281,8 @@ pub fn render(report: &Report) -> String {
             page.push_str(&format!("<article><h2>{}</h2></article>\n", escape(message)));
         }
     }
-    page.push_str(&format!("<script>\n{SCRIPT}</script>\n</body></html>\n"));
+    page.push_str(&format!(
+        "<div id=\"said\" role=\"status\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body></html>\n"
+    ));
     page
 }

@@ -9,7 +9,8 @@ pub const DEPENDENCIES: Said = (
     "Synchronization and Cache Control: Execution and Memory Dependencies",
 );
 
-const AVAILABLE: Said = (
+/// To availability.
+pub const AVAILABLE: Said = (
     "An availability operation makes the writes that happen before it available to a memory domain: that of its scope, or all the device's. Only from there can they be made visible to others.",
     "Memory Model: Availability and Visibility",
 );
@@ -20,9 +21,28 @@ pub const CACHES: Said = (
     "Memory Model: Availability and Visibility",
 );
 
-const VISIBLE: Said = (
+/// To visibility.
+pub const VISIBLE: Said = (
     "A visibility operation makes what is available in a memory domain visible to the agent that performs it, through its references. Before that a read may return an older value.",
     "Memory Model: Availability and Visibility",
+);
+
+/// A control barrier of a shader.
+pub const CONTROL_BARRIER: Said = (
+    "A control barrier waits until all invocations of its execution scope have arrived. Memory it orders only as its memory semantics say: acquire and release make it synchronize with the others, for the storage classes and the scope that it names; without MakeAvailable and MakeVisible it makes nothing available or visible.",
+    "Memory Model: Barriers; Synchronizes-With; Availability and Visibility Semantics",
+);
+
+/// A memory barrier of a shader.
+pub const MEMORY_BARRIER: Said = (
+    "A memory barrier orders its own agent's accesses around it, as its memory semantics say. It synchronizes with another one only through an atomic between them that reads what the other side wrote.",
+    "Memory Model: Barriers; Synchronizes-With",
+);
+
+/// A barrier between commands.
+pub const PIPELINE_BARRIER: Said = (
+    "A pipeline barrier has two halves: what is in its first scope (srcStageMask, srcAccessMask) happens before, and is made available to, what is in its second (dstStageMask, dstAccessMask), where it is made visible. A stage or access that a mask does not name, or memory that no memory barrier covers, is not ordered by it.",
+    "Synchronization and Cache Control: Pipeline Barriers; Access Scopes",
 );
 
 const HAPPENS_BEFORE: Said = (

@@ -4,7 +4,7 @@ use super::host::HostCall;
 use super::layouts::Mismatch;
 use super::named::{Changes, Named};
 use super::ownership::{Resource, Wrong as WrongOwner};
-use pellucid_memory::commands::{Hazard, HostHazard, Operand};
+use pellucid_memory::commands::{Hazard, HostHazard, Operand, SemaphoreUse};
 use std::sync::Arc;
 
 /// A command, as a hazard names it.
@@ -14,10 +14,14 @@ pub struct CommandName {
     pub command: &'static str,
     /// Its queue: debug name, or "queue 0".
     pub queue: String,
+    /// The queue's index.
+    pub at: u32,
     /// Submission on the queue, from 1.
     pub submission: u64,
     /// Command in the submission, from 1; state commands are not counted.
     pub index: u32,
+    /// Command buffer in the submission, from 1; 0 where it is in none.
+    pub buffer: u32,
     /// Open debug labels, outermost first.
     pub labels: Vec<String>,
     /// What names a dispatch.
@@ -47,6 +51,23 @@ pub struct Found {
     pub second: Option<Arc<CommandName>>,
     /// The barrier that the fix extends.
     pub barrier: Option<Arc<CommandName>>,
+    /// The commands from the first to the second, by their tags.
+    pub passed: Vec<(u64, Arc<CommandName>)>,
+    /// Commands that are left out of them, behind how many.
+    pub left_out: (usize, usize),
+    /// What the submissions that these are of wait for and signal.
+    pub semaphores: Vec<Submitted>,
+}
+
+/// The semaphores of a submission.
+#[derive(Clone)]
+pub struct Submitted {
+    /// Index of the queue.
+    pub at: u32,
+    /// Submission on the queue, from 1.
+    pub submission: u64,
+    pub waits: Vec<SemaphoreUse>,
+    pub signals: Vec<SemaphoreUse>,
 }
 
 /// An access of the host that is not ordered with one of the device, and what names them.

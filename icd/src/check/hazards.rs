@@ -7,7 +7,7 @@
 
 mod host;
 
-use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, WhoName};
+use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, Submitted, WhoName};
 use super::host::HostCall;
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
@@ -40,12 +40,30 @@ const CALLS: usize = 1 << 12;
 /// How many lists of objects are compared with that of a dispatch.
 const LISTS: usize = 16;
 
+/// How many submissions are remembered with their semaphores.
+const SUBMITTED: usize = 64;
+/// Commands from one of a hazard to the other that are told: so many of the first and of the last.
+const PASSED: usize = 10;
+
+/// Where the next command of a queue stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// From 1.
+    submission: u64,
+    /// Commands of the submission so far.
+    commands: u32,
+    /// Command buffers of the submission so far.
+    buffers: u32,
+}
+
 #[derive(Default)]
 struct State {
     tracker: Tracker,
     names: BTreeMap<u64, Arc<CommandName>>,
     next: u64,
-    places: BTreeMap<u32, (u64, u32)>,
+    places: BTreeMap<u32, Place>,
+    /// The latest submissions with semaphores.
+    submitted: VecDeque<Submitted>,
     objects: VecDeque<Arc<[Object]>>,
     /// The calls that accesses of the host came after, by the tags of those.
     calls: Vec<HostCall>,
@@ -134,14 +152,27 @@ impl Hazards {
                 value: named.value,
                 stages: named.stages.map(mask),
             });
-            told.collect()
+            told.collect::<Vec<_>>()
         };
         let mut state = self.state();
         state.tracker.family(QueueId(queue), queues::place(queue).0);
         state.tracker.submit(QueueId(queue), host);
-        state.tracker.semaphores(QueueId(queue), told(waits, destination), told(signals, source));
+        let (waits, signals) = (told(waits, destination), told(signals, source));
+        state.tracker.semaphores(QueueId(queue), waits.clone(), signals.clone());
         let place = state.places.entry(queue).or_default();
-        *place = (place.0 + 1, 0);
+        *place = Place { submission: place.submission + 1, ..Place::default() };
+        let submission = place.submission;
+        if !(waits.is_empty() && signals.is_empty()) {
+            state.submitted.push_back(Submitted { at: queue, submission, waits, signals });
+            if state.submitted.len() > SUBMITTED {
+                state.submitted.pop_front();
+            }
+        }
+    }
+
+    /// A command buffer of the submission begins.
+    pub fn command_buffer(&self, queue: u32) {
+        self.state().places.entry(queue).or_default().buffers += 1;
     }
 
     /// A submission waited for a semaphore, whose signal carried `payload`.
@@ -427,13 +458,15 @@ impl State {
 
     fn name(&mut self, at: &At<'_>, command: &'static str, dispatch: Option<Arc<Named>>) -> u64 {
         let place = self.places.entry(at.queue).or_default();
-        place.1 += 1;
-        let (submission, index) = *place;
+        place.commands += 1;
+        let Place { submission, commands: index, buffers: buffer } = *place;
         let queue = at.queue_name.to_owned();
         let labels = at.labels.to_vec();
         let tag = self.next;
         self.next += 1;
-        let name = CommandName { command, queue, submission, index, labels, dispatch, transition: None };
+        let (at, transition) = (at.queue, None);
+        let name =
+            CommandName { command, queue, at, submission, index, buffer, labels, dispatch, transition };
         self.names.insert(tag, Arc::new(name));
         self.names.remove(&tag.wrapping_sub(REMEMBERED));
         tag
@@ -460,12 +493,44 @@ impl State {
             pellucid_memory::commands::Fix::Extend(gap) => name(gap.tag),
             _ => None,
         };
+        let (first, second) = (self.tracker.tag(hazard.first), self.tracker.tag(hazard.second));
+        let (passed, left_out) = match (first, second) {
+            (Some(first), Some(second)) => self.passed(first, second),
+            _ => Default::default(),
+        };
+        let of_passed = |submitted: &&Submitted| {
+            let same =
+                |name: &CommandName| (name.at, name.submission) == (submitted.at, submitted.submission);
+            passed.iter().any(|(_, name)| same(name))
+        };
         Found {
-            first: self.tracker.tag(hazard.first).and_then(name),
-            second: self.tracker.tag(hazard.second).and_then(name),
+            first: first.and_then(name),
+            second: second.and_then(name),
             barrier,
+            semaphores: self.submitted.iter().filter(of_passed).cloned().collect(),
+            passed,
+            left_out,
             hazard,
         }
+    }
+
+    /// The commands from one to another, and how many are left out behind how many. Names of transitions
+    /// stand for their command, which has one of its own.
+    #[allow(clippy::type_complexity)]
+    fn passed(&self, first: u64, second: u64) -> (Vec<(u64, Arc<CommandName>)>, (usize, usize)) {
+        if first > second {
+            return Default::default();
+        }
+        let own = |(tag, name): &(&u64, &Arc<CommandName>)| {
+            name.transition.is_none() || [first, second].contains(*tag)
+        };
+        let all = || self.names.range(first..=second).filter(own).map(|(tag, name)| (*tag, name.clone()));
+        let count = all().count();
+        if count <= 2 * PASSED {
+            return (all().collect(), (0, 0));
+        }
+        let told = all().take(PASSED).chain(all().skip(count - PASSED)).collect();
+        (told, (PASSED, count - 2 * PASSED))
     }
 }
 

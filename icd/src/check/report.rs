@@ -14,12 +14,14 @@ use crate::entry::memory::DeviceMemory;
 use crate::handle::Object as _;
 use crate::message::Message;
 use crate::report::api::ApiFinding;
+use crate::report::hazard::stages;
 use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::ownership::{self as owned, OwnershipReport};
+use crate::report::timeline::{Entry, Semaphores, Timeline};
 use crate::report::{HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
-use pellucid_memory::commands::{Fix, Range};
+use pellucid_memory::commands::{Fix, Range, SemaphoreUse};
 use pellucid_memory::device::Allocation;
 use std::sync::Arc;
 
@@ -69,10 +71,48 @@ pub fn hazards(device: &Device, found: &[Found]) -> Result<(), String> {
             semaphore,
             place,
             aliases: places.into_iter().map(|(object, _)| object).collect(),
+            timeline: timeline(device, f),
         };
         tell(device, &told)?;
     }
     Ok(())
+}
+
+/// What was executed from the one command of a hazard to the other.
+fn timeline<'a>(device: &Device, found: &'a Found) -> Timeline<'a> {
+    let last = found.passed.len().wrapping_sub(1);
+    let entry = |(k, (tag, name)): (usize, &'a (u64, Arc<CommandName>))| Entry {
+        side: side(Some(name)),
+        queue: &name.queue,
+        submission: name.submission,
+        buffer: name.buffer,
+        index: name.index,
+        number: if k == 0 { Some(1) } else { (k == last).then_some(2) },
+        barrier: found.hazard.barriers.iter().find(|barrier| barrier.tag == *tag),
+    };
+    let semaphores = found.semaphores.iter().filter_map(|of| {
+        let same = |name: &CommandName| (name.at, name.submission) == (of.at, of.submission);
+        let queue = found.passed.iter().find(|(_, name)| same(name)).map(|(_, name)| name.queue.clone())?;
+        let told = |uses: &[SemaphoreUse]| uses.iter().map(|one| semaphore(device, one)).collect();
+        let (waits, signals) = (told(&of.waits), told(&of.signals));
+        Some(Semaphores { queue, submission: of.submission, waits, signals })
+    });
+    Timeline {
+        entries: found.passed.iter().enumerate().map(entry).collect(),
+        left_out: found.left_out,
+        semaphores: semaphores.collect(),
+    }
+}
+
+/// `semaphore "done", value 3, COMPUTE_SHADER`.
+fn semaphore(device: &Device, one: &SemaphoreUse) -> String {
+    let name = match device.name(vk::ObjectType::SEMAPHORE, one.semaphore) {
+        name if name.is_empty() => "a semaphore".to_owned(),
+        name => format!("semaphore \"{name}\""),
+    };
+    let value = one.value.map(|value| format!(", value {value}")).unwrap_or_default();
+    let stages = one.stages.map(|mask| format!(", {}", stages(mask))).unwrap_or_default();
+    format!("{name}{value}{stages}")
 }
 
 /// The buffers, and then the images, that hold a device address, and where they start: several, if they are

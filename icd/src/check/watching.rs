@@ -88,6 +88,7 @@ impl Watching<'_> {
                 missing: Vec::new(),
                 fix: Vec::new(),
                 count: 1,
+                around: None,
             }),
         }
     }
@@ -156,6 +157,7 @@ impl Scheduler for Watching<'_> {
             missing: Vec::new(),
             fix: Vec::new(),
             count: 1,
+            around: None,
         });
     }
 }

@@ -36,6 +36,9 @@ impl Work for Batch {
             calls::before_work(&device);
         }
         let run = |recorded: &Arc<Recorded>| {
+            if let Some(hazards) = &device.hazards {
+                hazards.command_buffer(queue.index);
+            }
             replay::run(&device, queue, &mut State::new(labels, &self.reach), recorded)
         };
         self.commands.iter().try_for_each(run).inspect_err(|_| calls::tell(&device))

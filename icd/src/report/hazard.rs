@@ -7,7 +7,8 @@ use super::json;
 use super::source::excerpt;
 use super::suppress::Subject;
 use super::text::Shown;
-use pellucid_memory::commands::{Accesses, Fix, Hazard, Operand, Stages};
+use super::timeline::Timeline;
+use pellucid_memory::commands::{Accesses, BarrierGap, Fix, Hazard, Operand, Stages};
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
 
@@ -43,6 +44,8 @@ pub struct HazardReport<'a> {
     pub place: Option<(Object, u64)>,
     /// Other buffers and images that hold the first byte.
     pub aliases: Vec<Object>,
+    /// What was executed from the first to the second.
+    pub timeline: Timeline<'a>,
 }
 
 impl Side<'_> {
@@ -140,6 +143,24 @@ pub fn accesses(mask: Accesses) -> String {
         (Accesses::DESCRIPTOR_BUFFER_READ, "DESCRIPTOR_BUFFER_READ_EXT"),
     ];
     bits(&names, |bit| mask.contains(bit))
+}
+
+/// The bits that a barrier's masks lack, each with its mask.
+fn gap_parts(gap: &BarrierGap) -> impl Iterator<Item = (String, &'static str)> {
+    let stage = |mask: Stages| (!mask.is_empty()).then(|| stages(mask));
+    let access = |mask: Accesses| (!mask.is_empty()).then(|| accesses(mask));
+    let parts = [
+        (stage(gap.source), "srcStageMask"),
+        (access(gap.available), "srcAccessMask"),
+        (stage(gap.destination), "dstStageMask"),
+        (access(gap.visible), "dstAccessMask"),
+    ];
+    parts.into_iter().filter_map(|(bits, mask)| Some((bits?, mask)))
+}
+
+/// `COMPUTE_SHADER in dstStageMask`, ...
+pub(super) fn gap_words(gap: &BarrierGap) -> Vec<String> {
+    gap_parts(gap).map(|(bits, mask)| format!("{bits} in {mask}")).collect()
 }
 
 impl HazardReport<'_> {
@@ -249,19 +270,8 @@ impl ApiFinding for HazardReport<'_> {
     fn help(&self) -> String {
         match &self.hazard.fix {
             Fix::Extend(gap) => {
-                let mut parts = Vec::new();
-                if !gap.source.is_empty() {
-                    parts.push(format!("{} to srcStageMask", stages(gap.source)));
-                }
-                if !gap.available.is_empty() {
-                    parts.push(format!("{} to srcAccessMask", accesses(gap.available)));
-                }
-                if !gap.destination.is_empty() {
-                    parts.push(format!("{} to dstStageMask", stages(gap.destination)));
-                }
-                if !gap.visible.is_empty() {
-                    parts.push(format!("{} to dstAccessMask", accesses(gap.visible)));
-                }
+                let parts: Vec<String> =
+                    gap_parts(gap).map(|(bits, mask)| format!("{bits} to {mask}")).collect();
                 let barrier = self.barrier.as_deref().unwrap_or("the barrier");
                 let masks = format!("add {} of {barrier}", parts.join(" and "));
                 match (gap.range, parts.is_empty()) {
@@ -338,6 +348,6 @@ impl ApiFinding for HazardReport<'_> {
             .collect();
         let memory = |o: Object| json!({ "what": o.what, "name": o.name });
         let memory: Vec<Value> = self.objects().into_iter().map(memory).collect();
-        json!({ "commands": sides, "memory": memory, "hazard": self.hazard })
+        json!({ "commands": sides, "memory": memory, "timeline": self.timeline.json(), "hazard": self.hazard })
     }
 }

@@ -1,6 +1,7 @@
 //! JSON lines: the schema of docs/report.md. The first line is the run, then one line a finding, the last one
 //! the totals.
 
+use super::around;
 use super::context::{Context, DispatchContext};
 use super::element::Element;
 use super::source::excerpt;
@@ -72,6 +73,7 @@ pub fn finding(
         })),
         "dispatch": dispatch.map(|d| json!({ "number": d.number, "labels": d.labels, "queue": d.queue })),
         "accesses": accesses,
+        "around": around::around(finding, context),
         "notes": notes.notes,
         "help": notes.help,
         "seed": seed,

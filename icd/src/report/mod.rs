@@ -5,6 +5,8 @@
 //! - [`fixes`]: what edits are called, likewise;
 //! - [`misuse`]: messages about the use of the API, as findings;
 //! - [`text`]: the diagnostic that people read, in the shape of rustc's;
+//! - [`around`]: the execution around a race, for its picture;
+//! - [`timeline`]: what was executed between the commands of a hazard, likewise;
 //! - [`json`]: one object a line, the schema of docs/report.md;
 //! - [`texel`]: which texel of an image lies at an offset, and how texels are named;
 //! - [`explored`]: the outcomes of a dispatch that was explored, with elements shown by their type
@@ -21,6 +23,7 @@
 //! looked for on disk.
 
 pub mod api;
+pub mod around;
 pub mod caller;
 pub mod clients;
 pub mod context;
@@ -43,6 +46,7 @@ pub mod suppress;
 mod tests;
 pub mod texel;
 pub mod text;
+pub mod timeline;
 pub mod validation;
 pub mod words;
 

@@ -101,6 +101,7 @@ fn not_visible() -> Finding {
             Edit::MakeAvailable(Site(2)),
         ],
         count: 63,
+        around: None,
     }
 }
 
@@ -381,7 +382,8 @@ fn hazard_report<'a>(
     };
     let place = Some((object("buffer", "a"), 0x1000));
     let (first, second) = (side("vkCmdCopyBuffer", None), side("vkCmdDispatch", Some(dispatch)));
-    HazardReport { hazard, first, second, barrier: None, semaphore: "done".into(), place, aliases }
+    let (semaphore, timeline) = ("done".into(), timeline::Timeline::default());
+    HazardReport { hazard, first, second, barrier: None, semaphore, place, aliases, timeline }
 }
 
 fn object(what: &str, name: &str) -> Object {
@@ -421,6 +423,7 @@ fn a_hazard_names_aliases_and_where_its_shader_accesses_the_memory() {
             wait_stages: Stages::COMPUTE_SHADER,
             signal_stages: Stages::COPY,
         }),
+        barriers: Vec::new(),
     };
     let shader = shader(SourceLanguage::Glsl, Some(SOURCE), true);
     let dispatch = dispatch(&shader, &[], &[]);

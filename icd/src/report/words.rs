@@ -244,7 +244,7 @@ pub fn access(index: usize, finding: &Finding, context: &Context<'_>) -> String 
     format!("{number}{verb} by {who}{got}")
 }
 
-fn operation(op: AtomicOp) -> &'static str {
+pub(super) fn operation(op: AtomicOp) -> &'static str {
     match op {
         AtomicOp::Exchange => "exchange",
         AtomicOp::CompareExchange => "compare-exchange",
@@ -440,13 +440,20 @@ fn absent(runs: &[(u32, u32)], what: &str) -> String {
 
 /// A synchronising instruction with its place: `OpControlBarrier at reduce.comp:33`, or what GLSL calls it.
 pub(super) fn at(site: Site, dispatch: &DispatchContext<'_>) -> String {
-    let Some(info) = dispatch.site(site) else { return dispatch.location(site) };
-    let opcode =
-        info.instruction.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or("instruction");
-    if info.source.is_none() {
-        return dispatch.location(site);
+    match dispatch.site(site) {
+        Some(info) if info.source.is_some() => {
+            format!("{} at {}", called(site, dispatch), dispatch.location(site))
+        }
+        _ => dispatch.location(site),
     }
-    let name = match (Dialect::of(dispatch.shader), opcode) {
+}
+
+/// The opcode of a synchronising instruction, or what GLSL calls it.
+pub(super) fn called<'a>(site: Site, dispatch: &DispatchContext<'a>) -> &'a str {
+    let words = dispatch.site(site).map(|info| info.instruction.split_whitespace());
+    let opcode = words.and_then(|mut words| words.find(|word| word.starts_with("Op")));
+    let opcode = opcode.unwrap_or("instruction");
+    match (Dialect::of(dispatch.shader), opcode) {
         (Dialect::Spirv, _) => opcode,
         (Dialect::ScopedGlsl, "OpControlBarrier") => "controlBarrier",
         (Dialect::Glsl, "OpControlBarrier") => "barrier",
@@ -457,8 +464,7 @@ pub(super) fn at(site: Site, dispatch: &DispatchContext<'_>) -> String {
         (_, "OpAtomicExchange") => "atomicExchange",
         (_, "OpAtomicCompareExchange") => "atomicCompSwap",
         _ => opcode,
-    };
-    format!("{name} at {}", dispatch.location(site))
+    }
 }
 
 /// What is missing, as a note.

@@ -4,10 +4,11 @@ use super::Robustness;
 use super::conflicts::{Where, Who};
 use crate::access::{AtomicOp, Reference, Site};
 use crate::agent::{Invocation, Placement};
+use crate::around::Around;
 use crate::finding::{AccessInfo, AccessKind, Edit, Fact, Finding, FindingId, Place};
 use crate::history::Loaded;
 use crate::machine::Cached;
-use crate::model::ModelOptions;
+use crate::model::{Event, ModelOptions};
 use crate::outline::Outline;
 use crate::race::{AgentId, Agents, Case, Explanation, Pair, StaticAccess, Trace};
 use crate::scope::{Scope, StorageClasses};
@@ -53,6 +54,15 @@ const MOST_LOOKS: u64 = 1024;
 /// What an access outside of its object is.
 fn outside(defined: bool) -> FindingId {
     if defined { FindingId::OutOfBoundsRobust } else { FindingId::OutOfBounds }
+}
+
+/// What an access does that reads, writes or both.
+fn access_kind((reads, writes): (bool, bool), operation: Option<AtomicOp>) -> AccessKind {
+    match (reads, writes) {
+        (true, true) => AccessKind::ReadModifyWrite(operation.unwrap_or(AtomicOp::Exchange)),
+        (false, true) => AccessKind::Write,
+        _ => AccessKind::Read,
+    }
 }
 
 /// Collects findings.
@@ -170,13 +180,7 @@ impl Report {
 
     fn access(&self, agent: AgentId, kind: &StaticAccess, place: &Where) -> AccessInfo {
         AccessInfo {
-            kind: match (kind.read, kind.write) {
-                (true, true) => AccessKind::ReadModifyWrite(
-                    self.operations.get(&kind.site).copied().unwrap_or(AtomicOp::Exchange),
-                ),
-                (false, true) => AccessKind::Write,
-                _ => AccessKind::Read,
-            },
+            kind: access_kind((kind.read, kind.write), self.operations.get(&kind.site).copied()),
             atomic: kind.level.filter(|_| kind.atomic).map(|level| Scope::of_level(Some(level))),
             place: Place {
                 class: kind.class,
@@ -197,6 +201,7 @@ impl Report {
             missing: Vec::new(),
             fix: Vec::new(),
             count: 1,
+            around: None,
         });
     }
 
@@ -304,11 +309,13 @@ impl Report {
             && !case.fixed_by(&self.findings[index].fix)
         {
             let Explanation { id, facts, missing, fix } = case.explain();
+            let around = self.around(&case);
             let finding = &mut self.findings[index];
             if finding.id == id {
                 // The accesses are those of this occurrence, which follows.
                 (finding.facts, finding.missing, finding.fix) = (facts, missing, fix);
                 finding.accesses.clear();
+                finding.around = around;
             }
         }
         if known.is_some() {
@@ -330,13 +337,23 @@ impl Report {
                     self.fresh.push((sites, explanation.clone()));
                 }
                 let Explanation { id, facts, missing, fix } = explanation;
-                self.findings.push(Finding { id, accesses: Vec::new(), facts, missing, fix, count: 0 });
+                let (accesses, around) = (Vec::new(), self.around(&case));
+                self.findings.push(Finding { id, accesses, facts, missing, fix, count: 0, around });
                 self.sites.insert(sites, self.findings.len() - 1);
                 self.findings.len() - 1
             }
         };
         self.races.insert(key, index);
         true
+    }
+
+    /// The execution around a race.
+    fn around(&self, case: &Case<'_>) -> Option<Box<Around>> {
+        let kind = |event: &Event, id: u32| {
+            let site = case.slice.sites[id as usize];
+            access_kind((event.read, event.write), self.operations.get(&site).copied())
+        };
+        case.around(|agent| self.numbering.invocation(agent), kind).map(Box::new)
     }
 
     /// Whether the fix of a finding is tried on one more occurrence: what orders invocations of one subgroup

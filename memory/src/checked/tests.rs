@@ -5,6 +5,7 @@ use crate::finding::{Edit, Fact, FindingId, Missing};
 use crate::outline::BarrierPlace;
 use crate::system::{LANES, MemoryView};
 
+mod around;
 mod caches;
 mod fast_paths;
 mod locks;

@@ -31,7 +31,36 @@ pub struct Hazard {
     pub executed: bool,
     /// The smallest change.
     pub fix: Fix,
+    /// The barriers on the queues of both, behind the first operation, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub barriers: Vec<Between>,
 }
+
+/// A barrier that was executed between two accesses and does not order them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Between {
+    /// The caller's name for the barrier command.
+    pub tag: u64,
+    /// On which queue.
+    pub queue: QueueId,
+    /// srcStageMask.
+    pub source: Stages,
+    /// srcAccessMask of its memory barriers together.
+    pub available: Accesses,
+    /// dstStageMask.
+    pub destination: Stages,
+    /// dstAccessMask of its memory barriers together.
+    pub visible: Accesses,
+    /// Whether it is for the memory of the accesses: `Some(false)`: for no byte of it; `Some(true)`: for all
+    /// memory or for these bytes at least in part; `None`: it is for no memory at all, an execution
+    /// dependency alone.
+    pub covers: Option<bool>,
+    /// What it lacks to order the pair by itself, where both are on its queue and it could.
+    pub lacks: Option<BarrierGap>,
+}
+
+/// Barriers between two accesses that a hazard tells of: the last ones.
+const TOLD_BARRIERS: usize = 12;
 
 /// A change to the program that orders the pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -300,6 +329,7 @@ pub(super) fn hazard(tracker: &Tracker, earlier: &Record, later: &Record, bytes:
         },
         None => pair.smallest(),
     };
+    let barriers = pair.between();
     Hazard {
         id,
         first: earlier.operation,
@@ -311,6 +341,7 @@ pub(super) fn hazard(tracker: &Tracker, earlier: &Record, later: &Record, bytes:
         bytes: vec![bytes],
         executed,
         fix,
+        barriers,
     }
 }
 
@@ -402,6 +433,46 @@ impl Pair<'_> {
             })
         });
         late.chain(early).next()
+    }
+
+    /// The barriers behind the earlier access on its queue, and the last ones on the other one's.
+    fn between(&self) -> Vec<Between> {
+        let mut queues = vec![self.earlier.queue];
+        if !self.same_queue() {
+            queues.push(self.later.queue);
+        }
+        let mut all: Vec<Between> = Vec::new();
+        for id in queues {
+            let past = self.tracker.queue(id).map(|q| q.barriers.as_slice()).unwrap_or_default();
+            let behind = |b: &&PastBarrier| id != self.earlier.queue || b.is_after(self.earlier);
+            let told: Vec<&PastBarrier> = past.iter().filter(behind).collect();
+            let told = &told[told.len().saturating_sub(TOLD_BARRIERS)..];
+            all.extend(told.iter().map(|barrier| self.passed(id, barrier)));
+        }
+        // Names of commands ascend in the order of their execution.
+        all.sort_by_key(|barrier| barrier.tag);
+        all.split_off(all.len().saturating_sub(TOLD_BARRIERS))
+    }
+
+    fn passed(&self, queue: QueueId, barrier: &PastBarrier) -> Between {
+        let d = &barrier.dependency;
+        let accesses =
+            |scopes: &[AccessScope]| scopes.iter().fold(Accesses::empty(), |all, scope| all | scope.accesses);
+        let scopes = || d.available.iter().chain(&d.visible);
+        let touches = |scope: &AccessScope| {
+            let meets = |r: &Range| r.start < self.bytes.end && r.end > self.bytes.start;
+            scope.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(meets))
+        };
+        Between {
+            tag: barrier.tag,
+            queue,
+            source: d.source,
+            available: accesses(&d.available),
+            destination: d.destination,
+            visible: accesses(&d.visible),
+            covers: scopes().next().map(|_| scopes().any(touches)),
+            lacks: self.same_queue().then(|| self.gap(barrier)).flatten(),
+        }
     }
 
     fn smallest(&self) -> Fix {

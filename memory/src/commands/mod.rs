@@ -37,7 +37,7 @@ mod transition;
 
 pub use dependency::{AccessScope, Accesses, Dependency, Stages, Transition};
 pub use event::EventToken;
-pub use explain::{BarrierGap, Fix, Hazard, SemaphoreGap, SemaphoreUse};
+pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
 pub use shadow::{Operand, Range};

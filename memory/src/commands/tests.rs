@@ -171,6 +171,21 @@ fn two_fills_need_availability_between_them() {
 }
 
 #[test]
+fn a_hazard_tells_the_barriers_between_its_commands_and_what_each_lacks() {
+    let p = Program::new().barrier(ALL, MW, ALL, MR).fill().barrier_on(CL, TW, CS, SR, B);
+    let h = p.execution(CL, CS).barrier(CL, TW, CS, UR).dispatch(read()).gives(HazardReadAfterWrite);
+    let told: Vec<_> = h.barriers.iter().map(|b| (b.source, b.available, b.visible, b.covers)).collect();
+    assert_eq!(
+        told,
+        [(CL, TW, SR, Some(false)), (CL, NONE, NONE, None), (CL, TW, UR, Some(true))],
+        "the one before the fill is none of them"
+    );
+    assert_eq!(h.barriers[0].lacks, None, "it is for other memory");
+    let lacks = h.barriers[2].lacks.as_ref().expect("it could order them");
+    assert_eq!(*lacks, BarrierGap { tag: 100, visible: SR, ..Default::default() });
+}
+
+#[test]
 fn strict_mode_asks_for_visibility_between_writes() {
     let mut p = Program::new();
     p.t.strict_write_after_write = true;

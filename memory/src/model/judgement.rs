@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::event::EventId;
-use super::location::{alloy_chains, alloy_includes};
+use super::location::{alloy_chains, alloy_includes, available, visible};
 use super::matrix::{Matrix, Row};
-use super::pre_execution::PreExecution;
+use super::pre_execution::{LEVELS, PreExecution};
 use super::relation::Relation;
 use super::verdict::{Candidate, Verdict};
 
@@ -222,6 +222,18 @@ impl Judgement {
         self.judged.happens_before(first as usize, second as usize)
     }
 
+    /// For a device's write: by level of scope (subgroup to device) an operation that makes it available to
+    /// the agent's instance of that scope.
+    pub fn available(&self, write: EventId) -> [Option<EventId>; LEVELS] {
+        self.judged.available(write as usize)
+    }
+
+    /// For a device's read: by level of scope an operation by which what is available in the agent's instance
+    /// of that scope becomes visible to it.
+    pub fn visible(&self, read: EventId) -> [Option<EventId>; LEVELS] {
+        self.judged.visible(read as usize)
+    }
+
     /// Whether the two race.
     pub fn race(&self, first: EventId, second: EventId) -> bool {
         self.relation(RelationName::DataRace).contains(first, second)
@@ -252,6 +264,8 @@ pub(super) trait Judged {
     fn relation(&self, name: RelationName) -> Relation;
     fn ordered(&self, first: usize, second: usize) -> bool;
     fn happens_before(&self, first: usize, second: usize) -> bool;
+    fn available(&self, write: usize) -> [Option<EventId>; LEVELS];
+    fn visible(&self, read: usize) -> [Option<EventId>; LEVELS];
     fn consistent(&self) -> bool;
     fn inconsistency(&self) -> Option<Inconsistency>;
 }
@@ -324,6 +338,22 @@ impl<R: Row> Judged for (PreExecution<R>, Candidate<R>, Verdict<R>) {
     fn happens_before(&self, first: usize, second: usize) -> bool {
         let n = self.0.len();
         first < n && second < n && self.2.order.happens_before.has(first, second)
+    }
+
+    fn available(&self, write: usize) -> [Option<EventId>; LEVELS] {
+        if write < self.0.len() {
+            available(&self.0, &self.2.order.happens_before, write)
+        } else {
+            [None; LEVELS]
+        }
+    }
+
+    fn visible(&self, read: usize) -> [Option<EventId>; LEVELS] {
+        if read < self.0.len() {
+            visible(&self.0, &self.2.order.happens_before, read)
+        } else {
+            [None; LEVELS]
+        }
     }
 
     fn consistent(&self) -> bool {

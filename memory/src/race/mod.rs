@@ -31,10 +31,12 @@
 //! | `blocks` | where the state of agents is kept |
 //! | `operations` | fences, barriers and atomics |
 //! | `order` | the rules for one pair of accesses |
+//! | `around` | the execution around a race, for its picture |
 //! | `standing` | how far a write is available and visible, for a debugger |
 //! | `shadow` | what dispatches remember of each word |
 
 mod agents;
+mod around;
 mod blocks;
 mod clocks;
 mod explain;

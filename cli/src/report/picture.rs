@@ -1,0 +1,369 @@
+//! The picture of a finding: a lane for each agent, downwards in the order of the execution, what leads from
+//! one step to another, how far availability and visibility reached, what is missing, and the fix.
+//!
+//! Boxes and their order are laid out by the browser, so that text is inside its box at every width; the
+//! script of the page draws the arrows between them.
+
+use super::markup::{escape, hover, strings, text};
+use super::specification::{self, Said};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One box.
+pub struct Step {
+    /// Its agent, from the whole to the part: where lanes have a part in common, it is told once.
+    pub lane: Vec<String>,
+    /// What happens.
+    pub told: String,
+    /// What it does besides, line by line.
+    pub does: Vec<String>,
+    /// What it lacks, line by line.
+    pub lacks: Vec<String>,
+    /// Where, in small print.
+    pub place: String,
+    pub said: Said,
+    /// How it looks: a class of the page's style.
+    pub class: &'static str,
+    /// Steps of one number happen together.
+    pub together: Option<u64>,
+}
+
+/// From one step to another, by their index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrow {
+    pub from: usize,
+    pub to: usize,
+    /// Its class: program order, or what synchronises.
+    pub synchronizes: bool,
+}
+
+/// How far something reached.
+pub struct Reach<'a> {
+    /// What: `(1) is available to`.
+    pub what: &'static str,
+    /// As a report names it: `workgroup`.
+    pub domain: &'a str,
+    pub needed: &'a str,
+    /// The step that reached there.
+    pub by: Option<usize>,
+    pub said: Said,
+}
+
+/// All that is drawn of a finding. The earlier access is of the class `first`, the later one the last step.
+pub struct Picture<'a> {
+    pub title: &'static str,
+    /// What the order of the steps of one lane is called.
+    pub order: &'static str,
+    pub steps: Vec<Step>,
+    pub arrows: Vec<Arrow>,
+    pub reaches: Vec<Reach<'a>>,
+    /// What is not shown, in words.
+    pub left_out: Option<String>,
+}
+
+/// The domains that availability and visibility reach one after the other.
+const DOMAINS: [&str; 6] = ["invocation", "subgroup", "workgroup", "queue family", "device", "host"];
+
+impl Picture<'_> {
+    fn lanes(&self) -> Vec<&[String]> {
+        let mut lanes: Vec<&[String]> = Vec::new();
+        let last = self.steps.last().map(|step| step.lane.as_slice());
+        let others = || self.steps.iter().filter(|step| Some(step.lane.as_slice()) != last);
+        let first = self.steps.get(self.first()).into_iter();
+        for lane in first.chain(others()).map(|step| step.lane.as_slice()).chain(last) {
+            if !lanes.contains(&lane) {
+                lanes.push(lane);
+            }
+        }
+        lanes
+    }
+
+    /// The step of the earlier access.
+    fn first(&self) -> usize {
+        self.steps.iter().position(|step| step.class == "first").unwrap_or(0)
+    }
+
+    /// Steps in rows: below the one before in the lane and below what leads to it; what happens together in
+    /// one row.
+    fn rows(&self) -> Vec<usize> {
+        let mut rows = vec![0; self.steps.len()];
+        let mut last: BTreeMap<&[String], usize> = BTreeMap::new();
+        let mut below: Vec<(usize, usize)> = Vec::new();
+        for (k, step) in self.steps.iter().enumerate() {
+            below.extend(last.insert(&step.lane, k).map(|before| (before, k)));
+        }
+        let together = |a: usize, b: usize| {
+            self.steps[a].together.is_some() && self.steps[a].together == self.steps[b].together
+        };
+        let leads =
+            self.arrows.iter().filter(|arrow| arrow.from < arrow.to && !together(arrow.from, arrow.to));
+        below.extend(leads.map(|arrow| (arrow.from, arrow.to)));
+        // As many rounds as there are steps are enough where nothing leads back.
+        for _ in 0..self.steps.len() {
+            let before = rows.clone();
+            for &(from, to) in &below {
+                rows[to] = rows[to].max(rows[from] + 1);
+            }
+            for a in 0..self.steps.len() {
+                for b in 0..self.steps.len() {
+                    if together(a, b) {
+                        rows[a] = rows[a].max(rows[b]);
+                    }
+                }
+            }
+            if rows == before {
+                break;
+            }
+        }
+        rows
+    }
+
+    /// The arrows for the page's script: `0>3:sw`.
+    fn drawn(&self, fix: bool) -> String {
+        let back = |arrow: &Arrow| Arrow { from: arrow.to, to: arrow.from, ..*arrow };
+        let mut words: Vec<String> = Vec::new();
+        for arrow in &self.arrows {
+            let both = arrow.synchronizes && self.arrows.contains(&back(arrow));
+            if both && arrow.from > arrow.to {
+                continue;
+            }
+            let kind = match (arrow.synchronizes, both) {
+                (false, _) => "po",
+                (true, false) => "sw",
+                (true, true) => "both",
+            };
+            words.push(format!("{}>{}:{kind}", arrow.from, arrow.to));
+        }
+        let (first, last) = (self.first(), self.steps.len() - 1);
+        for (kind, is) in [("lacks", true), ("fix", fix)] {
+            if is {
+                words.push(format!("{first}>{kind}:{kind}"));
+                words.push(format!("{kind}>{last}:{kind}"));
+            }
+        }
+        words.join(" ")
+    }
+
+    /// The picture of `finding`; nothing where there is only one step.
+    pub fn render(&self, finding: &Value) -> String {
+        let [.., last] = self.steps.as_slice() else { return String::new() };
+        if self.steps.len() < 2 {
+            return String::new();
+        }
+        let lanes = self.lanes();
+        // What all lanes have in common is told once, but for what an agent is called by.
+        let all = |k: usize| lanes.iter().all(|lane| k + 1 < lane.len() && lane[k] == lanes[0][k]);
+        let common: Vec<usize> = (0..lanes[0].len()).filter(|k| all(*k)).collect();
+        let within: Vec<&str> = common.iter().map(|k| lanes[0][*k].as_str()).collect();
+        let within =
+            if within.is_empty() { String::new() } else { format!(", in {}", escape(&within.join(", "))) };
+        let column =
+            |step: &Step| 1 + lanes.iter().position(|lane| *lane == step.lane.as_slice()).unwrap_or(0);
+        let ordered: Vec<&str> =
+            strings(finding, "notes").filter(|note| note.contains("happens before")).collect();
+        let helps: Vec<&str> = strings(finding, "help").collect();
+        let mut out = format!(
+            "<h3>{}{within}</h3>\n<div class=\"scroll\"><div class=\"picture run\" data-arrows=\"{}\" style=\"grid-template-columns:repeat({},minmax(6.2rem,1fr))\">\n<svg class=\"arrows\" aria-hidden=\"true\"></svg>\n",
+            self.title,
+            escape(&self.drawn(!helps.is_empty())),
+            lanes.len()
+        );
+        for lane in &lanes {
+            let parts = lane.iter().enumerate().filter(|(k, _)| !common.contains(k));
+            let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
+            out.push_str(&format!(
+                "<div class=\"lane\"{}>{}</div>\n",
+                hover(specification::AGENT),
+                escape(&parts.join(", "))
+            ));
+        }
+        let rows = self.rows();
+        let way = 3 + rows[..rows.len() - 1].iter().max().copied().unwrap_or(0);
+        for (k, (step, row)) in self.steps.iter().zip(&rows).enumerate().take(self.steps.len() - 1) {
+            out.push_str(&drawn(step, k, column(step), row + 2));
+        }
+        out.push_str(&format!("<div class=\"way\" style=\"grid-row:{way}\">{}", self.ladders()));
+        out.push_str("<ul>\n");
+        let mut item = |class: &str, note: &str, said: Said| {
+            let hover = hover(said);
+            out.push_str(&format!("<li class=\"{class}\"{hover}>{}</li>\n", escape(note)));
+        };
+        let said = |note: &str| specification::of_note(note, text(&finding["id"]));
+        for note in &ordered {
+            item("has", note, said(note));
+        }
+        let missing: Vec<&str> =
+            strings(finding, "notes").filter_map(|note| note.strip_prefix("missing: ")).collect();
+        if missing.is_empty() {
+            let title = text(&finding["title"]);
+            item("lacks", title, said(title));
+        }
+        for note in &missing {
+            item("lacks", &format!("missing: {note}"), said(note));
+        }
+        for help in &helps {
+            item("fix", &format!("fix: {help}"), said(help));
+        }
+        out.push_str("</ul></div>\n");
+        out.push_str(&drawn(last, self.steps.len() - 1, column(last), way + 1));
+        out.push_str("</div></div>\n");
+        if let Some(left_out) = &self.left_out {
+            out.push_str(&format!("<p class=\"dim\">{}</p>\n", escape(left_out)));
+        }
+        out + &self.legend(!ordered.is_empty(), !helps.is_empty())
+    }
+
+    fn legend(&self, ordered: bool, fix: bool) -> String {
+        let synchronizes = self.arrows.iter().any(|arrow| arrow.synchronizes);
+        let in_order = self.arrows.iter().any(|arrow| !arrow.synchronizes);
+        let parts = [
+            (in_order, "po", format!("grey: {}", self.order)),
+            (synchronizes, "sw", "blue: synchronizes-with, reads-from".to_owned()),
+            (ordered, "has", "blue bar: what orders them".to_owned()),
+            (true, "lacks", "red: what is missing".to_owned()),
+            (fix, "fix", "green, dashed: what would mend it".to_owned()),
+        ];
+        let shown = parts.into_iter().filter(|(is, ..)| *is);
+        let shown: String =
+            shown.map(|(_, class, told)| format!("<span class=\"{class}\">{told}</span>")).collect();
+        format!("<p class=\"legend\">{shown}</p>\n")
+    }
+
+    /// How far availability and visibility reached: domain by domain, from the agent itself to the host.
+    fn ladders(&self) -> String {
+        let rung = |domain: &str| DOMAINS.iter().position(|one| *one == domain).unwrap_or(0);
+        let ladder = |reach: &Reach<'_>| {
+            let (reached, needed) = (rung(reach.domain), rung(reach.needed));
+            let rungs: String = DOMAINS
+                .iter()
+                .enumerate()
+                .map(|(k, domain)| {
+                    let class = match (k <= reached, k == needed) {
+                        (true, true) => "on need",
+                        (true, false) => "on",
+                        (false, true) => "off need",
+                        (false, false) => "off",
+                    };
+                    let marks = match class {
+                        "on" | "on need" => "✓ ",
+                        "off need" => "✗ ",
+                        _ => "",
+                    };
+                    let domain = if k == 0 { "itself" } else { domain };
+                    format!("<li class=\"{class}\"{}>{marks}{domain}</li>", hover(reach.said))
+                })
+                .collect();
+            let by = reach.by.and_then(|k| self.steps.get(k)).map(|step| match step.place.as_str() {
+                "" => format!(", by {}", step.told),
+                place => format!(", by {} at {place}", step.told),
+            });
+            let by = by.filter(|_| reached > 0).unwrap_or_default();
+            let end = if reached < needed {
+                format!("; it has to reach the {}", reach.needed)
+            } else {
+                String::new()
+            };
+            let reached = if reached == 0 { "itself only" } else { reach.domain };
+            let article = if reached == "itself only" { "" } else { "the " };
+            format!(
+                "<div class=\"reach\"><p>{} {article}{}{}{}</p><ol>{rungs}</ol></div>\n",
+                reach.what,
+                escape(reached),
+                escape(&by),
+                escape(&end)
+            )
+        };
+        self.reaches.iter().map(ladder).collect()
+    }
+}
+
+fn drawn(step: &Step, k: usize, column: usize, row: usize) -> String {
+    let lines = |class: &str, lines: &[String]| -> String {
+        lines.iter().map(|line| format!("<br><span class=\"{class}\">{}</span>", escape(line))).collect()
+    };
+    let place = if step.place.is_empty() {
+        String::new()
+    } else {
+        format!("<br><span class=\"dim\">{}</span>", escape(&step.place))
+    };
+    format!(
+        "<div class=\"event {}\"{} data-k=\"{k}\" style=\"grid-column:{column};grid-row:{row}\"><b>{}</b>{}{}{place}</div>\n",
+        step.class,
+        hover(step.said),
+        escape(&step.told),
+        lines("does", &step.does),
+        lines("not", &step.lacks)
+    )
+}
+
+/// The execution around a race, as its report has it.
+pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
+    let around = &finding["around"];
+    let steps: Vec<Step> = around["steps"].as_array()?.iter().map(|one| step(one, finding)).collect();
+    let index = |value: &Value| value.as_u64().map(|k| k as usize).filter(|k| *k < steps.len());
+    let arrows = around["arrows"].as_array().into_iter().flatten();
+    let arrows = arrows.filter_map(|arrow| {
+        let synchronizes = arrow["leads"] != "program-order";
+        Some(Arrow { from: index(&arrow["from"])?, to: index(&arrow["to"])?, synchronizes })
+    });
+    let reach = |key: &str, what, said| {
+        let reach = &around[key];
+        let (domain, needed) = (reach["domain"].as_str()?, reach["needed"].as_str()?);
+        Some(Reach { what, domain, needed, by: index(&reach["by"]), said })
+    };
+    let reaches = [
+        reach("available", "(1) is available to", specification::AVAILABLE),
+        reach("visible", "(2) sees what is available to", specification::VISIBLE),
+    ];
+    let left_out = around["left_out"].as_u64().filter(|n| *n > 0);
+    let mut arrows: Vec<Arrow> = arrows.collect();
+    arrows.sort_unstable();
+    arrows.dedup();
+    Some(Picture {
+        title: "The execution around it",
+        order: "program order",
+        arrows,
+        reaches: reaches.into_iter().flatten().collect(),
+        left_out: left_out
+            .map(|n| format!("{n} more operations were judged; they lead from neither access to the other.")),
+        steps,
+    })
+}
+
+fn step(step: &Value, finding: &Value) -> Step {
+    let number = step["access"].as_u64();
+    let values = number.map(|number| &finding["accesses"][(number as usize).wrapping_sub(1)]["values"]);
+    let got = values.and_then(|values| Some((values["returned"].as_str()?, values["newest"].as_str()?)));
+    let got = got.map(|(got, newest)| match got == newest {
+        true => format!("got {got}"),
+        false => format!("got {got}, the newest is {newest}"),
+    });
+    let [x, y, z] = std::array::from_fn(|k| step["workgroup"][k].as_u64().unwrap_or(0));
+    let what = text(&step["what"]);
+    Step {
+        lane: vec![
+            format!("dispatch {}", step["dispatch"]),
+            format!("workgroup ({x},{y},{z})"),
+            format!("subgroup {}", step["subgroup"]),
+            format!("invocation {}", step["invocation"]),
+        ],
+        told: text(&step["told"]).to_owned(),
+        does: strings(step, "does").map(str::to_owned).chain(got).collect(),
+        lacks: Vec::new(),
+        place: text(&step["location"]).to_owned(),
+        said: match what {
+            "control-barrier" => specification::CONTROL_BARRIER,
+            "memory-barrier" => specification::MEMORY_BARRIER,
+            _ => specification::of_access(step["writes"] == true, what == "atomic"),
+        },
+        class: match (step["access"].as_u64(), what) {
+            (Some(1), _) => "first",
+            (Some(_), _) => "last",
+            (None, "control-barrier") => "barrier",
+            (None, "memory-barrier") => "fence",
+            (None, "atomic") => "atomic",
+            (None, _) => "",
+        },
+        together: step["instance"].as_u64(),
+    }
+}
