@@ -71,6 +71,7 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
     };
     let [optimal, _] = features(format, vk::ImageTiling::OPTIMAL).unwrap_or_default();
     let has_depth = info(format).is_some_and(FormatInfo::has_depth);
+    let has_stencil = info(format).is_some_and(FormatInfo::has_stencil);
     let without_format = |flags: vk::FormatFeatureFlags2, storage: vk::FormatFeatureFlags2| {
         if flags.contains(storage) {
             flags
@@ -92,8 +93,7 @@ pub fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
         };
         // No queue needs graphics to copy an aspect (VK_KHR_maintenance10).
         let copied = |there, flags| if there && !features.is_empty() { flags } else { Default::default() };
-        let features =
-            features | copied(info.has_depth(), DEPTH_COPY) | copied(info.has_stencil(), STENCIL_COPY);
+        let features = features | copied(has_depth, DEPTH_COPY) | copied(has_stencil, STENCIL_COPY);
         without_format(features, vk::FormatFeatureFlags2::STORAGE_IMAGE)
     };
     let buffer = vk::FormatFeatureFlags2::from_raw(u64::from(buffer));

@@ -4,7 +4,7 @@ use crate::boundary::entries;
 use crate::caps::{formats, limits};
 use crate::device::Device;
 use crate::entry::descriptor_buffer::creation;
-use crate::entry::destroy::{destroy, destroy_described};
+use crate::entry::destroy::destroy_described;
 use crate::entry::image_view::swizzle;
 use crate::error::{Error, Outcome};
 use crate::ffi;

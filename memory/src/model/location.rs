@@ -154,7 +154,11 @@ fn visibility_chain<R: Row>(
 }
 
 /// By level: the first operation that makes a write available to its agent's instance.
-pub(crate) fn available<R: Row>(program: &Program<R>, hb: &Matrix<R>, write: usize) -> PerLevel<Option<u32>> {
+pub(crate) fn available<R: Row>(
+    program: &PreExecution<R>,
+    hb: &Matrix<R>,
+    write: usize,
+) -> PerLevel<Option<u32>> {
     let at = program.same_reference.row(write) & program.overlap.row(write);
     let class = program.events[write].storage_class.bits();
     let reached = availability_chain(program, hb, write, program.including_available(class, at));
@@ -163,14 +167,22 @@ pub(crate) fn available<R: Row>(program: &Program<R>, hb: &Matrix<R>, write: usi
 
 /// By level: the first operation by which what is available to the agent's instance becomes visible to a
 /// read.
-pub(crate) fn visible<R: Row>(program: &Program<R>, hb: &Matrix<R>, read: usize) -> PerLevel<Option<u32>> {
+pub(crate) fn visible<R: Row>(
+    program: &PreExecution<R>,
+    hb: &Matrix<R>,
+    read: usize,
+) -> PerLevel<Option<u32>> {
     let at = program.same_reference.row(read) & program.overlap.row(read);
     let class = program.events[read].storage_class.bits();
     let including = program.including_visible(class, at);
     in_instance(program, read, visibility_chain(program, &hb.inverse(), read, including))
 }
 
-fn in_instance<R: Row>(program: &Program<R>, access: usize, reached: PerLevel<R>) -> PerLevel<Option<u32>> {
+fn in_instance<R: Row>(
+    program: &PreExecution<R>,
+    access: usize,
+    reached: PerLevel<R>,
+) -> PerLevel<Option<u32>> {
     std::array::from_fn(|level| {
         (reached[level] & program.same_instance[level].row(access)).first().map(|event| event as u32)
     })

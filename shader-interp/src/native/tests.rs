@@ -5,7 +5,7 @@ use super::enter::run;
 use super::rows::{has_encoding, test_has_encoding};
 use super::*;
 use crate::code::isa::AfterTest;
-use crate::code::{Inst, MemoryEntry, Opcode, OperandKind, Pin, Program, Space};
+use crate::code::{Code, Inst, MemoryEntry, Opcode, OperandKind, Pin, Program, Space};
 use crate::exec::context::Context;
 use crate::exec::run::{Control, interpret_at};
 use crate::exec::strand::{Step, Strand};
