@@ -200,8 +200,8 @@ pub struct Config {
     /// `replay`: explore mode makes this execution of one dispatch only, and the first execution of all
     /// others.
     pub replay: Option<Replay>,
-    /// `watchdog`: turns of loops that a subgroup may take in one dispatch before the device is lost; 0 for no
-    /// limit. [`Config::watchdog`] says what holds without it.
+    /// `watchdog`: turns of loops that a subgroup may take in one dispatch before the device is lost; 0 for
+    /// no limit. [`Config::watchdog`] says what holds without it.
     pub watchdog: Option<u64>,
     /// `spins`: atomics, barriers and the like in a row, or 64 turns of loops each in run mode, in which
     /// nothing that runs does anything but wait in a loop, before the device is lost; 0 for no limit.

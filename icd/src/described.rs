@@ -4,39 +4,45 @@
 //! number is the object's handle, or, of an object that was created to be captured, one that a replay chooses
 //! again.
 
-use crate::entry::image_view::ImageView;
-use crate::entry::sampler::Sampler;
+use crate::descriptor_bytes::CAPTURE_BYTES;
 use crate::error::{Error, Outcome};
+use crate::ffi;
 use ash::vk;
+use pellucid_memory::commands::Range;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Numbers of objects that are captured have this bit, which handles do not have.
 const CAPTURED: u64 = 1 << 63;
 
+/// An image view or a sampler.
+type Object = Arc<dyn Any + Send + Sync>;
+
 /// Image views and samplers, by number.
 #[derive(Clone, Default)]
 pub struct Numbered {
-    views: BTreeMap<u64, Arc<ImageView>>,
-    samplers: BTreeMap<u64, Arc<Sampler>>,
+    views: BTreeMap<u64, Object>,
+    samplers: BTreeMap<u64, Object>,
 }
 
 impl Numbered {
     /// The image view of a number.
-    pub fn view(&self, number: u64) -> Option<&Arc<ImageView>> {
-        self.views.get(&number)
+    pub fn view<View: Any + Send + Sync>(&self, number: u64) -> Option<Arc<View>> {
+        self.views.get(&number)?.clone().downcast().ok()
     }
 
-    /// True if an image view is of the memory at `object`, or if there are more than `most` of them.
-    pub fn shows(&self, object: *const (), most: usize) -> bool {
-        self.views.len() > most || self.views.values().any(|view| view.image.is_or_uses(object))
+    /// True if an image view is `such`, or if there are more than `most` of them.
+    pub fn shows<View: Any>(&self, most: usize, such: impl Fn(&View) -> bool) -> bool {
+        self.views.len() > most || self.views.values().any(|view| view.downcast_ref().is_some_and(&such))
     }
 
     /// The sampler of a number.
-    pub fn sampler(&self, number: u64) -> Option<&Arc<Sampler>> {
-        self.samplers.get(&number)
+    pub fn sampler<Sampler: Any + Send + Sync>(&self, number: u64) -> Option<Arc<Sampler>> {
+        self.samplers.get(&number)?.clone().downcast().ok()
     }
 }
 
@@ -49,6 +55,30 @@ pub enum Creation {
     Captured,
     /// With the number of a captured one.
     Replayed(u64),
+}
+
+impl Creation {
+    /// How an object is created whose flags say `captured` or do not.
+    ///
+    /// # Errors
+    /// The opaque data is not there.
+    ///
+    /// # Safety
+    /// The chain is the application's.
+    pub unsafe fn of(captured: bool, next: *const c_void) -> Outcome<Creation> {
+        // SAFETY: the contract; the data was as long as the device's properties say when it was captured.
+        unsafe {
+            let data = ffi::find::<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>>(next);
+            Ok(match data.filter(|_| captured) {
+                None if captured => Creation::Captured,
+                None => Creation::Plain,
+                Some(data) => {
+                    let data = data.opaque_capture_descriptor_data.cast::<[u8; CAPTURE_BYTES]>();
+                    Creation::Replayed(u64::from_le_bytes(*ffi::read(data)?))
+                }
+            })
+        }
+    }
 }
 
 #[derive(Default)]
@@ -110,8 +140,13 @@ impl Described {
     ///
     /// # Errors
     /// The number that it is to have is none, or another one's.
-    pub fn add_view(&self, handle: vk::ImageView, view: &Arc<ImageView>, how: Creation) -> Outcome<()> {
-        let put = |all: &mut Numbered, number| insert_new(&mut all.views, number, view.clone());
+    pub fn add_view<View: Any + Send + Sync>(
+        &self,
+        handle: vk::ImageView,
+        view: &Arc<View>,
+        how: Creation,
+    ) -> Outcome<()> {
+        let put = |all: &mut Numbered, number| insert_new(&mut all.views, number, view.clone() as Object);
         self.add(vk::Handle::as_raw(handle), how, put)
     }
 
@@ -119,8 +154,14 @@ impl Described {
     ///
     /// # Errors
     /// The number that it is to have is none, or another one's.
-    pub fn add_sampler(&self, handle: vk::Sampler, sampler: &Arc<Sampler>, how: Creation) -> Outcome<()> {
-        let put = |all: &mut Numbered, number| insert_new(&mut all.samplers, number, sampler.clone());
+    pub fn add_sampler<Sampler: Any + Send + Sync>(
+        &self,
+        handle: vk::Sampler,
+        sampler: &Arc<Sampler>,
+        how: Creation,
+    ) -> Outcome<()> {
+        let put =
+            |all: &mut Numbered, number| insert_new(&mut all.samplers, number, sampler.clone() as Object);
         self.add(vk::Handle::as_raw(handle), how, put)
     }
 
@@ -145,6 +186,11 @@ impl Described {
         let ended = std::mem::take(&mut *self.state());
         drop(ended);
     }
+}
+
+/// The place by which uses of an image view or sampler are noted, behind all device addresses.
+pub fn place(number: u64) -> Range {
+    Range::new(number, 1)
 }
 
 /// Inserts where nothing is; false if something is there.

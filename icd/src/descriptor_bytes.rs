@@ -17,6 +17,9 @@
 /// Bytes of a descriptor of any type.
 pub const SIZE: u64 = 32;
 
+/// Bytes of what captures an object: its number.
+pub const CAPTURE_BYTES: usize = 8;
+
 /// The layout of an image whose descriptor names none.
 pub const ANY_LAYOUT: i32 = i32::MIN;
 
@@ -37,7 +40,7 @@ pub enum Encoded {
     Image { view: u64, layout: i32 },
     /// A sampler: its number.
     Sampler { sampler: u64 },
-    /// An image and a sampler.
+    /// An image with a sampler: the number of its view, a VkImageLayout, and the sampler's number.
     ImageSampler { view: u64, layout: i32, sampler: u64 },
 }
 
@@ -49,7 +52,7 @@ fn sum(words: &[u32; WORDS]) -> u32 {
 }
 
 impl Encoded {
-    /// Its bytes.
+    /// The words of the page's table, in little-endian order.
     pub fn bytes(self) -> [u8; SIZE as usize] {
         let (kind, first, second, more) = match self {
             Encoded::Null => (0, 0, 0, 0),

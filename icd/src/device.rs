@@ -9,7 +9,6 @@ use crate::check::state::CheckState;
 use crate::described::Described;
 use crate::ended::EndedObjects;
 use crate::entry::instance::Instance;
-use crate::entry::memory::DeviceMemory;
 use crate::error::{Error, Outcome};
 use crate::handle::{self, DeviceNumber, dispatchable_object};
 use crate::queue::completion::Completion;
@@ -21,6 +20,7 @@ use crate::{forks, report};
 use ash::vk;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
+use pellucid_memory::device::Allocation;
 use pellucid_memory::heap::{Heap, HeapError};
 use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
@@ -40,6 +40,9 @@ struct Names {
     ended: VecDeque<(i32, u64)>,
 }
 
+/// The memory of a sparse resource, and which resource it is: its VkObjectType and handle.
+pub type SparseMemory = (Weak<Allocation>, (vk::ObjectType, u64));
+
 /// A logical device.
 pub struct Device {
     /// Its number, by which handles know that they are of it.
@@ -52,7 +55,7 @@ pub struct Device {
     /// The addresses of sparse resources; made for the first.
     sparse: OnceLock<Arc<Heap>>,
     /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    sparse_whole: Mutex<Vec<Weak<DeviceMemory>>>,
+    sparse_whole: Mutex<Vec<SparseMemory>>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
@@ -187,7 +190,7 @@ impl Device {
     }
 
     /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<Weak<DeviceMemory>>> {
+    pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<SparseMemory>> {
         self.sparse_whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

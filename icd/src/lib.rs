@@ -1,10 +1,10 @@
 //! The Pellucid Vulkan driver: a compute-only Vulkan 1.3 device on the CPU, whose memory can be the Vulkan
 //! memory model itself.
 //!
-//! This page has the modules and the exported symbols. A call goes from [`proc_addr`] (names) to `entry` (one file for
-//! each kind of object) under the guard of [`boundary`]; commands are recorded and replayed by `command` on
-//! the threads of `queue`; what the device claims is in `caps`. The driver holds no semantics of its own:
-//! shaders are the interpreter's, memory and findings are the memory crate's.
+//! This page has the modules and the exported symbols. A call goes from [`proc_addr`] (names) to `entry` (one
+//! file for each kind of object) under the guard of [`boundary`]; commands are recorded and replayed by
+//! `command` on the threads of `queue`; what the device claims is in `caps`. The driver holds no semantics of
+//! its own: shaders are the interpreter's, memory and findings are the memory crate's.
 
 mod addresses;
 pub mod boundary;

@@ -14,7 +14,8 @@ fn the_device_is_a_compute_device_of_1_3() {
         assert!(properties.api_version >= vk::API_VERSION_1_3);
         assert_eq!(properties.device_name_as_c_str().unwrap(), c"Pellucid");
         let families = v.instance.get_physical_device_queue_family_properties(v.physical);
-        assert_eq!(families[0].queue_flags, vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER);
+        let flags = vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER | vk::QueueFlags::SPARSE_BINDING;
+        assert_eq!(families[0].queue_flags, flags);
         assert!(families[0].queue_count >= 2);
         assert_eq!(families[0].timestamp_valid_bits, 64);
     }

@@ -20,8 +20,9 @@ fn families_are_what_they_say() {
     unsafe {
         let families = v.instance.get_physical_device_queue_family_properties(v.physical);
         let flags: Vec<_> = families.iter().map(|family| family.queue_flags).collect();
-        let both = Flags::COMPUTE | Flags::TRANSFER;
-        assert_eq!(flags, [both, both, Flags::TRANSFER]);
+        let transfer = Flags::TRANSFER | Flags::SPARSE_BINDING;
+        let both = Flags::COMPUTE | transfer;
+        assert_eq!(flags, [both, both, transfer]);
         assert!(families.iter().all(|f| f.queue_count > 0 && f.timestamp_valid_bits == 64));
         let mut more = vec![vk::QueueFamilyProperties2::default(); families.len()];
         v.instance.get_physical_device_queue_family_properties2(v.physical, &mut more);
@@ -93,9 +94,9 @@ fn a_transfer_queue_refuses_what_it_cannot_do() {
         return;
     };
     for told in [
-        "vkCmdDispatch: queue family 2 supports TRANSFER, and the command needs COMPUTE",
-        "vkCmdSetEvent: queue family 2 supports TRANSFER, and the command needs GRAPHICS | COMPUTE",
-        "vkCmdPipelineBarrier2: queue family 2 supports TRANSFER, and its queues have no stage COMPUTE_SHADER",
+        "vkCmdDispatch: queue family 2 supports TRANSFER | SPARSE_BINDING, and the command needs COMPUTE",
+        "vkCmdSetEvent: queue family 2 supports TRANSFER | SPARSE_BINDING, and the command needs GRAPHICS | COMPUTE",
+        "vkCmdPipelineBarrier2: queue family 2 supports TRANSFER | SPARSE_BINDING, and its queues have no stage COMPUTE_SHADER",
         "is of queue family 0, the queue of queue family 2",
     ] {
         assert!(text.contains(told), "{told}: {text}");

@@ -114,7 +114,7 @@ fn images_have_64_bit_atomics_and_subgroups_rotate() {
     let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut atomics).push_next(&mut rotate);
     // SAFETY: live handles, complete structures.
     unsafe { v.instance.get_physical_device_features2(v.physical, &mut features) };
-    assert_eq!((atomics.shader_image_int64_atomics, atomics.sparse_image_int64_atomics), (1, 0));
+    assert_eq!((atomics.shader_image_int64_atomics, atomics.sparse_image_int64_atomics), (1, 1));
     assert_eq!((rotate.shader_subgroup_rotate, rotate.shader_subgroup_rotate_clustered), (1, 1));
     check(&texels(&v, 1));
     let slices = texels(&v, 4);

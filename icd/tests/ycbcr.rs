@@ -1,5 +1,5 @@
-//! Sampler Y'CbCr conversion and multi-planar formats: copies of planes, disjoint memory, views of planes, and
-//! sampling, held against the formulas of *Chroma Reconstruction* and *Sampler Y'CbCr Conversion*.
+//! Sampler Y'CbCr conversion and multi-planar formats: copies of planes, disjoint memory, views of planes,
+//! and sampling, held against the formulas of *Chroma Reconstruction* and *Sampler Y'CbCr Conversion*.
 
 mod common;
 

@@ -24,9 +24,9 @@ pub enum Does {
 pub struct Step {
     /// The static instruction.
     pub site: Site,
-    /// By whom.
+    /// The invocation that executed the instruction.
     pub by: Invocation,
-    /// What.
+    /// An access, a barrier, a fence or an atomic, and its semantics.
     pub does: Does,
     /// The access takes part in *Mutually-Ordered*.
     pub atomic: bool,
@@ -63,7 +63,7 @@ pub struct Arrow {
     pub from: u32,
     /// Index of a step.
     pub to: u32,
-    /// Why.
+    /// The relation that the arrow stands for.
     pub leads: Leads,
 }
 

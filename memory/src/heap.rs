@@ -30,7 +30,7 @@ pub enum HeapError {
     /// No free range of the heap is at a device address: `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`.
     #[error("the heap has no {asked} free bytes at device address {address:#x}")]
     Taken {
-        /// The address.
+        /// Where the memory was wanted, which other memory has.
         address: u64,
         /// Bytes asked for.
         asked: u64,
@@ -54,7 +54,7 @@ impl HeapError {
 /// Where in its heap an allocation is to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// Where others are.
+    /// At the heap's cursor, as all memory whose address nobody asks for again.
     #[default]
     Anywhere,
     /// Apart from the others, so that its address is free in another process that wants it again.

@@ -188,8 +188,7 @@ fn atomics_through_an_image_index_that_differs_between_lanes_go_lane_by_lane() {
         (words[0], words[2], words[row]) = (words[0] + i, i, words[row].max(i));
     }
     for modelled in [false, true] {
-        let options = CompileOptions { modelled, ..CompileOptions::default() };
-        let program = compile(&words, &options).expect("the shader compiles");
+        let program = compile(&words, &CompileOptions::default()).expect("the shader compiles");
         let seen = store([0; 32 * 4]);
         let images: Vec<MemoryRange> = (0..3).map(|k| store(texels(k))).collect();
         let views = images.iter().map(|memory| Descriptor::Image(image(memory, R32_UINT, [4, 3, 1], 1)));

@@ -112,8 +112,8 @@ pub fn properties(format: vk::Format) -> vk::FormatProperties {
 }
 
 /// The sparse image block of a format (`imageGranularity`), in texels; `None`: its images are not partially
-/// resident. Each of its rows is a page of memory, since rows of an image lie one after the other: no standard
-/// shape. 3D images get a slice of fewer rows.
+/// resident. Each of its rows is a page of memory, since rows of an image lie one after the other: no
+/// standard shape. 3D images get a slice of fewer rows.
 pub fn sparse_block(info: &FormatInfo, image_type: vk::ImageType) -> Option<[u32; 3]> {
     let texel = u32::from(info.texel_bytes);
     let row = SPARSE_ROW as u32 / texel.max(1);

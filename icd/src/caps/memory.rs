@@ -54,8 +54,8 @@ pub fn types(coherent: bool) -> [(P, u32); 6] {
 
 /// `memoryTypeBits` of buffers and ordinary images.
 pub const ORDINARY: u32 = 0b10_1111;
-/// `memoryTypeBits` of sparse resources: what the host cannot map. In check mode a byte is known by its address
-/// in the resource, and the host would write it by another.
+/// `memoryTypeBits` of sparse resources: what the host cannot map. In check mode a byte is known by its
+/// address in the resource, and the host would write it by another.
 pub const SPARSE: u32 = 0b1;
 /// `minImportedHostPointerAlignment`, in bytes.
 pub const POINTER_ALIGNMENT: u64 = 4096;

@@ -4,8 +4,7 @@ use super::{
     ALIGNMENT, API_VERSION, BOUND_SETS, Caps, DESCRIPTOR_BUFFERS, INLINE_BLOCK, INLINE_BLOCKS,
     PUSH_DESCRIPTORS, SET_ALIGNMENT, UPDATE_AFTER_BIND, later, limits, memory,
 };
-use crate::descriptor_bytes::SIZE;
-use crate::entry::descriptor_buffer::CAPTURE_BYTES;
+use crate::descriptor_bytes::{CAPTURE_BYTES, SIZE};
 use crate::ffi;
 use ash::vk;
 use std::ffi::c_char;

@@ -18,6 +18,7 @@ use crate::command::{BarrierOf, Command, Dependency, EventWait};
 use crate::descriptor_bytes::ANY_LAYOUT;
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
+use crate::entry::destroy::called;
 use crate::entry::image::Image;
 use crate::error::Outcome;
 use crate::handle;
@@ -28,7 +29,7 @@ use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Accesses, Operand, OperationId, Range, Stages};
 use pellucid_shader_interp::Program;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// Where a command stands, owned.
 pub struct Standing {
@@ -188,14 +189,21 @@ fn used_whole(device: &Device, runs: &[(Range, Operand)]) {
     if all.is_empty() {
         return;
     }
-    all.retain(|memory| memory.strong_count() > 0);
-    for memory in all.iter().filter_map(Weak::upgrade) {
-        let bytes = Range::new(memory.bytes().address(), memory.bytes().size());
+    all.retain(|(memory, (kind, raw))| {
+        let Some(memory) = memory.upgrade() else { return false };
+        let bytes = Range::new(memory.address(), memory.size());
         let used = runs.iter().any(|(range, _)| range.start < bytes.end && bytes.start < range.end);
-        if let Some(text) = used.then(|| memory.use_whole(device)).flatten() {
-            device.instance.misuse(&text);
-        }
-    }
+        let Some(missing) = memory.first_unbound(&(0..memory.size())).filter(|_| used) else { return true };
+        let type_name = if *kind == vk::ObjectType::BUFFER { "VkBuffer" } else { "VkImage" };
+        device.instance.misuse(&format!(
+            "{} has SPARSE_BINDING without SPARSE_RESIDENCY and is used before all of it is bound: bytes {}..{} are not",
+            called(device, (type_name, *kind, *raw)),
+            missing.start,
+            missing.end
+        ));
+        // Once is enough.
+        false
+    });
 }
 
 /// The buffer that bytes are accessed through by their address, where it is known.

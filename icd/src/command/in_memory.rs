@@ -4,7 +4,7 @@
 use super::indirect;
 use crate::addresses::AddressMap;
 use crate::caps::formats;
-use crate::described::Numbered;
+use crate::described::{self, Numbered};
 use crate::descriptor_bytes::{Encoded, SIZE};
 use crate::entry::descriptor_layout::{Binding, DescriptorSetLayout};
 use crate::entry::descriptor_set::Slot;
@@ -38,12 +38,12 @@ pub struct Meaning<'a> {
 impl Meaning<'_> {
     fn view(&self, number: u64) -> Result<Arc<ImageView>, Wrong> {
         let mut found = self.numbered.iter().filter_map(|all| all.view(number));
-        found.next().cloned().ok_or(Wrong::Ended("VkImageView"))
+        found.next().ok_or(Wrong::Ended("VkImageView"))
     }
 
     fn sampler(&self, number: u64) -> Result<Arc<Sampler>, Wrong> {
         let mut found = self.numbered.iter().filter_map(|all| all.sampler(number));
-        found.next().cloned().ok_or(Wrong::Ended("VkSampler"))
+        found.next().ok_or(Wrong::Ended("VkSampler"))
     }
 
     /// Up to `size` bytes at a device address.
@@ -62,7 +62,7 @@ impl Meaning<'_> {
 pub enum Wrong {
     /// No buffer with a device address holds the set's bytes.
     NoMemory(u64),
-    /// They are no descriptor.
+    /// Nothing that vkGetDescriptorEXT has written.
     NoDescriptor,
     /// They name an object that is not there any more, or never was.
     Ended(&'static str),
@@ -238,18 +238,15 @@ impl Descriptors {
         let first = place.start + u64::from(element) * SIZE;
         let bytes = self.bytes.as_chunks::<{ SIZE as usize }>().0.get(element as usize)?;
         let named = match Encoded::of(bytes) {
-            Some(Encoded::Image { view, .. }) => vec![object(view)],
-            Some(Encoded::Sampler { sampler }) => vec![object(sampler)],
-            Some(Encoded::ImageSampler { view, sampler, .. }) => vec![object(view), object(sampler)],
+            Some(Encoded::Image { view, .. }) => vec![described::place(view)],
+            Some(Encoded::Sampler { sampler }) => vec![described::place(sampler)],
+            Some(Encoded::ImageSampler { view, sampler, .. }) => {
+                vec![described::place(view), described::place(sampler)]
+            }
             _ => Vec::new(),
         };
         Some((Range::new(first, SIZE), named))
     }
-}
-
-/// The place by which uses of an image view or sampler are noted, behind all device addresses.
-pub fn object(number: u64) -> Range {
-    Range::new(number, 1)
 }
 
 /// A combined image sampler whose layout has the sampler.

@@ -5,6 +5,7 @@ use crate::addresses::{AddressMap, join};
 use crate::described::Numbered;
 use crate::device::Device;
 use crate::entry::descriptor_set::{DescriptorSet, Slot};
+use crate::entry::image_view::ImageView;
 use crate::queue::submission::Use;
 use pellucid_memory::commands::Range;
 use smallvec::SmallVec;
@@ -86,7 +87,9 @@ impl Reach {
     /// Calls `each` with bytes of the memory at `object` that descriptors are of; `all` are its addresses.
     pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
         let slots = || self.sets.iter().flat_map(|(_, slots)| slots.iter());
-        if slots().nth(MANY).is_some() || self.described.shows(object, MANY) {
+        if slots().nth(MANY).is_some()
+            || self.described.shows(MANY, |view: &ImageView| view.image.is_or_uses(object))
+        {
             return each(all);
         }
         slots().filter_map(|slot| slot.bytes_used(object, all)).for_each(each);

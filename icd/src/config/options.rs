@@ -309,8 +309,8 @@ pub const OPTIONS: &[OptionSpec] = &[
     option(
         "watchdog",
         "N",
-        "2147483648, in check mode 1073741824",
-        "turns of loops of a subgroup in one dispatch before the device is lost, 0 for no limit; accesses that others may see count as 64",
+        "none",
+        "turns of loops of a subgroup in one dispatch before the device is lost, 0 for no limit; 2147483648 without it, in check mode 1073741824; accesses that others may see count as 64",
         |c, v| put(&mut c.watchdog, v.parse().ok().map(Some)),
     ),
     option(

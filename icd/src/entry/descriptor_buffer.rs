@@ -4,8 +4,7 @@ use crate::boundary::entries;
 use crate::caps::{DESCRIPTOR_BUFFERS, SET_ALIGNMENT};
 use crate::command::Command;
 use crate::command::buffer::{Recorder, push};
-use crate::described::Creation;
-use crate::descriptor_bytes::{ANY_LAYOUT, Encoded, SIZE};
+use crate::descriptor_bytes::{ANY_LAYOUT, CAPTURE_BYTES, Encoded, SIZE};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_layout::{DescriptorSetLayout, no_binding};
@@ -19,31 +18,6 @@ use crate::handle;
 use ash::vk;
 use std::ffi::c_void;
 use std::sync::Arc;
-
-/// Bytes of what captures an object: its number.
-pub const CAPTURE_BYTES: usize = 8;
-
-/// How an object is created whose flags say `captured` or do not.
-///
-/// # Errors
-/// The opaque data is not there.
-///
-/// # Safety
-/// The chain is the application's.
-pub unsafe fn creation(captured: bool, next: *const c_void) -> Outcome<Creation> {
-    // SAFETY: the contract; the data was as long as the device's properties say when it was captured.
-    unsafe {
-        let data = ffi::find::<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>>(next);
-        Ok(match data.filter(|_| captured) {
-            None if captured => Creation::Captured,
-            None => Creation::Plain,
-            Some(data) => {
-                let data = ffi::read(data.opaque_capture_descriptor_data.cast::<[u8; CAPTURE_BYTES]>())?;
-                Creation::Replayed(u64::from_le_bytes(*data))
-            }
-        })
-    }
-}
 
 /// The layout of a set in memory, of which something is asked.
 fn layout_in_memory(layout: vk::DescriptorSetLayout) -> Outcome<Arc<DescriptorSetLayout>> {

@@ -1,7 +1,7 @@
 //! The end of an object's handle, and what is said if submitted work still uses the object. Its bytes stay
 //! until that work has ended.
 
-use crate::command::in_memory;
+use crate::described;
 use crate::device::Device;
 use crate::ended::Ended;
 use crate::error::Outcome;
@@ -48,7 +48,7 @@ pub fn destroy_described<T: Object>(
     let number = live.described.remove(handle);
     let object = destroy::<T>(device, handle, call)?;
     if let (Some(object), Some(number)) = (&object, number) {
-        bytes_ended(&live, call, handle, object, in_memory::object(number));
+        bytes_ended(&live, call, handle, object, described::place(number));
     }
     Ok(object)
 }

@@ -6,8 +6,8 @@
 //! first: who looks at the bytes through something else sees that they are nobody's to interpret.
 //!
 //! An image of a multi-planar format is made of an image for each plane, of the format that the plane is
-//! compatible with: what a command does to a plane, it does to that image. The planes lie one after the other,
-//! or are bound one by one if the image is disjoint.
+//! compatible with: what a command does to a plane, it does to that image. The planes lie one after the
+//! other, or are bound one by one if the image is disjoint.
 
 use crate::boundary::entries;
 use crate::caps::external::check_types;
@@ -500,7 +500,7 @@ impl Image {
     }
 }
 
-/// The aspect of a plane.
+/// VK_IMAGE_ASPECT_PLANE_0_BIT and so on.
 fn plane_aspect(plane: u32) -> vk::ImageAspectFlags {
     match plane {
         0 => vk::ImageAspectFlags::PLANE_0,

@@ -2,8 +2,8 @@
 
 use crate::boundary::entries;
 use crate::caps::formats;
+use crate::described::Creation;
 use crate::device::Device;
-use crate::entry::descriptor_buffer::creation;
 use crate::entry::destroy::destroy_described;
 use crate::entry::image::Image;
 use crate::entry::sampler::YcbcrConversion;
@@ -58,7 +58,8 @@ impl ImageView {
         }
     }
 
-    /// The same of an image that requires sampler Y'CbCr conversion: luma, with the chroma that belongs to it.
+    /// The same of an image that requires sampler Y'CbCr conversion: luma, with the chroma that belongs to
+    /// it.
     fn of_planes(&self, of: &Ycbcr, reference: Reference) -> Outcome<interface::ImageView> {
         let mut planes = self.image.parts(vk::ImageAspectFlags::empty()).zip(of.planes);
         let mut plane = || planes.next().map(|(plane, format)| self.of_image(plane, (0, *format), reference));
@@ -247,7 +248,7 @@ entries! {
             return Err(Error::usage("a view of the blocks of several levels"));
         }
         let flag = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
-        let how = creation(info.flags.contains(flag), info.p_next)?;
+        let how = Creation::of(info.flags.contains(flag), info.p_next)?;
         let view = Arc::new(view);
         let handle = handle::insert(view.clone());
         if device.describes() {

@@ -8,7 +8,7 @@ use crate::check::calls;
 use crate::check::hazards::Hazards;
 use crate::check::host::Mappable;
 use crate::device::Device;
-use crate::entry::destroy::{bytes_ended, called, destroy};
+use crate::entry::destroy::{bytes_ended, destroy};
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -43,9 +43,6 @@ pub struct DeviceMemory {
     exported: Option<Arc<MemoryFile>>,
     /// The memory of the sparse resources that parts of it were bound to.
     sparse: Mutex<Vec<Weak<DeviceMemory>>>,
-    /// That of a sparse resource which has to be bound as a whole: its resource, until what was not bound is
-    /// told.
-    whole: Mutex<Option<(vk::ObjectType, u64)>>,
 }
 
 /// Where memory comes from.
@@ -247,7 +244,6 @@ impl DeviceMemory {
             external,
             exported: file.filter(|_| exports),
             sparse: Mutex::default(),
-            whole: Mutex::default(),
         })
     }
 
@@ -280,7 +276,6 @@ impl DeviceMemory {
             external: false,
             exported: None,
             sparse: Mutex::default(),
-            whole: Mutex::default(),
         })
     }
 
@@ -306,26 +301,10 @@ impl DeviceMemory {
     }
 
     /// It is the memory of this sparse resource, which has to be bound as a whole before it is used.
-    pub fn must_be_whole(self: &Arc<Self>, device: &Device, resource: (vk::ObjectType, u64)) {
+    pub fn must_be_whole(&self, device: &Device, resource: (vk::ObjectType, u64)) {
         if device.hazards.is_some() {
-            *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Some(resource);
-            device.sparse_whole().push(Arc::downgrade(self));
+            device.sparse_whole().push((Arc::downgrade(&self.bytes), resource));
         }
-    }
-
-    /// Some of the bytes of this sparse resource are used: what is wrong with that, the first time.
-    pub fn use_whole(&self, device: &Device) -> Option<String> {
-        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        let (kind, raw) = (*whole)?;
-        let missing = self.bytes.first_unbound(&(0..self.bytes.size()))?;
-        *whole = None;
-        let type_name = if kind == vk::ObjectType::BUFFER { "VkBuffer" } else { "VkImage" };
-        Some(format!(
-            "{} has SPARSE_BINDING without SPARSE_RESIDENCY and is used before all of it is bound: bytes {}..{} are not",
-            called(device, (type_name, kind, raw)),
-            missing.start,
-            missing.end
-        ))
     }
 
     /// It is a sparse resource's: other memory is bound to it.

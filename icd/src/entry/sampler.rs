@@ -2,8 +2,8 @@
 
 use crate::boundary::entries;
 use crate::caps::{formats, limits};
+use crate::described::Creation;
 use crate::device::Device;
-use crate::entry::descriptor_buffer::creation;
 use crate::entry::destroy::destroy_described;
 use crate::entry::image_view::swizzle;
 use crate::error::{Error, Outcome};
@@ -131,7 +131,7 @@ entries! {
             conversion: conversion.map(|conversion| conversion.state),
         };
         let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
-        let how = creation(info.flags.contains(flag), info.p_next)?;
+        let how = Creation::of(info.flags.contains(flag), info.p_next)?;
         let sampler = Arc::new(Sampler { state });
         let handle = handle::insert(sampler.clone());
         if device.describes() {

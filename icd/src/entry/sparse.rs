@@ -3,9 +3,9 @@
 //! The memory of a sparse buffer or image is addresses alone ([`pellucid_memory::device::sparse`]), from its
 //! creation on; for everybody who accesses it, it is bound like any other. A queue binds other memory there.
 //!
-//! A partially resident image is laid out like others, in rows, with rows of whole pages: a sparse image block
-//! is one page wide, so that each of its rows is bound by itself. Levels that are smaller than a block are the
-//! mip tail of their layer.
+//! A partially resident image is laid out like others, in rows, with rows of whole pages: a sparse image
+//! block is one page wide, so that each of its rows is bound by itself. Levels that are smaller than a block
+//! are the mip tail of their layer.
 
 use crate::boundary::entries;
 use crate::caps::BIND_ALIGNMENT;
@@ -296,7 +296,8 @@ impl Bind {
     }
 }
 
-/// In check mode: the bytes of a resource are others from now on, which begin at this address if there are any.
+/// In check mode: the bytes of a resource are others from now on, which begin at this address if there are
+/// any.
 fn changed(device: &Device, resource: &DeviceMemory, range: &Range<u64>, memory: Option<u64>) {
     let Some(hazards) = &device.hazards else { return };
     let (start, size) = (resource.bytes().address() + range.start, range.end - range.start);

@@ -45,8 +45,8 @@ pub struct Image {
     layer_pitch: u64,
     #[serde(rename = "level_count", serialize_with = "count")]
     levels: Vec<Level>,
-    /// Of an image that requires sampler Y'CbCr conversion: where the first byte of each plane of chroma lies,
-    /// from that of luma, and the plane.
+    /// Of an image that requires sampler Y'CbCr conversion: where the first byte of each plane of chroma
+    /// lies, from that of luma, and the plane.
     #[serde(skip)]
     chroma: Vec<(u64, Image)>,
 }

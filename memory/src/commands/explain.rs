@@ -41,7 +41,7 @@ pub struct Hazard {
 pub struct Between {
     /// The caller's name for the barrier command.
     pub tag: u64,
-    /// On which queue.
+    /// The queue whose command buffer has the barrier.
     pub queue: QueueId,
     /// srcStageMask.
     pub source: Stages,

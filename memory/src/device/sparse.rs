@@ -71,9 +71,9 @@ impl Allocation {
         }
     }
 
-    /// Binds a part of other memory, from an offset, to `range` of a sparse resource, or unbinds what is there.
-    /// In whole pages. False, and nothing done, if a range is not inside its memory or this is no sparse
-    /// resource's.
+    /// Binds a part of other memory, from an offset, to `range` of a sparse resource, or unbinds what is
+    /// there. In whole pages. False, and nothing done, if a range is not inside its memory or this is no
+    /// sparse resource's.
     ///
     /// # Errors
     /// The operating system refuses; what was bound still is.

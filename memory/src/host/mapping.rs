@@ -73,8 +73,8 @@ impl Mapping {
             Some(_) => libc::MAP_SHARED,
             None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         };
-        // SAFETY: the pages are inside a mapping that is ours as long as `self`, and no reference points to any:
-        // they are accessed by the rule of `raw`, whatever they hold. At no time are they not mapped.
+        // SAFETY: the pages are inside a mapping that is ours as long as `self`, and no reference points to
+        // any: they are accessed by the rule of `raw`, whatever they hold. At no time are they not mapped.
         let shown = unsafe {
             libc::mmap(
                 self.start().add(range.start as usize).cast(),

@@ -5,8 +5,8 @@ use super::waiting::Waiting;
 use pellucid_memory::system::Trap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// As how many turns of loops an access counts that other invocations may see (in run mode: a read-modify-write
-/// that changes something). It takes as long as fifty or more of a small loop.
+/// As how many turns of loops an access counts that other invocations may see (in run mode: a
+/// read-modify-write that changes something). It takes as long as fifty or more of a small loop.
 const ACCESS: u64 = 64;
 
 /// How often the turns that one subgroup may take all of them may take without any that ends.
@@ -15,8 +15,8 @@ const TOGETHER: u64 = 16;
 /// What ends a dispatch early.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits<'a> {
-    /// Turns of loops that one subgroup may take, with [`ACCESS`]; and a multiple of that is what the subgroups
-    /// of a host thread may take in a row without any that ends.
+    /// Turns of loops that one subgroup may take, with [`ACCESS`]; and a multiple of that is what the
+    /// subgroups of a host thread may take in a row without any that ends.
     pub watchdog: Option<u64>,
     /// Of one subgroup the loops' own turns alone are counted.
     pub own_turns: bool,

@@ -47,8 +47,8 @@ pub struct ModelledOptions<'a> {
     /// Visible operations in a row that may change memory, while all units do nothing but wait in loops,
     /// before [`Trap::Livelock`]; `None`: no limit.
     pub spins: Option<u64>,
-    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A visible operation
-    /// counts as 64, and all subgroups together may take 16 times as many without any that ends.
+    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A visible
+    /// operation counts as 64, and all subgroups together may take 16 times as many without any that ends.
     pub watchdog: Option<u64>,
     /// The watchdog counts the turns of one subgroup's loops alone.
     pub own_turns: bool,

@@ -17,9 +17,9 @@ pub struct PlainOptions<'a> {
     /// Where workgroups run; `None`: all on the calling thread. Small dispatches run on the calling thread
     /// anyway.
     pub threads: Option<&'a rayon_core::ThreadPool>,
-    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A read-modify-write
-    /// that changes something counts as 64, and all subgroups of a host thread together may take 16 times as
-    /// many without any that ends.
+    /// Turns of loops that one subgroup may take before [`Trap::Watchdog`]; `None`: no limit. A
+    /// read-modify-write that changes something counts as 64, and all subgroups of a host thread together may
+    /// take 16 times as many without any that ends.
     pub watchdog: Option<u64>,
     /// Turns of loops of the subgroups of a host thread, 16 more for each read-modify-write, in which all
     /// subgroups of all threads do nothing but wait, before [`Trap::Watchdog`]; `None`: no limit.

@@ -5,8 +5,8 @@
 //! no component crosses a 32-bit boundary. Components that a format lacks read as (0, 0, 0, 1) (*Conversion
 //! to RGBA*). Signed and unsigned normalized values, floats and sRGB follow *Fixed-Point Data Conversions*
 //! and *Floating-Point Format Conversions* of the Vulkan specification. Of a compressed format the block of
-//! texels takes the place of the texel ([`block`]). What requires sampler Y'CbCr conversion has a table of its
-//! own ([`ycbcr`](mod@ycbcr)), by the formats of its planes.
+//! texels takes the place of the texel ([`block`]). What requires sampler Y'CbCr conversion has a table of
+//! its own ([`ycbcr`](mod@ycbcr)), by the formats of its planes.
 
 pub mod block;
 mod codec;
@@ -141,7 +141,7 @@ impl FormatInfo {
         matches!(self.aspect, Aspect::Depth | Aspect::DepthStencil)
     }
 
-    /// It has stencil.
+    /// Whether a texel has a stencil value, alone or beside depth.
     pub fn has_stencil(&self) -> bool {
         matches!(self.aspect, Aspect::Stencil | Aspect::DepthStencil)
     }
