@@ -186,7 +186,7 @@ impl Device {
             let addresses = Heap::new(memory::SPARSE_BASE, memory::SPARSE_ADDRESS_SPACE)?;
             let _ = self.sparse.set(Arc::new(addresses));
         }
-        self.sparse.get().ok_or_else(|| HeapError::OutOfMemory { asked: 0, left: 0 })
+        self.sparse.get().ok_or(HeapError::OutOfMemory { asked: 0, left: 0 })
     }
 
     /// In check mode: the memory of sparse resources that have to be bound as a whole.

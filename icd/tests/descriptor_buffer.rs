@@ -765,8 +765,10 @@ fn captured() {
         let before = descriptor(first);
         d.device.destroy_sampler(first, None);
         assert_ne!(descriptor(d.sampler()), before);
-        let mut opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT::default();
-        opaque.opaque_capture_descriptor_data = data.as_ptr().cast();
+        let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
+            opaque_capture_descriptor_data: data.as_ptr().cast(),
+            ..Default::default()
+        };
         let mut info = vk::SamplerCreateInfo::default().flags(flag);
         info.p_next = (&raw const opaque).cast();
         let again = d.device.create_sampler(&info, None).unwrap();

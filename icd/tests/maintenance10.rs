@@ -208,8 +208,8 @@ fn modes_and_flags_that_are_not_there_are_refused() {
         let end: unsafe extern "system" fn(vk::CommandBuffer, *const c_void) = std::mem::transmute(found);
         for flags in [0, 1, 2, 4] {
             let with_flags = AttachmentFlags::new([flags, 0, 0, 0]);
-            let mut attachment = vk::RenderingAttachmentInfo::default();
-            attachment.p_next = (&raw const with_flags).cast();
+            let p_next = (&raw const with_flags).cast();
+            let attachment = vk::RenderingAttachmentInfo { p_next, ..Default::default() };
             let attachments = [attachment];
             let area = vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() };
             let info =

@@ -1,4 +1,6 @@
 //! Sparse buffers and images: what vkQueueBindSparse binds shows through, in both modes.
+// What a test does in a process of its own is told apart by marks.
+#![allow(clippy::print_stderr)]
 
 mod common;
 
