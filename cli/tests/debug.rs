@@ -1,6 +1,7 @@
 //! The debugger at its prompt: the session of docs/debug.md, and what else it can do.
 
-use std::io::Write as _;
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,7 +20,7 @@ fn session(arguments: &[&str], commands: &str) -> String {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    common::tell(&mut child, commands);
     let output = child.wait_with_output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
@@ -172,7 +173,7 @@ fn what_quit_leaves_behind_is_nothing() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        common::tell(&mut child, commands);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         // No total of a program that was not run to its end.

@@ -1,8 +1,9 @@
 //! The debugger on a dispatch of a program: what it shows is what the program's dispatch does.
 
+mod common;
+
 use ash::vk;
 use pellucid_test_host::Vulkan;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -91,7 +92,7 @@ fn session(arguments: &[&str], commands: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    common::tell(&mut child, commands);
     child.wait_with_output().unwrap()
 }
 
@@ -206,7 +207,7 @@ fn quit_ends_the_program_and_leaves_nothing() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        common::tell(&mut child, commands);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert!(!text(&output.stderr).contains("checked"), "{}", text(&output.stderr));
