@@ -39,7 +39,8 @@ pub fn dumped<T: std::str::FromStr<Err: std::fmt::Debug>>(output: &Output) -> Ve
     values.flat_map(str::split_whitespace).map(|value| value.parse().expect("a number")).collect()
 }
 
-/// Writes `commands` to the standard input of a child and closes it. One that has ended already reads nothing.
+/// Writes `commands` to the standard input of a child and closes it. One that has ended already reads
+/// nothing.
 pub fn tell(child: &mut std::process::Child, commands: &str) {
     let told = std::io::Write::write_all(&mut child.stdin.take().unwrap(), commands.as_bytes());
     if let Err(error) = told {
