@@ -19,13 +19,18 @@ pub(crate) fn refused() -> Option<&'static str> {
     None
 }
 
+/// Nothing was stored past the caches.
+pub(crate) fn fence() {}
+
 pub(crate) mod enter {
     use super::NativeCode;
     use crate::exec::context::Context;
+    use crate::exec::launch::Workgroup;
     use crate::exec::level::Level;
-    use crate::exec::run::Control;
+    use crate::exec::run::{Control, Ran};
     use crate::exec::strand::{Step, Strand};
     use pellucid_memory::system::{MemorySystem, Trap};
+    use std::ops::Range;
 
     pub(crate) fn run<M: MemorySystem>(
         _: Level,
@@ -35,6 +40,18 @@ pub(crate) mod enter {
         _: &mut M,
         _: &Control,
     ) -> Result<Step, Trap> {
+        match *code {}
+    }
+
+    pub(crate) fn run_each<M: MemorySystem>(
+        _: Level,
+        code: &NativeCode,
+        _: &Context<'_>,
+        _: &mut Strand,
+        _: &mut M,
+        _: &Control,
+        _: (Workgroup, Range<u32>, u32),
+    ) -> Ran {
         match *code {}
     }
 }

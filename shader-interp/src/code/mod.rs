@@ -123,6 +123,12 @@ impl Code {
         classes
     }
 
+    /// Whether nothing orders its stores to buffers and images before it ends, so that they may become visible
+    /// in any order.
+    pub(crate) fn streams(&self) -> bool {
+        self.semantics().iter().all(|classes| StorageClasses::WORKGROUP.contains(*classes))
+    }
+
     /// Calls `each` with the vector registers that `inst` reads by the entry which it names.
     pub(crate) fn listed_reads(&self, inst: &Inst, mut each: impl FnMut(u32)) {
         let entry = inst.imm as usize;

@@ -21,6 +21,8 @@ pub(crate) struct Context<'a> {
     pub prints: Option<&'a PrintLog>,
     /// Plain mode: which tier runs it.
     pub tier: Tier,
+    /// Plain mode: bytes of a view from which on machine code stores whole lines past the caches.
+    pub streams: u64,
     /// What the program has executed, and its machine code.
     pub progress: &'a Progress,
 }
@@ -38,6 +40,7 @@ impl<'a> Context<'a> {
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,
+            streams: u64::MAX,
             progress: Progress::of(program),
         }
     }

@@ -12,6 +12,15 @@ use crate::ir::{BuiltIn, Stage};
 use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::system::{LANES, Lanes, Trap};
 
+/// A workgroup of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Workgroup {
+    /// Its linear number.
+    pub number: u32,
+    /// `WorkgroupId`.
+    pub id: [u32; 3],
+}
+
 /// A launch of an entry point, by its stage.
 pub(crate) enum Launch {
     Compute(Compute),
@@ -46,18 +55,18 @@ impl Launch {
         compute.subgroups
     }
 
-    /// `WorkgroupId` of a linear workgroup number.
+    /// The workgroup of a linear number.
     #[inline]
-    pub fn workgroup_id(&self, workgroup: u32) -> [u32; 3] {
+    pub fn workgroup(&self, number: u32) -> Workgroup {
         let Launch::Compute(compute) = self;
-        compute.workgroup_id(workgroup)
+        Workgroup { number, id: compute.workgroup_id(number) }
     }
 
     /// Who subgroup `subgroup` of a workgroup is.
-    #[inline]
-    pub fn identity(&self, workgroup: u32, workgroup_id: [u32; 3], subgroup: u32) -> SubgroupIdentity {
+    #[inline(always)]
+    pub fn identity(&self, workgroup: Workgroup, subgroup: u32) -> SubgroupIdentity {
         let Launch::Compute(compute) = self;
-        compute.identity(workgroup, workgroup_id, subgroup)
+        compute.identity(workgroup, subgroup)
     }
 
     /// Writes the pinned registers that do not depend on the subgroup.
@@ -67,7 +76,7 @@ impl Launch {
     }
 
     /// Writes the pinned registers that do.
-    #[inline]
+    #[inline(always)]
     pub fn pin_identity(&self, identity: &SubgroupIdentity, vectors: &mut [Lanes]) {
         let Launch::Compute(compute) = self;
         compute.pin_identity(identity, vectors);
@@ -83,8 +92,8 @@ pub(crate) struct Compute {
     invocations: u32,
     subgroups: u32,
     identity_pins: Vec<(usize, BuiltIn)>,
-    /// `LocalInvocationId` of each subgroup, if any register needs them.
-    local: Vec<[Lanes; 3]>,
+    /// `LocalInvocationId` and `LocalInvocationIndex` of each subgroup, if any register needs them.
+    local: Vec<[Lanes; 4]>,
 }
 
 impl Compute {
@@ -94,9 +103,10 @@ impl Compute {
         let invocations = local_size.iter().product::<u32>();
         let subgroups = invocations.div_ceil(program.subgroup_size);
         let identity_pins = identity_pins(program);
-        let needed = identity_pins
-            .iter()
-            .any(|pin| matches!(pin.1, BuiltIn::LocalInvocationId(_) | BuiltIn::GlobalInvocationId(_)));
+        let needed = identity_pins.iter().any(|(_, builtin)| {
+            use BuiltIn::*;
+            matches!(builtin, LocalInvocationId(_) | GlobalInvocationId(_) | LocalInvocationIndex)
+        });
         let local = if needed { local_ids(program, subgroups) } else { Vec::new() };
         let placement = program.placement();
         Compute { grid: *grid, local_size, placement, invocations, subgroups, identity_pins, local }
@@ -115,12 +125,13 @@ impl Compute {
     }
 
     /// Who subgroup `subgroup` of a workgroup is.
-    #[inline]
-    fn identity(&self, workgroup: u32, workgroup_id: [u32; 3], subgroup: u32) -> SubgroupIdentity {
+    #[inline(always)]
+    fn identity(&self, workgroup: Workgroup, subgroup: u32) -> SubgroupIdentity {
         let placement = self.placement;
         let left = self.invocations - placement.place(subgroup, 0);
         let lanes = placement.subgroup_size.min(left);
-        SubgroupIdentity { workgroup, workgroup_id, subgroup, lanes, placement }
+        let Workgroup { number, id } = workgroup;
+        SubgroupIdentity { workgroup: number, workgroup_id: id, subgroup, lanes, placement }
     }
 
     /// Writes the pinned registers that do not depend on the subgroup.
@@ -160,7 +171,7 @@ impl Compute {
     }
 
     /// Writes the pinned registers that do.
-    #[inline]
+    #[inline(always)]
     fn pin_identity(&self, identity: &SubgroupIdentity, vectors: &mut [Lanes]) {
         for (register, builtin) in &self.identity_pins {
             let register = &mut vectors[*register];
@@ -178,7 +189,7 @@ impl Compute {
                     }
                 }
                 BuiltIn::LocalInvocationIndex => {
-                    register.0 = std::array::from_fn(|j| identity.local_index(j as u32));
+                    *register = self.local[identity.subgroup as usize][3];
                 }
                 BuiltIn::SubgroupId => register.0 = [identity.subgroup; LANES],
                 _ => {}
@@ -207,8 +218,8 @@ fn identity_pins(program: &Program) -> Vec<(usize, BuiltIn)> {
     .collect()
 }
 
-/// `LocalInvocationId` of every lane of every subgroup.
-fn local_ids(program: &Program, subgroups: u32) -> Vec<[Lanes; 3]> {
+/// `LocalInvocationId` and `LocalInvocationIndex` of every lane of every subgroup.
+fn local_ids(program: &Program, subgroups: u32) -> Vec<[Lanes; 4]> {
     let [width, height, _] = program.shader.local_size;
     let placement = program.placement();
     (0..subgroups)
@@ -219,6 +230,7 @@ fn local_ids(program: &Program, subgroups: u32) -> Vec<[Lanes; 3]> {
                 Lanes(index.map(|i| i % width)),
                 Lanes(index.map(|i| i / width % height)),
                 Lanes(index.map(|i| i / (width * height))),
+                Lanes(index),
             ]
         })
         .collect()

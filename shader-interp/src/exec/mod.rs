@@ -13,7 +13,7 @@ pub mod explore;
 mod flat;
 mod granularity;
 mod host_thread;
-mod launch;
+pub(crate) mod launch;
 pub(crate) mod level;
 mod limits;
 pub mod modelled;

@@ -7,6 +7,7 @@ use super::prints::PrintLog;
 use super::shared::{Crowd, Traps, WorkgroupQueue};
 use crate::code::Program;
 use crate::interface::{Grid, Resources};
+use crate::native;
 use crate::tier::Tier;
 use pellucid_memory::system::Trap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,6 +41,10 @@ const THRESHOLD: u64 = 30_000;
 /// of two apart, whose threads take the same lines from each other all the time, in step.
 const MODIFYING: u64 = 2_000;
 
+/// Bytes from which on what a dispatch stores, a word an invocation, goes past the caches, if the view has as
+/// many: they would not hold it until it is read.
+const STREAMS: u64 = 32 << 20;
+
 /// Runs all workgroups of `grid` and returns when they have ended.
 ///
 /// # Errors
@@ -62,6 +67,10 @@ pub fn dispatch(
     let total = context.launch.workgroups()?;
     if total == 0 {
         return Ok(());
+    }
+    let invocations = total * u64::from(context.launch.subgroups() * program.subgroup_size);
+    if program.streams() && 4 * invocations >= STREAMS {
+        context.streams = STREAMS;
     }
     let loops = program.back_edges.len() as u64;
     let each = u64::from(context.launch.subgroups()) * program.code.len() as u64 * (1 + 16 * loops.min(4));
@@ -96,6 +105,9 @@ pub fn dispatch(
         // Those that had their turn, each to its end or trap.
         while let Err(trapped) = thread.finish() {
             traps.tell(trapped);
+        }
+        if context.streams != u64::MAX {
+            native::fence();
         }
         if threads > 1 {
             crowd.ends(number);

@@ -84,7 +84,7 @@ impl<'a, M: MemorySystem> Stepper<'a, M> {
     /// Who a subgroup is.
     pub fn identity(&self, workgroup: u32, subgroup: u32) -> SubgroupIdentity {
         let launch = &self.context.launch;
-        launch.identity(workgroup, launch.workgroup_id(workgroup), subgroup)
+        launch.identity(launch.workgroup(workgroup), subgroup)
     }
 
     /// All lanes of a subgroup at the first instruction.

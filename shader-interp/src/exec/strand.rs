@@ -98,7 +98,7 @@ impl Strand {
     }
 
     /// Starts the lanes of `identity` at the first instruction.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) {
         context.launch.pin_identity(identity, &mut self.vectors);
         self.private.fill(Lanes::ZERO);
@@ -206,13 +206,19 @@ impl StrandPool {
     /// most end where they are.
     #[inline(always)]
     pub fn start(&mut self, context: &Context<'_>, identity: &SubgroupIdentity) -> &mut Strand {
+        let strand = self.ready(context);
+        strand.start(context, identity);
+        strand
+    }
+
+    /// A strand to be started. It stays in the pool as well.
+    #[inline(always)]
+    pub fn ready(&mut self, context: &Context<'_>) -> &mut Strand {
         if self.0.is_empty() {
             self.add(context);
         }
         let last = self.0.len() - 1;
-        let strand = &mut self.0[last];
-        strand.start(context, identity);
-        strand
+        &mut self.0[last]
     }
 
     /// Takes the strand that was started last out of the pool.

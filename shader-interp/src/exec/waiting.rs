@@ -118,8 +118,8 @@ pub fn facts(
 #[cold]
 pub(crate) fn watchdog(context: &Context<'_>, waiting: &[Waiting], outside: u64) -> Trap {
     Trap::Watchdog(facts(waiting, outside, |workgroup, subgroup, lane| {
-        let id = context.launch.workgroup_id(workgroup);
-        context.launch.identity(workgroup, id, subgroup).invocation(0, lane)
+        let workgroup = context.launch.workgroup(workgroup);
+        context.launch.identity(workgroup, subgroup).invocation(0, lane)
     }))
 }
 

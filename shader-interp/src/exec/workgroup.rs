@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::level::Level;
 use super::limits::Limits;
-use super::run::{Control, run};
+use super::run::{Control, Ran, run, run_each};
 use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::turns::{Live, Spinning, Watch};
 use super::waiting::{self, Operand, Reason, Waiting, loop_site};
@@ -157,15 +157,17 @@ impl Worker {
         }
         self.live.clear();
         context.begin_workgroup(memory, workgroup);
-        let workgroup_id = context.launch.workgroup_id(workgroup);
-        let control = Control { alone: context.launch.subgroups() == 1, every: false };
-        for subgroup in 0..context.launch.subgroups() {
-            let identity = context.launch.identity(workgroup, workgroup_id, subgroup);
-            let strand = self.pool.start(context, &identity);
-            strand.fuel = FUEL;
-            let step = run(self.level, context, strand, memory, &control);
+        let which = context.launch.workgroup(workgroup);
+        let subgroups = context.launch.subgroups();
+        let control = Control { alone: subgroups == 1, every: false };
+        let mut next = 0;
+        while next < subgroups {
+            let (first, strand) = (next, self.pool.ready(context));
+            let Ran { last: subgroup, turns, step } =
+                run_each(self.level, context, strand, memory, &control, (which, first..subgroups, FUEL));
+            next = subgroup + 1;
             if !M::MODELLED {
-                self.executed += context.progress.estimate(1, u64::from(FUEL - strand.fuel));
+                self.executed += context.progress.estimate(u64::from(next - first), turns);
             }
             match step {
                 // It stays where the next one starts.

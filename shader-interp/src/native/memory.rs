@@ -166,6 +166,11 @@ impl Access {
         self.words.iter().for_each(|register| each(*register, stores, !stores));
     }
 
+    /// Whether its memory is in the caches.
+    fn is_near(&self) -> bool {
+        !matches!(self.space, Space::View(_))
+    }
+
     /// Bytes of all components.
     fn bytes(&self) -> u32 {
         match self.size {
@@ -442,6 +447,9 @@ impl Part<'_> {
             self.unless_equal(u, results[0], running, k, other);
             self.first(u, 0, access.immediate);
             self.unless_inside(16 * access.bytes(), general);
+            if !access.is_near() {
+                self.asm.put(Instruction::with1(X86::Prefetcht0_m8, at(AHEAD)));
+            }
             self.load_block(access, results, t, u);
             self.jump(X86::Jmp_rel32_64, done);
             self.asm.bind(other);
@@ -565,6 +573,9 @@ impl Part<'_> {
         self.asm.bind(none);
     }
 }
+
+/// Bytes that are fetched into the caches ahead of consecutive loads: those of the subgroups that come next.
+const AHEAD: u32 = 512;
 
 /// 16 words.
 const WHOLE: X86 = X86::EVEX_Vmovdqu32_zmm_k1z_zmmm512;

@@ -72,6 +72,12 @@ impl NativeCode {
     }
 }
 
+/// Orders what machine code has stored past the caches before all stores that follow.
+pub(crate) fn fence() {
+    // SAFETY: the instruction is part of every x86-64.
+    unsafe { std::arch::x86_64::_mm_sfence() }
+}
+
 /// Why the host refused executable memory, if it has.
 static REFUSED: OnceLock<String> = OnceLock::new();
 

@@ -37,6 +37,8 @@ pub(super) struct State {
     pub workgroup: *mut MemoryView<'static>,
     /// Runs the instructions from one number to before another; the place where the code goes on, or null.
     pub rows: unsafe extern "sysv64" fn(*mut State, u32, u32) -> *const u8,
+    /// Bytes of a view from which on whole lines are stored past the caches.
+    pub streams: u64,
     /// Read-modify-writes.
     pub changes: u64,
     /// The running lanes.
@@ -59,6 +61,7 @@ pub(super) const VIEWS: usize = offset_of!(State, views);
 pub(super) const PLANES: usize = offset_of!(State, planes);
 pub(super) const WORKGROUP: usize = offset_of!(State, workgroup);
 pub(super) const ROWS: usize = offset_of!(State, rows);
+pub(super) const STREAMS: usize = offset_of!(State, streams);
 pub(super) const CHANGES: usize = offset_of!(State, changes);
 pub(super) const MASK: usize = offset_of!(State, mask);
 pub(super) const FUEL: usize = offset_of!(State, fuel);

@@ -466,7 +466,7 @@ fn differ(seed: u64, mut generator: Generator, level: Level) -> Result<(), Strin
     let context = Context::new(&program, &Grid { base: [0; 3], groups: [1; 3] }, &resources);
     let mut start = Strand::default();
     start.prepare(&context);
-    start.start(&context, &context.launch.identity(0, [0; 3], 0));
+    start.start(&context, &context.launch.identity(context.launch.workgroup(0), 0));
     start.vectors[PINS as usize..].copy_from_slice(&values[PINS as usize..]);
     for mask in &mut start.masks[PARKS as usize + 2..] {
         *mask = random.bits() as u32;

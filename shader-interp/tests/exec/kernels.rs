@@ -9,10 +9,12 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::code::Opcode;
 use pellucid_shader_interp::code::debug::{Register, Resume};
 use pellucid_shader_interp::exec::modelled::{ModelledOptions, SeededScheduler};
+use pellucid_shader_interp::exec::plain::PlainOptions;
 use pellucid_shader_interp::exec::step::{Stepped, Stepper};
 use pellucid_shader_interp::exec::{modelled, plain};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::ir::Binding;
+use pellucid_shader_interp::tier::Tier;
 use pellucid_shader_interp::{Program, compile};
 
 fn program(bytes: &[u8], subgroup_size: u32) -> Program {
@@ -35,6 +37,33 @@ fn a_reduction_waits_at_barriers() {
         run(&program, &mut buffers, &[], [4, 1, 1]).expect("a dispatch");
         let expected: Vec<u32> = words.chunks(256).map(|c| c.iter().sum()).collect();
         assert_eq!(buffers[0], expected);
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_caches_is_stored_whole() {
+    // y = 2 x + y; more bytes than dispatches store by way of the caches.
+    let program = program(shader!("saxpy"), 32);
+    let words = (9 << 20) + 37;
+    let x: Vec<u32> = (0..words as u32).map(|k| (k as f32).to_bits()).collect();
+    let ones = vec![1f32.to_bits(); words + 16];
+    let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+    for offset in [0, 4, 64] {
+        let mut resources = resources(&program, &[vec![], x.clone()], &[2f32.to_bits(), words as u32]);
+        let whole = MemoryRange::of_words(&ones, 1 << 32, Reference(0)).expect("memory");
+        let memory = whole.allocation().expect("an allocation");
+        let part = MemoryRange::new(memory, offset, memory.size() - offset, Reference(0));
+        let y = program.shader.bindings.iter().position(|binding| binding.binding == 0).expect("a buffer");
+        resources.bindings[y] = vec![Descriptor::Buffer(part)];
+        let groups = [words.div_ceil(64) as u32, 1, 1];
+        let options = PlainOptions { threads: Some(&pool), tier: Tier::Compiled, ..PlainOptions::default() };
+        plain::dispatch(&program, &Grid { base: [0; 3], groups }, &resources, &options).expect("a dispatch");
+        let first = offset as usize / 4;
+        for (k, word) in whole.words().into_iter().enumerate() {
+            let inside = (first..first + words).contains(&k);
+            let expected = if inside { 2.0 * (k - first) as f32 + 1.0 } else { 1.0 };
+            assert_eq!(f32::from_bits(word), expected, "word {k} from byte {offset}");
+        }
     }
 }
 

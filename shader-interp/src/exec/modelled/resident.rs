@@ -91,10 +91,10 @@ impl<M: MemorySystem> Run<'_, M> {
             let workgroup = self.next_workgroup as u32;
             self.next_workgroup += 1;
             self.context.begin_workgroup(self.memory, workgroup);
-            let id = self.context.launch.workgroup_id(workgroup);
+            let which = self.context.launch.workgroup(workgroup);
             let mut subgroups = self.spare.pop().unwrap_or_default();
             for subgroup in 0..self.context.launch.subgroups() {
-                let identity = self.context.launch.identity(workgroup, id, subgroup);
+                let identity = self.context.launch.identity(which, subgroup);
                 let slot = subgroup as usize;
                 if slot == subgroups.len() {
                     subgroups.push((identity, Vec::new(), 0));

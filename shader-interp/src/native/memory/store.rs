@@ -3,9 +3,12 @@
 use super::super::operation::{Constant, LOAD, SUB};
 use super::super::registers::{Part, RUNNING_MASK, Source};
 use super::super::state;
-use super::{Access, KEEP, LESS_EQUAL, PERMUTE, PERMUTE_PAIRS, at, field, lane};
+use super::{Access, KEEP, LESS_EQUAL, PERMUTE, PERMUTE_PAIRS, SIZE, at, field, lane};
 use iced_x86::{Code as X86, Instruction, Register};
 use smallvec::SmallVec;
+
+/// 16 words at an address that is a multiple of their size, past the caches.
+const STREAM: X86 = X86::EVEX_Vmovntdq_m512_zmm;
 
 impl Part<'_> {
     pub(super) fn store(&mut self, access: &Access) {
@@ -38,7 +41,20 @@ impl Part<'_> {
             self.asm.registers(X86::VEX_Kortestw_kr_kr, all, all);
             let single = access.size == 4 && values.len() == 1;
             self.jump(X86::Jae_rel32_64, if single { part } else { general });
-            self.store_block(access, values, [u, v, w]);
+            let stored = self.asm.label();
+            if self.code.streams() && access.size == 4 && !access.is_near() {
+                let keeps = self.asm.label();
+                self.asm.load(X86::Cmp_r64_rm64, SIZE, field(state::STREAMS));
+                self.asm.branch(X86::Jb_rel32_64, keeps);
+                self.asm.load(X86::Lea_r64_m, Register::RDX, at(0));
+                self.asm.put(Instruction::with2(X86::Test_rm32_imm32, Register::EDX, 63));
+                self.asm.branch(X86::Jne_rel32_64, keeps);
+                self.store_block(access, values, [u, v, w], STREAM);
+                self.asm.branch(X86::Jmp_rel32_64, stored);
+                self.asm.bind(keeps);
+            }
+            self.store_block(access, values, [u, v, w], KEEP);
+            self.asm.bind(stored);
             if single {
                 self.jump(X86::Jmp_rel32_64, done);
                 self.asm.bind(part);
@@ -73,8 +89,8 @@ impl Part<'_> {
         self.asm.bind(done);
     }
 
-    /// Consecutive lanes, all of them, from RAX on.
-    fn store_block(&mut self, access: &Access, values: &[u8], [u, v, w]: [u8; 3]) {
+    /// Consecutive lanes, all of them, from RAX on; words by this instruction.
+    fn store_block(&mut self, access: &Access, values: &[u8], [u, v, w]: [u8; 3], keep: X86) {
         let first = self.host(values[0]);
         let narrow = Register::YMM0 + u32::from(v);
         match (access.size, values) {
@@ -83,11 +99,11 @@ impl Part<'_> {
                 self.asm.registers(X86::EVEX_Vpmovdw_ymmm256_k1z_zmm, narrow, first);
                 self.asm.store(X86::EVEX_Vmovdqu32_ymmm256_k1z_ymm, at(0), narrow);
             }
-            (_, [_]) => self.asm.store(KEEP, at(0), first),
+            (_, [_]) => self.asm.store(keep, at(0), first),
             (_, [low, high]) => {
                 for (n, lanes) in [Constant::PairsLow, Constant::PairsHigh].into_iter().enumerate() {
                     self.interleave(v, *low, *high, (PERMUTE, lanes), u);
-                    self.asm.store(KEEP, at(64 * n as u32), self.host(v));
+                    self.asm.store(keep, at(64 * n as u32), self.host(v));
                 }
             }
             (_, [a, b, c, d]) => {
@@ -96,7 +112,7 @@ impl Part<'_> {
                         self.interleave(v, *a, *b, (PERMUTE, half), u);
                         self.interleave(w, *c, *d, (PERMUTE, half), u);
                         self.interleave(v, v, w, (PERMUTE_PAIRS, quarter), u);
-                        self.asm.store(KEEP, at(128 * n as u32 + 64 * m as u32), self.host(v));
+                        self.asm.store(keep, at(128 * n as u32 + 64 * m as u32), self.host(v));
                     }
                 }
             }
