@@ -221,3 +221,18 @@ pub fn push(
     }
     outcome
 }
+
+/// Records the command that `made` makes.
+///
+/// # Errors
+/// What `made` says, and those of [`push`].
+pub fn record(
+    buffer: vk::CommandBuffer,
+    made: impl FnOnce(&mut Recorder, &Arc<Device>) -> Outcome<Command>,
+) -> Outcome<()> {
+    push(buffer, |recorder, device| {
+        let command = made(recorder, device)?;
+        recorder.add(command);
+        Ok(())
+    })
+}

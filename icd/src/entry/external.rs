@@ -23,12 +23,11 @@ fn payloads<T: Default + PartialEq, F: Default>(asked: T, ours: T, features: F) 
 entries! {
     /// vkGetPhysicalDeviceExternalBufferProperties.
     fn get_physical_device_external_buffer_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+        _device: Arc<PhysicalDevice>,
+        info: &vk::PhysicalDeviceExternalBufferInfo<'_>,
         out: *mut vk::ExternalBufferProperties<'_>,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        let handle_type = ffi::read(info)?.handle_type;
+        let handle_type = info.handle_type;
         let none = vk::ExternalMemoryProperties { compatible_handle_types: handle_type, ..Default::default() };
         ffi::read_mut(out)?.external_memory_properties = memory_of(handle_type).unwrap_or(none);
         Ok(())
@@ -36,15 +35,14 @@ entries! {
 
     /// vkGetPhysicalDeviceExternalFenceProperties.
     fn get_physical_device_external_fence_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+        _device: Arc<PhysicalDevice>,
+        info: &vk::PhysicalDeviceExternalFenceInfo<'_>,
         out: *mut vk::ExternalFenceProperties<'_>,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
         use vk::ExternalFenceFeatureFlags as Features;
         use vk::ExternalFenceHandleTypeFlags as Types;
         let both = Features::EXPORTABLE | Features::IMPORTABLE;
-        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
+        let (types, features) = payloads(info.handle_type, Types::OPAQUE_FD, both);
         let out = ffi::read_mut(out)?;
         out.export_from_imported_handle_types = types;
         out.compatible_handle_types = types;
@@ -54,15 +52,14 @@ entries! {
 
     /// vkGetPhysicalDeviceExternalSemaphoreProperties.
     fn get_physical_device_external_semaphore_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+        _device: Arc<PhysicalDevice>,
+        info: &vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
         out: *mut vk::ExternalSemaphoreProperties<'_>,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
         use vk::ExternalSemaphoreFeatureFlags as Features;
         use vk::ExternalSemaphoreHandleTypeFlags as Types;
         let both = Features::EXPORTABLE | Features::IMPORTABLE;
-        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
+        let (types, features) = payloads(info.handle_type, Types::OPAQUE_FD, both);
         let out = ffi::read_mut(out)?;
         out.export_from_imported_handle_types = types;
         out.compatible_handle_types = types;
@@ -71,9 +68,7 @@ entries! {
     }
 
     /// vkGetMemoryFdKHR.
-    fn get_memory_fd(device: vk::Device, info: *const vk::MemoryGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn get_memory_fd(_device: Arc<Device>, info: &vk::MemoryGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
         if info.handle_type != Types::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("memory that is exported as {:?}", info.handle_type)));
         }
@@ -83,24 +78,22 @@ entries! {
     /// vkGetMemoryFdPropertiesKHR: nothing is known of descriptors but of opaque ones, which may not be asked
     /// about.
     fn get_memory_fd_properties(
-        device: vk::Device,
+        _device: Arc<Device>,
         handle_type: Types,
         _fd: i32,
         _out: *mut vk::MemoryFdPropertiesKHR<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         let text = format!("not implemented in Pellucid: memory that is imported as {handle_type:?}");
         Err::<(), _>(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text))
     }
 
     /// vkGetMemoryHostPointerPropertiesEXT.
     fn get_memory_host_pointer_properties(
-        device: vk::Device,
+        _device: Arc<Device>,
         handle_type: Types,
         pointer: *const c_void,
         out: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         let aligned = (pointer as u64).is_multiple_of(types::POINTER_ALIGNMENT);
         if !APPLICATION.contains(handle_type) || handle_type.is_empty() || !aligned {
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE.into());

@@ -9,7 +9,7 @@
 //! compatible with: what a command does to a plane, it does to that image. The planes lie one after the
 //! other, or are bound one by one if the image is disjoint.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::external::check_types;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
@@ -509,16 +509,10 @@ fn plane_aspect(plane: u32) -> vk::ImageAspectFlags {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateImage.
-    fn create_image(
-        device: vk::Device,
-        info: *const vk::ImageCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Image,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let image = Arc::new(Image::new(&device, ffi::read(info)?)?);
+    fn create_image(device, info: vk::ImageCreateInfo<'_>) -> vk::Image {
+        let image = Arc::new(Image::new(&device, info)?);
         let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
             true => Some(Arc::new(DeviceMemory::sparse(&device, Placement::Anywhere, image.layout.size)?)),
             false => None,
@@ -537,37 +531,35 @@ entries! {
                 .parts(vk::ImageAspectFlags::empty())
                 .try_for_each(|part| part.bind_part(memory.clone(), part.start))?;
         }
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroyImage.
-    fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
-        let ended = destroy::<Image>(device, image, "vkDestroyImage")?;
+    fn destroy_image(device, image: vk::Image) {
+        let ended = destroy::<Image>(&device, image, "vkDestroyImage")?;
         for bound in ended.iter().flat_map(|image| image.bounds()) {
             bound.ended.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkBindImageMemory.
     fn bind_image_memory(
-        device: vk::Device,
-        image: vk::Image,
+        _device: Arc<Device>,
+        image: Arc<Image>,
         memory: vk::DeviceMemory,
         offset: vk::DeviceSize,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<Image>(image)?.bind(memory, offset, None)
+        image.bind(memory, offset, None)
     }
 
     /// vkBindImageMemory2.
-    fn bind_image_memory2(
-        device: vk::Device,
-        count: u32,
-        infos: *const vk::BindImageMemoryInfo<'_>,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        bind_each(ffi::slice(infos, count), |info| {
+    fn bind_image_memory2(_device: Arc<Device>, infos: &[vk::BindImageMemoryInfo<'_>]) -> vk::Result {
+        bind_each(infos, |info| {
             let plane = ffi::find::<vk::BindImagePlaneMemoryInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
             let image = handle::get::<Image>(info.image);
             (image.and_then(|image| image.bind(info.memory, info.memory_offset, plane)), info.p_next)
@@ -575,8 +567,11 @@ entries! {
     }
 
     /// vkGetImageMemoryRequirements.
-    fn get_image_memory_requirements(device: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
-        handle::dispatchable::<Device>(device)?;
+    fn get_image_memory_requirements(
+        _device: Arc<Device>,
+        image: vk::Image,
+        out: *mut vk::MemoryRequirements,
+    ) {
         // Of an object that is not there the application reads zeros, never what its memory held.
         ffi::write(out, vk::MemoryRequirements::default())?;
         ffi::write(out, handle::get::<Image>(image)?.requirements(None)?)
@@ -584,12 +579,10 @@ entries! {
 
     /// vkGetImageMemoryRequirements2.
     fn get_image_memory_requirements2(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::ImageMemoryRequirementsInfo2<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         out.memory_requirements = vk::MemoryRequirements::default();
         let info = ffi::read(info)?;
         let plane = ffi::find::<vk::ImagePlaneMemoryRequirementsInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
@@ -600,12 +593,10 @@ entries! {
 
     /// vkGetDeviceImageMemoryRequirements.
     fn get_device_image_memory_requirements(
-        device: vk::Device,
+        device: Arc<Device>,
         info: *const vk::DeviceImageMemoryRequirements<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         let info = ffi::read(info)?;
         let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
         let disjoint = image.flags.contains(vk::ImageCreateFlags::DISJOINT);
@@ -616,12 +607,11 @@ entries! {
 
     /// vkGetImageSubresourceLayout.
     fn get_image_subresource_layout(
-        device: vk::Device,
+        _device: Arc<Device>,
         image: vk::Image,
         subresource: *const vk::ImageSubresource,
         out: *mut vk::SubresourceLayout,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, vk::SubresourceLayout::default())?;
         let image = handle::get::<Image>(image)?;
         let subresource = ffi::read(subresource)?;
@@ -630,24 +620,20 @@ entries! {
 
     /// vkGetImageSubresourceLayout2KHR.
     fn get_image_subresource_layout2(
-        device: vk::Device,
-        image: vk::Image,
-        subresource: *const vk::ImageSubresource2KHR<'_>,
+        _device: Arc<Device>,
+        image: Arc<Image>,
+        subresource: &vk::ImageSubresource2KHR<'_>,
         out: *mut vk::SubresourceLayout2KHR<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let image = handle::get::<Image>(image)?;
-        image.subresource2(&ffi::read(subresource)?.image_subresource, ffi::read_mut(out)?)
+        image.subresource2(&subresource.image_subresource, ffi::read_mut(out)?)
     }
 
     /// vkGetDeviceImageSubresourceLayoutKHR.
     fn get_device_image_subresource_layout(
-        device: vk::Device,
-        info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+        device: Arc<Device>,
+        info: &vk::DeviceImageSubresourceInfoKHR<'_>,
         out: *mut vk::SubresourceLayout2KHR<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
         let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
         image.subresource2(&ffi::read(info.p_subresource)?.image_subresource, ffi::read_mut(out)?)
     }

@@ -98,11 +98,10 @@ fn check_layer(name: *const std::ffi::c_char) -> Outcome<()> {
 entries! {
     /// vkCreateInstance.
     fn create_instance(
-        info: *const vk::InstanceCreateInfo<'_>,
+        info: &vk::InstanceCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Instance,
     ) -> vk::Result {
-        let info = ffi::read(info)?;
         let (config, session) = configure()?;
         let known = extensions::instance(config.surfaces == Surfaces::Pretend);
         let mut names = Vec::new();
@@ -153,21 +152,19 @@ entries! {
 
     /// vkEnumeratePhysicalDevices.
     fn enumerate_physical_devices(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         count: *mut u32,
         out: *mut vk::PhysicalDevice,
     ) -> vk::Result {
-        let instance = handle::dispatchable::<Instance>(instance)?;
         ffi::enumerate(&[instance.physical_device()?], count, out)
     }
 
     /// vkEnumeratePhysicalDeviceGroups.
     fn enumerate_physical_device_groups(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         count: *mut u32,
         out: *mut vk::PhysicalDeviceGroupProperties<'_>,
     ) -> vk::Result {
-        let instance = handle::dispatchable::<Instance>(instance)?;
         let device = instance.physical_device()?;
         if out.is_null() {
             ffi::write(count, 1)?;
