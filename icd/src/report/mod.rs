@@ -16,7 +16,7 @@
 //! - [`clients`]: who uses the driver, and what is said to those who create no device;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
-//! - [`session`]: what a process counts, deduplicates and writes.
+//! - [`session`]: what a process counts, deduplicates and writes, and [`total`] its last line.
 //!
 //! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads,
 //! time or the working directory, except that a source file that a module names without embedding it is
@@ -34,6 +34,7 @@ pub mod fixes;
 pub mod freed;
 pub mod hazard;
 pub mod host;
+mod identity;
 pub mod json;
 pub mod layout;
 pub mod misuse;
@@ -47,6 +48,7 @@ mod tests;
 pub mod texel;
 pub mod text;
 pub mod timeline;
+pub mod total;
 pub mod validation;
 pub mod words;
 
