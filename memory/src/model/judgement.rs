@@ -202,11 +202,6 @@ impl Judgement {
         Judgement { judged, events }
     }
 
-    /// How many events the execution has.
-    pub fn events(&self) -> usize {
-        self.events
-    }
-
     /// The pairs of a relation of the execution that was judged.
     pub fn relation(&self, name: RelationName) -> Relation {
         self.judged.relation(name)
