@@ -8,12 +8,13 @@ use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_shader_interp::Program;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// All that a program depends on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     pub entry_point: String,
     pub subgroup_size: u32,
