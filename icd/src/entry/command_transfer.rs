@@ -7,7 +7,7 @@ use crate::caps::later::{
     StridedDeviceAddressRangeKHR,
 };
 use crate::command::buffer::record;
-use crate::command::copy::image_region;
+use crate::command::copy::Region;
 use crate::command::indirect::{CopyIndirect, IMAGE_PARAMETERS, MEMORY_PARAMETERS};
 use crate::command::{Cleared, Command, ImageIn};
 use crate::entry::buffer::Buffer;
@@ -166,15 +166,13 @@ fn clear(
     })
 }
 
-fn plain(region: &vk::BufferImageCopy2<'_>) -> vk::BufferImageCopy {
-    vk::BufferImageCopy {
-        buffer_offset: region.buffer_offset,
-        buffer_row_length: region.buffer_row_length,
-        buffer_image_height: region.buffer_image_height,
-        image_subresource: region.image_subresource,
-        image_offset: region.image_offset,
-        image_extent: region.image_extent,
-    }
+/// The regions of a newer command.
+///
+/// # Safety
+/// The pointer is the application's.
+unsafe fn older<R: Region>(regions: *const R, count: u32) -> Vec<R::Older> {
+    // SAFETY: the contract.
+    unsafe { ffi::slice(regions, count) }.iter().map(R::older).collect()
 }
 
 entries! {
@@ -228,11 +226,7 @@ entries! {
 
     /// vkCmdCopyBuffer2.
     fn cmd_copy_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyBufferInfo2<'_>) {
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::BufferCopy { src_offset: r.src_offset, dst_offset: r.dst_offset, size: r.size })
-            .collect();
-        copy_buffer(buffer, info.src_buffer, info.dst_buffer, regions)
+        copy_buffer(buffer, info.src_buffer, info.dst_buffer, older(info.p_regions, info.region_count))
     }
 
     /// vkCmdFillBuffer.
@@ -285,8 +279,9 @@ entries! {
 
     /// vkCmdCopyImage2.
     fn cmd_copy_image2(buffer: vk::CommandBuffer, info: &vk::CopyImageInfo2<'_>) {
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(image_region).collect();
-        copy_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
+        let regions = older(info.p_regions, info.region_count);
+        let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
+        copy_image(buffer, from, to, regions)
     }
 
     /// vkCmdCopyBufferToImage.
@@ -302,7 +297,7 @@ entries! {
 
     /// vkCmdCopyBufferToImage2.
     fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: &vk::CopyBufferToImageInfo2<'_>) {
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+        let regions = older(info.p_regions, info.region_count);
         buffer_to_image(buffer, info.src_buffer, (info.dst_image, info.dst_image_layout), regions)
     }
 
@@ -319,7 +314,7 @@ entries! {
 
     /// vkCmdCopyImageToBuffer2.
     fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyImageToBufferInfo2<'_>) {
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+        let regions = older(info.p_regions, info.region_count);
         image_to_buffer(buffer, (info.src_image, info.src_image_layout), info.dst_buffer, regions)
     }
 
@@ -338,16 +333,9 @@ entries! {
 
     /// vkCmdBlitImage2.
     fn cmd_blit_image2(buffer: vk::CommandBuffer, info: &vk::BlitImageInfo2<'_>) {
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::ImageBlit {
-                src_subresource: r.src_subresource,
-                src_offsets: r.src_offsets,
-                dst_subresource: r.dst_subresource,
-                dst_offsets: r.dst_offsets,
-            })
-            .collect();
-        blit_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions, info.filter)
+        let regions = older(info.p_regions, info.region_count);
+        let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
+        blit_image(buffer, from, to, regions, info.filter)
     }
 
     /// vkCmdResolveImage.
@@ -357,26 +345,15 @@ entries! {
         from_layout: vk::ImageLayout,
         to: vk::Image,
         to_layout: vk::ImageLayout,
-        count: u32,
-        regions: *const vk::ImageResolve,
+        regions: &[vk::ImageResolve],
     ) {
-        let regions = ffi::slice(regions, count).to_vec();
-        resolve_image(buffer, (from, from_layout), (to, to_layout), (regions, Ok(None)))
+        resolve_image(buffer, (from, from_layout), (to, to_layout), (regions.to_vec(), Ok(None)))
     }
 
     /// vkCmdResolveImage2.
     fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: &vk::ResolveImageInfo2<'_>) {
         let modes = resolve_modes(ffi::find::<ResolveImageModeInfoKHR>(info.p_next));
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::ImageResolve {
-                src_subresource: r.src_subresource,
-                src_offset: r.src_offset,
-                dst_subresource: r.dst_subresource,
-                dst_offset: r.dst_offset,
-                extent: r.extent,
-            })
-            .collect();
+        let regions = older(info.p_regions, info.region_count);
         let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
         resolve_image(buffer, from, to, (regions, modes))
     }

@@ -153,6 +153,41 @@ unsafe fn capture(out: *mut c_void, number: u64) -> Outcome<()> {
     unsafe { ffi::write(out.cast::<[u8; CAPTURE_BYTES]>(), number.to_le_bytes()) }
 }
 
+/// Declares entry points that say what captures an object: its number, where descriptors name it.
+macro_rules! captures {
+    ($($(#[$meta:meta])* fn $name:ident($type:ty, $member:ident: $object:ty) $(by $number:ident)?;)*) => {
+        entries! { $(
+            $(#[$meta])*
+            fn $name(device: Arc<Device>, info: &$type, out: *mut c_void) -> vk::Result {
+                handle::get::<$object>(info.$member)?;
+                let _described = &device.described;
+                capture(out, 0 $(+ _described.$number(info.$member))?)
+            }
+        )* }
+    };
+}
+
+captures! {
+    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
+    /// its memory brings along.
+    fn get_buffer_opaque_capture_descriptor_data(
+        vk::BufferCaptureDescriptorDataInfoEXT<'_>, buffer: Buffer
+    );
+
+    /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
+    fn get_image_opaque_capture_descriptor_data(vk::ImageCaptureDescriptorDataInfoEXT<'_>, image: Image);
+
+    /// vkGetImageViewOpaqueCaptureDescriptorDataEXT.
+    fn get_image_view_opaque_capture_descriptor_data(
+        vk::ImageViewCaptureDescriptorDataInfoEXT<'_>, image_view: ImageView
+    ) by number;
+
+    /// vkGetSamplerOpaqueCaptureDescriptorDataEXT.
+    fn get_sampler_opaque_capture_descriptor_data(
+        vk::SamplerCaptureDescriptorDataInfoEXT<'_>, sampler: Sampler
+    ) by number;
+}
+
 entries! {
     /// vkGetDescriptorSetLayoutSizeEXT.
     fn get_descriptor_set_layout_size(
@@ -274,49 +309,6 @@ entries! {
                 false => Ok(()),
             }
         })
-    }
-
-    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
-    /// its memory brings along.
-    fn get_buffer_opaque_capture_descriptor_data(
-        _device: Arc<Device>,
-        info: &vk::BufferCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        handle::get::<Buffer>(info.buffer)?;
-        capture(out, 0)
-    }
-
-    /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
-    fn get_image_opaque_capture_descriptor_data(
-        _device: Arc<Device>,
-        info: &vk::ImageCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        handle::get::<Image>(info.image)?;
-        capture(out, 0)
-    }
-
-    /// vkGetImageViewOpaqueCaptureDescriptorDataEXT.
-    fn get_image_view_opaque_capture_descriptor_data(
-        device: Arc<Device>,
-        info: &vk::ImageViewCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        let view = info.image_view;
-        handle::get::<ImageView>(view)?;
-        capture(out, device.described.number(view))
-    }
-
-    /// vkGetSamplerOpaqueCaptureDescriptorDataEXT.
-    fn get_sampler_opaque_capture_descriptor_data(
-        device: Arc<Device>,
-        info: &vk::SamplerCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        let sampler = info.sampler;
-        handle::get::<Sampler>(sampler)?;
-        capture(out, device.described.number(sampler))
     }
 
     /// vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT: there are no acceleration structures.

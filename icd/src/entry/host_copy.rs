@@ -113,7 +113,7 @@ entries! {
     /// vkCopyImageToImageEXT.
     fn copy_image_to_image(device: Arc<Device>, info: &vk::CopyImageToImageInfoEXT<'_>) -> vk::Result {
         let (from, to) = (handle::get::<Image>(info.src_image)?, handle::get::<Image>(info.dst_image)?);
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(copy::image_region);
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(copy::Region::older);
         let regions: Vec<_> = regions.collect();
         let parts = || {
             let both = |r: &vk::ImageCopy| {

@@ -420,6 +420,21 @@ pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::Link<'a>>) {
     }
 }
 
+/// Flushes or invalidates ranges of mapped memory.
+fn each_range(
+    device: &Device,
+    call: &'static str,
+    ranges: &[vk::MappedMemoryRange<'_>],
+    does: impl Fn(&Device, &DeviceMemory, (u64, u64)),
+) -> Outcome<()> {
+    ranges.iter().try_for_each(|range| {
+        let memory = handle::get::<DeviceMemory>(range.memory)?;
+        let place = memory.range(device, call, range)?;
+        does(device, &memory, place);
+        Ok(())
+    })
+}
+
 creates! {
     /// vkAllocateMemory.
     fn allocate_memory(device, info: vk::MemoryAllocateInfo<'_>) -> vk::DeviceMemory {
@@ -517,25 +532,12 @@ entries! {
 
     /// vkFlushMappedMemoryRanges.
     fn flush_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
-        for range in ranges {
-            let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
-            calls::flush(&device, &memory, (offset, size));
-        }
-        Ok(())
+        each_range(&device, "vkFlushMappedMemoryRanges", ranges, calls::flush)
     }
 
     /// vkInvalidateMappedMemoryRanges.
-    fn invalidate_mapped_memory_ranges(
-        device: Arc<Device>,
-        ranges: &[vk::MappedMemoryRange<'_>],
-    ) -> vk::Result {
-        for range in ranges {
-            let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
-            calls::invalidate(&device, &memory, (offset, size));
-        }
-        Ok(())
+    fn invalidate_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
+        each_range(&device, "vkInvalidateMappedMemoryRanges", ranges, calls::invalidate)
     }
 
     /// vkSetDeviceMemoryPriorityEXT: all memory is as near.
