@@ -16,6 +16,7 @@
 //! - [`clients`]: who uses the driver, and what is said to those who create no device;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
+//! - [`verdict`]: what becomes of a report;
 //! - [`session`]: what a process counts, deduplicates and writes, and [`total`] its last line.
 //!
 //! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads,
@@ -50,6 +51,7 @@ pub mod text;
 pub mod timeline;
 pub mod total;
 pub mod validation;
+pub mod verdict;
 pub mod words;
 
 pub use caller::Caller;
@@ -57,5 +59,6 @@ pub use context::{Context, DispatchContext, Object};
 pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
 pub use host::{HostReport, InCache};
-pub use session::{Message, ReportError, Session, Verdict, misuse, say, session};
+pub use session::{ReportError, Session, misuse, say, session};
 pub use validation::ValidationReport;
+pub use verdict::{Message, Verdict};

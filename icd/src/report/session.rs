@@ -14,6 +14,7 @@ use super::suppress::{Subject, Suppressions};
 use super::text;
 use super::total::total_line;
 use super::validation::{self, ValidationReport};
+use super::verdict::{Message, Verdict};
 use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::access::Site;
@@ -50,36 +51,6 @@ pub enum ReportError {
         /// Which line, and what is valid.
         message: String,
     },
-}
-
-/// What the driver does after a report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// To be handed to debug-utils messengers.
-    pub message: Option<Message>,
-    /// The device is to be lost (`halt-on-error`).
-    pub halt: bool,
-}
-
-/// A VK_EXT_debug_utils message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// `pMessageIdName`: the finding's id.
-    pub id_name: &'static str,
-    /// `messageIdNumber`: FNV-1a of the id's bytes.
-    pub id_number: i32,
-    /// `pMessage`: the diagnostic.
-    pub text: String,
-    /// `pObjects`.
-    pub objects: Vec<Object>,
-    /// How bad it is: a finding is an error.
-    pub severity: Severity,
-}
-
-impl Message {
-    fn new(id_name: &'static str, text: String, objects: Vec<Object>, severity: Severity) -> Message {
-        Message { id_name, id_number: fnv(id_name).cast_signed(), text, objects, severity }
-    }
 }
 
 /// A finding that is the first of its kind.
@@ -167,11 +138,6 @@ pub fn misuse(text: &str) {
 /// The only place that writes to standard error; a closed one is no reason to fail.
 fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// FNV-1a, 32 bits.
-pub fn fnv(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Session {

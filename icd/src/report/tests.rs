@@ -239,7 +239,7 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
     let first = session.report(&not_visible(), &context, None).message.unwrap();
     assert_eq!(
         (first.id_name, first.id_number),
-        ("race-not-visible", session::fnv("race-not-visible").cast_signed())
+        ("race-not-visible", verdict::fnv("race-not-visible").cast_signed())
     );
     assert!(
         session.report(&not_visible(), &context, None).message.is_none(),
@@ -334,9 +334,9 @@ fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
 
 #[test]
 fn the_hash_is_fnv_1a() {
-    assert_eq!(session::fnv(""), 0x811c_9dc5);
-    assert_eq!(session::fnv("a"), 0xe40c_292c);
-    assert_eq!(session::fnv("foobar"), 0xbf9c_f968);
+    assert_eq!(verdict::fnv(""), 0x811c_9dc5);
+    assert_eq!(verdict::fnv("a"), 0xe40c_292c);
+    assert_eq!(verdict::fnv("foobar"), 0xbf9c_f968);
 }
 
 /// One declaration serves several accesses; accesses of one line are one place; others do not join it.
