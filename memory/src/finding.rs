@@ -386,3 +386,10 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Box<Around>>,
 }
+
+impl Finding {
+    /// One occurrence of what has no order of accesses to it.
+    pub fn once(id: FindingId, accesses: Vec<AccessInfo>, facts: Vec<Fact>) -> Finding {
+        Finding { id, accesses, facts, missing: Vec::new(), fix: Vec::new(), count: 1, around: None }
+    }
+}

@@ -204,17 +204,8 @@ entries! {
         let info = ffi::read(info)?;
         let caps = physical.caps.clone();
         let known = extensions::device(caps.surfaces);
-        let mut names = Vec::new();
-        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(&known, &name) {
-                return Err(Error::new(
-                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
-                    format!("the extension {name} is not there"),
-                ));
-            }
-            names.push(name);
-        }
+        let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
+        let names = extensions::enabled(&known, names, count)?;
         let features = check_features(&caps, info)?;
         let queues = queue_numbers(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;

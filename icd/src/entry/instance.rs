@@ -104,17 +104,8 @@ entries! {
     ) -> vk::Result {
         let (config, session) = configure()?;
         let known = extensions::instance(config.surfaces == Surfaces::Pretend);
-        let mut names = Vec::new();
-        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(&known, &name) {
-                return Err(Error::new(
-                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
-                    format!("the extension {name} is not there"),
-                ));
-            }
-            names.push(name);
-        }
+        let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
+        let names = extensions::enabled(&known, names, count)?;
         let application = ffi::optional(info.p_application_info);
         let api_version = application.map_or(0, |a| a.api_version);
         let named = |name| ffi::string(name).unwrap_or_default();
