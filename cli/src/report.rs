@@ -13,7 +13,7 @@ use pellucid_memory::input;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use vulkan_pellucid::report::json::SCHEMA;
-use vulkan_pellucid::report::session::total_line;
+use vulkan_pellucid::report::total::total_line;
 
 /// What to show, and how.
 #[derive(Args)]

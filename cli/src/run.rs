@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use vulkan_pellucid::report::api::ApiFinding as _;
 use vulkan_pellucid::report::misuse::{self, Misuse};
 use vulkan_pellucid::report::replay::quote;
-use vulkan_pellucid::report::session::total_line;
+use vulkan_pellucid::report::total::total_line;
 
 /// The status of a program that ended well but had findings.
 pub const FINDINGS: u8 = 66;

@@ -100,7 +100,7 @@ fn end(line: &str) -> Option<(Status, String)> {
     }
     line.match_indices("  ").find_map(|(at, _)| {
         let (word, message) = split_status(&line[at + 2..])?;
-        let status = Status::ALL.into_iter().find(|status| status.name() == word)?;
+        let status = Status::ALL.iter().copied().find(|status| status.name() == word)?;
         Some((status, message.to_string()))
     })
 }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_status_of_the_suite() {
-        for status in Status::ALL {
+        for &status in Status::ALL {
             let text = format!("Test case 'n'..\n  {status} (m)\n");
             assert_eq!(parse(&text, 5)[1], end_of(status, "m"));
         }

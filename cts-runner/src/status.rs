@@ -7,43 +7,71 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The status of a case. The order is the order of columns in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Status {
+/// Declares the statuses, each with what it means to a verdict.
+macro_rules! statuses {
+    ($($(#[$doc:meta])* $name:ident: $class:ident,)*) => {
+        /// The status of a case. The order is the order of columns in reports.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Status {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Status {
+            /// Every status, in the order of report columns.
+            pub const ALL: &[Status] = &[$(Status::$name),*];
+
+            /// The name in the suite's output, in baselines and in reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Status::$name => stringify!($name),)*
+                }
+            }
+
+            /// What the status means to a verdict.
+            pub fn class(self) -> Class {
+                match self {
+                    $(Status::$name => Class::$class,)*
+                }
+            }
+        }
+    };
+}
+
+statuses! {
     /// The case passed.
-    Pass,
+    Pass: Good,
     /// Passed, with output of low quality.
-    QualityWarning,
+    QualityWarning: Good,
     /// Passed, with a warning about compatibility.
-    CompatibilityWarning,
+    CompatibilityWarning: Good,
     /// Passed, with a warning about a capability.
-    CapabilityWarning,
+    CapabilityWarning: Good,
     /// Failed, and the suite's waiver list excuses it.
-    Waiver,
+    Waiver: Good,
     /// The driver does not claim what the case needs.
-    NotSupported,
+    NotSupported: NotSupported,
     /// Not run: named by a skip file.
-    Skip,
+    Skip: Skip,
     /// Failed, then passed when it was run again.
-    Flake,
+    Flake: Flake,
     /// The case failed.
-    Fail,
+    Fail: Failed,
     /// The suite failed in itself, for instance in compiling a shader.
-    InternalError,
+    InternalError: Failed,
     /// The driver had no resource (memory) for the case.
-    ResourceError,
+    ResourceError: Failed,
     /// The suite left the case undecided.
-    Pending,
+    Pending: Failed,
     /// No end within the runner's time limit (or the suite's).
-    Timeout,
+    Timeout: Lost,
     /// The process ended inside the case.
-    Crash,
+    Crash: Lost,
     /// The device was lost.
-    DeviceLost,
+    DeviceLost: Lost,
     /// The binary ended well without having run the case: it does not know it.
-    Missing,
+    Missing: Lost,
     /// The suite printed a status that this runner does not know; the message holds it.
-    Unknown,
+    Unknown: Failed,
 }
 
 /// What a status means to a verdict.
@@ -64,70 +92,6 @@ pub enum Class {
 }
 
 impl Status {
-    /// Every status, in the order of report columns.
-    pub const ALL: [Status; 17] = [
-        Status::Pass,
-        Status::QualityWarning,
-        Status::CompatibilityWarning,
-        Status::CapabilityWarning,
-        Status::Waiver,
-        Status::NotSupported,
-        Status::Skip,
-        Status::Flake,
-        Status::Fail,
-        Status::InternalError,
-        Status::ResourceError,
-        Status::Pending,
-        Status::Timeout,
-        Status::Crash,
-        Status::DeviceLost,
-        Status::Missing,
-        Status::Unknown,
-    ];
-
-    /// The name in the suite's output, in baselines and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Pass => "Pass",
-            Status::QualityWarning => "QualityWarning",
-            Status::CompatibilityWarning => "CompatibilityWarning",
-            Status::CapabilityWarning => "CapabilityWarning",
-            Status::Waiver => "Waiver",
-            Status::NotSupported => "NotSupported",
-            Status::Skip => "Skip",
-            Status::Flake => "Flake",
-            Status::Fail => "Fail",
-            Status::InternalError => "InternalError",
-            Status::ResourceError => "ResourceError",
-            Status::Pending => "Pending",
-            Status::Timeout => "Timeout",
-            Status::Crash => "Crash",
-            Status::DeviceLost => "DeviceLost",
-            Status::Missing => "Missing",
-            Status::Unknown => "Unknown",
-        }
-    }
-
-    /// What the status means to a verdict.
-    pub fn class(self) -> Class {
-        match self {
-            Status::Pass
-            | Status::QualityWarning
-            | Status::CompatibilityWarning
-            | Status::CapabilityWarning
-            | Status::Waiver => Class::Good,
-            Status::NotSupported => Class::NotSupported,
-            Status::Skip => Class::Skip,
-            Status::Flake => Class::Flake,
-            Status::Fail
-            | Status::InternalError
-            | Status::ResourceError
-            | Status::Pending
-            | Status::Unknown => Class::Failed,
-            Status::Timeout | Status::Crash | Status::DeviceLost | Status::Missing => Class::Lost,
-        }
-    }
-
     /// Whether the case did not do what it should: [`Class::Failed`] or [`Class::Lost`].
     pub fn is_bad(self) -> bool {
         matches!(self.class(), Class::Failed | Class::Lost)
@@ -146,7 +110,7 @@ impl FromStr for Status {
     /// Reads a name of the suite or of this runner, and the names that deqp-runner writes into its lists of
     /// failures (`Warn`, `ExpectedFail`, `KnownFlake`, `UnexpectedImprovement(Pass)`).
     fn from_str(text: &str) -> Result<Status, String> {
-        if let Some(status) = Status::ALL.into_iter().find(|status| status.name() == text) {
+        if let Some(status) = Status::ALL.iter().copied().find(|status| status.name() == text) {
             return Ok(status);
         }
         match text {
@@ -157,7 +121,7 @@ impl FromStr for Status {
                 Some(inner) => inner.parse(),
                 None => Err(format!(
                     "'{text}' is no status; statuses are {}",
-                    Status::ALL.map(Status::name).join(", ")
+                    Status::ALL.iter().map(|status| status.name()).collect::<Vec<_>>().join(", ")
                 )),
             },
         }
@@ -170,7 +134,7 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for status in Status::ALL {
+        for &status in Status::ALL {
             assert_eq!(status.name().parse(), Ok(status));
         }
         assert_eq!("UnexpectedImprovement(Pass)".parse(), Ok(Status::Pass));

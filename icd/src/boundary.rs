@@ -131,17 +131,120 @@ pub fn guard<R: Returned, A: Answers<R>>(
 
 /// Declares entry points: `fn name(arguments) -> type { body }`. The body returns an [`Outcome`] and runs
 /// under [`guard`]. It may follow the application's pointers with the functions of `ffi`.
+///
+/// Arguments are written as the body has them; C's are made of them, and what is not live, or null, ends the
+/// call with an error before the body begins, in the order of the arguments:
+///
+/// - `Arc<T>`: a handle, and here its object.
+/// - `&T` and `&mut T`: a pointer that may not be null.
+/// - `&[T]`: a count and a pointer.
+/// - Every other type is C's own.
 macro_rules! entries {
-    ($($(#[$meta:meta])* fn $name:ident($first:ident: $first_type:ty $(, $arg:ident: $type:ty)* $(,)?) $(-> $ret:ty)? $body:block)*) => { $(
-        $(#[$meta])*
+    ($($(#[$meta:meta])* fn $name:ident($($arguments:tt)*) $(-> $ret:ty)? $body:block)*) => { $(
+        $crate::boundary::entry! { { $(#[$meta])* } $name { $(-> $ret)? } $body {} {} $($arguments)* }
+    )* };
+}
+pub(crate) use entries;
+
+/// One entry point: makes C's arguments and the statements that read them, argument by argument.
+macro_rules! entry {
+    ($declared:tt $name:ident $ret:tt $body:tt { $($c:tt)* } { $($read:tt)* }
+        $arg:ident: Arc<$type:ty> $(, $($rest:tt)*)?) => {
+        $crate::boundary::entry! {
+            $declared $name $ret $body
+            { $($c)* $arg: <$type as $crate::handle::Live>::Handle, }
+            { $($read)* let $arg = <$type as $crate::handle::Live>::of($arg)?; }
+            $($($rest)*)?
+        }
+    };
+    ($declared:tt $name:ident $ret:tt $body:tt { $($c:tt)* } { $($read:tt)* }
+        $arg:ident: &[$type:ty] $(, $($rest:tt)*)?) => {
+        $crate::boundary::entry! {
+            $declared $name $ret $body
+            { $($c)* count: u32, $arg: *const $type, }
+            { $($read)* let $arg = $crate::ffi::slice($arg, count); }
+            $($($rest)*)?
+        }
+    };
+    ($declared:tt $name:ident $ret:tt $body:tt { $($c:tt)* } { $($read:tt)* }
+        $arg:ident: &mut $type:ty $(, $($rest:tt)*)?) => {
+        $crate::boundary::entry! {
+            $declared $name $ret $body
+            { $($c)* $arg: *mut $type, } { $($read)* let $arg = $crate::ffi::read_mut($arg)?; } $($($rest)*)?
+        }
+    };
+    ($declared:tt $name:ident $ret:tt $body:tt { $($c:tt)* } { $($read:tt)* }
+        $arg:ident: &$type:ty $(, $($rest:tt)*)?) => {
+        $crate::boundary::entry! {
+            $declared $name $ret $body
+            { $($c)* $arg: *const $type, } { $($read)* let $arg = $crate::ffi::read($arg)?; } $($($rest)*)?
+        }
+    };
+    ($declared:tt $name:ident $ret:tt $body:tt { $($c:tt)* } $read:tt
+        $arg:ident: $type:ty $(, $($rest:tt)*)?) => {
+        $crate::boundary::entry! { $declared $name $ret $body { $($c)* $arg: $type, } $read $($($rest)*)? }
+    };
+    ({ $($meta:tt)* } $name:ident { $($ret:tt)* } $body:block
+        { $first:ident: $first_type:ty, $($c:tt)* } { $($read:tt)* }) => {
+        $($meta)*
         ///
         /// # Safety
         /// The valid usage that the specification states for the command's pointers.
         #[allow(unused_unsafe)]
-        pub(crate) unsafe extern "system" fn $name($first: $first_type $(, $arg: $type)*) $(-> $ret)? {
+        pub(crate) unsafe extern "system" fn $name($first: $first_type, $($c)*) $($ret)* {
             // SAFETY: what a body may follow are the command's pointers, which the contract makes valid.
-            $crate::boundary::guard($first, stringify!($name), move || unsafe { $body })
+            $crate::boundary::guard($first, stringify!($name), move || unsafe { $($read)* $body })
         }
-    )* };
+    };
 }
-pub(crate) use entries;
+pub(crate) use entry;
+
+/// Declares entry points that create an object of a device: `fn name(device, info: type) -> handle { body }`.
+/// The body has the device and the structure, and returns the object's handle.
+macro_rules! creates {
+    ($($(#[$meta:meta])* fn $name:ident($device:ident, $info:ident: $type:ty $(,)?) -> $handle:ty
+        $body:block)*) => {
+        $crate::boundary::entries! { $(
+            $(#[$meta])*
+            fn $name(
+                $device: Arc<$crate::device::Device>,
+                $info: &$type,
+                _allocator: *const ash::vk::AllocationCallbacks<'_>,
+                out: *mut $handle,
+            ) -> ash::vk::Result {
+                let create = || -> $crate::error::Outcome<$handle> { $body };
+                $crate::ffi::write(out, create()?)
+            }
+        )* }
+    };
+}
+pub(crate) use creates;
+
+/// Declares entry points that end an object of a device: `fn name(device, handle: type) { body }`, or for
+/// those that do nothing else, `fn name(type);`. Of these, those that name themselves look for submitted work
+/// that uses the object.
+macro_rules! destroys {
+    ($($(#[$meta:meta])* fn $name:ident($device:ident, $handle:ident: $type:ty) $body:block)*) => {
+        $crate::boundary::entries! { $(
+            $(#[$meta])*
+            fn $name(
+                $device: Arc<$crate::device::Device>,
+                $handle: $type,
+                _allocator: *const ash::vk::AllocationCallbacks<'_>,
+            ) $body
+        )* }
+    };
+    ($($(#[$meta:meta])* fn $name:ident($type:ty) $(as $call:literal)?;)*) => {
+        $crate::boundary::destroys! { $(
+            $(#[$meta])*
+            fn $name(_device, handle: <$type as $crate::handle::Object>::Handle) {
+                $crate::boundary::destroys!(@ _device handle $type $(, $call)?)
+            }
+        )* }
+    };
+    (@ $device:ident $handle:ident $type:ty, $call:literal) => {
+        $crate::entry::destroy::destroy::<$type>(&$device, $handle, $call).map(drop)
+    };
+    (@ $device:ident $handle:ident $type:ty) => { $crate::handle::take::<$type>($handle).map(drop) };
+}
+pub(crate) use destroys;

@@ -19,10 +19,13 @@ pub mod inspect;
 mod lane;
 mod lanes;
 mod observe;
+mod options;
 mod read_only;
 mod rehearsal;
 mod report;
 mod words;
+
+pub use self::options::{CheckOptions, DispatchInfo, Robustness};
 
 use self::access_table::{AccessTable, Role};
 use self::caches::Caches;
@@ -34,14 +37,12 @@ use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::agent::{Placement, SubgroupIdentity};
+use crate::agent::SubgroupIdentity;
 use crate::component::each as each_lane;
 use crate::device::MemoryRange;
 use crate::finding::{AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
-use crate::host::HostLines;
 use crate::model::{ModelOptions, ReadModifyWrite};
-use crate::outline::Outline;
 use crate::plain;
 use crate::race::{AgentId, Agents, Histories, Operation, Shadow, Time, Topology, Trace};
 use crate::random::mix_all;
@@ -51,84 +52,6 @@ use crate::unwritten::Unwritten;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Options of check mode: which values loads return, and how much is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckOptions {
-    /// Which values unsynchronised loads return.
-    pub values: ValuePolicy,
-    /// Whose caches they come from, with [`ValuePolicy::Caches`].
-    pub machine: crate::machine::Machine,
-    /// Decides where the policy leaves a choice.
-    pub seed: u64,
-    /// How often an agent may read the same old value before it gets a newer one.
-    pub stale_budget: u32,
-    /// `vulkanMemoryModelAvailabilityVisibilityChains`.
-    pub chains: bool,
-    /// Different findings that are kept.
-    pub max_findings: usize,
-    /// Notes which instructions read from which ones of other agents.
-    pub communication: bool,
-}
-
-impl Default for CheckOptions {
-    fn default() -> CheckOptions {
-        CheckOptions {
-            values: ValuePolicy::Stale,
-            machine: crate::machine::Machine::default(),
-            seed: 0,
-            stale_budget: 16,
-            chains: true,
-            max_findings: 256,
-            communication: false,
-        }
-    }
-}
-
-/// One dispatch, as the detector needs it.
-#[derive(Clone, Debug, Default)]
-pub struct DispatchInfo {
-    /// Its number, for findings.
-    pub number: u32,
-    /// `WorkgroupId` of the first workgroup.
-    pub base: [u32; 3],
-    /// Workgroups per dimension.
-    pub groups: [u32; 3],
-    /// Invocations of one workgroup, at least 1.
-    pub workgroup_size: u32,
-    /// Which lane each of them is.
-    pub placement: Placement,
-    /// The storage classes of each atomic, fence and barrier instruction of the shader. What is left out is
-    /// noticed when it is executed, with less precision.
-    pub semantics: Vec<StorageClasses>,
-    /// Live buffers with device addresses, sorted by address, not overlapping.
-    pub addresses: Arc<Vec<MemoryRange>>,
-    /// First byte and bytes of each workgroup variable, by its reference. Accesses through references beyond
-    /// these may reach all of workgroup memory.
-    pub variables: Vec<(u32, u32)>,
-    /// Bytes of device memory that nothing has written.
-    pub unwritten: Unwritten,
-    /// What the host's cache of the machine holds, with [`ValuePolicy::Caches`].
-    pub host: Arc<HostLines>,
-    /// The device memory that the dispatch may write: first bytes and those behind the last. `None`: any.
-    pub written: Option<Vec<(u64, u64)>>,
-    /// Which accesses outside of their object the device's features define.
-    pub robust: Robustness,
-    /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
-    /// any access can be atomic.
-    pub outline: Option<Arc<dyn Outline>>,
-}
-
-/// Features that define what accesses outside of their object do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Robustness {
-    /// robustBufferAccess: of the ranges of buffer descriptors, and of texel buffers.
-    pub buffers: bool,
-    /// robustImageAccess: of images.
-    pub images: bool,
-    /// nullDescriptor: of descriptors that are VK_NULL_HANDLE.
-    pub null_descriptors: bool,
-}
 
 /// Memory under the model; see the module's page. A copy goes on as it does, followed by no exploration.
 #[derive(Clone)]

@@ -7,10 +7,12 @@ use crate::machine::Cached;
 use crate::outline::BarrierPlace;
 use crate::scope::{Scope, StorageClasses};
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// The stable identity of a kind of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum FindingId {
     RaceUnordered,
@@ -71,52 +73,13 @@ impl FindingId {
 
     /// The identifier that users see, suppress and search for.
     pub fn name(self) -> &'static str {
-        use FindingId::*;
-        match self {
-            RaceUnordered => "race-unordered",
-            RacePrivate => "race-private",
-            RaceNotAvailable => "race-not-available",
-            RaceNotVisible => "race-not-visible",
-            RaceScope => "race-scope",
-            RaceStorageClass => "race-storage-class",
-            RaceReference => "race-reference",
-            RaceMixedScopeAtomics => "race-mixed-scope-atomics",
-            RaceSameInvocation => "race-same-invocation",
-            HazardReadAfterWrite => "hazard-read-after-write",
-            HazardWriteAfterRead => "hazard-write-after-read",
-            HazardWriteAfterWrite => "hazard-write-after-write",
-            HazardReadRacingWrite => "hazard-read-racing-write",
-            HazardWriteRacingWrite => "hazard-write-racing-write",
-            HazardWriteRacingRead => "hazard-write-racing-read",
-            HazardLayoutTransition => "hazard-layout-transition",
-            HostNotFlushed => "host-not-flushed",
-            HostNotInvalidated => "host-not-invalidated",
-            HostNoBarrier => "host-no-barrier",
-            HostInFlight => "host-in-flight",
-            ImageLayout => "image-layout",
-            QueueFamilyOwnership => "queue-family-ownership",
-            QueueFamilyNotReleased => "queue-family-not-released",
-            UninitialisedRead => "uninitialised-read",
-            OutOfBounds => "out-of-bounds",
-            OutOfBoundsRobust => "out-of-bounds-robust",
-            FreedInUse => "freed-in-use",
-            ApiMisuse => "api-misuse",
-            NeverRan => "never-ran",
-            BarrierDivergence => "barrier-divergence",
-            CooperativeMatrixDivergence => "cooperative-matrix-divergence",
-            DerivativeDivergence => "derivative-divergence",
-            Livelock => "livelock",
-            DivideByZero => "divide-by-zero",
-            ShiftOutOfRange => "shift-out-of-range",
-            NonUniformIndex => "non-uniform-index",
-            ConversionOutOfRange => "conversion-out-of-range",
-            ImplicitDerivativeDivergence => "implicit-derivative-divergence",
-        }
+        self.into()
     }
 }
 
 /// How bad a finding is, by its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Severity {
     /// What it tells is defined, or undesired in few programs only: told to those who ask for notes.
     Note,
@@ -130,11 +93,7 @@ pub enum Severity {
 impl Severity {
     /// As reports call it.
     pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
+        self.into()
     }
 }
 
@@ -426,4 +385,11 @@ pub struct Finding {
     /// Of a race: the execution around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Box<Around>>,
+}
+
+impl Finding {
+    /// One occurrence of what has no order of accesses to it.
+    pub fn once(id: FindingId, accesses: Vec<AccessInfo>, facts: Vec<Fact>) -> Finding {
+        Finding { id, accesses, facts, missing: Vec::new(), fix: Vec::new(), count: 1, around: None }
+    }
 }

@@ -115,11 +115,6 @@ impl Heap {
         self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the heap.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Bytes in use by allocations.
     pub fn used(&self) -> u64 {
         self.ranges().used

@@ -50,6 +50,7 @@
 pub mod access;
 pub mod agent;
 pub mod around;
+mod bits;
 pub mod checked;
 pub mod commands;
 mod component;

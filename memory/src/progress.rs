@@ -1,10 +1,11 @@
 //! Progress models: who is guaranteed to run again, whatever else runs.
 
-use std::fmt;
 use std::str::FromStr;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 /// To which threads progress is guaranteed, at every level of the scope hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ProgressModel {
     /// Every thread.
     Fair,
@@ -19,30 +20,9 @@ pub enum ProgressModel {
 }
 
 impl ProgressModel {
-    /// Every model.
-    pub const ALL: [ProgressModel; 5] = [
-        ProgressModel::Fair,
-        ProgressModel::Obe,
-        ProgressModel::Lobe,
-        ProgressModel::Hsa,
-        ProgressModel::HsaObe,
-    ];
-
     /// How the command line and expectations spell it.
     pub fn name(self) -> &'static str {
-        match self {
-            ProgressModel::Fair => "fair",
-            ProgressModel::Obe => "obe",
-            ProgressModel::Lobe => "lobe",
-            ProgressModel::Hsa => "hsa",
-            ProgressModel::HsaObe => "hsa-obe",
-        }
-    }
-}
-
-impl fmt::Display for ProgressModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
@@ -56,7 +36,7 @@ impl FromStr for ProgressModel {
 
     fn from_str(name: &str) -> Result<ProgressModel, UnknownProgressModel> {
         let spelled = name.replace('_', "-");
-        let found = ProgressModel::ALL.into_iter().find(|model| model.name() == spelled);
+        let found = ProgressModel::VARIANTS.iter().copied().find(|model| model.name() == spelled);
         found.ok_or_else(|| UnknownProgressModel(name.to_owned()))
     }
 }

@@ -149,12 +149,17 @@ fn holds(all: &Comparisons) {
     assert_eq!(all.missing.get("race-free and in program order"), None);
 }
 
+/// Counted for what was reached and not for how much: large programs have too many outcomes that race.
+fn without_coverage(of: Comparisons) -> Comparisons {
+    Comparisons { allowed: 0, reached: 0, skipped: 0, missing: BTreeMap::new(), ..of }
+}
+
 #[test]
 fn the_machine_never_reaches_what_the_axioms_forbid() {
     let mut all = compare(0..1400, 6, 100_000);
     all.merge(compare(10_000..10_400, 8, 100_000));
     all.merge(compare(20_000..20_080, 9, 100_000));
-    all.merge(compare(30_000..30_120, 14, 4_000).without_coverage());
+    all.merge(without_coverage(compare(30_000..30_120, 14, 4_000)));
     holds(&all);
     assert!(all.reached * 10 >= all.allowed * 8, "the machine reaches four fifths of what is allowed");
 }
@@ -164,7 +169,7 @@ fn the_machine_never_reaches_what_the_axioms_forbid() {
 fn the_machine_never_reaches_what_the_axioms_forbid_nightly() {
     let mut all = compare(100_000..180_000, 6, 100_000);
     all.merge(compare(200_000..215_000, 8, 100_000));
-    all.merge(compare(300_000..305_000, 14, 50_000).without_coverage());
+    all.merge(without_coverage(compare(300_000..305_000, 14, 50_000)));
     holds(&all);
 }
 

@@ -3,6 +3,7 @@
 use crate::code::{ElementIndex, Program, Space};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::raw::MemoryView;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,11 +46,11 @@ impl Default for CompileOptions {
     }
 }
 
-/// How texels of a view are laid out: row-major, tightly packed by pitch.
-#[derive(Clone, Debug)]
-pub struct ImageView {
+/// How texels of a view are laid out: row-major, tightly packed by pitch. `M` says what memory is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ImageView<M = MemoryRange> {
     /// All bytes of the view's base level and layers.
-    pub memory: MemoryRange,
+    pub memory: M,
     /// Texels at the base level of the view.
     pub extent: [u32; 3],
     /// Layers (cube maps: faces times cubes).
@@ -83,7 +84,30 @@ pub struct ImageView {
     /// Of a format that requires sampler Y'CbCr conversion ([`crate::math::format::ycbcr`]) the texels are
     /// luma values, and these are the chroma values: blue and red together or one after the other; none, if
     /// the texels have them.
-    pub chroma: Vec<ImageView>,
+    pub chroma: Vec<ImageView<M>>,
+}
+
+impl<M> ImageView<M> {
+    /// The same view of other memory.
+    fn map<N>(&self, memory: &impl Fn(&M) -> N) -> ImageView<N> {
+        ImageView {
+            memory: memory(&self.memory),
+            chroma: self.chroma.iter().map(|plane| plane.map(memory)).collect(),
+            extent: self.extent,
+            layers: self.layers,
+            format: self.format,
+            row_pitch: self.row_pitch,
+            slice_pitch: self.slice_pitch,
+            layer_pitch: self.layer_pitch,
+            levels: self.levels,
+            level_offsets: self.level_offsets,
+            level_row_pitch: self.level_row_pitch,
+            level_slice_pitch: self.level_slice_pitch,
+            samples: self.samples,
+            sample_pitch: self.sample_pitch,
+            swizzle: self.swizzle,
+        }
+    }
 }
 
 impl ImageView {
@@ -94,7 +118,7 @@ impl ImageView {
 }
 
 /// A sampler Y'CbCr conversion (VkSamplerYcbcrConversionCreateInfo).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversion {
     /// VkSamplerYcbcrModelConversion.
     pub model: i32,
@@ -111,7 +135,7 @@ pub struct Conversion {
 }
 
 /// A sampler's state that compute sampling needs (VkSamplerCreateInfo).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Sampler {
     /// Linear instead of nearest, for magnification.
     pub mag_linear: bool,
@@ -122,12 +146,16 @@ pub struct Sampler {
     /// VkSamplerAddressMode numbers for u, v, w.
     pub address: [i32; 3],
     /// Added to the lod.
+    #[serde(with = "bits")]
     pub lod_bias: f32,
     /// Clamp of the lod.
+    #[serde(with = "bits")]
     pub min_lod: f32,
     /// Clamp of the lod.
+    #[serde(with = "bits")]
     pub max_lod: f32,
     /// Samples along the longer derivative, at most; 1 without anisotropy.
+    #[serde(with = "bits")]
     pub max_anisotropy: f32,
     /// Border color as raw component bits.
     pub border: [u32; 4],
@@ -139,23 +167,53 @@ pub struct Sampler {
     pub conversion: Option<Conversion>,
 }
 
-/// What is bound to an element of a binding.
-#[derive(Clone, Debug)]
-pub enum Descriptor {
+/// A float as data: its bits, of whatever value.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(value: &f32, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u32(value.to_bits())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f32, D::Error> {
+        u32::deserialize(from).map(f32::from_bits)
+    }
+}
+
+/// What is bound to an element of a binding. `M` says what memory is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Descriptor<M = MemoryRange> {
     /// Never written: every access is out of bounds.
     Missing,
     /// VK_NULL_HANDLE: reads are zero, writes are discarded.
     Null,
     /// Uniform or storage buffer (dynamic offsets already added).
-    Buffer(MemoryRange),
+    Buffer(M),
     /// Uniform or storage texel buffer: memory, VkFormat, texels.
-    TexelBuffer(MemoryRange, i32, u32),
+    TexelBuffer(M, i32, u32),
     /// Storage or sampled image.
-    Image(ImageView),
+    Image(ImageView<M>),
     /// Sampler alone.
     Sampler(Sampler),
     /// Combined image sampler.
-    ImageSampler(ImageView, Sampler),
+    ImageSampler(ImageView<M>, Sampler),
+}
+
+impl<M> Descriptor<M> {
+    /// The same descriptor of other memory.
+    pub fn map<N>(&self, memory: &impl Fn(&M) -> N) -> Descriptor<N> {
+        match self {
+            Descriptor::Missing => Descriptor::Missing,
+            Descriptor::Null => Descriptor::Null,
+            Descriptor::Buffer(range) => Descriptor::Buffer(memory(range)),
+            Descriptor::TexelBuffer(range, format, texels) => {
+                Descriptor::TexelBuffer(memory(range), *format, *texels)
+            }
+            Descriptor::Image(view) => Descriptor::Image(view.map(memory)),
+            Descriptor::Sampler(sampler) => Descriptor::Sampler(*sampler),
+            Descriptor::ImageSampler(view, sampler) => Descriptor::ImageSampler(view.map(memory), *sampler),
+        }
+    }
 }
 
 impl Descriptor {

@@ -8,7 +8,7 @@ use super::specification::{self, Said};
 use super::timeline;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use vulkan_pellucid::report::session::total_line;
+use vulkan_pellucid::report::total::total_line;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use pellucid_memory::litmus::Test;
 use pellucid_memory::litmus::program::{Condition, LitmusProgram, Term};
 use pellucid_memory::litmus::run;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -42,7 +43,7 @@ pub struct BatchArgs {
 }
 
 /// A race that the driver found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
     /// The run, from 0.
     pub run: u64,
@@ -57,8 +58,8 @@ pub struct Race {
 /// Final states that were seen: values of [`LitmusProgram::observables`], how often, and in which run first.
 pub type Seen = BTreeMap<Vec<i64>, (u64, u64)>;
 
-/// What became of a batch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What became of a batch, as the child prints it and the parent reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// The device's name.
     pub device: String,
@@ -70,6 +71,7 @@ pub struct Batch {
     /// for ever.
     pub blocked: u64,
     /// What the others ended with.
+    #[serde(with = "listed")]
     pub seen: Seen,
     /// Runs among the others in which a race was found.
     pub racy: u64,
@@ -108,7 +110,7 @@ pub fn run(args: &BatchArgs) -> anyhow::Result<()> {
             break;
         }
     }
-    println!("{}", batch.json());
+    println!("{}", serde_json::to_string(&batch)?);
     if batch.lost.is_some() {
         // A lost device may have work that never ends: nothing waits for it.
         std::process::exit(0);
@@ -232,52 +234,17 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Batch {
-    /// As the child prints it.
-    pub fn json(&self) -> Value {
-        let seen: Vec<Value> = self.seen.iter().map(|(state, (n, first))| json!([state, n, first])).collect();
-        let race = self.race.as_ref().map(
-            |race| json!({ "run": race.run, "id": race.id, "title": race.title, "accesses": race.accesses }),
-        );
-        json!({
-            "device": self.device,
-            "runs": self.runs,
-            "filtered": self.filtered,
-            "blocked": self.blocked,
-            "seen": seen,
-            "racy": self.racy,
-            "race": race,
-            "lost": self.lost,
-        })
+/// [`Seen`] as data: a list of states, each with how often and in which run first.
+mod listed {
+    use super::Seen;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(seen: &Seen, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(seen)
     }
 
-    /// As the parent reads it.
-    pub fn parse(value: &Value) -> Option<Batch> {
-        let number = |key: &str| value[key].as_u64();
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let seen = value["seen"].as_array()?.iter().map(|entry| {
-            let state = entry[0].as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<_>>>()?;
-            Some((state, (entry[1].as_u64()?, entry[2].as_u64()?)))
-        });
-        let race = match &value["race"] {
-            Value::Null => None,
-            race => Some(Race {
-                run: race["run"].as_u64()?,
-                id: text(&race["id"])?,
-                title: text(&race["title"])?,
-                accesses: race["accesses"].as_array()?.iter().map(text).collect::<Option<_>>()?,
-            }),
-        };
-        Some(Batch {
-            device: text(&value["device"])?,
-            runs: number("runs")?,
-            filtered: number("filtered")?,
-            blocked: number("blocked")?,
-            seen: seen.collect::<Option<_>>()?,
-            racy: number("racy")?,
-            race,
-            lost: text(&value["lost"]),
-        })
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Seen, D::Error> {
+        Vec::deserialize(from).map(|list| list.into_iter().collect())
     }
 }
 
@@ -302,7 +269,8 @@ mod tests {
             }),
             lost: Some("vkQueueSubmit".to_owned()),
         };
-        assert_eq!(Batch::parse(&batch.json()), Some(batch));
-        assert_eq!(Batch::parse(&json!({ "refused": "x" })), None);
+        let told = serde_json::to_string(&batch).unwrap();
+        assert_eq!(serde_json::from_str::<Batch>(&told).unwrap(), batch);
+        assert!(serde_json::from_value::<Batch>(json!({ "refused": "x" })).is_err());
     }
 }

@@ -238,7 +238,7 @@ fn batch(file: &Path, how: &Sampling, number: u64, runs: u64) -> Result<Batch, N
     if let Some(refused) = value["refused"].as_str() {
         return Err(Refused(refused.to_owned()).into());
     }
-    Batch::parse(&value).ok_or_else(|| {
+    serde_json::from_value(value).map_err(|_| {
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
         let last = last.trim_start_matches("pellucid: ");

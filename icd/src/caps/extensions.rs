@@ -3,8 +3,10 @@
 //! What was promoted into 1.1 to 1.3 and concerns compute is listed by name too, because clients test for
 //! names.
 
+use crate::error::{Error, Outcome};
 use crate::ffi;
 use ash::vk;
+use std::ffi::c_char;
 
 /// A device or instance extension, as it is enumerated.
 #[derive(Clone, Copy, Debug)]
@@ -164,9 +166,29 @@ pub fn properties(list: &[Extension]) -> Vec<vk::ExtensionProperties> {
         .collect()
 }
 
-/// True if the list has an extension of this name.
-pub fn has(list: &[Extension], name: &str) -> bool {
-    list.iter().any(|e| e.name == name)
+/// The names that an application enables, all of which are to be in the list.
+///
+/// # Errors
+/// One is not.
+///
+/// # Safety
+/// The names are the application's.
+pub(crate) unsafe fn enabled(
+    list: &[Extension],
+    names: *const *const c_char,
+    count: u32,
+) -> Outcome<Vec<String>> {
+    let known = |name: &*const c_char| {
+        // SAFETY: the contract.
+        let name = unsafe { ffi::string(*name) }.unwrap_or_default();
+        if list.iter().any(|e| e.name == name) {
+            return Ok(name);
+        }
+        let text = format!("the extension {name} is not there");
+        Err(Error::new(vk::Result::ERROR_EXTENSION_NOT_PRESENT, text))
+    };
+    // SAFETY: the contract.
+    unsafe { ffi::slice(names, count) }.iter().map(known).collect()
 }
 
 #[cfg(test)]

@@ -268,122 +268,82 @@ const CORE: &[Row] = copied! {
     PhysicalDeviceMaintenance4Features from v13 { maintenance4 }
 };
 
+/// Rows whose members are true, unless they are said to be false.
+macro_rules! given {
+    ($( $type:ident { $($field:ident $(= $value:ident)?),* $(,)? } )*) => {
+        rows! { $( $type { $($field: |_| given!(@ $($value)?)),* } )* }
+    };
+    (@) => { vk::TRUE };
+    (@ FALSE) => { vk::FALSE };
+}
+
 /// Rows of extensions that are in no core version.
-const EXTENSIONS: &[Row] = rows! {
+const EXTENSIONS: &[Row] = given! {
     PhysicalDeviceShaderAtomicFloatFeaturesEXT {
-        shader_buffer_float32_atomics: |_| vk::TRUE,
-        shader_buffer_float32_atomic_add: |_| vk::TRUE,
-        shader_buffer_float64_atomics: |_| vk::TRUE,
-        shader_buffer_float64_atomic_add: |_| vk::TRUE,
-        shader_shared_float32_atomics: |_| vk::TRUE,
-        shader_shared_float32_atomic_add: |_| vk::TRUE,
-        shader_shared_float64_atomics: |_| vk::TRUE,
-        shader_shared_float64_atomic_add: |_| vk::TRUE,
-        shader_image_float32_atomics: |_| vk::TRUE,
-        shader_image_float32_atomic_add: |_| vk::TRUE,
-        sparse_image_float32_atomics: |_| vk::TRUE,
-        sparse_image_float32_atomic_add: |_| vk::TRUE,
+        shader_buffer_float32_atomics, shader_buffer_float32_atomic_add, shader_buffer_float64_atomics,
+        shader_buffer_float64_atomic_add, shader_shared_float32_atomics, shader_shared_float32_atomic_add,
+        shader_shared_float64_atomics, shader_shared_float64_atomic_add, shader_image_float32_atomics,
+        shader_image_float32_atomic_add, sparse_image_float32_atomics, sparse_image_float32_atomic_add,
     }
     PhysicalDeviceShaderAtomicFloat2FeaturesEXT {
-        shader_buffer_float16_atomics: |_| vk::FALSE,
-        shader_buffer_float16_atomic_add: |_| vk::FALSE,
-        shader_buffer_float16_atomic_min_max: |_| vk::FALSE,
-        shader_buffer_float32_atomic_min_max: |_| vk::TRUE,
-        shader_buffer_float64_atomic_min_max: |_| vk::TRUE,
-        shader_shared_float16_atomics: |_| vk::FALSE,
-        shader_shared_float16_atomic_add: |_| vk::FALSE,
-        shader_shared_float16_atomic_min_max: |_| vk::FALSE,
-        shader_shared_float32_atomic_min_max: |_| vk::TRUE,
-        shader_shared_float64_atomic_min_max: |_| vk::TRUE,
-        shader_image_float32_atomic_min_max: |_| vk::TRUE,
-        sparse_image_float32_atomic_min_max: |_| vk::TRUE,
+        shader_buffer_float16_atomics = FALSE, shader_buffer_float16_atomic_add = FALSE,
+        shader_buffer_float16_atomic_min_max = FALSE, shader_buffer_float32_atomic_min_max,
+        shader_buffer_float64_atomic_min_max, shader_shared_float16_atomics = FALSE,
+        shader_shared_float16_atomic_add = FALSE, shader_shared_float16_atomic_min_max = FALSE,
+        shader_shared_float32_atomic_min_max, shader_shared_float64_atomic_min_max,
+        shader_image_float32_atomic_min_max, sparse_image_float32_atomic_min_max,
     }
     PhysicalDeviceComputeShaderDerivativesFeaturesNV {
-        compute_derivative_group_quads: |_| vk::TRUE,
-        compute_derivative_group_linear: |_| vk::TRUE,
+        compute_derivative_group_quads, compute_derivative_group_linear,
     }
-    PhysicalDeviceCooperativeMatrixFeaturesKHR {
-        cooperative_matrix: |_| vk::TRUE,
-        cooperative_matrix_robust_buffer_access: |_| vk::TRUE,
-    }
-    PhysicalDeviceCopyMemoryIndirectFeaturesKHR {
-        indirect_memory_copy: |_| vk::TRUE,
-        indirect_memory_to_image_copy: |_| vk::TRUE,
-    }
-    PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy: |_| vk::TRUE }
-    PhysicalDeviceCustomBorderColorFeaturesEXT {
-        custom_border_colors: |_| vk::TRUE,
-        custom_border_color_without_format: |_| vk::TRUE,
-    }
+    PhysicalDeviceCooperativeMatrixFeaturesKHR { cooperative_matrix, cooperative_matrix_robust_buffer_access }
+    PhysicalDeviceCopyMemoryIndirectFeaturesKHR { indirect_memory_copy, indirect_memory_to_image_copy }
+    PhysicalDeviceCopyMemoryIndirectFeaturesNV { indirect_copy }
+    PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors, custom_border_color_without_format }
     PhysicalDeviceDescriptorBufferFeaturesEXT {
-        descriptor_buffer: |_| vk::TRUE,
-        descriptor_buffer_capture_replay: |_| vk::TRUE,
-        descriptor_buffer_image_layout_ignored: |_| vk::TRUE,
-        descriptor_buffer_push_descriptors: |_| vk::TRUE,
+        descriptor_buffer, descriptor_buffer_capture_replay, descriptor_buffer_image_layout_ignored,
+        descriptor_buffer_push_descriptors,
     }
-    PhysicalDeviceFaultFeaturesEXT { device_fault: |_| vk::TRUE, device_fault_vendor_binary: |_| vk::FALSE }
-    PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: |_| vk::TRUE }
-    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: |_| vk::TRUE }
-    PhysicalDeviceImage2DViewOf3DFeaturesEXT {
-        image2_d_view_of3_d: |_| vk::TRUE,
-        sampler2_d_view_of3_d: |_| vk::TRUE,
-    }
-    PhysicalDeviceMaintenance10FeaturesKHR { maintenance10: |_| vk::TRUE }
-    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5: |_| vk::TRUE }
-    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6: |_| vk::TRUE }
-    PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: |_| vk::TRUE }
-    PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: |_| vk::TRUE }
-    PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: |_| vk::TRUE }
-    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: |_| vk::TRUE }
-    PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type: |_| vk::TRUE }
-    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: |_| vk::TRUE }
-    PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: |_| vk::TRUE }
-    PhysicalDevicePipelineRobustnessFeaturesEXT { pipeline_robustness: |_| vk::TRUE }
-    PhysicalDeviceRobustness2FeaturesEXT {
-        robust_buffer_access2: |_| vk::TRUE,
-        robust_image_access2: |_| vk::TRUE,
-        null_descriptor: |_| vk::TRUE,
-    }
+    PhysicalDeviceFaultFeaturesEXT { device_fault, device_fault_vendor_binary = FALSE }
+    PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query }
+    PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy }
+    PhysicalDeviceImage2DViewOf3DFeaturesEXT { image2_d_view_of3_d, sampler2_d_view_of3_d }
+    PhysicalDeviceMaintenance10FeaturesKHR { maintenance10 }
+    PhysicalDeviceMaintenance5FeaturesKHR { maintenance5 }
+    PhysicalDeviceMaintenance6FeaturesKHR { maintenance6 }
+    PhysicalDeviceMaintenance7FeaturesKHR { maintenance7 }
+    PhysicalDeviceMaintenance8FeaturesKHR { maintenance8 }
+    PhysicalDeviceMaintenance9FeaturesKHR { maintenance9 }
+    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority }
+    PhysicalDeviceMutableDescriptorTypeFeaturesEXT { mutable_descriptor_type }
+    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory }
+    PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info }
+    PhysicalDevicePipelineRobustnessFeaturesEXT { pipeline_robustness }
+    PhysicalDeviceRobustness2FeaturesEXT { robust_buffer_access2, robust_image_access2, null_descriptor }
     PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
-        workgroup_memory_explicit_layout: |_| vk::TRUE,
-        workgroup_memory_explicit_layout_scalar_block_layout: |_| vk::TRUE,
-        workgroup_memory_explicit_layout8_bit_access: |_| vk::TRUE,
-        workgroup_memory_explicit_layout16_bit_access: |_| vk::TRUE,
+        workgroup_memory_explicit_layout, workgroup_memory_explicit_layout_scalar_block_layout,
+        workgroup_memory_explicit_layout8_bit_access, workgroup_memory_explicit_layout16_bit_access,
     }
     PhysicalDeviceShaderBfloat16FeaturesKHR {
-        shader_b_float16_type: |_| vk::TRUE,
-        shader_b_float16_dot_product: |_| vk::TRUE,
-        shader_b_float16_cooperative_matrix: |_| vk::TRUE,
+        shader_b_float16_type, shader_b_float16_dot_product, shader_b_float16_cooperative_matrix,
     }
-    PhysicalDeviceShaderFloat8FeaturesEXT {
-        shader_float8: |_| vk::TRUE,
-        shader_float8_cooperative_matrix: |_| vk::TRUE,
-    }
-    PhysicalDeviceShaderClockFeaturesKHR {
-        shader_subgroup_clock: |_| vk::TRUE,
-        shader_device_clock: |_| vk::TRUE,
-    }
-    PhysicalDeviceShaderExpectAssumeFeaturesKHR { shader_expect_assume: |_| vk::TRUE }
-    PhysicalDeviceShaderFloatControls2FeaturesKHR { shader_float_controls2: |_| vk::TRUE }
-    PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2: |_| vk::TRUE }
-    PhysicalDeviceShaderImageAtomicInt64FeaturesEXT {
-        shader_image_int64_atomics: |_| vk::TRUE,
-        sparse_image_int64_atomics: |_| vk::TRUE,
-    }
-    PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector: |_| vk::TRUE }
-    PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence: |_| vk::TRUE }
-    PhysicalDeviceShaderObjectFeaturesEXT { shader_object: |_| vk::TRUE }
-    PhysicalDeviceShaderReplicatedCompositesFeaturesEXT { shader_replicated_composites: |_| vk::TRUE }
-    PhysicalDeviceShaderSubgroupRotateFeaturesKHR {
-        shader_subgroup_rotate: |_| vk::TRUE,
-        shader_subgroup_rotate_clustered: |_| vk::TRUE,
-    }
-    PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow: |_| vk::TRUE }
-    PhysicalDeviceShaderUntypedPointersFeaturesKHR { shader_untyped_pointers: |_| vk::TRUE }
-    PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: |_| vk::TRUE }
-    PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT { ycbcr2plane444_formats: |_| vk::TRUE }
-    PhysicalDeviceYcbcrImageArraysFeaturesEXT { ycbcr_image_arrays: |_| vk::TRUE }
-    PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory: |_| vk::TRUE }
+    PhysicalDeviceShaderFloat8FeaturesEXT { shader_float8, shader_float8_cooperative_matrix }
+    PhysicalDeviceShaderClockFeaturesKHR { shader_subgroup_clock, shader_device_clock }
+    PhysicalDeviceShaderExpectAssumeFeaturesKHR { shader_expect_assume }
+    PhysicalDeviceShaderFloatControls2FeaturesKHR { shader_float_controls2 }
+    PhysicalDeviceShaderIntegerFunctions2FeaturesINTEL { shader_integer_functions2 }
+    PhysicalDeviceShaderImageAtomicInt64FeaturesEXT { shader_image_int64_atomics, sparse_image_int64_atomics }
+    PhysicalDeviceShaderLongVectorFeaturesEXT { long_vector }
+    PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR { shader_maximal_reconvergence }
+    PhysicalDeviceShaderObjectFeaturesEXT { shader_object }
+    PhysicalDeviceShaderReplicatedCompositesFeaturesEXT { shader_replicated_composites }
+    PhysicalDeviceShaderSubgroupRotateFeaturesKHR { shader_subgroup_rotate, shader_subgroup_rotate_clustered }
+    PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR { shader_subgroup_uniform_control_flow }
+    PhysicalDeviceShaderUntypedPointersFeaturesKHR { shader_untyped_pointers }
+    PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment }
+    PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT { ycbcr2plane444_formats }
+    PhysicalDeviceYcbcrImageArraysFeaturesEXT { ycbcr_image_arrays }
+    PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT { zero_initialize_device_memory }
 };
 
 /// All rows.

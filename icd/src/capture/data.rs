@@ -6,9 +6,8 @@ use pellucid_memory::checked::Robustness;
 use pellucid_memory::device::{Allocation, MemoryRange};
 use pellucid_memory::host::HostLines;
 use pellucid_memory::raw;
-use pellucid_shader_interp::interface::{Conversion, Descriptor, ImageView, Sampler};
+use pellucid_shader_interp::interface::Descriptor;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Bytes that are stored, or left out because they are zero, at once.
@@ -30,17 +29,12 @@ pub struct Dispatch {
     pub number: u32,
     pub base: [u32; 3],
     pub groups: [u32; 3],
-    pub entry_point: String,
-    pub subgroup_size: u32,
-    pub push_unset: bool,
-    pub notes: bool,
-    pub specialization: BTreeMap<u32, Vec<u8>>,
-    pub words: Vec<u32>,
-    /// Buffers, images, null descriptors.
-    pub robust: [bool; 3],
+    /// What its program is compiled from.
+    pub key: Key,
+    pub robust: Robustness,
     /// Set and binding of each of the shader's bindings.
     pub places: Vec<(u32, u32)>,
-    pub bindings: Vec<Vec<Bound>>,
+    pub bindings: Vec<Vec<Descriptor<Part>>>,
     pub push_constants: Vec<u8>,
     pub unset_bytes: Vec<u8>,
     pub addresses: Vec<Part>,
@@ -52,26 +46,6 @@ pub struct Dispatch {
     /// What the host's cache of the machine holds.
     pub host: HostLines,
     pub memory: Vec<Extent>,
-}
-
-impl Dispatch {
-    /// What its program is compiled from.
-    pub fn key(&self) -> Key {
-        Key {
-            entry_point: self.entry_point.clone(),
-            subgroup_size: self.subgroup_size,
-            modelled: true,
-            push_unset: self.push_unset,
-            notes: self.notes,
-            specialization: self.specialization.clone(),
-            words: self.words.as_slice().into(),
-        }
-    }
-
-    pub fn robustness(&self) -> Robustness {
-        let [buffers, images, null_descriptors] = self.robust;
-        Robustness { buffers, images, null_descriptors }
-    }
 }
 
 /// An object that findings may name; its texels are those of the descriptor.
@@ -108,64 +82,6 @@ pub struct Part {
     reference: u32,
 }
 
-/// A descriptor.
-#[derive(Serialize, Deserialize)]
-pub enum Bound {
-    Missing,
-    Null,
-    Buffer(Part),
-    TexelBuffer(Part, i32, u32),
-    Image(Box<View>),
-    Sampler(Sampling),
-    ImageSampler(Box<View>, Sampling),
-}
-
-/// An image view; the fields are those of [`ImageView`].
-#[derive(Serialize, Deserialize)]
-pub struct View {
-    memory: Part,
-    extent: [u32; 3],
-    layers: u32,
-    format: i32,
-    row_pitch: u32,
-    slice_pitch: u32,
-    layer_pitch: u32,
-    levels: u32,
-    level_offsets: [u32; 16],
-    level_row_pitch: [u32; 16],
-    level_slice_pitch: [u32; 16],
-    samples: u32,
-    sample_pitch: u32,
-    swizzle: [u8; 4],
-    chroma: Vec<View>,
-}
-
-/// A sampler; floats are their bits.
-#[derive(Serialize, Deserialize)]
-pub struct Sampling {
-    mag_linear: bool,
-    min_linear: bool,
-    mip_linear: bool,
-    address: [i32; 3],
-    /// Bias, least, greatest, and the most anisotropy.
-    lod: [u32; 4],
-    border: [u32; 4],
-    unnormalized: bool,
-    compare: Option<i32>,
-    conversion: Option<Converting>,
-}
-
-/// A sampler Y'CbCr conversion; the fields are those of [`Conversion`].
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub struct Converting {
-    model: i32,
-    narrow: bool,
-    swizzle: [u8; 4],
-    midpoint: [bool; 2],
-    linear: bool,
-    explicit: bool,
-}
-
 /// The memory of a dispatch while its descriptors become data: which extent each part lies in.
 #[derive(Default)]
 pub struct Reached {
@@ -198,7 +114,8 @@ impl Reached {
         Reached { extents }
     }
 
-    fn part(&self, range: &MemoryRange) -> Part {
+    /// A range as data.
+    pub fn part(&self, range: &MemoryRange) -> Part {
         let reference = range.view().reference.0;
         let none = Part { extent: None, offset: 0, size: 0, reference };
         let Some(memory) = range.allocation() else { return none };
@@ -211,48 +128,6 @@ impl Reached {
                 Part { extent: Some(k), offset: start - self.extents[k].1, size: range.size(), reference }
             }
             None => none,
-        }
-    }
-
-    /// Device addresses as data.
-    pub fn parts(&self, ranges: &[MemoryRange]) -> Vec<Part> {
-        ranges.iter().map(|range| self.part(range)).collect()
-    }
-
-    /// A descriptor as data.
-    pub fn bound(&self, descriptor: &Descriptor) -> Bound {
-        match descriptor {
-            Descriptor::Missing => Bound::Missing,
-            Descriptor::Null => Bound::Null,
-            Descriptor::Buffer(range) => Bound::Buffer(self.part(range)),
-            Descriptor::TexelBuffer(range, format, texels) => {
-                Bound::TexelBuffer(self.part(range), *format, *texels)
-            }
-            Descriptor::Image(view) => Bound::Image(Box::new(self.view(view))),
-            Descriptor::Sampler(sampler) => Bound::Sampler(Sampling::of(sampler)),
-            Descriptor::ImageSampler(view, sampler) => {
-                Bound::ImageSampler(Box::new(self.view(view)), Sampling::of(sampler))
-            }
-        }
-    }
-
-    fn view(&self, view: &ImageView) -> View {
-        View {
-            memory: self.part(&view.memory),
-            extent: view.extent,
-            layers: view.layers,
-            format: view.format,
-            row_pitch: view.row_pitch,
-            slice_pitch: view.slice_pitch,
-            layer_pitch: view.layer_pitch,
-            levels: view.levels,
-            level_offsets: view.level_offsets,
-            level_row_pitch: view.level_row_pitch,
-            level_slice_pitch: view.level_slice_pitch,
-            samples: view.samples,
-            sample_pitch: view.sample_pitch,
-            swizzle: view.swizzle,
-            chroma: view.chroma.iter().map(|plane| self.view(plane)).collect(),
         }
     }
 
@@ -281,55 +156,6 @@ impl Reached {
     }
 }
 
-impl Sampling {
-    fn of(sampler: &Sampler) -> Sampling {
-        Sampling {
-            mag_linear: sampler.mag_linear,
-            min_linear: sampler.min_linear,
-            mip_linear: sampler.mip_linear,
-            address: sampler.address,
-            lod: [sampler.lod_bias, sampler.min_lod, sampler.max_lod, sampler.max_anisotropy]
-                .map(f32::to_bits),
-            border: sampler.border,
-            unnormalized: sampler.unnormalized,
-            compare: sampler.compare,
-            conversion: sampler.conversion.map(|c| Converting {
-                model: c.model,
-                narrow: c.narrow,
-                swizzle: c.swizzle,
-                midpoint: c.midpoint,
-                linear: c.linear,
-                explicit: c.explicit,
-            }),
-        }
-    }
-
-    fn sampler(&self) -> Sampler {
-        let [lod_bias, min_lod, max_lod, max_anisotropy] = self.lod.map(f32::from_bits);
-        Sampler {
-            mag_linear: self.mag_linear,
-            min_linear: self.min_linear,
-            mip_linear: self.mip_linear,
-            address: self.address,
-            lod_bias,
-            min_lod,
-            max_lod,
-            max_anisotropy,
-            border: self.border,
-            unnormalized: self.unnormalized,
-            compare: self.compare,
-            conversion: self.conversion.map(|c| Conversion {
-                model: c.model,
-                narrow: c.narrow,
-                swizzle: c.swizzle,
-                midpoint: c.midpoint,
-                linear: c.linear,
-                explicit: c.explicit,
-            }),
-        }
-    }
-}
-
 impl Part {
     /// The same part of memory that was made again.
     pub fn range(&self, memory: &[Arc<Allocation>]) -> MemoryRange {
@@ -337,47 +163,6 @@ impl Part {
         match self.extent.and_then(|k| memory.get(k)) {
             Some(memory) => MemoryRange::new(memory, self.offset, self.size, reference),
             None => MemoryRange::NULL,
-        }
-    }
-}
-
-impl Bound {
-    /// The same descriptor of memory that was made again.
-    pub fn descriptor(&self, memory: &[Arc<Allocation>]) -> Descriptor {
-        match self {
-            Bound::Missing => Descriptor::Missing,
-            Bound::Null => Descriptor::Null,
-            Bound::Buffer(part) => Descriptor::Buffer(part.range(memory)),
-            Bound::TexelBuffer(part, format, texels) => {
-                Descriptor::TexelBuffer(part.range(memory), *format, *texels)
-            }
-            Bound::Image(view) => Descriptor::Image(view.view(memory)),
-            Bound::Sampler(sampling) => Descriptor::Sampler(sampling.sampler()),
-            Bound::ImageSampler(view, sampling) => {
-                Descriptor::ImageSampler(view.view(memory), sampling.sampler())
-            }
-        }
-    }
-}
-
-impl View {
-    fn view(&self, memory: &[Arc<Allocation>]) -> ImageView {
-        ImageView {
-            memory: self.memory.range(memory),
-            extent: self.extent,
-            layers: self.layers,
-            format: self.format,
-            row_pitch: self.row_pitch,
-            slice_pitch: self.slice_pitch,
-            layer_pitch: self.layer_pitch,
-            levels: self.levels,
-            level_offsets: self.level_offsets,
-            level_row_pitch: self.level_row_pitch,
-            level_slice_pitch: self.level_slice_pitch,
-            samples: self.samples,
-            sample_pitch: self.sample_pitch,
-            swizzle: self.swizzle,
-            chroma: self.chroma.iter().map(|plane| plane.view(memory)).collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The debugger's side of a capture: the dispatch as it was, on a device of this process.
 
-use super::data::{Dispatch, Extent, Head};
+use super::data::{Dispatch, Extent, Head, Part};
 use crate::check::info::{self, Dispatch as Executed};
 use crate::check::named::Named;
 use crate::debugger;
@@ -52,7 +52,7 @@ impl Captured {
 
     /// The module.
     pub fn words(&self) -> &[u32] {
-        &self.dispatch.words
+        &self.dispatch.key.words
     }
 
     /// Has the debugger of this process run the dispatch, on this device.
@@ -63,19 +63,18 @@ impl Captured {
         let device = handle::dispatchable::<Device>(device).map_err(|_| "no device".to_owned())?;
         let Some(state) = &device.checked else { return Err("the debugger is for check mode".to_owned()) };
         let of = &self.dispatch;
-        let program = pipeline::compile_for(&of.key(), true).map_err(|error| error.to_string())?;
+        let program = pipeline::compile_for(&of.key, true).map_err(|error| error.to_string())?;
         let places: Vec<(u32, u32)> = program.shader.bindings.iter().map(|b| (b.set, b.binding)).collect();
         if places != of.places {
             return Err("the program that is debugged has other bindings".to_owned());
         }
-        let descriptors = |elements: &Vec<super::data::Bound>| {
-            elements.iter().map(|bound| bound.descriptor(&self.memory)).collect::<Vec<Descriptor>>()
-        };
+        let range = |part: &Part| part.range(&self.memory);
+        let descriptors = |elements: &Vec<Descriptor<Part>>| elements.iter().map(|d| d.map(&range)).collect();
         let resources = Resources {
             bindings: of.bindings.iter().map(descriptors).collect(),
             push_constants: of.push_constants.clone(),
             push_unset: of.unset_bytes.clone(),
-            addresses: Arc::new(of.addresses.iter().map(|part| part.range(&self.memory)).collect()),
+            addresses: Arc::new(of.addresses.iter().map(range).collect()),
         };
         let named = Named {
             number: of.number,
@@ -90,7 +89,7 @@ impl Captured {
         // What it prints, the program prints when it goes on.
         let log = printf::log(&device, &program);
         let prints = log.as_ref();
-        let (program, resources, robust) = (&*program, &resources, of.robustness());
+        let (program, resources, robust) = (&*program, &resources, of.robust);
         let executed = Executed { program, grid: &grid, resources, number: of.number, prints, robust };
         let info = info::told(executed, unwritten(&of.memory), of.host.clone());
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -82,27 +82,21 @@ fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> 
         address: of.address,
         texels: of.texels.as_ref().map(|image| (image.extent.len(), image.layers)),
     };
-    let robust = executed.robust;
     let dispatch = Dispatch {
         number: named.number,
         base: grid.base,
         groups: grid.groups,
-        entry_point: key.entry_point,
-        subgroup_size: key.subgroup_size,
-        push_unset: key.push_unset,
-        notes: key.notes,
-        specialization: key.specialization,
-        words: key.words.to_vec(),
-        robust: [robust.buffers, robust.images, robust.null_descriptors],
+        key,
+        robust: executed.robust,
         places: program.shader.bindings.iter().map(|b| (b.set, b.binding)).collect(),
         bindings: resources
             .bindings
             .iter()
-            .map(|elements| elements.iter().map(|descriptor| reached.bound(descriptor)).collect())
+            .map(|elements| elements.iter().map(|d| d.map(&|range| reached.part(range))).collect())
             .collect(),
         push_constants: resources.push_constants.clone(),
         unset_bytes: resources.push_unset.clone(),
-        addresses: reached.parts(executed.addresses()),
+        addresses: executed.addresses().iter().map(|range| reached.part(range)).collect(),
         pipeline: named.pipeline,
         labels: named.labels,
         queue: named.queue,

@@ -113,7 +113,7 @@ pub(super) fn report(
     let mut halted = None;
     for finding in findings {
         let session = &device.instance.session;
-        let verdict = session.report_of(finding, &Context { dispatches: &dispatches }, choices);
+        let verdict = session.report(finding, &Context { dispatches: &dispatches }, choices);
         if let Some(message) = &verdict.message {
             device.instance.deliver(&Message::of_report(message));
         }

@@ -81,15 +81,7 @@ impl Watching<'_> {
             |f: &Finding| f.id == id && f.accesses.iter().map(|a| a.site).eq(accesses.iter().map(|a| a.site));
         match self.findings.iter_mut().find(|f| same(f)) {
             Some(known) => known.count += 1,
-            None => self.findings.push(Finding {
-                id,
-                accesses,
-                facts,
-                missing: Vec::new(),
-                fix: Vec::new(),
-                count: 1,
-                around: None,
-            }),
+            None => self.findings.push(Finding::once(id, accesses, facts)),
         }
     }
 }
@@ -150,15 +142,8 @@ impl Scheduler for Watching<'_> {
         let by = |workgroup, subgroup, lane| self.invocation(workgroup, subgroup, lane);
         let facts = waiting::facts(waits, outside, by);
         let Some(Fact::Waits(first)) = facts.first() else { return };
-        self.findings.push(Finding {
-            id: FindingId::Livelock,
-            accesses: vec![first.access.clone()],
-            facts,
-            missing: Vec::new(),
-            fix: Vec::new(),
-            count: 1,
-            around: None,
-        });
+        let accesses = vec![first.access.clone()];
+        self.findings.push(Finding::once(FindingId::Livelock, accesses, facts));
     }
 }
 

@@ -60,6 +60,20 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    fn new(family: Family, state: State, flags: vk::CommandBufferUsageFlags) -> Recorder {
+        Recorder {
+            family,
+            state,
+            flags,
+            commands: Vec::new(),
+            recorded: None,
+            error: None,
+            pushed: BTreeMap::new(),
+            bound: Vec::new(),
+            rendering: None,
+        }
+    }
+
     /// Appends a command.
     pub fn add(&mut self, command: Command) {
         self.commands.push(command);
@@ -74,17 +88,7 @@ impl Recorder {
 impl CommandBuffer {
     /// A new command buffer.
     pub fn new(device: Arc<Device>, level: vk::CommandBufferLevel, family: Family) -> CommandBuffer {
-        let recorder = Recorder {
-            family,
-            state: State::Initial,
-            flags: vk::CommandBufferUsageFlags::empty(),
-            commands: Vec::new(),
-            recorded: None,
-            error: None,
-            pushed: BTreeMap::new(),
-            bound: Vec::new(),
-            rendering: None,
-        };
+        let recorder = Recorder::new(family, State::Initial, vk::CommandBufferUsageFlags::empty());
         CommandBuffer { device, level, family, recorder: Mutex::new(recorder) }
     }
 
@@ -107,17 +111,7 @@ impl CommandBuffer {
             return Err(Error::usage("the command buffer is recording already"));
         }
         let before = recorder.recorded.take();
-        *recorder = Recorder {
-            family: self.family,
-            state: State::Recording,
-            flags,
-            commands: Vec::new(),
-            recorded: None,
-            error: None,
-            pushed: BTreeMap::new(),
-            bound: Vec::new(),
-            rendering: None,
-        };
+        *recorder = Recorder::new(self.family, State::Recording, flags);
         Ok(before)
     }
 
@@ -220,4 +214,19 @@ pub fn push(
         recorder.error = Some(error.clone());
     }
     outcome
+}
+
+/// Records the command that `made` makes.
+///
+/// # Errors
+/// What `made` says, and those of [`push`].
+pub fn record(
+    buffer: vk::CommandBuffer,
+    made: impl FnOnce(&mut Recorder, &Arc<Device>) -> Outcome<Command>,
+) -> Outcome<()> {
+    push(buffer, |recorder, device| {
+        let command = made(recorder, device)?;
+        recorder.add(command);
+        Ok(())
+    })
 }

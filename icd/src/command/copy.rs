@@ -362,15 +362,33 @@ pub fn image_to_host(
     })
 }
 
-/// A region of the newer copy commands.
-pub fn image_region(region: &vk::ImageCopy2<'_>) -> vk::ImageCopy {
-    vk::ImageCopy {
-        src_subresource: region.src_subresource,
-        src_offset: region.src_offset,
-        dst_subresource: region.dst_subresource,
-        dst_offset: region.dst_offset,
-        extent: region.extent,
-    }
+/// A region of the newer commands.
+pub trait Region {
+    /// What the older ones have for it.
+    type Older;
+    /// The same region; the rest is what may extend it, and nothing does.
+    fn older(&self) -> Self::Older;
+}
+
+macro_rules! regions {
+    ($($newer:ident is $older:ident { $($member:ident),* };)*) => { $(
+        impl Region for vk::$newer<'_> {
+            type Older = vk::$older;
+            fn older(&self) -> vk::$older {
+                vk::$older { $($member: self.$member),* }
+            }
+        }
+    )* };
+}
+
+regions! {
+    BufferCopy2 is BufferCopy { src_offset, dst_offset, size };
+    ImageCopy2 is ImageCopy { src_subresource, src_offset, dst_subresource, dst_offset, extent };
+    ImageBlit2 is ImageBlit { src_subresource, src_offsets, dst_subresource, dst_offsets };
+    ImageResolve2 is ImageResolve { src_subresource, src_offset, dst_subresource, dst_offset, extent };
+    BufferImageCopy2 is BufferImageCopy {
+        buffer_offset, buffer_row_length, buffer_image_height, image_subresource, image_offset, image_extent
+    };
 }
 
 /// The bytes that a sample of these aspects is cleared to, in the format of the image or of a view of it.

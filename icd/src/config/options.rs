@@ -102,16 +102,36 @@ const fn option(
     OptionSpec { name, kind: OptionKind::Value, value, default, help, set }
 }
 
+const fn flag(name: &'static str, help: &'static str, set: fn(&mut Config, &str) -> bool) -> OptionSpec {
+    OptionSpec { kind: OptionKind::Switch, ..option(name, "1|0", "0", help, set) }
+}
+
+const fn internal(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+    set: fn(&mut Config, &str) -> bool,
+) -> OptionSpec {
+    OptionSpec { kind: OptionKind::Internal, ..option(name, value, default, help, set) }
+}
+
+/// The row of an option that is one of these.
+macro_rules! choice {
+    ($name:literal, $default:literal, $help:literal, $field:ident is
+        $first:literal: $first_value:expr, $($text:literal: $value:expr),+ $(,)?) => {
+        option($name, concat!($first $(, "|", $text)+), $default, $help, |c, v| {
+            pick(&mut c.$field, v, &[($first, $first_value), $(($text, $value)),+])
+        })
+    };
+}
+
 /// All options, in the order in which help shows them.
 pub const OPTIONS: &[OptionSpec] = &[
-    option(
-        "mode",
-        "run|check|explore",
-        "run (check under `pellucid run`)",
+    choice!(
+        "mode", "run (check under `pellucid run`)",
         "flat memory on all cores; the memory model with findings; every schedule",
-        |c, v| {
-            pick(&mut c.mode, v, &[("run", Mode::Run), ("check", Mode::Check), ("explore", Mode::Explore)])
-        },
+        mode is "run": Mode::Run, "check": Mode::Check, "explore": Mode::Explore
     ),
     option(
         "seed",
@@ -120,24 +140,11 @@ pub const OPTIONS: &[OptionSpec] = &[
         "seed of the schedule and of seeded values; equal seeds give equal runs",
         |c, v| number(&mut c.seed, v),
     ),
-    option(
-        "values",
-        "varied|latest|stale|seeded|caches",
-        "varied",
+    choice!(
+        "values", "varied",
         "which value a load returns among those that the model allows: newest, oldest, drawn by the seed, or what caches hold",
-        |c, v| {
-            pick(
-                &mut c.values,
-                v,
-                &[
-                    ("latest", ValuePolicy::Latest),
-                    ("stale", ValuePolicy::Stale),
-                    ("seeded", ValuePolicy::Seeded),
-                    ("varied", ValuePolicy::Varied),
-                    ("caches", ValuePolicy::Caches),
-                ],
-            )
-        },
+        values is "varied": ValuePolicy::Varied, "latest": ValuePolicy::Latest, "stale": ValuePolicy::Stale,
+            "seeded": ValuePolicy::Seeded, "caches": ValuePolicy::Caches
     ),
     option(
         "machine",
@@ -163,14 +170,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         "exit status of a program that ended well but had findings, 0 to 255",
         |c, v| put(&mut c.exitcode, v.parse().ok().map(Some)),
     ),
-    OptionSpec {
-        name: "halt-on-error",
-        kind: OptionKind::Switch,
-        value: "1|0",
-        default: "0",
-        help: "the first finding loses the device",
-        set: |c, v| put(&mut c.halt_on_error, switch(v)),
-    },
+    flag("halt-on-error", "the first finding loses the device", |c, v| put(&mut c.halt_on_error, switch(v))),
     option("max-reports", "N", "100", "findings shown in full, 0 for all; all are counted", |c, v| {
         number(&mut c.max_reports, v)
     }),
@@ -207,33 +207,15 @@ pub const OPTIONS: &[OptionSpec] = &[
         "host threads for shaders, 0 for one per core; no result depends on it",
         |c, v| put(&mut c.threads, v.parse().ok().filter(|n| *n <= 1024)),
     ),
-    option(
-        "device-type",
-        "cpu|discrete|integrated|virtual|other",
-        "cpu",
+    choice!(
+        "device-type", "cpu",
         "the device type shown to applications, some of which refuse a CPU",
-        |c, v| {
-            pick(
-                &mut c.device_type,
-                v,
-                &[
-                    ("cpu", DeviceType::Cpu),
-                    ("discrete", DeviceType::Discrete),
-                    ("integrated", DeviceType::Integrated),
-                    ("virtual", DeviceType::Virtual),
-                    ("other", DeviceType::Other),
-                ],
-            )
-        },
+        device_type is "cpu": DeviceType::Cpu, "discrete": DeviceType::Discrete,
+            "integrated": DeviceType::Integrated, "virtual": DeviceType::Virtual, "other": DeviceType::Other
     ),
-    OptionSpec {
-        name: "no-chains",
-        kind: OptionKind::Switch,
-        value: "1|0",
-        default: "0",
-        help: "a device without availability and visibility chains",
-        set: |c, v| put(&mut c.chains, switch(v).map(|without| !without)),
-    },
+    flag("no-chains", "a device without availability and visibility chains", |c, v| {
+        put(&mut c.chains, switch(v).map(|without| !without))
+    }),
     option(
         "stale-budget",
         "N",
@@ -248,25 +230,20 @@ pub const OPTIONS: &[OptionSpec] = &[
         "other executions of a small dispatch that are tried before it, where atomics decide something",
         |c, v| put(&mut c.rehearsals, v.parse().ok().filter(|n| *n <= 1000)),
     ),
-    option("queues", "compute|pretend-graphics", "compute", "the flags of the first queue family", |c, v| {
-        pick(&mut c.queues, v, &[("compute", Queues::Compute), ("pretend-graphics", Queues::PretendGraphics)])
-    }),
-    option(
-        "surfaces",
-        "none|pretend",
-        "none",
-        "pretend: show VK_KHR_surface, VK_KHR_xlib_surface and VK_KHR_swapchain to applications that ask for them and open no window",
-        |c, v| pick(&mut c.surfaces, v, &[("none", Surfaces::None), ("pretend", Surfaces::Pretend)]),
+    choice!(
+        "queues", "compute",
+        "the flags of the first queue family",
+        queues is "compute": Queues::Compute, "pretend-graphics": Queues::PretendGraphics
     ),
-    option(
-        "host-memory",
-        "non-coherent|coherent",
-        "non-coherent",
+    choice!(
+        "surfaces", "none",
+        "pretend: show VK_KHR_surface, VK_KHR_xlib_surface and VK_KHR_swapchain to applications that ask for them and open no window",
+        surfaces is "none": Surfaces::None, "pretend": Surfaces::Pretend
+    ),
+    choice!(
+        "host-memory", "non-coherent",
         "coherent: no memory type has to be flushed or invalidated, for applications that do neither",
-        |c, v| {
-            let choices = [("non-coherent", HostMemory::NonCoherent), ("coherent", HostMemory::Coherent)];
-            pick(&mut c.host_memory, v, &choices)
-        },
+        host_memory is "non-coherent": HostMemory::NonCoherent, "coherent": HostMemory::Coherent
     ),
     option(
         "conformance-version",
@@ -320,38 +297,21 @@ pub const OPTIONS: &[OptionSpec] = &[
         "operations while all subgroups only wait in loops before the device is lost, 0 for no limit",
         |c, v| number(&mut c.spins, v),
     ),
-    option(
-        "notes",
-        "off|on|error",
-        "off",
+    choice!(
+        "notes", "off",
         "in check mode, also tell of what is defined or undesired in few programs only, such as integer divisions by zero; error: as findings",
-        |c, v| pick(&mut c.notes, v, &[("off", Notes::Off), ("on", Notes::On), ("error", Notes::Error)]),
+        notes is "off": Notes::Off, "on": Notes::On, "error": Notes::Error
     ),
-    option(
-        "tier",
-        "interpreter|compiled|auto",
-        "auto",
+    choice!(
+        "tier", "auto",
         "run mode: what runs shaders; auto: machine code for those that have executed much",
-        |c, v| {
-            let choices =
-                [("interpreter", Tier::Interpreter), ("compiled", Tier::Compiled), ("auto", Tier::Auto)];
-            pick(&mut c.tier, v, &choices)
-        },
+        tier is "interpreter": Tier::Interpreter, "compiled": Tier::Compiled, "auto": Tier::Auto
     ),
-    option(
-        "printf",
-        "both|stdout|messengers|off",
-        "both",
+    choice!(
+        "printf", "both",
         "where debugPrintf of shaders goes: standard output, debug messengers",
-        |c, v| {
-            let choices = [
-                ("both", Printf::Both),
-                ("stdout", Printf::Stdout),
-                ("messengers", Printf::Messengers),
-                ("off", Printf::Off),
-            ];
-            pick(&mut c.printf, v, &choices)
-        },
+        printf is "both": Printf::Both, "stdout": Printf::Stdout, "messengers": Printf::Messengers,
+            "off": Printf::Off
     ),
     option(
         "printf-limit",
@@ -360,62 +320,51 @@ pub const OPTIONS: &[OptionSpec] = &[
         "messages of debugPrintf of one dispatch, 0 for all; how many are left out is said",
         |c, v| number(&mut c.printf_limit, v),
     ),
-    OptionSpec {
-        name: "strict",
-        kind: OptionKind::Switch,
-        value: "1|0",
-        default: "0",
-        help: "warnings are findings: what is undefined by the letter of the specification and harmless on most devices",
-        set: |c, v| put(&mut c.strict, switch(v)),
-    },
-    OptionSpec {
-        name: "validation",
-        kind: OptionKind::Switch,
-        value: "1|0",
-        default: "0",
-        help: "`pellucid run` adds the Khronos validation layer, and its messages to the report",
-        set: |c, v| put(&mut c.validation, switch(v)),
-    },
-    OptionSpec {
-        name: "summary",
-        kind: OptionKind::Internal,
-        value: "FOLDER",
-        default: "none",
-        help: "folder in which each process keeps its totals; set by `pellucid run`",
-        set: |c, v| path(&mut c.summary, v),
-    },
-    OptionSpec {
-        name: "occurrences",
-        kind: OptionKind::Internal,
-        value: "1|0",
-        default: "0",
-        help: "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
-        set: |c, v| put(&mut c.occurrences, switch(v)),
-    },
-    OptionSpec {
-        name: "communication",
-        kind: OptionKind::Internal,
-        value: "1|0",
-        default: "0",
-        help: "a line of the report for every pair of instructions that communicate; set by `pellucid hunt`",
-        set: |c, v| put(&mut c.communication, switch(v)),
-    },
-    OptionSpec {
-        name: "capture",
-        kind: OptionKind::Internal,
-        value: "N:FOLDER",
-        default: "none",
-        help: "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
-        set: |c, v| put(&mut c.capture, Wanted::parse(v).map(Some)),
-    },
-    OptionSpec {
-        name: "command",
-        kind: OptionKind::Internal,
-        value: "TEXT",
-        default: "none",
-        help: "the command that a replay line repeats; set by `pellucid run` and `pellucid exec`",
-        set: |c, v| put(&mut c.command, Some(Some(v.to_owned()))),
-    },
+    flag(
+        "strict",
+        "warnings are findings: what is undefined by the letter of the specification and harmless on most devices",
+        |c, v| put(&mut c.strict, switch(v)),
+    ),
+    flag(
+        "validation",
+        "`pellucid run` adds the Khronos validation layer, and its messages to the report",
+        |c, v| put(&mut c.validation, switch(v)),
+    ),
+    internal(
+        "summary",
+        "FOLDER",
+        "none",
+        "folder in which each process keeps its totals; set by `pellucid run`",
+        |c, v| path(&mut c.summary, v),
+    ),
+    internal(
+        "occurrences",
+        "1|0",
+        "0",
+        "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
+        |c, v| put(&mut c.occurrences, switch(v)),
+    ),
+    internal(
+        "communication",
+        "1|0",
+        "0",
+        "a line of the report for every pair of instructions that communicate; set by `pellucid hunt`",
+        |c, v| put(&mut c.communication, switch(v)),
+    ),
+    internal(
+        "capture",
+        "N:FOLDER",
+        "none",
+        "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
+        |c, v| put(&mut c.capture, Wanted::parse(v).map(Some)),
+    ),
+    internal(
+        "command",
+        "TEXT",
+        "none",
+        "the command that a replay line repeats; set by `pellucid run` and `pellucid exec`",
+        |c, v| put(&mut c.command, Some(Some(v.to_owned()))),
+    ),
 ];
 
 /// The row of an option, by the name that its flag has.

@@ -1,6 +1,6 @@
 //! VkBuffer.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::external::check_types;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::ownership::{Place, Resource, Sharing};
@@ -157,16 +157,9 @@ pub unsafe fn sharing(
     sharing
 }
 
-entries! {
+creates! {
     /// vkCreateBuffer.
-    fn create_buffer(
-        device: vk::Device,
-        info: *const vk::BufferCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Buffer,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_buffer(device, info: vk::BufferCreateInfo<'_>) -> vk::Buffer {
         sparse::check_flags(vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
@@ -210,48 +203,44 @@ entries! {
             }
             buffer.bind_to(&device, memory, 0)?;
         }
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroyBuffer.
-    fn destroy_buffer(device: vk::Device, buffer: vk::Buffer, _allocator: *const vk::AllocationCallbacks<'_>) {
-        if let Some(object) = destroy::<Buffer>(device, buffer, "vkDestroyBuffer")? {
-            let device = handle::dispatchable::<Device>(device)?;
-            if let Some((memory, offset)) = object.binding.get()
-                && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
-            {
-                let bytes = Range::new(memory.bytes().address() + offset, object.size);
-                device.addresses.remove(object.handle(), bytes.start);
-                // What another buffer shows as well may be used through that.
-                let live = device.addresses.all();
-                let mut others = live.iter().map(|r| r.address()..r.address() + r.size());
-                if !others.any(|r| r.start < bytes.end && bytes.start < r.end) {
-                    bytes_ended(&device, "vkDestroyBuffer", buffer, &object, bytes);
-                }
+    fn destroy_buffer(device, buffer: vk::Buffer) {
+        if let Some(object) = destroy::<Buffer>(&device, buffer, "vkDestroyBuffer")?
+            && let Some((memory, offset)) = object.binding.get()
+            && object.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
+        {
+            let bytes = Range::new(memory.bytes().address() + offset, object.size);
+            device.addresses.remove(object.handle(), bytes.start);
+            // What another buffer shows as well may be used through that.
+            let live = device.addresses.all();
+            let mut others = live.iter().map(|r| r.address()..r.address() + r.size());
+            if !others.any(|r| r.start < bytes.end && bytes.start < r.end) {
+                bytes_ended(&device, "vkDestroyBuffer", buffer, &object, bytes);
             }
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkBindBufferMemory.
     fn bind_buffer_memory(
-        device: vk::Device,
-        buffer: vk::Buffer,
+        device: Arc<Device>,
+        buffer: Arc<Buffer>,
         memory: vk::DeviceMemory,
         offset: vk::DeviceSize,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        handle::get::<Buffer>(buffer)?.bind(&device, memory, offset)
+        buffer.bind(&device, memory, offset)
     }
 
     /// vkBindBufferMemory2.
-    fn bind_buffer_memory2(
-        device: vk::Device,
-        count: u32,
-        infos: *const vk::BindBufferMemoryInfo<'_>,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        bind_each(ffi::slice(infos, count), |info| (
+    fn bind_buffer_memory2(device: Arc<Device>, infos: &[vk::BindBufferMemoryInfo<'_>]) -> vk::Result {
+        bind_each(infos, |info| (
             handle::get::<Buffer>(info.buffer).and_then(|buffer| buffer.bind(&device, info.memory, info.memory_offset)),
             info.p_next,
         ))
@@ -259,11 +248,10 @@ entries! {
 
     /// vkGetBufferMemoryRequirements.
     fn get_buffer_memory_requirements(
-        device: vk::Device,
+        _device: Arc<Device>,
         buffer: vk::Buffer,
         out: *mut vk::MemoryRequirements,
     ) {
-        handle::dispatchable::<Device>(device)?;
         // Of an object that is not there the application reads zeros, never what its memory held.
         ffi::write(out, vk::MemoryRequirements::default())?;
         let buffer = handle::get::<Buffer>(buffer)?;
@@ -272,12 +260,10 @@ entries! {
 
     /// vkGetBufferMemoryRequirements2.
     fn get_buffer_memory_requirements2(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::BufferMemoryRequirementsInfo2<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         out.memory_requirements = vk::MemoryRequirements::default();
         let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
         out.memory_requirements = Buffer::requirements(buffer.size, buffer.flags);
@@ -287,12 +273,10 @@ entries! {
 
     /// vkGetDeviceBufferMemoryRequirements.
     fn get_device_buffer_memory_requirements(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::DeviceBufferMemoryRequirements<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         let info = ffi::read(ffi::read(info)?.p_create_info)?;
         out.memory_requirements = Buffer::requirements(info.size, info.flags);
         no_dedicated(ffi::chain(out.p_next));
@@ -300,9 +284,8 @@ entries! {
     }
 
     /// vkGetBufferDeviceAddress.
-    fn get_buffer_device_address(device: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
-        handle::dispatchable::<Device>(device)?;
-        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+    fn get_buffer_device_address(_device: Arc<Device>, info: &vk::BufferDeviceAddressInfo<'_>) -> u64 {
+        let buffer = handle::get::<Buffer>(info.buffer)?;
         if !buffer.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             return Err(Error::usage("the buffer was not created with SHADER_DEVICE_ADDRESS"));
         }
@@ -312,11 +295,10 @@ entries! {
 
     /// vkGetBufferOpaqueCaptureAddress: a buffer has the address of its memory.
     fn get_buffer_opaque_capture_address(
-        device: vk::Device,
-        info: *const vk::BufferDeviceAddressInfo<'_>,
+        _device: Arc<Device>,
+        info: &vk::BufferDeviceAddressInfo<'_>,
     ) -> u64 {
-        handle::dispatchable::<Device>(device)?;
-        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        let buffer = handle::get::<Buffer>(info.buffer)?;
         let (memory, offset) = buffer.memory()?;
         Ok(memory.bytes().address() + offset)
     }

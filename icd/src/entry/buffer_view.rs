@@ -1,12 +1,9 @@
 //! VkBufferView.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys};
 use crate::caps::formats;
-use crate::device::Device;
 use crate::entry::buffer::Buffer;
-use crate::entry::destroy::destroy;
 use crate::error::Error;
-use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use std::sync::Arc;
@@ -25,16 +22,9 @@ pub struct BufferView {
 
 object!(BufferView, vk::BufferView, kind::BUFFER_VIEW);
 
-entries! {
+creates! {
     /// vkCreateBufferView.
-    fn create_buffer_view(
-        device: vk::Device,
-        info: *const vk::BufferViewCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::BufferView,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_buffer_view(_device, info: vk::BufferViewCreateInfo<'_>) -> vk::BufferView {
         let buffer = handle::get::<Buffer>(info.buffer)?;
         let Some(format) = formats::info(info.format) else {
             return Err(Error::not_implemented(&format!("texel buffers of format {:?}", info.format)));
@@ -52,16 +42,11 @@ entries! {
             range,
             texels: u32::try_from(range / texel).unwrap_or(u32::MAX),
         };
-        ffi::write(out, handle::insert(Arc::new(view)))
+        Ok(handle::insert(Arc::new(view)))
     }
+}
 
+destroys! {
     /// vkDestroyBufferView.
-    fn destroy_buffer_view(
-        device: vk::Device,
-        view: vk::BufferView,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<BufferView>(device, view, "vkDestroyBufferView")?;
-        Ok(())
-    }
+    fn destroy_buffer_view(BufferView) as "vkDestroyBufferView";
 }

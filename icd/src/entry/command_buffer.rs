@@ -4,7 +4,7 @@ use crate::boundary::entries;
 use crate::caps::PUSH_CONSTANTS;
 use crate::command::Command;
 use crate::command::buffer::Recorder;
-use crate::command::buffer::{CommandBuffer, push};
+use crate::command::buffer::{CommandBuffer, push, record};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::descriptor_set::{self, DescriptorSet};
@@ -111,8 +111,7 @@ entries! {
         point: vk::PipelineBindPoint,
         layout: vk::PipelineLayout,
         number: u32,
-        count: u32,
-        writes: *const vk::WriteDescriptorSet<'_>,
+        writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         push(buffer, |r, device| {
             if point == vk::PipelineBindPoint::GRAPHICS {
@@ -120,7 +119,7 @@ entries! {
             }
             compute(point)?;
             let set = push_set(r, device, layout, number)?;
-            for write in ffi::slice(writes, count) {
+            for write in writes {
                 descriptor_set::apply(&set, write)?;
             }
             r.add(Command::BindSets(number, vec![set], Vec::new()));
@@ -136,12 +135,11 @@ entries! {
         number: u32,
         data: *const c_void,
     ) {
-        push(buffer, |r, device| {
+        record(buffer, |r, device| {
             let template = handle::get::<DescriptorUpdateTemplate>(template)?;
             let set = push_set(r, device, layout, number)?;
             template.apply(&set, data)?;
-            r.add(Command::BindSets(number, vec![set], Vec::new()));
-            Ok(())
+            Ok(Command::BindSets(number, vec![set], Vec::new()))
         })
     }
 
@@ -154,19 +152,17 @@ entries! {
         size: u32,
         values: *const c_void,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             handle::get::<PipelineLayout>(layout)?;
             if offset.saturating_add(size) > PUSH_CONSTANTS {
                 return Err(Error::usage(format!("push constants past byte {PUSH_CONSTANTS}")));
             }
-            r.add(Command::PushConstants(offset, ffi::slice(values.cast::<u8>(), size).to_vec()));
-            Ok(())
+            Ok(Command::PushConstants(offset, ffi::slice(values.cast::<u8>(), size).to_vec()))
         })
     }
 
     /// vkCmdBindDescriptorSets2KHR.
-    fn cmd_bind_descriptor_sets2(buffer: vk::CommandBuffer, info: *const vk::BindDescriptorSetsInfoKHR<'_>) {
-        let info = ffi::read(info)?;
+    fn cmd_bind_descriptor_sets2(buffer: vk::CommandBuffer, info: &vk::BindDescriptorSetsInfoKHR<'_>) {
         if info.stage_flags.contains(vk::ShaderStageFlags::COMPUTE) {
             cmd_bind_descriptor_sets(
                 buffer,
@@ -183,15 +179,13 @@ entries! {
     }
 
     /// vkCmdPushConstants2KHR.
-    fn cmd_push_constants2(buffer: vk::CommandBuffer, info: *const vk::PushConstantsInfoKHR<'_>) {
-        let info = ffi::read(info)?;
+    fn cmd_push_constants2(buffer: vk::CommandBuffer, info: &vk::PushConstantsInfoKHR<'_>) {
         cmd_push_constants(buffer, info.layout, info.stage_flags, info.offset, info.size, info.p_values);
         Ok(())
     }
 
     /// vkCmdPushDescriptorSet2KHR.
-    fn cmd_push_descriptor_set2(buffer: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
-        let info = ffi::read(info)?;
+    fn cmd_push_descriptor_set2(buffer: vk::CommandBuffer, info: &vk::PushDescriptorSetInfoKHR<'_>) {
         if info.stage_flags.contains(vk::ShaderStageFlags::COMPUTE) {
             cmd_push_descriptor_set(
                 buffer,
@@ -208,9 +202,8 @@ entries! {
     /// vkCmdPushDescriptorSetWithTemplate2KHR.
     fn cmd_push_descriptor_set_with_template2(
         buffer: vk::CommandBuffer,
-        info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+        info: &vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
     ) {
-        let info = ffi::read(info)?;
         cmd_push_descriptor_set_with_template(
             buffer,
             info.descriptor_update_template,
@@ -223,10 +216,7 @@ entries! {
 
     /// vkCmdDispatch.
     fn cmd_dispatch(buffer: vk::CommandBuffer, x: u32, y: u32, z: u32) {
-        push(buffer, |r, _| {
-            r.add(Command::Dispatch([0; 3], [x, y, z]));
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::Dispatch([0; 3], [x, y, z])))
     }
 
     /// vkCmdDispatchBase.
@@ -239,28 +229,24 @@ entries! {
         y: u32,
         z: u32,
     ) {
-        push(buffer, |r, _| {
-            r.add(Command::Dispatch([base_x, base_y, base_z], [x, y, z]));
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::Dispatch([base_x, base_y, base_z], [x, y, z])))
     }
 
     /// vkCmdDispatchIndirect.
     fn cmd_dispatch_indirect(buffer: vk::CommandBuffer, parameters: vk::Buffer, offset: vk::DeviceSize) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let parameters = handle::get::<Buffer>(parameters)?;
             if !offset.is_multiple_of(4) || offset.saturating_add(12) > parameters.size {
                 return Err(Error::usage("the parameters of an indirect dispatch are not inside the buffer"));
             }
-            r.add(Command::DispatchIndirect(parameters, offset));
-            Ok(())
+            Ok(Command::DispatchIndirect(parameters, offset))
         })
     }
 
     /// vkCmdExecuteCommands.
-    fn cmd_execute_commands(buffer: vk::CommandBuffer, count: u32, secondaries: *const vk::CommandBuffer) {
-        push(buffer, |r, device| {
-            let list = ffi::slice(secondaries, count)
+    fn cmd_execute_commands(buffer: vk::CommandBuffer, secondaries: &[vk::CommandBuffer]) {
+        record(buffer, |r, device| {
+            let list = secondaries
                 .iter()
                 .map(|s| {
                     let secondary = handle::dispatchable::<CommandBuffer>(*s)?;
@@ -279,8 +265,7 @@ entries! {
                     secondary.executable()
                 })
                 .collect::<Outcome<Vec<_>>>()?;
-            r.add(Command::Execute(list));
-            Ok(())
+            Ok(Command::Execute(list))
         })
     }
 
@@ -291,18 +276,14 @@ entries! {
 
     /// vkCmdBeginDebugUtilsLabelEXT.
     fn cmd_begin_debug_utils_label(buffer: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
-        push(buffer, |r, _| {
-            r.add(Command::BeginLabel(ffi::string(ffi::read(info)?.p_label_name).unwrap_or_default()));
-            Ok(())
+        record(buffer, |_, _| {
+            Ok(Command::BeginLabel(ffi::string(ffi::read(info)?.p_label_name).unwrap_or_default()))
         })
     }
 
     /// vkCmdEndDebugUtilsLabelEXT.
     fn cmd_end_debug_utils_label(buffer: vk::CommandBuffer) {
-        push(buffer, |r, _| {
-            r.add(Command::EndLabel);
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::EndLabel))
     }
 
     /// vkCmdInsertDebugUtilsLabelEXT: a single label marks a point, which no finding names.

@@ -1,6 +1,6 @@
 //! VkCommandPool, and the life cycle of its command buffers.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::queues;
 use crate::command::Recorded;
 use crate::command::buffer::CommandBuffer;
@@ -53,30 +53,21 @@ fn gone(device: &Device, buffer: vk::CommandBuffer, recorded: Option<Arc<Recorde
     }
 }
 
-entries! {
+creates! {
     /// vkCreateCommandPool.
-    fn create_command_pool(
-        device: vk::Device,
-        info: *const vk::CommandPoolCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::CommandPool,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let index = ffi::read(info)?.queue_family_index;
+    fn create_command_pool(device, info: vk::CommandPoolCreateInfo<'_>) -> vk::CommandPool {
+        let index = info.queue_family_index;
         if queues::count(index) == 0 {
             return Err(Error::usage(format!("there is no queue family {index}")));
         }
         let family = Family::new(index, device.caps.pretend_graphics);
-        ffi::write(out, handle::insert(Arc::new(CommandPool { family, buffers: Mutex::default() })))
+        Ok(handle::insert(Arc::new(CommandPool { family, buffers: Mutex::default() })))
     }
+}
 
+destroys! {
     /// vkDestroyCommandPool.
-    fn destroy_command_pool(
-        device: vk::Device,
-        pool: vk::CommandPool,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn destroy_command_pool(device, pool: vk::CommandPool) {
         if let Some(pool) = handle::take::<CommandPool>(pool)? {
             for buffer in std::mem::take(&mut *pool.buffers()) {
                 end(&device, vk::Handle::from_raw(buffer), "vkDestroyCommandPool")?;
@@ -84,15 +75,16 @@ entries! {
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkResetCommandPool.
     fn reset_command_pool(
-        device: vk::Device,
-        pool: vk::CommandPool,
+        device: Arc<Device>,
+        pool: Arc<CommandPool>,
         _flags: vk::CommandPoolResetFlags,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        for buffer in handle::get::<CommandPool>(pool)?.buffers().iter() {
+        for buffer in pool.buffers().iter() {
             let buffer = vk::Handle::from_raw(*buffer);
             let recorded = handle::dispatchable::<CommandBuffer>(buffer)?.reset();
             gone(&device, buffer, recorded, "vkResetCommandPool");
@@ -101,20 +93,16 @@ entries! {
     }
 
     /// vkTrimCommandPool: there is nothing to trim.
-    fn trim_command_pool(device: vk::Device, pool: vk::CommandPool, _flags: vk::CommandPoolTrimFlags) {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<CommandPool>(pool)?;
+    fn trim_command_pool(_device: Arc<Device>, _pool: Arc<CommandPool>, _flags: vk::CommandPoolTrimFlags) {
         Ok(())
     }
 
     /// vkAllocateCommandBuffers.
     fn allocate_command_buffers(
-        device: vk::Device,
-        info: *const vk::CommandBufferAllocateInfo<'_>,
+        device: Arc<Device>,
+        info: &vk::CommandBufferAllocateInfo<'_>,
         out: *mut vk::CommandBuffer,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
         let pool = handle::get::<CommandPool>(info.command_pool)?;
         // A count that cannot succeed is refused before anything is made.
         room_for::<(CommandBuffer, [u64; 24])>(info.command_buffer_count as usize)?;
@@ -127,15 +115,8 @@ entries! {
     }
 
     /// vkFreeCommandBuffers.
-    fn free_command_buffers(
-        device: vk::Device,
-        pool: vk::CommandPool,
-        count: u32,
-        buffers: *const vk::CommandBuffer,
-    ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let pool = handle::get::<CommandPool>(pool)?;
-        for buffer in ffi::slice(buffers, count) {
+    fn free_command_buffers(device: Arc<Device>, pool: Arc<CommandPool>, buffers: &[vk::CommandBuffer]) {
+        for buffer in buffers {
             pool.buffers().remove(&vk::Handle::as_raw(*buffer));
             end(&device, *buffer, "vkFreeCommandBuffers")?;
         }
@@ -143,12 +124,9 @@ entries! {
     }
 
     /// vkBeginCommandBuffer.
-    fn begin_command_buffer(
-        buffer: vk::CommandBuffer,
-        info: *const vk::CommandBufferBeginInfo<'_>,
-    ) -> vk::Result {
+    fn begin_command_buffer(buffer: vk::CommandBuffer, info: &vk::CommandBufferBeginInfo<'_>) -> vk::Result {
         let object = handle::dispatchable::<CommandBuffer>(buffer)?;
-        let recorded = object.begin(ffi::read(info)?.flags)?;
+        let recorded = object.begin(info.flags)?;
         gone(&object.device, buffer, recorded, "vkBeginCommandBuffer");
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::caps::later::TRANSFER_USE_ALL_STAGES;
 use crate::caps::queues;
 use crate::check::named::OwnershipTransfer;
 use crate::check::ownership::Sharing;
-use crate::command::buffer::{Recorder, push};
+use crate::command::buffer::{Recorder, record};
 use crate::command::family::Family;
 use crate::command::{Barrier, BarrierOf, Command, CopyQueryResults, Dependency, EventWait, Half};
 use crate::device::Device;
@@ -197,12 +197,11 @@ fn timestamp(
     pool: vk::QueryPool,
     query: u32,
 ) -> Outcome<()> {
-    push(buffer, |r, device| {
+    record(buffer, |r, device| {
         let pool = handle::get::<QueryPool>(pool)?;
         pool.queries(query, 1)?;
         Reader::new("vkCmdWriteTimestamp", r, device).check_stages(stages);
-        r.add(Command::WriteTimestamp(pool, query, stages));
-        Ok(())
+        Ok(Command::WriteTimestamp(pool, query, stages))
     })
 }
 
@@ -213,94 +212,68 @@ entries! {
         from: vk::PipelineStageFlags,
         to: vk::PipelineStageFlags,
         flags: vk::DependencyFlags,
-        memory_count: u32,
-        memory: *const vk::MemoryBarrier<'_>,
-        buffer_count: u32,
-        buffers: *const vk::BufferMemoryBarrier<'_>,
-        image_count: u32,
-        images: *const vk::ImageMemoryBarrier<'_>,
+        memory: &[vk::MemoryBarrier<'_>],
+        buffers: &[vk::BufferMemoryBarrier<'_>],
+        images: &[vk::ImageMemoryBarrier<'_>],
     ) {
-        push(buffer, |r, device| {
-            let d = Reader::new("vkCmdPipelineBarrier", r, device).flags(flags).shared(
-                (from, to),
-                ffi::slice(memory, memory_count),
-                ffi::slice(buffers, buffer_count),
-                ffi::slice(images, image_count),
-            )?;
-            r.add(Command::Barrier(Box::new(d)));
-            Ok(())
+        record(buffer, |r, device| {
+            let reader = Reader::new("vkCmdPipelineBarrier", r, device).flags(flags);
+            let d = reader.shared((from, to), memory, buffers, images)?;
+            Ok(Command::Barrier(Box::new(d)))
         })
     }
 
     /// vkCmdPipelineBarrier2.
     fn cmd_pipeline_barrier2(buffer: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
-        push(buffer, |r, device| {
+        record(buffer, |r, device| {
             let info = ffi::read(info)?;
             let d = Reader::new("vkCmdPipelineBarrier2", r, device).flags(info.dependency_flags).each(info)?;
-            r.add(Command::Barrier(Box::new(d)));
-            Ok(())
+            Ok(Command::Barrier(Box::new(d)))
         })
     }
 
     /// vkCmdSetEvent.
     fn cmd_set_event(buffer: vk::CommandBuffer, event: vk::Event, from: vk::PipelineStageFlags) {
-        push(buffer, |r, device| {
+        record(buffer, |r, device| {
             let stages = (from, vk::PipelineStageFlags::empty());
             let d = Reader::new("vkCmdSetEvent", r, device).shared(stages, &[], &[], &[])?;
-            r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
-            Ok(())
+            Ok(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)))
         })
     }
 
     /// vkCmdSetEvent2.
     fn cmd_set_event2(buffer: vk::CommandBuffer, event: vk::Event, info: *const vk::DependencyInfo<'_>) {
-        push(buffer, |r, device| {
+        record(buffer, |r, device| {
             let d = Reader::new("vkCmdSetEvent2", r, device).each(ffi::read(info)?)?;
-            r.add(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)));
-            Ok(())
+            Ok(Command::SetEvent(handle::get::<Event>(event)?, Box::new(d)))
         })
     }
 
     /// vkCmdResetEvent.
     fn cmd_reset_event(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags) {
-        push(buffer, |r, _| {
-            r.add(Command::ResetEvent(handle::get::<Event>(event)?));
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::ResetEvent(handle::get::<Event>(event)?)))
     }
 
     /// vkCmdResetEvent2.
     fn cmd_reset_event2(buffer: vk::CommandBuffer, event: vk::Event, _stages: vk::PipelineStageFlags2) {
-        push(buffer, |r, _| {
-            r.add(Command::ResetEvent(handle::get::<Event>(event)?));
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::ResetEvent(handle::get::<Event>(event)?)))
     }
 
     /// vkCmdWaitEvents.
     fn cmd_wait_events(
         buffer: vk::CommandBuffer,
-        count: u32,
-        list: *const vk::Event,
+        list: &[vk::Event],
         from: vk::PipelineStageFlags,
         to: vk::PipelineStageFlags,
-        memory_count: u32,
-        memory: *const vk::MemoryBarrier<'_>,
-        buffer_count: u32,
-        buffers: *const vk::BufferMemoryBarrier<'_>,
-        image_count: u32,
-        images: *const vk::ImageMemoryBarrier<'_>,
+        memory: &[vk::MemoryBarrier<'_>],
+        buffers: &[vk::BufferMemoryBarrier<'_>],
+        images: &[vk::ImageMemoryBarrier<'_>],
     ) {
-        push(buffer, |r, device| {
-            let dependency = Reader::new("vkCmdWaitEvents", r, device).shared(
-                (from, to),
-                ffi::slice(memory, memory_count),
-                ffi::slice(buffers, buffer_count),
-                ffi::slice(images, image_count),
-            )?;
-            let events = events(ffi::slice(list, count))?;
-            r.add(Command::WaitEvents(vec![EventWait { events, dependency }]));
-            Ok(())
+        record(buffer, |r, device| {
+            let reader = Reader::new("vkCmdWaitEvents", r, device);
+            let dependency = reader.shared((from, to), memory, buffers, images)?;
+            let events = events(list)?;
+            Ok(Command::WaitEvents(vec![EventWait { events, dependency }]))
         })
     }
 
@@ -311,14 +284,13 @@ entries! {
         list: *const vk::Event,
         infos: *const vk::DependencyInfo<'_>,
     ) {
-        push(buffer, |r, device| {
+        record(buffer, |r, device| {
             let reader = Reader::new("vkCmdWaitEvents2", r, device);
             let each = ffi::slice(list, count).chunks(1).zip(ffi::slice(infos, count));
             let wait = |(event, info): (&[vk::Event], &vk::DependencyInfo<'_>)| {
                 Ok(EventWait { events: events(event)?, dependency: reader.each(info)? })
             };
-            r.add(Command::WaitEvents(each.map(wait).collect::<Outcome<_>>()?));
-            Ok(())
+            Ok(Command::WaitEvents(each.map(wait).collect::<Outcome<_>>()?))
         })
     }
 
@@ -329,31 +301,28 @@ entries! {
         query: u32,
         _flags: vk::QueryControlFlags,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let pool = handle::get::<QueryPool>(pool)?;
             pool.queries(query, 1)?;
-            r.add(Command::BeginQuery(pool));
-            Ok(())
+            Ok(Command::BeginQuery(pool))
         })
     }
 
     /// vkCmdEndQuery.
     fn cmd_end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let pool = handle::get::<QueryPool>(pool)?;
             pool.queries(query, 1)?;
-            r.add(Command::EndQuery(pool, query));
-            Ok(())
+            Ok(Command::EndQuery(pool, query))
         })
     }
 
     /// vkCmdResetQueryPool.
     fn cmd_reset_query_pool(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let pool = handle::get::<QueryPool>(pool)?;
             pool.queries(first, count)?;
-            r.add(Command::ResetQueries(pool, first, count));
-            Ok(())
+            Ok(Command::ResetQueries(pool, first, count))
         })
     }
 
@@ -388,7 +357,7 @@ entries! {
         stride: vk::DeviceSize,
         flags: vk::QueryResultFlags,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let pool = handle::get::<QueryPool>(pool)?;
             pool.queries(first, count)?;
             let buffer = handle::get::<Buffer>(to)?;
@@ -396,8 +365,7 @@ entries! {
                 return Err(Error::usage("dstOffset is not inside the buffer"));
             }
             let copy = CopyQueryResults { pool, first, count, buffer, offset, stride, flags };
-            r.add(Command::CopyQueryResults(Box::new(copy)));
-            Ok(())
+            Ok(Command::CopyQueryResults(Box::new(copy)))
         })
     }
 }

@@ -6,8 +6,8 @@ use crate::caps::later::{
     CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, ResolveImageModeInfoKHR,
     StridedDeviceAddressRangeKHR,
 };
-use crate::command::buffer::push;
-use crate::command::copy::image_region;
+use crate::command::buffer::record;
+use crate::command::copy::Region;
 use crate::command::indirect::{CopyIndirect, IMAGE_PARAMETERS, MEMORY_PARAMETERS};
 use crate::command::{Cleared, Command, ImageIn};
 use crate::entry::buffer::Buffer;
@@ -30,7 +30,7 @@ fn copy_buffer(
     to: vk::Buffer,
     regions: Vec<vk::BufferCopy>,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |_, _| {
         let (from, to) = (handle::get::<Buffer>(from)?, handle::get::<Buffer>(to)?);
         for region in &regions {
             let fits =
@@ -39,8 +39,7 @@ fn copy_buffer(
                 return Err(Error::usage("a copied region is not inside its buffer"));
             }
         }
-        r.add(Command::CopyBuffer(from, to, regions));
-        Ok(())
+        Ok(Command::CopyBuffer(from, to, regions))
     })
 }
 
@@ -50,7 +49,7 @@ fn copy_indirect(
     (address, stride, count): (u64, u64, u32),
     to: Option<(Named, &[vk::ImageSubresourceLayers])>,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |_, _| {
         let least = if to.is_some() { IMAGE_PARAMETERS } else { MEMORY_PARAMETERS };
         if !address.is_multiple_of(4) || !stride.is_multiple_of(4) || (count > 0 && stride < least) {
             return Err(Error::usage(format!(
@@ -61,8 +60,7 @@ fn copy_indirect(
             Some((named, parts)) => Some((image(named)?, parts.to_vec())),
             None => None,
         };
-        r.add(Command::CopyIndirect(Box::new(CopyIndirect { address, stride, count, image })));
-        Ok(())
+        Ok(Command::CopyIndirect(Box::new(CopyIndirect { address, stride, count, image })))
     })
 }
 
@@ -77,10 +75,7 @@ fn parameters(range: &StridedDeviceAddressRangeKHR, count: u32) -> Outcome<(u64,
 }
 
 fn copy_image(buffer: vk::CommandBuffer, from: Named, to: Named, regions: Vec<vk::ImageCopy>) -> Outcome<()> {
-    push(buffer, |r, _| {
-        r.add(Command::CopyImage(image(from)?, image(to)?, regions));
-        Ok(())
-    })
+    record(buffer, |_, _| Ok(Command::CopyImage(image(from)?, image(to)?, regions)))
 }
 
 fn buffer_to_image(
@@ -89,10 +84,7 @@ fn buffer_to_image(
     to: Named,
     regions: Vec<vk::BufferImageCopy>,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
-        r.add(Command::CopyBufferToImage(handle::get::<Buffer>(from)?, image(to)?, regions));
-        Ok(())
-    })
+    record(buffer, |_, _| Ok(Command::CopyBufferToImage(handle::get::<Buffer>(from)?, image(to)?, regions)))
 }
 
 fn image_to_buffer(
@@ -101,10 +93,7 @@ fn image_to_buffer(
     to: vk::Buffer,
     regions: Vec<vk::BufferImageCopy>,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
-        r.add(Command::CopyImageToBuffer(image(from)?, handle::get::<Buffer>(to)?, regions));
-        Ok(())
-    })
+    record(buffer, |_, _| Ok(Command::CopyImageToBuffer(image(from)?, handle::get::<Buffer>(to)?, regions)))
 }
 
 fn blit_image(
@@ -114,10 +103,7 @@ fn blit_image(
     regions: Vec<vk::ImageBlit>,
     filter: vk::Filter,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
-        r.add(Command::BlitImage(image(from)?, image(to)?, regions, filter));
-        Ok(())
-    })
+    record(buffer, |_, _| Ok(Command::BlitImage(image(from)?, image(to)?, regions, filter)))
 }
 
 fn resolve_image(
@@ -126,7 +112,7 @@ fn resolve_image(
     to: Named,
     (regions, modes): (Vec<vk::ImageResolve>, Outcome<Option<Modes>>),
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |_, _| {
         let (from, to) = (image(from)?, image(to)?);
         let modes = modes?;
         let integers = formats::info(from.format).is_some_and(|info| info.numeric.is_integer());
@@ -148,8 +134,7 @@ fn resolve_image(
                 return Err(Error::usage(text));
             }
         }
-        r.add(Command::ResolveImage(from, to, regions));
-        Ok(())
+        Ok(Command::ResolveImage(from, to, regions))
     })
 }
 
@@ -172,41 +157,33 @@ fn clear(
     ranges: &[vk::ImageSubresourceRange],
     value: impl FnOnce() -> Outcome<Cleared>,
 ) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |_, _| {
         let image = image(to)?;
         for range in ranges {
             image.range(range)?;
         }
-        r.add(Command::Clear(image, value()?, ranges.to_vec()));
-        Ok(())
+        Ok(Command::Clear(image, value()?, ranges.to_vec()))
     })
 }
 
-fn plain(region: &vk::BufferImageCopy2<'_>) -> vk::BufferImageCopy {
-    vk::BufferImageCopy {
-        buffer_offset: region.buffer_offset,
-        buffer_row_length: region.buffer_row_length,
-        buffer_image_height: region.buffer_image_height,
-        image_subresource: region.image_subresource,
-        image_offset: region.image_offset,
-        image_extent: region.image_extent,
-    }
+/// The regions of a newer command.
+///
+/// # Safety
+/// The pointer is the application's.
+unsafe fn older<R: Region>(regions: *const R, count: u32) -> Vec<R::Older> {
+    // SAFETY: the contract.
+    unsafe { ffi::slice(regions, count) }.iter().map(R::older).collect()
 }
 
 entries! {
     /// vkCmdCopyMemoryIndirectKHR.
-    fn cmd_copy_memory_indirect(buffer: vk::CommandBuffer, info: *const CopyMemoryIndirectInfoKHR) {
-        let info = ffi::read(info)?;
+    fn cmd_copy_memory_indirect(buffer: vk::CommandBuffer, info: &CopyMemoryIndirectInfoKHR) {
         let parameters = parameters(&info.copy_address_range, info.copy_count);
         parameters.and_then(|parameters| copy_indirect(buffer, parameters, None))
     }
 
     /// vkCmdCopyMemoryToImageIndirectKHR.
-    fn cmd_copy_memory_to_image_indirect(
-        buffer: vk::CommandBuffer,
-        info: *const CopyMemoryToImageIndirectInfoKHR,
-    ) {
-        let info = ffi::read(info)?;
+    fn cmd_copy_memory_to_image_indirect(buffer: vk::CommandBuffer, info: &CopyMemoryToImageIndirectInfoKHR) {
         let parts = ffi::slice(info.p_image_subresources, info.copy_count);
         let to = Some(((info.dst_image, info.dst_image_layout), parts));
         let parameters = parameters(&info.copy_address_range, info.copy_count);
@@ -214,7 +191,12 @@ entries! {
     }
 
     /// vkCmdCopyMemoryIndirectNV.
-    fn cmd_copy_memory_indirect_nv(buffer: vk::CommandBuffer, address: vk::DeviceAddress, count: u32, stride: u32) {
+    fn cmd_copy_memory_indirect_nv(
+        buffer: vk::CommandBuffer,
+        address: vk::DeviceAddress,
+        count: u32,
+        stride: u32,
+    ) {
         copy_indirect(buffer, (address, stride.into(), count), None)
     }
 
@@ -237,20 +219,14 @@ entries! {
         buffer: vk::CommandBuffer,
         from: vk::Buffer,
         to: vk::Buffer,
-        count: u32,
-        regions: *const vk::BufferCopy,
+        regions: &[vk::BufferCopy],
     ) {
-        copy_buffer(buffer, from, to, ffi::slice(regions, count).to_vec())
+        copy_buffer(buffer, from, to, regions.to_vec())
     }
 
     /// vkCmdCopyBuffer2.
-    fn cmd_copy_buffer2(buffer: vk::CommandBuffer, info: *const vk::CopyBufferInfo2<'_>) {
-        let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::BufferCopy { src_offset: r.src_offset, dst_offset: r.dst_offset, size: r.size })
-            .collect();
-        copy_buffer(buffer, info.src_buffer, info.dst_buffer, regions)
+    fn cmd_copy_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyBufferInfo2<'_>) {
+        copy_buffer(buffer, info.src_buffer, info.dst_buffer, older(info.p_regions, info.region_count))
     }
 
     /// vkCmdFillBuffer.
@@ -261,15 +237,14 @@ entries! {
         size: vk::DeviceSize,
         data: u32,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let to = handle::get::<Buffer>(to)?;
             let room = to.size.checked_sub(offset).ok_or_else(|| Error::usage("dstOffset is past the buffer"))?;
             let size = if size == vk::WHOLE_SIZE { room / 4 * 4 } else { size };
             if size > room || !offset.is_multiple_of(4) || !size.is_multiple_of(4) {
                 return Err(Error::usage("a filled range is not inside its buffer, or not of whole words"));
             }
-            r.add(Command::FillBuffer(to, offset, size, data));
-            Ok(())
+            Ok(Command::FillBuffer(to, offset, size, data))
         })
     }
 
@@ -281,13 +256,12 @@ entries! {
         size: vk::DeviceSize,
         data: *const std::ffi::c_void,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             let to = handle::get::<Buffer>(to)?;
             if size > 65536 || offset.saturating_add(size) > to.size {
                 return Err(Error::usage("an updated range is not inside its buffer, or over 65536 bytes"));
             }
-            r.add(Command::UpdateBuffer(to, offset, ffi::slice(data.cast::<u8>(), size).to_vec()));
-            Ok(())
+            Ok(Command::UpdateBuffer(to, offset, ffi::slice(data.cast::<u8>(), size).to_vec()))
         })
     }
 
@@ -298,17 +272,16 @@ entries! {
         from_layout: vk::ImageLayout,
         to: vk::Image,
         to_layout: vk::ImageLayout,
-        count: u32,
-        regions: *const vk::ImageCopy,
+        regions: &[vk::ImageCopy],
     ) {
-        copy_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec())
+        copy_image(buffer, (from, from_layout), (to, to_layout), regions.to_vec())
     }
 
     /// vkCmdCopyImage2.
-    fn cmd_copy_image2(buffer: vk::CommandBuffer, info: *const vk::CopyImageInfo2<'_>) {
-        let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(image_region).collect();
-        copy_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions)
+    fn cmd_copy_image2(buffer: vk::CommandBuffer, info: &vk::CopyImageInfo2<'_>) {
+        let regions = older(info.p_regions, info.region_count);
+        let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
+        copy_image(buffer, from, to, regions)
     }
 
     /// vkCmdCopyBufferToImage.
@@ -317,16 +290,14 @@ entries! {
         from: vk::Buffer,
         to: vk::Image,
         layout: vk::ImageLayout,
-        count: u32,
-        regions: *const vk::BufferImageCopy,
+        regions: &[vk::BufferImageCopy],
     ) {
-        buffer_to_image(buffer, from, (to, layout), ffi::slice(regions, count).to_vec())
+        buffer_to_image(buffer, from, (to, layout), regions.to_vec())
     }
 
     /// vkCmdCopyBufferToImage2.
-    fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: *const vk::CopyBufferToImageInfo2<'_>) {
-        let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+    fn cmd_copy_buffer_to_image2(buffer: vk::CommandBuffer, info: &vk::CopyBufferToImageInfo2<'_>) {
+        let regions = older(info.p_regions, info.region_count);
         buffer_to_image(buffer, info.src_buffer, (info.dst_image, info.dst_image_layout), regions)
     }
 
@@ -336,16 +307,14 @@ entries! {
         from: vk::Image,
         layout: vk::ImageLayout,
         to: vk::Buffer,
-        count: u32,
-        regions: *const vk::BufferImageCopy,
+        regions: &[vk::BufferImageCopy],
     ) {
-        image_to_buffer(buffer, (from, layout), to, ffi::slice(regions, count).to_vec())
+        image_to_buffer(buffer, (from, layout), to, regions.to_vec())
     }
 
     /// vkCmdCopyImageToBuffer2.
-    fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: *const vk::CopyImageToBufferInfo2<'_>) {
-        let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(plain).collect();
+    fn cmd_copy_image_to_buffer2(buffer: vk::CommandBuffer, info: &vk::CopyImageToBufferInfo2<'_>) {
+        let regions = older(info.p_regions, info.region_count);
         image_to_buffer(buffer, (info.src_image, info.src_image_layout), info.dst_buffer, regions)
     }
 
@@ -356,26 +325,17 @@ entries! {
         from_layout: vk::ImageLayout,
         to: vk::Image,
         to_layout: vk::ImageLayout,
-        count: u32,
-        regions: *const vk::ImageBlit,
+        regions: &[vk::ImageBlit],
         filter: vk::Filter,
     ) {
-        blit_image(buffer, (from, from_layout), (to, to_layout), ffi::slice(regions, count).to_vec(), filter)
+        blit_image(buffer, (from, from_layout), (to, to_layout), regions.to_vec(), filter)
     }
 
     /// vkCmdBlitImage2.
-    fn cmd_blit_image2(buffer: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
-        let info = ffi::read(info)?;
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::ImageBlit {
-                src_subresource: r.src_subresource,
-                src_offsets: r.src_offsets,
-                dst_subresource: r.dst_subresource,
-                dst_offsets: r.dst_offsets,
-            })
-            .collect();
-        blit_image(buffer, (info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout), regions, info.filter)
+    fn cmd_blit_image2(buffer: vk::CommandBuffer, info: &vk::BlitImageInfo2<'_>) {
+        let regions = older(info.p_regions, info.region_count);
+        let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
+        blit_image(buffer, from, to, regions, info.filter)
     }
 
     /// vkCmdResolveImage.
@@ -385,27 +345,15 @@ entries! {
         from_layout: vk::ImageLayout,
         to: vk::Image,
         to_layout: vk::ImageLayout,
-        count: u32,
-        regions: *const vk::ImageResolve,
+        regions: &[vk::ImageResolve],
     ) {
-        let regions = ffi::slice(regions, count).to_vec();
-        resolve_image(buffer, (from, from_layout), (to, to_layout), (regions, Ok(None)))
+        resolve_image(buffer, (from, from_layout), (to, to_layout), (regions.to_vec(), Ok(None)))
     }
 
     /// vkCmdResolveImage2.
-    fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: *const vk::ResolveImageInfo2<'_>) {
-        let info = ffi::read(info)?;
+    fn cmd_resolve_image2(buffer: vk::CommandBuffer, info: &vk::ResolveImageInfo2<'_>) {
         let modes = resolve_modes(ffi::find::<ResolveImageModeInfoKHR>(info.p_next));
-        let regions = ffi::slice(info.p_regions, info.region_count)
-            .iter()
-            .map(|r| vk::ImageResolve {
-                src_subresource: r.src_subresource,
-                src_offset: r.src_offset,
-                dst_subresource: r.dst_subresource,
-                dst_offset: r.dst_offset,
-                extent: r.extent,
-            })
-            .collect();
+        let regions = older(info.p_regions, info.region_count);
         let (from, to) = ((info.src_image, info.src_image_layout), (info.dst_image, info.dst_image_layout));
         resolve_image(buffer, from, to, (regions, modes))
     }
@@ -416,11 +364,10 @@ entries! {
         image: vk::Image,
         layout: vk::ImageLayout,
         color: *const vk::ClearColorValue,
-        count: u32,
-        ranges: *const vk::ImageSubresourceRange,
+        ranges: &[vk::ImageSubresourceRange],
     ) {
         // All members of the union are four words.
-        clear(buffer, (image, layout), ffi::slice(ranges, count), || {
+        clear(buffer, (image, layout), ranges, || {
             Ok(Cleared::Color(*ffi::read(color.cast::<[u32; 4]>())?))
         })
     }
@@ -431,10 +378,9 @@ entries! {
         image: vk::Image,
         layout: vk::ImageLayout,
         value: *const vk::ClearDepthStencilValue,
-        count: u32,
-        ranges: *const vk::ImageSubresourceRange,
+        ranges: &[vk::ImageSubresourceRange],
     ) {
-        clear(buffer, (image, layout), ffi::slice(ranges, count), || {
+        clear(buffer, (image, layout), ranges, || {
             let value = ffi::read(value)?;
             Ok(Cleared::DepthStencil(value.depth, value.stencil))
         })

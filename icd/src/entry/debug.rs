@@ -15,13 +15,11 @@ use std::sync::Arc;
 entries! {
     /// vkCreateDebugUtilsMessengerEXT.
     fn create_debug_utils_messenger(
-        instance: vk::Instance,
-        info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
+        instance: Arc<Instance>,
+        info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::DebugUtilsMessengerEXT,
     ) -> vk::Result {
-        let instance = handle::dispatchable::<Instance>(instance)?;
-        let info = ffi::read(info)?;
         let messenger = Arc::new(DebugUtilsMessengerEXT::new(info));
         if !layer::has_created(info) {
             instance.add_messenger(messenger.clone());
@@ -31,11 +29,10 @@ entries! {
 
     /// vkDestroyDebugUtilsMessengerEXT.
     fn destroy_debug_utils_messenger(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         messenger: vk::DebugUtilsMessengerEXT,
         _allocator: *const vk::AllocationCallbacks<'_>,
     ) {
-        let instance = handle::dispatchable::<Instance>(instance)?;
         if let Some(messenger) = handle::take::<DebugUtilsMessengerEXT>(messenger)? {
             instance.remove_messenger(&messenger);
         }
@@ -44,13 +41,11 @@ entries! {
 
     /// vkSubmitDebugUtilsMessageEXT.
     fn submit_debug_utils_message(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         severity: vk::DebugUtilsMessageSeverityFlagsEXT,
         kinds: vk::DebugUtilsMessageTypeFlagsEXT,
-        data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+        data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     ) {
-        let instance = handle::dispatchable::<Instance>(instance)?;
-        let data = ffi::read(data)?;
         for messenger in instance.messengers() {
             messenger.call(severity, kinds, data);
         }
@@ -59,21 +54,18 @@ entries! {
 
     /// vkSetDebugUtilsObjectNameEXT.
     fn set_debug_utils_object_name(
-        device: vk::Device,
-        info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
+        device: Arc<Device>,
+        info: &vk::DebugUtilsObjectNameInfoEXT<'_>,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
         device.set_name(info.object_type, info.object_handle, ffi::string(info.p_object_name));
         Ok(())
     }
 
     /// vkSetDebugUtilsObjectTagEXT: tags are for tools between the application and the driver.
     fn set_debug_utils_object_tag(
-        device: vk::Device,
+        _device: Arc<Device>,
         _info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         Ok(())
     }
 
@@ -91,8 +83,7 @@ entries! {
     }
 
     /// vkQueueInsertDebugUtilsLabelEXT: a single label marks a point, which no finding names.
-    fn queue_insert_debug_utils_label(queue: vk::Queue, _info: *const vk::DebugUtilsLabelEXT<'_>) {
-        handle::dispatchable::<Queue>(queue)?;
+    fn queue_insert_debug_utils_label(_queue: Arc<Queue>, _info: *const vk::DebugUtilsLabelEXT<'_>) {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::boundary::entries;
 use crate::caps::{DESCRIPTOR_BUFFERS, SET_ALIGNMENT};
 use crate::command::Command;
-use crate::command::buffer::{Recorder, push};
+use crate::command::buffer::{Recorder, push, record};
 use crate::descriptor_bytes::{ANY_LAYOUT, CAPTURE_BYTES, Encoded, SIZE};
 use crate::device::Device;
 use crate::entry::buffer::Buffer;
@@ -153,26 +153,59 @@ unsafe fn capture(out: *mut c_void, number: u64) -> Outcome<()> {
     unsafe { ffi::write(out.cast::<[u8; CAPTURE_BYTES]>(), number.to_le_bytes()) }
 }
 
+/// Declares entry points that say what captures an object: its number, where descriptors name it.
+macro_rules! captures {
+    ($($(#[$meta:meta])* fn $name:ident($type:ty, $member:ident: $object:ty) $(by $number:ident)?;)*) => {
+        entries! { $(
+            $(#[$meta])*
+            fn $name(device: Arc<Device>, info: &$type, out: *mut c_void) -> vk::Result {
+                handle::get::<$object>(info.$member)?;
+                let _described = &device.described;
+                capture(out, 0 $(+ _described.$number(info.$member))?)
+            }
+        )* }
+    };
+}
+
+captures! {
+    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
+    /// its memory brings along.
+    fn get_buffer_opaque_capture_descriptor_data(
+        vk::BufferCaptureDescriptorDataInfoEXT<'_>, buffer: Buffer
+    );
+
+    /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
+    fn get_image_opaque_capture_descriptor_data(vk::ImageCaptureDescriptorDataInfoEXT<'_>, image: Image);
+
+    /// vkGetImageViewOpaqueCaptureDescriptorDataEXT.
+    fn get_image_view_opaque_capture_descriptor_data(
+        vk::ImageViewCaptureDescriptorDataInfoEXT<'_>, image_view: ImageView
+    ) by number;
+
+    /// vkGetSamplerOpaqueCaptureDescriptorDataEXT.
+    fn get_sampler_opaque_capture_descriptor_data(
+        vk::SamplerCaptureDescriptorDataInfoEXT<'_>, sampler: Sampler
+    ) by number;
+}
+
 entries! {
     /// vkGetDescriptorSetLayoutSizeEXT.
     fn get_descriptor_set_layout_size(
-        device: vk::Device,
+        _device: Arc<Device>,
         layout: vk::DescriptorSetLayout,
         out: *mut vk::DeviceSize,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, 0)?;
         ffi::write(out, layout_in_memory(layout)?.memory_bytes)
     }
 
     /// vkGetDescriptorSetLayoutBindingOffsetEXT.
     fn get_descriptor_set_layout_binding_offset(
-        device: vk::Device,
+        _device: Arc<Device>,
         layout: vk::DescriptorSetLayout,
         binding: u32,
         out: *mut vk::DeviceSize,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, 0)?;
         let layout = layout_in_memory(layout)?;
         ffi::write(out, layout.binding(binding).ok_or_else(|| no_binding(binding))?.memory_offset)
@@ -180,16 +213,15 @@ entries! {
 
     /// vkGetDescriptorEXT.
     fn get_descriptor(
-        device: vk::Device,
-        info: *const vk::DescriptorGetInfoEXT<'_>,
+        device: Arc<Device>,
+        info: &vk::DescriptorGetInfoEXT<'_>,
         size: usize,
         out: *mut c_void,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
         let out = ffi::slice_mut(out.cast::<u8>(), size);
         // Of an object that is not there the application gets bytes that are no descriptor.
         out.fill(0);
-        let bytes = encode(&device, ffi::read(info)?)?.bytes();
+        let bytes = encode(&device, info)?.bytes();
         if size as u64 != SIZE {
             return Err(Error::usage(format!("dataSize is {size}, and descriptors have {SIZE} bytes")));
         }
@@ -203,7 +235,7 @@ entries! {
         count: u32,
         infos: *const vk::DescriptorBufferBindingInfoEXT<'_>,
     ) {
-        push(buffer, |r, _| {
+        record(buffer, |_, _| {
             if count > DESCRIPTOR_BUFFERS {
                 let text = format!("{count} descriptor buffers; the limit is {DESCRIPTOR_BUFFERS}");
                 return Err(Error::usage(text));
@@ -213,8 +245,7 @@ entries! {
                 let text = format!("the address {address:#x} is no multiple of {SET_ALIGNMENT}");
                 return Err(Error::usage(text));
             }
-            r.add(Command::BindDescriptorBuffers(addresses));
-            Ok(())
+            Ok(Command::BindDescriptorBuffers(addresses))
         })
     }
 
@@ -280,60 +311,12 @@ entries! {
         })
     }
 
-    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
-    /// its memory brings along.
-    fn get_buffer_opaque_capture_descriptor_data(
-        device: vk::Device,
-        info: *const vk::BufferCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<Buffer>(ffi::read(info)?.buffer)?;
-        capture(out, 0)
-    }
-
-    /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
-    fn get_image_opaque_capture_descriptor_data(
-        device: vk::Device,
-        info: *const vk::ImageCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<Image>(ffi::read(info)?.image)?;
-        capture(out, 0)
-    }
-
-    /// vkGetImageViewOpaqueCaptureDescriptorDataEXT.
-    fn get_image_view_opaque_capture_descriptor_data(
-        device: vk::Device,
-        info: *const vk::ImageViewCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let view = ffi::read(info)?.image_view;
-        handle::get::<ImageView>(view)?;
-        capture(out, device.described.number(view))
-    }
-
-    /// vkGetSamplerOpaqueCaptureDescriptorDataEXT.
-    fn get_sampler_opaque_capture_descriptor_data(
-        device: vk::Device,
-        info: *const vk::SamplerCaptureDescriptorDataInfoEXT<'_>,
-        out: *mut c_void,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let sampler = ffi::read(info)?.sampler;
-        handle::get::<Sampler>(sampler)?;
-        capture(out, device.described.number(sampler))
-    }
-
     /// vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT: there are no acceleration structures.
     fn get_acceleration_structure_opaque_capture_descriptor_data(
-        device: vk::Device,
+        _device: Arc<Device>,
         _info: *const vk::AccelerationStructureCaptureDescriptorDataInfoEXT<'_>,
         _out: *mut c_void,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         Err::<(), _>(Error::not_implemented("acceleration structures"))
     }
 }

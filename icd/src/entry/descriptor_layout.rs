@@ -1,6 +1,6 @@
 //! VkDescriptorSetLayout.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::{INLINE_BLOCK, UPDATE_AFTER_BIND};
 use crate::descriptor_bytes;
 use crate::device::Device;
@@ -189,36 +189,28 @@ impl DescriptorSetLayout {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateDescriptorSetLayout.
     fn create_descriptor_set_layout(
-        device: vk::Device,
-        info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::DescriptorSetLayout,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(DescriptorSetLayout::new(ffi::read(info)?)?)))
+        _device,
+        info: vk::DescriptorSetLayoutCreateInfo<'_>,
+    ) -> vk::DescriptorSetLayout {
+        Ok(handle::insert(Arc::new(DescriptorSetLayout::new(info)?)))
     }
+}
 
+destroys! {
     /// vkDestroyDescriptorSetLayout.
-    fn destroy_descriptor_set_layout(
-        device: vk::Device,
-        layout: vk::DescriptorSetLayout,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<DescriptorSetLayout>(layout)?;
-        Ok(())
-    }
+    fn destroy_descriptor_set_layout(DescriptorSetLayout);
+}
 
+entries! {
     /// vkGetDescriptorSetLayoutSupport.
     fn get_descriptor_set_layout_support(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
         out: *mut vk::DescriptorSetLayoutSupport<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
         let (info, out) = (ffi::read(info)?, ffi::read_mut(out)?);
         let rows = ffi::slice(info.p_bindings, info.binding_count);
         let inline = |b: &vk::DescriptorSetLayoutBinding<'_>| {

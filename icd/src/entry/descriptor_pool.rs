@@ -1,6 +1,6 @@
 //! VkDescriptorPool: sets are counted against what the pool was created for.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
@@ -103,7 +103,7 @@ impl DescriptorPool {
         }
     }
 
-    fn free(&self, device: vk::Device, set: vk::DescriptorSet) -> Outcome<()> {
+    fn free(&self, device: &Device, set: vk::DescriptorSet) -> Outcome<()> {
         let mut state = self.state();
         if let Some(object) = destroy::<DescriptorSet>(device, set, "vkFreeDescriptorSets")? {
             if !state.live.remove(&vk::Handle::as_raw(set)) {
@@ -114,7 +114,7 @@ impl DescriptorPool {
         Ok(())
     }
 
-    fn clear(&self, device: vk::Device, call: &'static str) -> Outcome<()> {
+    fn clear(&self, device: &Device, call: &'static str) -> Outcome<()> {
         let mut state = self.state();
         for set in std::mem::take(&mut state.live) {
             destroy::<DescriptorSet>(device, vk::Handle::from_raw(set), call)?;
@@ -124,16 +124,9 @@ impl DescriptorPool {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateDescriptorPool.
-    fn create_descriptor_pool(
-        device: vk::Device,
-        info: *const vk::DescriptorPoolCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::DescriptorPool,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_descriptor_pool(_device, info: vk::DescriptorPoolCreateInfo<'_>) -> vk::DescriptorPool {
         let mut descriptors = BTreeMap::new();
         for size in ffi::slice(info.p_pool_sizes, info.pool_size_count) {
             *descriptors.entry(size.ty.as_raw()).or_default() += u64::from(size.descriptor_count);
@@ -142,40 +135,36 @@ entries! {
             .map_or(0, |i| u64::from(i.max_inline_uniform_block_bindings));
         let capacity = Room { sets: info.max_sets, descriptors, inline_bindings };
         let state = State { room: capacity.clone(), live: BTreeSet::new() };
-        ffi::write(out, handle::insert(Arc::new(DescriptorPool { capacity, state: Mutex::new(state) })))
+        Ok(handle::insert(Arc::new(DescriptorPool { capacity, state: Mutex::new(state) })))
     }
+}
 
+destroys! {
     /// vkDestroyDescriptorPool.
-    fn destroy_descriptor_pool(
-        device: vk::Device,
-        pool: vk::DescriptorPool,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
+    fn destroy_descriptor_pool(device, pool: vk::DescriptorPool) {
         match handle::take::<DescriptorPool>(pool)? {
-            Some(pool) => pool.clear(device, "vkDestroyDescriptorPool"),
+            Some(pool) => pool.clear(&device, "vkDestroyDescriptorPool"),
             None => Ok(()),
         }
     }
+}
 
+entries! {
     /// vkResetDescriptorPool.
     fn reset_descriptor_pool(
-        device: vk::Device,
-        pool: vk::DescriptorPool,
+        device: Arc<Device>,
+        pool: Arc<DescriptorPool>,
         _flags: vk::DescriptorPoolResetFlags,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<DescriptorPool>(pool)?.clear(device, "vkResetDescriptorPool")
+        pool.clear(&device, "vkResetDescriptorPool")
     }
 
     /// vkAllocateDescriptorSets: all or none.
     fn allocate_descriptor_sets(
-        device: vk::Device,
-        info: *const vk::DescriptorSetAllocateInfo<'_>,
+        device: Arc<Device>,
+        info: &vk::DescriptorSetAllocateInfo<'_>,
         out: *mut vk::DescriptorSet,
     ) -> vk::Result {
-        let live = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
         let pool = handle::get::<DescriptorPool>(info.descriptor_pool)?;
         let variable = ffi::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next)
             .map_or(&[][..], |v| ffi::slice(v.p_descriptor_counts, v.descriptor_set_count));
@@ -194,7 +183,7 @@ entries! {
                     let flag = "VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT";
                     return Err(Error::usage(format!("the layout was created with {flag}")));
                 }
-                pool.allocate(&live, layout, variable.get(index).copied())
+                pool.allocate(&device, layout, variable.get(index).copied())
             });
             match set {
                 Ok(set) => out[index] = set,
@@ -206,23 +195,17 @@ entries! {
         }
         let Some(error) = failure else { return Ok(()) };
         for set in out.iter_mut() {
-            pool.free(device, std::mem::take(set))?;
+            pool.free(&device, std::mem::take(set))?;
         }
         Err(error)
     }
 
     /// vkFreeDescriptorSets.
     fn free_descriptor_sets(
-        device: vk::Device,
-        pool: vk::DescriptorPool,
-        count: u32,
-        sets: *const vk::DescriptorSet,
+        device: Arc<Device>,
+        pool: Arc<DescriptorPool>,
+        sets: &[vk::DescriptorSet],
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let pool = handle::get::<DescriptorPool>(pool)?;
-        for set in ffi::slice(sets, count) {
-            pool.free(device, *set)?;
-        }
-        Ok(())
+        sets.iter().try_for_each(|set| pool.free(&device, *set))
     }
 }

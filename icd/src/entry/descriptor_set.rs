@@ -386,19 +386,16 @@ pub fn changed(
 entries! {
     /// vkUpdateDescriptorSets.
     fn update_descriptor_sets(
-        device: vk::Device,
-        write_count: u32,
-        writes: *const vk::WriteDescriptorSet<'_>,
-        copy_count: u32,
-        copies: *const vk::CopyDescriptorSet<'_>,
+        device: Arc<Device>,
+        writes: &[vk::WriteDescriptorSet<'_>],
+        copies: &[vk::CopyDescriptorSet<'_>],
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        for write in ffi::slice(writes, write_count) {
+        for write in writes {
             let set = handle::get::<DescriptorSet>(write.dst_set)?;
             changed(&device, write.dst_set, &set, write.dst_binding, "vkUpdateDescriptorSets");
             apply(&set, write)?;
         }
-        for copy in ffi::slice(copies, copy_count) {
+        for copy in copies {
             let to = handle::get::<DescriptorSet>(copy.dst_set)?;
             changed(&device, copy.dst_set, &to, copy.dst_binding, "vkUpdateDescriptorSets");
             to.copy_from(&*handle::get::<DescriptorSet>(copy.src_set)?, copy)?;

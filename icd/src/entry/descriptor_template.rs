@@ -1,6 +1,6 @@
 //! VkDescriptorUpdateTemplate.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
 use crate::entry::descriptor_set::{self, DescriptorSet};
 use crate::error::{Error, Outcome};
@@ -71,40 +71,30 @@ impl DescriptorUpdateTemplate {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateDescriptorUpdateTemplate.
     fn create_descriptor_update_template(
-        device: vk::Device,
-        info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::DescriptorUpdateTemplate,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+        _device,
+        info: vk::DescriptorUpdateTemplateCreateInfo<'_>,
+    ) -> vk::DescriptorUpdateTemplate {
         let entries = ffi::slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec();
-        ffi::write(out, handle::insert(Arc::new(DescriptorUpdateTemplate { entries })))
+        Ok(handle::insert(Arc::new(DescriptorUpdateTemplate { entries })))
     }
+}
 
+destroys! {
     /// vkDestroyDescriptorUpdateTemplate.
-    fn destroy_descriptor_update_template(
-        device: vk::Device,
-        template: vk::DescriptorUpdateTemplate,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<DescriptorUpdateTemplate>(template)?;
-        Ok(())
-    }
+    fn destroy_descriptor_update_template(DescriptorUpdateTemplate);
+}
 
+entries! {
     /// vkUpdateDescriptorSetWithTemplate.
     fn update_descriptor_set_with_template(
-        device: vk::Device,
+        device: Arc<Device>,
         set: vk::DescriptorSet,
-        template: vk::DescriptorUpdateTemplate,
+        template: Arc<DescriptorUpdateTemplate>,
         data: *const c_void,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let template = handle::get::<DescriptorUpdateTemplate>(template)?;
         let object = handle::get::<DescriptorSet>(set)?;
         for entry in &template.entries {
             let call = "vkUpdateDescriptorSetWithTemplate";

@@ -20,16 +20,11 @@ use std::sync::{Arc, Weak};
 /// Ends a handle for the entry point `call`; null is nothing.
 ///
 /// # Errors
-/// The device is not live, or the handle is neither null nor live.
-pub fn destroy<T: Object>(
-    device: vk::Device,
-    handle: T::Handle,
-    call: &'static str,
-) -> Outcome<Option<Arc<T>>> {
-    let device = handle::dispatchable::<Device>(device)?;
+/// The handle is neither null nor live.
+pub fn destroy<T: Object>(device: &Device, handle: T::Handle, call: &'static str) -> Outcome<Option<Arc<T>>> {
     let object = handle::take::<T>(handle)?;
     if let Some(object) = &object {
-        ended(&device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
+        ended(device, call, (T::NAME, T::Handle::TYPE, handle.as_raw()), object);
         device.handle_ended(T::Handle::TYPE, handle.as_raw());
     }
     Ok(object)
@@ -38,17 +33,16 @@ pub fn destroy<T: Object>(
 /// Ends the handle of an object that descriptors in memory may name.
 ///
 /// # Errors
-/// The device is not live, or the handle is neither null nor live.
+/// The handle is neither null nor live.
 pub fn destroy_described<T: Object>(
-    device: vk::Device,
+    device: &Arc<Device>,
     handle: T::Handle,
     call: &'static str,
 ) -> Outcome<Option<Arc<T>>> {
-    let live = handle::dispatchable::<Device>(device)?;
-    let number = live.described.remove(handle);
+    let number = device.described.remove(handle);
     let object = destroy::<T>(device, handle, call)?;
     if let (Some(object), Some(number)) = (&object, number) {
-        bytes_ended(&live, call, handle, object, described::place(number));
+        bytes_ended(device, call, handle, object, described::place(number));
     }
     Ok(object)
 }

@@ -195,27 +195,17 @@ fn release(device: &Arc<Device>) {
 entries! {
     /// vkCreateDevice.
     fn create_device(
-        physical: vk::PhysicalDevice,
+        physical: Arc<PhysicalDevice>,
         info: *const vk::DeviceCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Device,
     ) -> vk::Result {
-        let physical = handle::dispatchable::<PhysicalDevice>(physical)?;
         let instance = physical.instance().ok_or_else(|| Error::usage("the instance is destroyed"))?;
         let info = ffi::read(info)?;
         let caps = physical.caps.clone();
         let known = extensions::device(caps.surfaces);
-        let mut names = Vec::new();
-        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(&known, &name) {
-                return Err(Error::new(
-                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
-                    format!("the extension {name} is not there"),
-                ));
-            }
-            names.push(name);
-        }
+        let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
+        let names = extensions::enabled(&known, names, count)?;
         let features = check_features(&caps, info)?;
         let queues = queue_numbers(ffi::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let session = instance.session;
@@ -240,15 +230,12 @@ entries! {
     }
 
     /// vkGetDeviceQueue.
-    fn get_device_queue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn get_device_queue(device: Arc<Device>, family: u32, index: u32, out: *mut vk::Queue) {
         ffi::write(out, queue_of(&device, family, index))
     }
 
     /// vkGetDeviceQueue2: no queue has flags.
-    fn get_device_queue2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn get_device_queue2(device: Arc<Device>, info: &vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
         let queue = match info.flags.is_empty() {
             true => queue_of(&device, info.queue_family_index, info.queue_index),
             false => vk::Queue::null(),
@@ -258,13 +245,12 @@ entries! {
 
     /// vkGetCalibratedTimestampsKHR.
     fn get_calibrated_timestamps(
-        device: vk::Device,
+        device: Arc<Device>,
         count: u32,
         infos: *const vk::CalibratedTimestampInfoKHR<'_>,
         out: *mut u64,
         deviation: *mut u64,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         let clock = |clock: libc::clockid_t| {
             let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             libc::clock_gettime(clock, &raw mut time);
@@ -285,11 +271,10 @@ entries! {
 
     /// vkGetDeviceFaultInfoEXT: why the device was lost, in words; no addresses, nothing of a vendor.
     fn get_device_fault_info(
-        device: vk::Device,
+        device: Arc<Device>,
         counts: *mut vk::DeviceFaultCountsEXT<'_>,
         info: *mut vk::DeviceFaultInfoEXT<'_>,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         let Some(why) = device.fault() else { return Err(Error::usage("the device is not lost")) };
         let counts = ffi::read_mut(counts)?;
         (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size) = (0, 0, 0);
@@ -300,8 +285,7 @@ entries! {
     }
 
     /// vkDeviceWaitIdle.
-    fn device_wait_idle(device: vk::Device) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn device_wait_idle(device: Arc<Device>) -> vk::Result {
         device.alive()?;
         let synchronize = || calls::waited(&device, "vkDeviceWaitIdle");
         device.queues().iter().for_each(|queue| queue.wait_idle(&*device, synchronize));
@@ -310,13 +294,12 @@ entries! {
 
     /// vkGetDeviceGroupPeerMemoryFeatures: a group of one device has no peers.
     fn get_device_group_peer_memory_features(
-        device: vk::Device,
+        _device: Arc<Device>,
         _heap: u32,
         _local: u32,
         _remote: u32,
         out: *mut vk::PeerMemoryFeatureFlags,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(
             out,
             vk::PeerMemoryFeatureFlags::COPY_SRC

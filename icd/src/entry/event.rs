@@ -1,10 +1,8 @@
 //! VkEvent.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::check::calls;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
-use crate::ffi;
 use crate::handle::{self, kind, object};
 use crate::queue::status;
 use crate::queue::told::Told;
@@ -61,31 +59,24 @@ impl Event {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateEvent.
-    fn create_event(
-        device: vk::Device,
-        _info: *const vk::EventCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Event,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
+    fn create_event(_device, _info: vk::EventCreateInfo<'_>) -> vk::Event {
         let event = Arc::new(Event::default());
         let handle = handle::insert(event.clone());
         event.handle.store(vk::Handle::as_raw(handle), Ordering::Relaxed);
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroyEvent.
-    fn destroy_event(device: vk::Device, event: vk::Event, _allocator: *const vk::AllocationCallbacks<'_>) {
-        destroy::<Event>(device, event, "vkDestroyEvent")?;
-        Ok(())
-    }
+    fn destroy_event(Event) as "vkDestroyEvent";
+}
 
+entries! {
     /// vkGetEventStatus.
-    fn get_event_status(device: vk::Device, event: vk::Event) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let event = handle::get::<Event>(event)?;
+    fn get_event_status(device: Arc<Device>, event: Arc<Event>) -> vk::Result {
         device.alive()?;
         status::settle_all(&*device);
         let state = event.state();
@@ -99,8 +90,7 @@ entries! {
     }
 
     /// vkSetEvent.
-    fn set_event(device: vk::Device, event: vk::Event) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn set_event(device: Arc<Device>, event: vk::Event) -> vk::Result {
         calls::synchronize(&device, "vkSetEvent");
         let token = device.hazards.as_ref().map(|hazards| hazards.host_event());
         let told = Told { completed: device.completion.host(), ..Told::default() };
@@ -110,9 +100,8 @@ entries! {
     }
 
     /// vkResetEvent.
-    fn reset_event(device: vk::Device, event: vk::Event) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        handle::get::<Event>(event)?.reset();
+    fn reset_event(device: Arc<Device>, event: Arc<Event>) -> vk::Result {
+        event.reset();
         device.progress.notify();
         Ok(())
     }

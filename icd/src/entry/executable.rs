@@ -35,11 +35,11 @@ entries! {
     /// vkGetPipelineExecutablePropertiesKHR.
     fn get_pipeline_executable_properties(
         device: vk::Device,
-        info: *const vk::PipelineInfoKHR<'_>,
+        info: &vk::PipelineInfoKHR<'_>,
         count: *mut u32,
         out: *mut vk::PipelineExecutablePropertiesKHR<'_>,
     ) -> vk::Result {
-        let pipeline = get(device, ffi::read(info)?.pipeline)?;
+        let pipeline = get(device, info.pipeline)?;
         ffi::enumerate_with(usize::from(pipeline.is_some()), count, out, |_, slot| {
             let Some(pipeline) = &pipeline else { return };
             slot.stages = vk::ShaderStageFlags::COMPUTE;

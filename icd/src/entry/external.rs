@@ -14,66 +14,54 @@ use ash::vk;
 use std::ffi::c_void;
 use vk::ExternalMemoryHandleTypeFlags as Types;
 
-/// The handle types that payloads of a fence or semaphore are shared by, and what can be done with them,
-/// where `ours` is the one handle type that there is: nothing for any other one.
-fn payloads<T: Default + PartialEq, F: Default>(asked: T, ours: T, features: F) -> (T, F) {
-    if asked == ours { (ours, features) } else { Default::default() }
+/// Declares entry points that say how payloads are shared: by file descriptors of ours, and in no other way.
+macro_rules! payloads {
+    ($($(#[$meta:meta])* fn $name:ident($info:ty, $out:ty) { $features:ident: $flags:ident of $types:ident })*) => {
+        entries! { $(
+            $(#[$meta])*
+            fn $name(_device: Arc<PhysicalDevice>, info: &$info, out: &mut $out) {
+                if info.handle_type == vk::$types::OPAQUE_FD {
+                    out.export_from_imported_handle_types = info.handle_type;
+                    out.compatible_handle_types = info.handle_type;
+                    out.$features = vk::$flags::EXPORTABLE | vk::$flags::IMPORTABLE;
+                } else {
+                    out.export_from_imported_handle_types = vk::$types::empty();
+                    out.compatible_handle_types = vk::$types::empty();
+                    out.$features = vk::$flags::empty();
+                }
+                Ok(())
+            }
+        )* }
+    };
+}
+
+payloads! {
+    /// vkGetPhysicalDeviceExternalFenceProperties.
+    fn get_physical_device_external_fence_properties(
+        vk::PhysicalDeviceExternalFenceInfo<'_>, vk::ExternalFenceProperties<'_>
+    ) { external_fence_features: ExternalFenceFeatureFlags of ExternalFenceHandleTypeFlags }
+
+    /// vkGetPhysicalDeviceExternalSemaphoreProperties.
+    fn get_physical_device_external_semaphore_properties(
+        vk::PhysicalDeviceExternalSemaphoreInfo<'_>, vk::ExternalSemaphoreProperties<'_>
+    ) { external_semaphore_features: ExternalSemaphoreFeatureFlags of ExternalSemaphoreHandleTypeFlags }
 }
 
 entries! {
     /// vkGetPhysicalDeviceExternalBufferProperties.
     fn get_physical_device_external_buffer_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+        _device: Arc<PhysicalDevice>,
+        info: &vk::PhysicalDeviceExternalBufferInfo<'_>,
         out: *mut vk::ExternalBufferProperties<'_>,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        let handle_type = ffi::read(info)?.handle_type;
+        let handle_type = info.handle_type;
         let none = vk::ExternalMemoryProperties { compatible_handle_types: handle_type, ..Default::default() };
         ffi::read_mut(out)?.external_memory_properties = memory_of(handle_type).unwrap_or(none);
         Ok(())
     }
 
-    /// vkGetPhysicalDeviceExternalFenceProperties.
-    fn get_physical_device_external_fence_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
-        out: *mut vk::ExternalFenceProperties<'_>,
-    ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        use vk::ExternalFenceFeatureFlags as Features;
-        use vk::ExternalFenceHandleTypeFlags as Types;
-        let both = Features::EXPORTABLE | Features::IMPORTABLE;
-        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
-        let out = ffi::read_mut(out)?;
-        out.export_from_imported_handle_types = types;
-        out.compatible_handle_types = types;
-        out.external_fence_features = features;
-        Ok(())
-    }
-
-    /// vkGetPhysicalDeviceExternalSemaphoreProperties.
-    fn get_physical_device_external_semaphore_properties(
-        device: vk::PhysicalDevice,
-        info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
-        out: *mut vk::ExternalSemaphoreProperties<'_>,
-    ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        use vk::ExternalSemaphoreFeatureFlags as Features;
-        use vk::ExternalSemaphoreHandleTypeFlags as Types;
-        let both = Features::EXPORTABLE | Features::IMPORTABLE;
-        let (types, features) = payloads(ffi::read(info)?.handle_type, Types::OPAQUE_FD, both);
-        let out = ffi::read_mut(out)?;
-        out.export_from_imported_handle_types = types;
-        out.compatible_handle_types = types;
-        out.external_semaphore_features = features;
-        Ok(())
-    }
-
     /// vkGetMemoryFdKHR.
-    fn get_memory_fd(device: vk::Device, info: *const vk::MemoryGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn get_memory_fd(_device: Arc<Device>, info: &vk::MemoryGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
         if info.handle_type != Types::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("memory that is exported as {:?}", info.handle_type)));
         }
@@ -83,24 +71,22 @@ entries! {
     /// vkGetMemoryFdPropertiesKHR: nothing is known of descriptors but of opaque ones, which may not be asked
     /// about.
     fn get_memory_fd_properties(
-        device: vk::Device,
+        _device: Arc<Device>,
         handle_type: Types,
         _fd: i32,
         _out: *mut vk::MemoryFdPropertiesKHR<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         let text = format!("not implemented in Pellucid: memory that is imported as {handle_type:?}");
         Err::<(), _>(Error::new(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, text))
     }
 
     /// vkGetMemoryHostPointerPropertiesEXT.
     fn get_memory_host_pointer_properties(
-        device: vk::Device,
+        _device: Arc<Device>,
         handle_type: Types,
         pointer: *const c_void,
         out: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         let aligned = (pointer as u64).is_multiple_of(types::POINTER_ALIGNMENT);
         if !APPLICATION.contains(handle_type) || handle_type.is_empty() || !aligned {
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE.into());

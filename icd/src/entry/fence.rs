@@ -1,9 +1,9 @@
 //! VkFence.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::check::calls;
 use crate::device::Device;
-use crate::entry::destroy::{destroy, fence_in_use};
+use crate::entry::destroy::fence_in_use;
 use crate::error::Error;
 use crate::ffi;
 use crate::handle;
@@ -15,16 +15,9 @@ use ash::vk;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-entries! {
+creates! {
     /// vkCreateFence.
-    fn create_fence(
-        device: vk::Device,
-        info: *const vk::FenceCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Fence,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_fence(_device, info: vk::FenceCreateInfo<'_>) -> vk::Fence {
         let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
         let export = ffi::find::<vk::ExportFenceCreateInfo<'_>>(info.p_next);
         let fence = match export.map(|e| e.handle_types).filter(|types| !types.is_empty()) {
@@ -32,13 +25,18 @@ entries! {
             Some(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD) => Fence::exportable(signaled),
             Some(types) => return Err(Error::not_implemented(&format!("fences that are exported as {types:?}"))),
         };
-        ffi::write(out, handle::insert(Arc::new(fence)))
+        Ok(handle::insert(Arc::new(fence)))
     }
+}
 
+destroys! {
+    /// vkDestroyFence.
+    fn destroy_fence(Fence) as "vkDestroyFence";
+}
+
+entries! {
     /// vkGetFenceFdKHR.
-    fn get_fence_fd(device: vk::Device, info: *const vk::FenceGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn get_fence_fd(device: Arc<Device>, info: &vk::FenceGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
         if info.handle_type != vk::ExternalFenceHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("fences that are exported as {:?}", info.handle_type)));
         }
@@ -47,9 +45,7 @@ entries! {
     }
 
     /// vkImportFenceFdKHR.
-    fn import_fence_fd(device: vk::Device, info: *const vk::ImportFenceFdInfoKHR<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn import_fence_fd(device: Arc<Device>, info: &vk::ImportFenceFdInfoKHR<'_>) -> vk::Result {
         if info.handle_type != vk::ExternalFenceHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("fences that are imported as {:?}", info.handle_type)));
         }
@@ -60,16 +56,9 @@ entries! {
         Ok(())
     }
 
-    /// vkDestroyFence.
-    fn destroy_fence(device: vk::Device, fence: vk::Fence, _allocator: *const vk::AllocationCallbacks<'_>) {
-        destroy::<Fence>(device, fence, "vkDestroyFence")?;
-        Ok(())
-    }
-
     /// vkResetFences.
-    fn reset_fences(device: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        for raw in ffi::slice(fences, count) {
+    fn reset_fences(device: Arc<Device>, fences: &[vk::Fence]) -> vk::Result {
+        for raw in fences {
             let fence = handle::get::<Fence>(*raw)?;
             fence_in_use(&device, "vkResetFences", *raw, &fence);
             fence.reset();
@@ -78,9 +67,7 @@ entries! {
     }
 
     /// vkGetFenceStatus.
-    fn get_fence_status(device: vk::Device, fence: vk::Fence) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let fence = handle::get::<Fence>(fence)?;
+    fn get_fence_status(device: Arc<Device>, fence: Arc<Fence>) -> vk::Result {
         device.alive()?;
         let Some(told) = fence.ask(&*device) else { return Ok(vk::Result::NOT_READY) };
         calls::synchronize(&device, "vkGetFenceStatus");
@@ -90,13 +77,12 @@ entries! {
 
     /// vkWaitForFences.
     fn wait_for_fences(
-        device: vk::Device,
+        device: Arc<Device>,
         count: u32,
         fences: *const vk::Fence,
         all: vk::Bool32,
         timeout: u64,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         device.alive()?;
         let handles = ffi::slice(fences, count);
         let mut fences: SmallVec<[Arc<Fence>; 4]> = SmallVec::new();

@@ -18,22 +18,19 @@ fn query(device: vk::PhysicalDevice, query: &ImageQuery) -> Outcome<vk::ImageFor
 entries! {
     /// vkGetPhysicalDeviceFormatProperties.
     fn get_physical_device_format_properties(
-        device: vk::PhysicalDevice,
+        _device: Arc<PhysicalDevice>,
         format: vk::Format,
         out: *mut vk::FormatProperties,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
         ffi::write(out, formats::properties(format))
     }
 
     /// vkGetPhysicalDeviceFormatProperties2.
     fn get_physical_device_format_properties2(
-        device: vk::PhysicalDevice,
+        _device: Arc<PhysicalDevice>,
         format: vk::Format,
-        out: *mut vk::FormatProperties2<'_>,
+        out: &mut vk::FormatProperties2<'_>,
     ) {
-        handle::dispatchable::<PhysicalDevice>(device)?;
-        let out = ffi::read_mut(out)?;
         out.format_properties = formats::properties(format);
         if let Some(three) = ffi::find_mut::<vk::FormatProperties3<'_>>(out.p_next) {
             let known = formats::properties3(format);

@@ -36,14 +36,13 @@ unsafe fn create_pipeline(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Outcome<
 entries! {
     /// vkCreateGraphicsPipelines.
     fn create_graphics_pipelines(
-        device: vk::Device,
+        _device: Arc<Device>,
         cache: vk::PipelineCache,
         count: u32,
         infos: *const vk::GraphicsPipelineCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         handle::get_optional::<PipelineCache>(cache)?;
         pipeline::create_each(ffi::slice(infos, count), ffi::slice_mut(out, count), |info| create_pipeline(info))
     }

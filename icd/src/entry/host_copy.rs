@@ -71,9 +71,7 @@ fn copied(
 
 entries! {
     /// vkCopyMemoryToImageEXT.
-    fn copy_memory_to_image(device: vk::Device, info: *const vk::CopyMemoryToImageInfoEXT<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn copy_memory_to_image(device: Arc<Device>, info: &vk::CopyMemoryToImageInfoEXT<'_>) -> vk::Result {
         let image = handle::get::<Image>(info.dst_image)?;
         let regions = ffi::slice(info.p_regions, info.region_count);
         let parts = || {
@@ -93,9 +91,7 @@ entries! {
     }
 
     /// vkCopyImageToMemoryEXT.
-    fn copy_image_to_memory(device: vk::Device, info: *const vk::CopyImageToMemoryInfoEXT<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn copy_image_to_memory(device: Arc<Device>, info: &vk::CopyImageToMemoryInfoEXT<'_>) -> vk::Result {
         let image = handle::get::<Image>(info.src_image)?;
         let regions = ffi::slice(info.p_regions, info.region_count);
         let parts = || {
@@ -115,11 +111,9 @@ entries! {
     }
 
     /// vkCopyImageToImageEXT.
-    fn copy_image_to_image(device: vk::Device, info: *const vk::CopyImageToImageInfoEXT<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn copy_image_to_image(device: Arc<Device>, info: &vk::CopyImageToImageInfoEXT<'_>) -> vk::Result {
         let (from, to) = (handle::get::<Image>(info.src_image)?, handle::get::<Image>(info.dst_image)?);
-        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(copy::image_region);
+        let regions = ffi::slice(info.p_regions, info.region_count).iter().map(copy::Region::older);
         let regions: Vec<_> = regions.collect();
         let parts = || {
             let both = |r: &vk::ImageCopy| {
@@ -135,13 +129,11 @@ entries! {
 
     /// vkTransitionImageLayoutEXT.
     fn transition_image_layout(
-        device: vk::Device,
-        count: u32,
-        transitions: *const vk::HostImageLayoutTransitionInfoEXT<'_>,
+        device: Arc<Device>,
+        transitions: &[vk::HostImageLayoutTransitionInfoEXT<'_>],
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         calls::synchronize(&device, "vkTransitionImageLayoutEXT");
-        for t in ffi::slice(transitions, count) {
+        for t in transitions {
             let image: Arc<Image> = handle::get::<Image>(t.image)?;
             if device.hazards.is_some() && t.old_layout == vk::ImageLayout::UNDEFINED {
                 discard(&device, &image, &t.subresource_range);

@@ -9,7 +9,11 @@
 //! compatible with: what a command does to a plane, it does to that image. The planes lie one after the
 //! other, or are bound one by one if the image is disjoint.
 
-use crate::boundary::entries;
+mod layout;
+
+pub use layout::{Layout, Level};
+
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::external::check_types;
 use crate::caps::formats::{self, ImageQuery};
 use crate::caps::{BIND_ALIGNMENT, memory};
@@ -26,76 +30,9 @@ use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_memory::commands::Range;
 use pellucid_memory::heap::Placement;
-use pellucid_shader_interp::math::format::{Aspect, FormatInfo};
+use pellucid_shader_interp::math::format::Aspect;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-
-/// One mip level's layout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    /// Texels.
-    pub extent: [u32; 3],
-    /// Texel blocks: what rows and slices are made of. Texels, unless the format is compressed.
-    pub blocks: [u32; 3],
-    /// First byte, from the layer's first.
-    pub offset: u64,
-    /// Bytes of a row of blocks.
-    pub row: u64,
-    /// Bytes of a depth slice.
-    pub slice: u64,
-}
-
-impl Level {
-    /// Bytes of the level in one layer.
-    pub fn size(&self) -> u64 {
-        self.slice * u64::from(self.blocks[2])
-    }
-}
-
-/// The layout of an image in memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Levels, the largest first.
-    pub levels: Vec<Level>,
-    /// Bytes of a texel block, all samples.
-    pub texel: u64,
-    /// Texels of a block along each axis: one, unless the format is compressed.
-    pub block: [u32; 3],
-    /// Bytes from one layer to the next.
-    pub layer: u64,
-    /// Bytes of the image.
-    pub size: u64,
-}
-
-impl Layout {
-    /// Lays out an image of blocks of this size, with at least so many bytes before each row: 0, or a
-    /// multiple of 64. The format says how many bytes a block has.
-    pub fn new(
-        extent: [u32; 3],
-        levels: u32,
-        layers: u32,
-        samples: u32,
-        (format, block): (&FormatInfo, [u32; 3]),
-        gap: u64,
-    ) -> Layout {
-        let texel = u64::from(format.texel_bytes) * u64::from(samples);
-        // Texels stay multiples of their size apart.
-        let between = if gap == 0 { 0 } else { gap.next_multiple_of(texel) };
-        let mut offset = gap;
-        let levels = (0..levels)
-            .map(|n| {
-                let extent = extent.map(|e| (e >> n).max(1));
-                let blocks = std::array::from_fn(|k| extent[k].div_ceil(block[k]));
-                let row = u64::from(blocks[0]) * texel + between;
-                let slice = row * u64::from(blocks[1]);
-                let level = Level { extent, blocks, offset, row, slice };
-                offset = (offset + level.size()).next_multiple_of(BIND_ALIGNMENT);
-                level
-            })
-            .collect();
-        Layout { levels, texel, block, layer: offset, size: offset * u64::from(layers) }
-    }
-}
 
 /// Where the stencil value of a texel with depth and stencil is: behind the word of depth.
 const STENCIL_OFFSET: u64 = 4;
@@ -509,16 +446,10 @@ fn plane_aspect(plane: u32) -> vk::ImageAspectFlags {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateImage.
-    fn create_image(
-        device: vk::Device,
-        info: *const vk::ImageCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Image,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let image = Arc::new(Image::new(&device, ffi::read(info)?)?);
+    fn create_image(device, info: vk::ImageCreateInfo<'_>) -> vk::Image {
+        let image = Arc::new(Image::new(&device, info)?);
         let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
             true => Some(Arc::new(DeviceMemory::sparse(&device, Placement::Anywhere, image.layout.size)?)),
             false => None,
@@ -537,37 +468,35 @@ entries! {
                 .parts(vk::ImageAspectFlags::empty())
                 .try_for_each(|part| part.bind_part(memory.clone(), part.start))?;
         }
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroyImage.
-    fn destroy_image(device: vk::Device, image: vk::Image, _allocator: *const vk::AllocationCallbacks<'_>) {
-        let ended = destroy::<Image>(device, image, "vkDestroyImage")?;
+    fn destroy_image(device, image: vk::Image) {
+        let ended = destroy::<Image>(&device, image, "vkDestroyImage")?;
         for bound in ended.iter().flat_map(|image| image.bounds()) {
             bound.ended.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkBindImageMemory.
     fn bind_image_memory(
-        device: vk::Device,
-        image: vk::Image,
+        _device: Arc<Device>,
+        image: Arc<Image>,
         memory: vk::DeviceMemory,
         offset: vk::DeviceSize,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<Image>(image)?.bind(memory, offset, None)
+        image.bind(memory, offset, None)
     }
 
     /// vkBindImageMemory2.
-    fn bind_image_memory2(
-        device: vk::Device,
-        count: u32,
-        infos: *const vk::BindImageMemoryInfo<'_>,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        bind_each(ffi::slice(infos, count), |info| {
+    fn bind_image_memory2(_device: Arc<Device>, infos: &[vk::BindImageMemoryInfo<'_>]) -> vk::Result {
+        bind_each(infos, |info| {
             let plane = ffi::find::<vk::BindImagePlaneMemoryInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
             let image = handle::get::<Image>(info.image);
             (image.and_then(|image| image.bind(info.memory, info.memory_offset, plane)), info.p_next)
@@ -575,8 +504,11 @@ entries! {
     }
 
     /// vkGetImageMemoryRequirements.
-    fn get_image_memory_requirements(device: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
-        handle::dispatchable::<Device>(device)?;
+    fn get_image_memory_requirements(
+        _device: Arc<Device>,
+        image: vk::Image,
+        out: *mut vk::MemoryRequirements,
+    ) {
         // Of an object that is not there the application reads zeros, never what its memory held.
         ffi::write(out, vk::MemoryRequirements::default())?;
         ffi::write(out, handle::get::<Image>(image)?.requirements(None)?)
@@ -584,12 +516,10 @@ entries! {
 
     /// vkGetImageMemoryRequirements2.
     fn get_image_memory_requirements2(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::ImageMemoryRequirementsInfo2<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         out.memory_requirements = vk::MemoryRequirements::default();
         let info = ffi::read(info)?;
         let plane = ffi::find::<vk::ImagePlaneMemoryRequirementsInfo<'_>>(info.p_next).map(|p| p.plane_aspect);
@@ -600,12 +530,10 @@ entries! {
 
     /// vkGetDeviceImageMemoryRequirements.
     fn get_device_image_memory_requirements(
-        device: vk::Device,
+        device: Arc<Device>,
         info: *const vk::DeviceImageMemoryRequirements<'_>,
-        out: *mut vk::MemoryRequirements2<'_>,
+        out: &mut vk::MemoryRequirements2<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         let info = ffi::read(info)?;
         let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
         let disjoint = image.flags.contains(vk::ImageCreateFlags::DISJOINT);
@@ -616,12 +544,11 @@ entries! {
 
     /// vkGetImageSubresourceLayout.
     fn get_image_subresource_layout(
-        device: vk::Device,
+        _device: Arc<Device>,
         image: vk::Image,
         subresource: *const vk::ImageSubresource,
         out: *mut vk::SubresourceLayout,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, vk::SubresourceLayout::default())?;
         let image = handle::get::<Image>(image)?;
         let subresource = ffi::read(subresource)?;
@@ -630,47 +557,21 @@ entries! {
 
     /// vkGetImageSubresourceLayout2KHR.
     fn get_image_subresource_layout2(
-        device: vk::Device,
-        image: vk::Image,
-        subresource: *const vk::ImageSubresource2KHR<'_>,
+        _device: Arc<Device>,
+        image: Arc<Image>,
+        subresource: &vk::ImageSubresource2KHR<'_>,
         out: *mut vk::SubresourceLayout2KHR<'_>,
     ) {
-        handle::dispatchable::<Device>(device)?;
-        let image = handle::get::<Image>(image)?;
-        image.subresource2(&ffi::read(subresource)?.image_subresource, ffi::read_mut(out)?)
+        image.subresource2(&subresource.image_subresource, ffi::read_mut(out)?)
     }
 
     /// vkGetDeviceImageSubresourceLayoutKHR.
     fn get_device_image_subresource_layout(
-        device: vk::Device,
-        info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+        device: Arc<Device>,
+        info: &vk::DeviceImageSubresourceInfoKHR<'_>,
         out: *mut vk::SubresourceLayout2KHR<'_>,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
         let image = Image::new(&device, ffi::read(info.p_create_info)?)?;
         image.subresource2(&ffi::read(info.p_subresource)?.image_subresource, ffi::read_mut(out)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_follow_each_other_without_overlap() {
-        let format = |number| formats::info(number).unwrap();
-        let texel = format(vk::Format::R32_UINT);
-        let layout = Layout::new([5, 3, 1], 3, 2, 1, (texel, texel.block()), 0);
-        let level = |extent, blocks, offset, row, slice| Level { extent, blocks, offset, row, slice };
-        assert_eq!(layout.levels[0], level([5, 3, 1], [5, 3, 1], 0, 20, 60));
-        assert_eq!(layout.levels[1], level([2, 1, 1], [2, 1, 1], 64, 8, 8));
-        assert_eq!(layout.levels[2].offset, 128);
-        assert_eq!((layout.layer, layout.size), (192, 384));
-        // Rows of blocks; the blocks at the edge are whole.
-        let block = format(vk::Format::BC7_UNORM_BLOCK);
-        let layout = Layout::new([9, 5, 2], 2, 1, 1, (block, block.block()), 0);
-        assert_eq!(layout.levels[0], level([9, 5, 2], [3, 2, 2], 0, 48, 96));
-        assert_eq!(layout.levels[1], level([4, 2, 1], [1, 1, 1], 192, 16, 16));
     }
 }

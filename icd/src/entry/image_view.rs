@@ -1,9 +1,8 @@
 //! VkImageView.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys};
 use crate::caps::formats;
 use crate::described::Creation;
-use crate::device::Device;
 use crate::entry::destroy::destroy_described;
 use crate::entry::image::Image;
 use crate::entry::sampler::YcbcrConversion;
@@ -201,16 +200,9 @@ fn viewed(
     Ok(image)
 }
 
-entries! {
+creates! {
     /// vkCreateImageView.
-    fn create_image_view(
-        device: vk::Device,
-        info: *const vk::ImageViewCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::ImageView,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_image_view(device, info: vk::ImageViewCreateInfo<'_>) -> vk::ImageView {
         let whole = handle::get::<Image>(info.image)?;
         let conversion = YcbcrConversion::asked_for(info.p_next)?;
         if let Some(conversion) = conversion.as_ref().filter(|conversion| conversion.format != info.format) {
@@ -255,16 +247,14 @@ entries! {
             let added = device.described.add_view(handle, &view, how);
             added.inspect_err(|_| drop(handle::take::<ImageView>(handle)))?;
         }
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroyImageView.
-    fn destroy_image_view(
-        device: vk::Device,
-        view: vk::ImageView,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy_described::<ImageView>(device, view, "vkDestroyImageView")?;
+    fn destroy_image_view(device, view: vk::ImageView) {
+        destroy_described::<ImageView>(&device, view, "vkDestroyImageView")?;
         Ok(())
     }
 }

@@ -98,24 +98,14 @@ fn check_layer(name: *const std::ffi::c_char) -> Outcome<()> {
 entries! {
     /// vkCreateInstance.
     fn create_instance(
-        info: *const vk::InstanceCreateInfo<'_>,
+        info: &vk::InstanceCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Instance,
     ) -> vk::Result {
-        let info = ffi::read(info)?;
         let (config, session) = configure()?;
         let known = extensions::instance(config.surfaces == Surfaces::Pretend);
-        let mut names = Vec::new();
-        for name in ffi::slice(info.pp_enabled_extension_names, info.enabled_extension_count) {
-            let name = ffi::string(*name).unwrap_or_default();
-            if !extensions::has(&known, &name) {
-                return Err(Error::new(
-                    vk::Result::ERROR_EXTENSION_NOT_PRESENT,
-                    format!("the extension {name} is not there"),
-                ));
-            }
-            names.push(name);
-        }
+        let (names, count) = (info.pp_enabled_extension_names, info.enabled_extension_count);
+        let names = extensions::enabled(&known, names, count)?;
         let application = ffi::optional(info.p_application_info);
         let api_version = application.map_or(0, |a| a.api_version);
         let named = |name| ffi::string(name).unwrap_or_default();
@@ -153,21 +143,19 @@ entries! {
 
     /// vkEnumeratePhysicalDevices.
     fn enumerate_physical_devices(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         count: *mut u32,
         out: *mut vk::PhysicalDevice,
     ) -> vk::Result {
-        let instance = handle::dispatchable::<Instance>(instance)?;
         ffi::enumerate(&[instance.physical_device()?], count, out)
     }
 
     /// vkEnumeratePhysicalDeviceGroups.
     fn enumerate_physical_device_groups(
-        instance: vk::Instance,
+        instance: Arc<Instance>,
         count: *mut u32,
         out: *mut vk::PhysicalDeviceGroupProperties<'_>,
     ) -> vk::Result {
-        let instance = handle::dispatchable::<Instance>(instance)?;
         let device = instance.physical_device()?;
         if out.is_null() {
             ffi::write(count, 1)?;

@@ -1,6 +1,6 @@
 //! VkDeviceMemory.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::later::ZERO_INITIALIZE;
 use crate::caps::limits;
 use crate::caps::memory;
@@ -420,16 +420,24 @@ pub(crate) fn no_dedicated<'a>(chain: impl Iterator<Item = ffi::Link<'a>>) {
     }
 }
 
-entries! {
+/// Flushes or invalidates ranges of mapped memory.
+fn each_range(
+    device: &Device,
+    call: &'static str,
+    ranges: &[vk::MappedMemoryRange<'_>],
+    does: impl Fn(&Device, &DeviceMemory, (u64, u64)),
+) -> Outcome<()> {
+    ranges.iter().try_for_each(|range| {
+        let memory = handle::get::<DeviceMemory>(range.memory)?;
+        let place = memory.range(device, call, range)?;
+        does(device, &memory, place);
+        Ok(())
+    })
+}
+
+creates! {
     /// vkAllocateMemory.
-    fn allocate_memory(
-        device: vk::Device,
-        info: *const vk::MemoryAllocateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::DeviceMemory,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn allocate_memory(device, info: vk::MemoryAllocateInfo<'_>) -> vk::DeviceMemory {
         if info.allocation_size == 0 {
             return Err(Error::usage("allocationSize is 0"));
         }
@@ -464,18 +472,15 @@ entries! {
             let (bytes, handle, coherent) = (&memory.bytes, memory.handle(), memory.coherent);
             host.allocated(Mappable { bytes, handle, coherent });
         }
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkFreeMemory.
-    fn free_memory(
-        device: vk::Device,
-        memory: vk::DeviceMemory,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        calls::synchronize(&*handle::dispatchable::<Device>(device)?, "vkFreeMemory");
-        if let Some(object) = destroy::<DeviceMemory>(device, memory, "vkFreeMemory")? {
-            let device = handle::dispatchable::<Device>(device)?;
+    fn free_memory(device, memory: vk::DeviceMemory) {
+        calls::synchronize(&device, "vkFreeMemory");
+        if let Some(object) = destroy::<DeviceMemory>(&device, memory, "vkFreeMemory")? {
             let bytes = Range::new(object.bytes.address(), object.bytes.size());
             bytes_ended(&device, "vkFreeMemory", memory, &object, bytes);
             object.freed.store(true, Ordering::Relaxed);
@@ -484,18 +489,18 @@ entries! {
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkMapMemory.
     fn map_memory(
-        device: vk::Device,
+        device: Arc<Device>,
         memory: vk::DeviceMemory,
         offset: vk::DeviceSize,
         size: vk::DeviceSize,
         _flags: vk::MemoryMapFlags,
-        out: *mut *mut c_void,
+        out: &mut *mut c_void,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         *out = handle::get::<DeviceMemory>(memory)?.map(offset, size)?;
         calls::synchronize(&device, "vkMapMemory");
         Ok(())
@@ -503,85 +508,58 @@ entries! {
 
     /// vkMapMemory2KHR.
     fn map_memory2(
-        device: vk::Device,
-        info: *const vk::MemoryMapInfoKHR<'_>,
-        out: *mut *mut c_void,
+        device: Arc<Device>,
+        info: &vk::MemoryMapInfoKHR<'_>,
+        out: &mut *mut c_void,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
-        let out = ffi::read_mut(out)?;
         *out = handle::get::<DeviceMemory>(info.memory)?.map(info.offset, info.size)?;
         calls::synchronize(&device, "vkMapMemory2KHR");
         Ok(())
     }
 
     /// vkUnmapMemory.
-    fn unmap_memory(device: vk::Device, memory: vk::DeviceMemory) {
-        let device = handle::dispatchable::<Device>(device)?;
-        let memory = handle::get::<DeviceMemory>(memory)?;
+    fn unmap_memory(device: Arc<Device>, memory: Arc<DeviceMemory>) {
         calls::synchronize(&device, "vkUnmapMemory");
         memory.unmap()
     }
 
     /// vkUnmapMemory2KHR.
-    fn unmap_memory2(device: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let memory = handle::get::<DeviceMemory>(ffi::read(info)?.memory)?;
+    fn unmap_memory2(device: Arc<Device>, info: &vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
+        let memory = handle::get::<DeviceMemory>(info.memory)?;
         calls::synchronize(&device, "vkUnmapMemory2KHR");
         memory.unmap()
     }
 
     /// vkFlushMappedMemoryRanges.
-    fn flush_mapped_memory_ranges(
-        device: vk::Device,
-        count: u32,
-        ranges: *const vk::MappedMemoryRange<'_>,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        for range in ffi::slice(ranges, count) {
-            let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(&device, "vkFlushMappedMemoryRanges", range)?;
-            calls::flush(&device, &memory, (offset, size));
-        }
-        Ok(())
+    fn flush_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
+        each_range(&device, "vkFlushMappedMemoryRanges", ranges, calls::flush)
     }
 
     /// vkInvalidateMappedMemoryRanges.
-    fn invalidate_mapped_memory_ranges(
-        device: vk::Device,
-        count: u32,
-        ranges: *const vk::MappedMemoryRange<'_>,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        for range in ffi::slice(ranges, count) {
-            let memory = handle::get::<DeviceMemory>(range.memory)?;
-            let (offset, size) = memory.range(&device, "vkInvalidateMappedMemoryRanges", range)?;
-            calls::invalidate(&device, &memory, (offset, size));
-        }
-        Ok(())
+    fn invalidate_mapped_memory_ranges(device: Arc<Device>, ranges: &[vk::MappedMemoryRange<'_>]) -> vk::Result {
+        each_range(&device, "vkInvalidateMappedMemoryRanges", ranges, calls::invalidate)
     }
 
     /// vkSetDeviceMemoryPriorityEXT: all memory is as near.
-    fn set_device_memory_priority(device: vk::Device, memory: vk::DeviceMemory, _priority: f32) {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<DeviceMemory>(memory)?;
+    fn set_device_memory_priority(_device: Arc<Device>, _memory: Arc<DeviceMemory>, _priority: f32) {
         Ok(())
     }
 
     /// vkGetDeviceMemoryCommitment.
-    fn get_device_memory_commitment(device: vk::Device, memory: vk::DeviceMemory, out: *mut vk::DeviceSize) {
-        handle::dispatchable::<Device>(device)?;
-        let memory = handle::get::<DeviceMemory>(memory)?;
+    fn get_device_memory_commitment(
+        _device: Arc<Device>,
+        memory: Arc<DeviceMemory>,
+        out: *mut vk::DeviceSize,
+    ) {
         let size = memory.bytes.size();
         ffi::write(out, if memory.lazy { memory.bytes.committed().min(size) } else { size })
     }
 
     /// vkGetDeviceMemoryOpaqueCaptureAddress.
     fn get_device_memory_opaque_capture_address(
-        device: vk::Device,
-        info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
+        _device: Arc<Device>,
+        info: &vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
     ) -> u64 {
-        handle::dispatchable::<Device>(device)?;
-        Ok(handle::get::<DeviceMemory>(ffi::read(info)?.memory)?.bytes.address())
+        Ok(handle::get::<DeviceMemory>(info.memory)?.bytes.address())
     }
 }

@@ -66,7 +66,10 @@ entries! {
     }
 
     /// vkGetPhysicalDeviceProperties2.
-    fn get_physical_device_properties2(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
+    fn get_physical_device_properties2(
+        device: vk::PhysicalDevice,
+        out: *mut vk::PhysicalDeviceProperties2<'_>,
+    ) {
         let device = get(device)?;
         let out = ffi::read_mut(out)?;
         out.properties = device.caps.properties();

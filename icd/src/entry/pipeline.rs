@@ -1,6 +1,6 @@
 //! VkPipeline: compute pipelines. Graphics pipelines, with which nothing draws, are in [`super::graphics`].
 
-use crate::boundary::entries;
+use crate::boundary::{destroys, entries};
 use crate::config::Notes;
 use crate::debugger;
 use crate::device::Device;
@@ -412,33 +412,30 @@ pub unsafe fn create_each<I: CreateInfo>(
     failure.map_or(Ok(()), Err)
 }
 
+destroys! {
+    /// vkDestroyPipeline.
+    fn destroy_pipeline(device, pipeline: vk::Pipeline) {
+        if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
+            destroy::<graphics::Pipeline>(&device, pipeline, "vkDestroyPipeline")?;
+        } else {
+            destroy::<Pipeline>(&device, pipeline, "vkDestroyPipeline")?;
+        }
+        Ok(())
+    }
+}
+
 entries! {
     /// vkCreateComputePipelines.
     fn create_compute_pipelines(
-        device: vk::Device,
+        device: Arc<Device>,
         cache: vk::PipelineCache,
         count: u32,
         infos: *const vk::ComputePipelineCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::Pipeline,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         let cache = handle::get_optional::<PipelineCache>(cache)?;
         let create = |info: &_| create(&device, cache.as_deref(), info);
         create_each(ffi::slice(infos, count), ffi::slice_mut(out, count), create)
-    }
-
-    /// vkDestroyPipeline.
-    fn destroy_pipeline(
-        device: vk::Device,
-        pipeline: vk::Pipeline,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        if handle::get::<graphics::Pipeline>(pipeline).is_ok() {
-            destroy::<graphics::Pipeline>(device, pipeline, "vkDestroyPipeline")?;
-        } else {
-            destroy::<Pipeline>(device, pipeline, "vkDestroyPipeline")?;
-        }
-        Ok(())
     }
 }

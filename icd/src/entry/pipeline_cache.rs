@@ -1,19 +1,20 @@
 //! VkPipelineCache: compiled programs, kept in memory. The data that applications store holds the header
 //! alone, because compiling costs less than reading a file would.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::properties::uuid;
 use crate::device::Device;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
 use pellucid_shader_interp::Program;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// All that a program depends on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     pub entry_point: String,
     pub subgroup_size: u32,
@@ -52,51 +53,37 @@ fn header() -> Vec<u8> {
     data
 }
 
-entries! {
+creates! {
     /// vkCreatePipelineCache.
-    fn create_pipeline_cache(
-        device: vk::Device,
-        _info: *const vk::PipelineCacheCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::PipelineCache,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(PipelineCache::default())))
+    fn create_pipeline_cache(_device, _info: vk::PipelineCacheCreateInfo<'_>) -> vk::PipelineCache {
+        Ok(handle::insert(Arc::new(PipelineCache::default())))
     }
+}
 
+destroys! {
     /// vkDestroyPipelineCache.
-    fn destroy_pipeline_cache(
-        device: vk::Device,
-        cache: vk::PipelineCache,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<PipelineCache>(cache)?;
-        Ok(())
-    }
+    fn destroy_pipeline_cache(PipelineCache);
+}
 
+entries! {
     /// vkGetPipelineCacheData: nothing at all if the header does not fit.
     fn get_pipeline_cache_data(
-        device: vk::Device,
-        cache: vk::PipelineCache,
+        _device: Arc<Device>,
+        _cache: Arc<PipelineCache>,
         size: *mut usize,
         out: *mut c_void,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<PipelineCache>(cache)?;
         let data = header();
         ffi::enumerate_bytes(&data, size, out)
     }
 
     /// vkMergePipelineCaches.
     fn merge_pipeline_caches(
-        device: vk::Device,
-        to: vk::PipelineCache,
+        _device: Arc<Device>,
+        to: Arc<PipelineCache>,
         count: u32,
         from: *const vk::PipelineCache,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let to = handle::get::<PipelineCache>(to)?;
         for from in ffi::slice(from, count) {
             let programs = handle::get::<PipelineCache>(*from)?.programs().clone();
             to.programs().extend(programs);

@@ -1,7 +1,6 @@
 //! VkPipelineLayout.
 
-use crate::boundary::entries;
-use crate::device::Device;
+use crate::boundary::{creates, destroys};
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::error::Outcome;
 use crate::ffi;
@@ -16,31 +15,18 @@ pub struct PipelineLayout {
 
 object!(PipelineLayout, vk::PipelineLayout, kind::PIPELINE_LAYOUT);
 
-entries! {
+creates! {
     /// vkCreatePipelineLayout.
-    fn create_pipeline_layout(
-        device: vk::Device,
-        info: *const vk::PipelineLayoutCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::PipelineLayout,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_pipeline_layout(_device, info: vk::PipelineLayoutCreateInfo<'_>) -> vk::PipelineLayout {
         let sets = ffi::slice(info.p_set_layouts, info.set_layout_count)
             .iter()
             .map(|s| handle::get_optional::<DescriptorSetLayout>(*s))
             .collect::<Outcome<Vec<_>>>()?;
-        ffi::write(out, handle::insert(Arc::new(PipelineLayout { sets })))
+        Ok(handle::insert(Arc::new(PipelineLayout { sets })))
     }
+}
 
+destroys! {
     /// vkDestroyPipelineLayout.
-    fn destroy_pipeline_layout(
-        device: vk::Device,
-        layout: vk::PipelineLayout,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<PipelineLayout>(layout)?;
-        Ok(())
-    }
+    fn destroy_pipeline_layout(PipelineLayout);
 }

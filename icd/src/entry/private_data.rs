@@ -1,6 +1,6 @@
 //! VkPrivateDataSlot.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -12,25 +12,16 @@ pub struct PrivateDataSlot;
 
 object!(PrivateDataSlot, vk::PrivateDataSlot, kind::PRIVATE_DATA);
 
-entries! {
+creates! {
     /// vkCreatePrivateDataSlot.
-    fn create_private_data_slot(
-        device: vk::Device,
-        _info: *const vk::PrivateDataSlotCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::PrivateDataSlot,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(PrivateDataSlot)))
+    fn create_private_data_slot(_device, _info: vk::PrivateDataSlotCreateInfo<'_>) -> vk::PrivateDataSlot {
+        Ok(handle::insert(Arc::new(PrivateDataSlot)))
     }
+}
 
+destroys! {
     /// vkDestroyPrivateDataSlot.
-    fn destroy_private_data_slot(
-        device: vk::Device,
-        slot: vk::PrivateDataSlot,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn destroy_private_data_slot(device, slot: vk::PrivateDataSlot) {
         if handle::take::<PrivateDataSlot>(slot)?.is_some() {
             let slot = vk::Handle::as_raw(slot);
             let mut data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,16 +29,17 @@ entries! {
         }
         Ok(())
     }
+}
 
+entries! {
     /// vkSetPrivateData.
     fn set_private_data(
-        device: vk::Device,
+        device: Arc<Device>,
         object_type: vk::ObjectType,
         object: u64,
         slot: vk::PrivateDataSlot,
         value: u64,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         handle::get::<PrivateDataSlot>(slot)?;
         let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
         device.private_data.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value);
@@ -56,13 +48,12 @@ entries! {
 
     /// vkGetPrivateData.
     fn get_private_data(
-        device: vk::Device,
+        device: Arc<Device>,
         object_type: vk::ObjectType,
         object: u64,
         slot: vk::PrivateDataSlot,
         out: *mut u64,
     ) {
-        let device = handle::dispatchable::<Device>(device)?;
         handle::get::<PrivateDataSlot>(slot)?;
         let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
         let data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,8 @@
 //! VkQueryPool: timestamps, and occlusion queries (which count nothing, because nothing is drawn).
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::check::calls;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -87,44 +86,33 @@ impl QueryPool {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateQueryPool.
-    fn create_query_pool(
-        device: vk::Device,
-        info: *const vk::QueryPoolCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::QueryPool,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_query_pool(_device, info: vk::QueryPoolCreateInfo<'_>) -> vk::QueryPool {
         if !matches!(info.query_type, vk::QueryType::TIMESTAMP | vk::QueryType::OCCLUSION) {
             return Err(Error::not_implemented(&format!("queries of type {:?}", info.query_type)));
         }
         let mut queries = room_for(info.query_count as usize)?;
         queries.resize_with(info.query_count as usize, Query::default);
-        ffi::write(out, handle::insert(Arc::new(QueryPool { queries })))
+        Ok(handle::insert(Arc::new(QueryPool { queries })))
     }
+}
 
+destroys! {
     /// vkDestroyQueryPool.
-    fn destroy_query_pool(
-        device: vk::Device,
-        pool: vk::QueryPool,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<QueryPool>(device, pool, "vkDestroyQueryPool")?;
-        Ok(())
-    }
+    fn destroy_query_pool(QueryPool) as "vkDestroyQueryPool";
+}
 
+entries! {
     /// vkResetQueryPool.
-    fn reset_query_pool(device: vk::Device, pool: vk::QueryPool, first: u32, count: u32) {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<QueryPool>(pool)?.queries(first, count)?.iter().for_each(Query::reset);
+    fn reset_query_pool(_device: Arc<Device>, pool: Arc<QueryPool>, first: u32, count: u32) {
+        pool.queries(first, count)?.iter().for_each(Query::reset);
         Ok(())
     }
 
     /// vkGetQueryPoolResults.
     fn get_query_pool_results(
-        device: vk::Device,
+        device: Arc<Device>,
         pool: vk::QueryPool,
         first: u32,
         count: u32,
@@ -133,7 +121,6 @@ entries! {
         stride: vk::DeviceSize,
         flags: vk::QueryResultFlags,
     ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
         device.alive()?;
         let pool = handle::get::<QueryPool>(pool)?;
         let queries = pool.queries(first, count)?;

@@ -193,16 +193,11 @@ fn hand_in(
 
 entries! {
     /// vkQueueSubmit.
-    fn queue_submit(
-        handle: vk::Queue,
-        count: u32,
-        infos: *const vk::SubmitInfo<'_>,
-        fence: vk::Fence,
-    ) -> vk::Result {
+    fn queue_submit(handle: vk::Queue, infos: &[vk::SubmitInfo<'_>], fence: vk::Fence) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
         let mut all = SmallVec::new();
-        for info in ffi::slice(infos, count) {
+        for info in infos {
             let [wait_values, signal_values] = timeline_values(info.p_next);
             list.push(Submission {
                 waits: operations(
@@ -231,16 +226,11 @@ entries! {
     }
 
     /// vkQueueSubmit2.
-    fn queue_submit2(
-        handle: vk::Queue,
-        count: u32,
-        infos: *const vk::SubmitInfo2<'_>,
-        fence: vk::Fence,
-    ) -> vk::Result {
+    fn queue_submit2(handle: vk::Queue, infos: &[vk::SubmitInfo2<'_>], fence: vk::Fence) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
         let mut all = SmallVec::new();
-        for info in ffi::slice(infos, count) {
+        for info in infos {
             let buffers = ffi::slice(info.p_command_buffer_infos, info.command_buffer_info_count);
             list.push(Submission {
                 waits: operations2(ffi::slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count))?,
@@ -261,13 +251,12 @@ entries! {
     /// vkQueueBindSparse.
     fn queue_bind_sparse(
         handle: vk::Queue,
-        count: u32,
-        infos: *const vk::BindSparseInfo<'_>,
+        infos: &[vk::BindSparseInfo<'_>],
         fence: vk::Fence,
     ) -> vk::Result {
         let (queue, device) = queue(handle)?;
         let mut list: SmallVec<[Submission; 1]> = SmallVec::new();
-        for info in ffi::slice(infos, count) {
+        for info in infos {
             let [waits, signals] = timeline_values(info.p_next);
             list.push(Submission {
                 waits: operations(ffi::slice(info.p_wait_semaphores, info.wait_semaphore_count), waits, &[])?,

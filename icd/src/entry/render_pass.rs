@@ -1,10 +1,10 @@
 //! VkRenderPass, VkFramebuffer and the commands that begin and end rendering. Nothing draws, but load
 //! operations, resolves, layout transitions and vkCmdClearAttachments write images.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::later::{RenderingAttachmentFlagsInfoKHR, TRANSFER_FUNCTION};
 use crate::command::attachment::{AttachmentClear, AttachmentUse, Does, Rendering, Step, Target, merged};
-use crate::command::buffer::{Recorder, push};
+use crate::command::buffer::{Recorder, push, record};
 use crate::command::pass::{
     Attachment, Framebuffer, Instance, Recording, Reference, RenderPass, Subpass, SubpassDependency,
     layers_of, load, resolve, store,
@@ -12,7 +12,6 @@ use crate::command::pass::{
 use crate::command::{Command, Half};
 use crate::device::Device;
 use crate::entry::command_sync::{accesses, stages};
-use crate::entry::destroy::destroy;
 use crate::entry::image_view::ImageView;
 use crate::error::{Error, Outcome};
 use crate::ffi;
@@ -191,7 +190,7 @@ unsafe fn begin(
 }
 
 fn next(buffer: vk::CommandBuffer, name: &'static str) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |r, _| {
         let Some(Recording::Pass(instance)) = &mut r.rendering else { return Err(outside()) };
         let ends = instance.resolves()?;
         if instance.subpass + 1 >= instance.pass.subpasses.len() {
@@ -199,13 +198,12 @@ fn next(buffer: vk::CommandBuffer, name: &'static str) -> Outcome<()> {
         }
         instance.subpass += 1;
         let step = instance.begin(name, ends);
-        r.add(Command::Render(Arc::new(step)));
-        Ok(())
+        Ok(Command::Render(Arc::new(step)))
     })
 }
 
 fn end(buffer: vk::CommandBuffer, name: &'static str) -> Outcome<()> {
-    push(buffer, |r, _| {
+    record(buffer, |r, _| {
         let step = match r.rendering.take() {
             Some(Recording::Pass(instance)) => instance.end(name)?,
             Some(Recording::Dynamic(ends)) => Step {
@@ -218,8 +216,7 @@ fn end(buffer: vk::CommandBuffer, name: &'static str) -> Outcome<()> {
             },
             None => return Err(outside()),
         };
-        r.add(Command::Render(Arc::new(step)));
-        Ok(())
+        Ok(Command::Render(Arc::new(step)))
     })
 }
 
@@ -317,48 +314,19 @@ unsafe fn begin_rendering(r: &mut Recorder, info: &vk::RenderingInfo<'_>) -> Out
     Ok(())
 }
 
-entries! {
+creates! {
     /// vkCreateRenderPass.
-    fn create_render_pass(
-        device: vk::Device,
-        info: *const vk::RenderPassCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::RenderPass,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(RenderPass::new(ffi::read(info)?)?)))
+    fn create_render_pass(_device, info: vk::RenderPassCreateInfo<'_>) -> vk::RenderPass {
+        Ok(handle::insert(Arc::new(RenderPass::new(info)?)))
     }
 
     /// vkCreateRenderPass2.
-    fn create_render_pass2(
-        device: vk::Device,
-        info: *const vk::RenderPassCreateInfo2<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::RenderPass,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        ffi::write(out, handle::insert(Arc::new(RenderPass::new2(ffi::read(info)?)?)))
-    }
-
-    /// vkDestroyRenderPass.
-    fn destroy_render_pass(
-        device: vk::Device,
-        pass: vk::RenderPass,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<RenderPass>(device, pass, "vkDestroyRenderPass")?;
-        Ok(())
+    fn create_render_pass2(_device, info: vk::RenderPassCreateInfo2<'_>) -> vk::RenderPass {
+        Ok(handle::insert(Arc::new(RenderPass::new2(info)?)))
     }
 
     /// vkCreateFramebuffer.
-    fn create_framebuffer(
-        device: vk::Device,
-        info: *const vk::FramebufferCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Framebuffer,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_framebuffer(_device, info: vk::FramebufferCreateInfo<'_>) -> vk::Framebuffer {
         handle::get::<RenderPass>(info.render_pass)?;
         let mut views = Vec::new();
         if !info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS) {
@@ -366,33 +334,30 @@ entries! {
                 views.push(handle::get::<ImageView>(*view)?);
             }
         }
-        ffi::write(out, handle::insert(Arc::new(Framebuffer { views, layers: info.layers })))
+        Ok(handle::insert(Arc::new(Framebuffer { views, layers: info.layers })))
     }
+}
+
+destroys! {
+    /// vkDestroyRenderPass.
+    fn destroy_render_pass(RenderPass) as "vkDestroyRenderPass";
 
     /// vkDestroyFramebuffer.
-    fn destroy_framebuffer(
-        device: vk::Device,
-        framebuffer: vk::Framebuffer,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<Framebuffer>(device, framebuffer, "vkDestroyFramebuffer")?;
-        Ok(())
-    }
+    fn destroy_framebuffer(Framebuffer) as "vkDestroyFramebuffer";
+}
 
+entries! {
     /// vkGetRenderAreaGranularity.
-    fn get_render_area_granularity(device: vk::Device, pass: vk::RenderPass, out: *mut vk::Extent2D) {
-        handle::dispatchable::<Device>(device)?;
-        handle::get::<RenderPass>(pass)?;
+    fn get_render_area_granularity(_device: Arc<Device>, _pass: Arc<RenderPass>, out: *mut vk::Extent2D) {
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 
     /// vkGetRenderingAreaGranularityKHR.
     fn get_rendering_area_granularity(
-        device: vk::Device,
+        _device: Arc<Device>,
         _info: *const vk::RenderingAreaInfoKHR<'_>,
         out: *mut vk::Extent2D,
     ) {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, vk::Extent2D { width: 1, height: 1 })
     }
 
@@ -439,8 +404,7 @@ entries! {
     }
 
     /// vkCmdBeginRendering.
-    fn cmd_begin_rendering(buffer: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
-        let info = ffi::read(info)?;
+    fn cmd_begin_rendering(buffer: vk::CommandBuffer, info: &vk::RenderingInfo<'_>) {
         push(buffer, |r, _| begin_rendering(r, info))
     }
 
@@ -470,9 +434,6 @@ entries! {
         };
         let attachments = ffi::slice(attachments, count).iter().map(clear).collect();
         let rects = ffi::slice(rects, rect_count).to_vec();
-        push(buffer, |r, _| {
-            r.add(Command::ClearAttachments(attachments, rects));
-            Ok(())
-        })
+        record(buffer, |_, _| Ok(Command::ClearAttachments(attachments, rects)))
     }
 }

@@ -1,6 +1,6 @@
 //! VkSampler and VkSamplerYcbcrConversion.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::caps::{formats, limits};
 use crate::described::Creation;
 use crate::device::Device;
@@ -99,16 +99,9 @@ unsafe fn border(info: &vk::SamplerCreateInfo<'_>) -> Outcome<[u32; 4]> {
     })
 }
 
-entries! {
+creates! {
     /// vkCreateSampler.
-    fn create_sampler(
-        device: vk::Device,
-        info: *const vk::SamplerCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Sampler,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_sampler(device, info: vk::SamplerCreateInfo<'_>) -> vk::Sampler {
         if device.samplers.load(Ordering::Relaxed) >= limits::SAMPLERS {
             return Err(vk::Result::ERROR_TOO_MANY_OBJECTS.into());
         }
@@ -139,38 +132,34 @@ entries! {
             added.inspect_err(|_| drop(handle::take::<Sampler>(handle)))?;
         }
         device.samplers.fetch_add(1, Ordering::Relaxed);
-        ffi::write(out, handle)
+        Ok(handle)
     }
+}
 
+destroys! {
     /// vkDestroySampler.
-    fn destroy_sampler(device: vk::Device, sampler: vk::Sampler, _allocator: *const vk::AllocationCallbacks<'_>) {
-        if destroy_described::<Sampler>(device, sampler, "vkDestroySampler")?.is_some() {
-            let device = handle::dispatchable::<Device>(device)?;
+    fn destroy_sampler(device, sampler: vk::Sampler) {
+        if destroy_described::<Sampler>(&device, sampler, "vkDestroySampler")?.is_some() {
             device.samplers.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())
     }
+}
 
+destroys! {
+    /// vkDestroySamplerYcbcrConversion. Samplers and image views keep what they need of it.
+    fn destroy_sampler_ycbcr_conversion(YcbcrConversion);
+}
+
+entries! {
     /// vkCreateSamplerYcbcrConversion.
     fn create_sampler_ycbcr_conversion(
-        device: vk::Device,
+        _device: Arc<Device>,
         info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
         _allocator: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::SamplerYcbcrConversion,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
         ffi::write(out, vk::SamplerYcbcrConversion::null())?;
         ffi::write(out, handle::insert(Arc::new(YcbcrConversion::new(ffi::read(info)?)?)))
-    }
-
-    /// vkDestroySamplerYcbcrConversion. Samplers and image views keep what they need of it.
-    fn destroy_sampler_ycbcr_conversion(
-        device: vk::Device,
-        conversion: vk::SamplerYcbcrConversion,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<YcbcrConversion>(conversion)?;
-        Ok(())
     }
 }

@@ -1,9 +1,8 @@
 //! VkSemaphore, binary and timeline.
 
-use crate::boundary::entries;
+use crate::boundary::{creates, destroys, entries};
 use crate::check::calls;
 use crate::device::Device;
-use crate::entry::destroy::destroy;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle;
@@ -22,16 +21,9 @@ fn timeline(semaphore: vk::Semaphore) -> Outcome<Arc<Semaphore>> {
     }
 }
 
-entries! {
+creates! {
     /// vkCreateSemaphore.
-    fn create_semaphore(
-        device: vk::Device,
-        info: *const vk::SemaphoreCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::Semaphore,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_semaphore(_device, info: vk::SemaphoreCreateInfo<'_>) -> vk::Semaphore {
         let kind = ffi::find::<vk::SemaphoreTypeCreateInfo<'_>>(info.p_next);
         let timeline = kind.filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
         let (counts, value) = (timeline.is_some(), timeline.map_or(0, |t| t.initial_value));
@@ -43,13 +35,22 @@ entries! {
                 return Err(Error::not_implemented(&format!("semaphores that are exported as {types:?}")));
             }
         };
-        ffi::write(out, handle::insert(Arc::new(semaphore)))
+        Ok(handle::insert(Arc::new(semaphore)))
     }
+}
 
+destroys! {
+    /// vkDestroySemaphore.
+    fn destroy_semaphore(Semaphore) as "vkDestroySemaphore";
+}
+
+entries! {
     /// vkGetSemaphoreFdKHR.
-    fn get_semaphore_fd(device: vk::Device, info: *const vk::SemaphoreGetFdInfoKHR<'_>, out: *mut i32) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn get_semaphore_fd(
+        device: Arc<Device>,
+        info: &vk::SemaphoreGetFdInfoKHR<'_>,
+        out: *mut i32,
+    ) -> vk::Result {
         if info.handle_type != vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("semaphores that are exported as {:?}", info.handle_type)));
         }
@@ -58,9 +59,7 @@ entries! {
     }
 
     /// vkImportSemaphoreFdKHR.
-    fn import_semaphore_fd(device: vk::Device, info: *const vk::ImportSemaphoreFdInfoKHR<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn import_semaphore_fd(device: Arc<Device>, info: &vk::ImportSemaphoreFdInfoKHR<'_>) -> vk::Result {
         if info.handle_type != vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD {
             return Err(Error::not_implemented(&format!("semaphores that are imported as {:?}", info.handle_type)));
         }
@@ -75,19 +74,12 @@ entries! {
         Ok(())
     }
 
-    /// vkDestroySemaphore.
-    fn destroy_semaphore(
-        device: vk::Device,
-        semaphore: vk::Semaphore,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        destroy::<Semaphore>(device, semaphore, "vkDestroySemaphore")?;
-        Ok(())
-    }
-
     /// vkGetSemaphoreCounterValue.
-    fn get_semaphore_counter_value(device: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn get_semaphore_counter_value(
+        device: Arc<Device>,
+        semaphore: vk::Semaphore,
+        out: *mut u64,
+    ) -> vk::Result {
         let semaphore = timeline(semaphore)?;
         device.alive()?;
         let (value, told) = semaphore.ask(&*device);
@@ -100,8 +92,11 @@ entries! {
     }
 
     /// vkWaitSemaphores.
-    fn wait_semaphores(device: vk::Device, info: *const vk::SemaphoreWaitInfo<'_>, timeout: u64) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn wait_semaphores(
+        device: Arc<Device>,
+        info: *const vk::SemaphoreWaitInfo<'_>,
+        timeout: u64,
+    ) -> vk::Result {
         device.alive()?;
         let info = ffi::read(info)?;
         let values = ffi::slice(info.p_values, info.semaphore_count);
@@ -136,9 +131,7 @@ entries! {
     }
 
     /// vkSignalSemaphore.
-    fn signal_semaphore(device: vk::Device, info: *const vk::SemaphoreSignalInfo<'_>) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn signal_semaphore(device: Arc<Device>, info: &vk::SemaphoreSignalInfo<'_>) -> vk::Result {
         let semaphore = timeline(info.semaphore)?;
         if semaphore.is_reached(info.value) && !semaphore.is_shared() {
             return Err(Error::usage("the value of a timeline semaphore only increases"));

@@ -1,7 +1,6 @@
 //! VkShaderModule.
 
-use crate::boundary::entries;
-use crate::device::Device;
+use crate::boundary::{creates, destroys};
 use crate::error::Error;
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -16,31 +15,18 @@ pub struct ShaderModule {
 
 object!(ShaderModule, vk::ShaderModule, kind::SHADER);
 
-entries! {
+creates! {
     /// vkCreateShaderModule.
-    fn create_shader_module(
-        device: vk::Device,
-        info: *const vk::ShaderModuleCreateInfo<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::ShaderModule,
-    ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let info = ffi::read(info)?;
+    fn create_shader_module(_device, info: vk::ShaderModuleCreateInfo<'_>) -> vk::ShaderModule {
         if info.code_size % 4 != 0 || info.code_size == 0 {
             return Err(Error::usage("codeSize is not a positive multiple of 4"));
         }
         let words = ffi::slice(info.p_code, info.code_size / 4).into();
-        ffi::write(out, handle::insert(Arc::new(ShaderModule { words })))
+        Ok(handle::insert(Arc::new(ShaderModule { words })))
     }
+}
 
+destroys! {
     /// vkDestroyShaderModule.
-    fn destroy_shader_module(
-        device: vk::Device,
-        module: vk::ShaderModule,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        handle::dispatchable::<Device>(device)?;
-        handle::take::<ShaderModule>(module)?;
-        Ok(())
-    }
+    fn destroy_shader_module(ShaderModule);
 }

@@ -1,7 +1,7 @@
 //! VkShaderEXT: shader objects. That of a compute shader is bound as a pipeline is; those of other stages can
 //! be created and bound, because drawing with them is what is refused.
 
-use crate::boundary::entries;
+use crate::boundary::{destroys, entries};
 use crate::caps::properties::uuid;
 use crate::command::Command;
 use crate::command::buffer::push;
@@ -75,31 +75,9 @@ unsafe fn create(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> Outcome
     Ok(handle)
 }
 
-entries! {
-    /// vkCreateShadersEXT: what follows the first that fails is null.
-    fn create_shaders(
-        device: vk::Device,
-        count: u32,
-        infos: *const vk::ShaderCreateInfoEXT<'_>,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-        out: *mut vk::ShaderEXT,
-    ) -> vk::Result {
-        let device = handle::dispatchable::<Device>(device)?;
-        let out = ffi::slice_mut(out, count);
-        out.fill(vk::ShaderEXT::null());
-        for (info, slot) in ffi::slice(infos, count).iter().zip(out) {
-            *slot = create(&device, info)?;
-        }
-        Ok(())
-    }
-
+destroys! {
     /// vkDestroyShaderEXT.
-    fn destroy_shader(
-        device: vk::Device,
-        shader: vk::ShaderEXT,
-        _allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
-        let device = handle::dispatchable::<Device>(device)?;
+    fn destroy_shader(device, shader: vk::ShaderEXT) {
         let Some(object) = handle::take::<Shader>(shader)? else { return Ok(()) };
         let pipeline = object.compute.clone();
         drop(object);
@@ -111,16 +89,32 @@ entries! {
         device.handle_ended(vk::ObjectType::SHADER_EXT, shader.as_raw());
         Ok(())
     }
+}
+
+entries! {
+    /// vkCreateShadersEXT: what follows the first that fails is null.
+    fn create_shaders(
+        device: Arc<Device>,
+        count: u32,
+        infos: *const vk::ShaderCreateInfoEXT<'_>,
+        _allocator: *const vk::AllocationCallbacks<'_>,
+        out: *mut vk::ShaderEXT,
+    ) -> vk::Result {
+        let out = ffi::slice_mut(out, count);
+        out.fill(vk::ShaderEXT::null());
+        for (info, slot) in ffi::slice(infos, count).iter().zip(out) {
+            *slot = create(&device, info)?;
+        }
+        Ok(())
+    }
 
     /// vkGetShaderBinaryDataEXT: all of it or nothing.
     fn get_shader_binary_data(
-        device: vk::Device,
-        shader: vk::ShaderEXT,
+        _device: Arc<Device>,
+        shader: Arc<Shader>,
         size: *mut usize,
         out: *mut c_void,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let shader = handle::get::<Shader>(shader)?;
         let mut data = header().to_vec();
         data.extend(shader.words.iter().flat_map(|word| word.to_le_bytes()));
         ffi::enumerate_bytes(&data, size, out)

@@ -5,8 +5,6 @@
 use crate::boundary::{entries, guard};
 use crate::device::Device;
 use crate::error::Error;
-use crate::ffi;
-use crate::handle;
 use ash::vk;
 
 /// Functions that are refused.
@@ -37,11 +35,9 @@ refused! {
 entries! {
     /// vkGetDeviceGroupPresentCapabilitiesKHR: the one device of a group has no presentation engine.
     fn get_device_group_present_capabilities(
-        device: vk::Device,
-        out: *mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
+        _device: Arc<Device>,
+        out: &mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
     ) -> vk::Result {
-        handle::dispatchable::<Device>(device)?;
-        let out = ffi::read_mut(out)?;
         out.present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
         out.modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
         Ok(())

@@ -37,6 +37,16 @@ pub trait Object: Send + Sync + Sized + 'static {
     fn table() -> &'static Table<Self>;
 }
 
+/// What an entry point is called with by its handle: an object of either kind.
+pub trait Live: Sized {
+    type Handle;
+    /// The object.
+    ///
+    /// # Errors
+    /// The handle is not live.
+    fn of(handle: Self::Handle) -> Outcome<Arc<Self>>;
+}
+
 /// Implements [`Object`] for a type, with a table of its own.
 macro_rules! object {
     ($type:ty, $handle:ty, $kind:expr) => {
@@ -46,6 +56,13 @@ macro_rules! object {
             fn table() -> &'static $crate::handle::Table<$type> {
                 static TABLE: $crate::handle::Table<$type> = $crate::handle::Table::new($kind);
                 &TABLE
+            }
+        }
+
+        impl $crate::handle::Live for $type {
+            type Handle = $handle;
+            fn of(handle: $handle) -> $crate::error::Outcome<std::sync::Arc<$type>> {
+                $crate::handle::get(handle)
             }
         }
     };
@@ -66,6 +83,13 @@ macro_rules! dispatchable_object {
             fn device(&self) -> $crate::handle::DeviceNumber {
                 let device: fn(&$type) -> $crate::handle::DeviceNumber = $device;
                 device(self)
+            }
+        }
+
+        impl $crate::handle::Live for $type {
+            type Handle = $handle;
+            fn of(handle: $handle) -> $crate::error::Outcome<std::sync::Arc<$type>> {
+                $crate::handle::dispatchable(handle)
             }
         }
     };

@@ -54,6 +54,16 @@ pub struct Object {
     pub texels: Option<Image>,
 }
 
+impl Object {
+    /// What it is, and its name or its handle.
+    pub fn called(&self) -> String {
+        match self.name.as_str() {
+            "" => format!("{} {:#x}", self.what, self.handle),
+            name => format!("{} \"{name}\"", self.what),
+        }
+    }
+}
+
 impl<'a> Context<'a> {
     /// The dispatch of that number; the first one where it is not listed.
     pub fn dispatch(&self, number: u32) -> Option<&'a DispatchContext<'a>> {

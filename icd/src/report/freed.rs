@@ -28,12 +28,9 @@ pub struct FreedReport {
 
 impl FreedReport {
     fn object(&self) -> String {
-        match self.object.name.as_str() {
-            "" => match self.number {
-                Some(number) => format!("{} {number}", self.object.what),
-                None => format!("{} {:#x}", self.object.what, self.object.handle),
-            },
-            name => format!("{} \"{name}\"", self.object.what),
+        match self.number.filter(|_| self.object.name.is_empty()) {
+            Some(number) => format!("{} {number}", self.object.what),
+            None => self.object.called(),
         }
     }
 

@@ -59,6 +59,34 @@ impl Side<'_> {
         format!("{}{name} ({})", self.command, self.position)
     }
 
+    /// The same, or what it does to the memory that a barrier of it is for.
+    pub fn at(&self) -> String {
+        match &self.transition {
+            Some(transition) => format!("the {transition} of {}", self.title()),
+            None => self.title(),
+        }
+    }
+
+    /// Where an access that a shader made stands in that.
+    pub fn location(&self, operand: Option<Operand>) -> Option<String> {
+        let (site, _) = operand?.shader?;
+        Some(self.dispatch.as_ref()?.location(site))
+    }
+
+    /// What suppressions of a finding about this command alone, and an object, are matched against.
+    pub fn subject(&self, object: &Object) -> Subject {
+        let mut names = vec![object.name.clone(), self.command.to_owned()];
+        names.extend(self.labels.iter().cloned());
+        Subject { shaders: self.dispatch.iter().map(|d| d.shader.name.clone()).collect(), names }
+    }
+
+    /// The source line of an access that is the only one.
+    pub fn shown_alone(&self, operand: Option<Operand>) -> Vec<Shown> {
+        let shown = operand.as_ref().and_then(|operand| self.shown(operand, 2));
+        let only = |s: Shown| Shown { label: s.label.replacen("(2) ", "", 1), ..s };
+        shown.map(only).into_iter().collect()
+    }
+
     /// The source line of an access.
     pub fn shown(&self, operand: &Operand, index: usize) -> Option<Shown> {
         let dispatch = self.dispatch.as_ref()?;

@@ -47,13 +47,6 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-fn named(object: &Object) -> String {
-    match object.name.as_str() {
-        "" => format!("{} {:#x}", object.what, object.handle),
-        name => format!("{} \"{name}\"", object.what),
-    }
-}
-
 impl HostReport<'_> {
     fn host(&self) -> String {
         let after = if self.since.is_empty() { String::new() } else { format!(" after {}", self.since) };
@@ -141,13 +134,13 @@ impl ApiFinding for HostReport<'_> {
     fn notes(&self) -> Vec<String> {
         let mut out = vec![format!("(1) {}, (2) {}", self.host(), self.device())];
         out.extend(self.caller.map(|caller| format!("{} was called by {}", self.since, caller.text())));
-        let memory = named(&self.memory);
+        let memory = self.memory.called();
         out.push(match &self.place {
             Some((object, start)) => {
                 format!(
                     "bytes {} of {}, bytes {} of {memory}",
                     self.bytes(*start),
-                    named(object),
+                    object.called(),
                     self.bytes(self.extent.0)
                 )
             }
@@ -191,7 +184,7 @@ impl ApiFinding for HostReport<'_> {
     }
 
     fn help(&self) -> String {
-        let memory = named(&self.memory);
+        let memory = self.memory.called();
         match self.hazard.id {
             FindingId::HostNotFlushed if self.hazard.discarded => format!(
                 "call vkFlushMappedMemoryRanges on {memory}, {}, after the write and before the invalidate",

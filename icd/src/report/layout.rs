@@ -55,10 +55,7 @@ pub struct LayoutReport<'a> {
 impl By<'_> {
     fn title(&self) -> String {
         match self {
-            By::Command(side) => match &side.transition {
-                Some(transition) => format!("the {transition} of {}", side.title()),
-                None => side.title(),
-            },
+            By::Command(side) => side.at(),
             By::Host("") => "the host".to_owned(),
             By::Host(since) => format!("the host, after {since},"),
         }
@@ -80,13 +77,6 @@ impl By<'_> {
 }
 
 impl LayoutReport<'_> {
-    fn image(&self) -> String {
-        match self.image.name.as_str() {
-            "" => format!("{} {:#x}", self.image.what, self.image.handle),
-            name => format!("{} \"{name}\"", self.image.what),
-        }
-    }
-
     fn wanted(&self) -> &str {
         match &self.wrong {
             Wrong::Access(layout) | Wrong::OldLayout(layout) => layout,
@@ -96,8 +86,7 @@ impl LayoutReport<'_> {
 
     /// Where the access stands in the shader.
     fn location(&self) -> Option<String> {
-        let (site, _) = self.operand?.shader?;
-        Some(self.by.side()?.dispatch.as_ref()?.location(site))
+        self.by.side()?.location(self.operand)
     }
 }
 
@@ -121,11 +110,9 @@ impl ApiFinding for LayoutReport<'_> {
     }
 
     fn subject(&self) -> Subject {
-        let side = self.by.side();
-        let dispatch = side.and_then(|s| s.dispatch.as_ref());
-        let mut names = vec![self.image.name.clone(), self.by.name().to_owned()];
-        names.extend(side.into_iter().flat_map(|s| s.labels.iter().cloned()));
-        Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names }
+        let names = || vec![self.image.name.clone(), self.by.name().to_owned()];
+        let host = || Subject { shaders: Vec::new(), names: names() };
+        self.by.side().map_or_else(host, |side| side.subject(&self.image))
     }
 
     fn objects(&self) -> Vec<Object> {
@@ -133,15 +120,13 @@ impl ApiFinding for LayoutReport<'_> {
     }
 
     fn shown(&self) -> Vec<Shown> {
-        let shown = self.operand.as_ref().zip(self.by.side()).and_then(|(o, side)| side.shown(o, 2));
-        let only = |s: Shown| Shown { label: s.label.replacen("(2) ", "", 1), ..s };
-        shown.map(only).into_iter().collect()
+        self.by.side().map_or_else(Vec::new, |side| side.shown_alone(self.operand))
     }
 
     fn notes(&self) -> Vec<String> {
         let (level, layer) = self.subresource;
         let plane = self.plane.map_or_else(String::new, |plane| format!("plane {plane}, "));
-        let part = format!("{plane}mip level {level}, array layer {layer} of {}", self.image());
+        let part = format!("{plane}mip level {level}, array layer {layer} of {}", self.image.called());
         let by = self.by.title();
         let uses = match &self.wrong {
             Wrong::Access(layout) if self.operand.is_some() => {

@@ -16,7 +16,8 @@
 //! - [`clients`]: who uses the driver, and what is said to those who create no device;
 //! - [`suppress`]: rules for what is not to be reported;
 //! - [`replay`]: how a run is repeated;
-//! - [`session`]: what a process counts, deduplicates and writes.
+//! - [`verdict`]: what becomes of a report;
+//! - [`session`]: what a process counts, deduplicates and writes, and [`total`] its last line.
 //!
 //! Guarantee: equal findings in equal order give equal bytes. Nothing here depends on addresses, threads,
 //! time or the working directory, except that a source file that a module names without embedding it is
@@ -34,6 +35,7 @@ pub mod fixes;
 pub mod freed;
 pub mod hazard;
 pub mod host;
+mod identity;
 pub mod json;
 pub mod layout;
 pub mod misuse;
@@ -47,7 +49,9 @@ mod tests;
 pub mod texel;
 pub mod text;
 pub mod timeline;
+pub mod total;
 pub mod validation;
+pub mod verdict;
 pub mod words;
 
 pub use caller::Caller;
@@ -55,5 +59,6 @@ pub use context::{Context, DispatchContext, Object};
 pub use freed::FreedReport;
 pub use hazard::{HazardReport, Side};
 pub use host::{HostReport, InCache};
-pub use session::{Message, ReportError, Session, Verdict, misuse, say, session};
+pub use session::{ReportError, Session, misuse, say, session};
 pub use validation::ValidationReport;
+pub use verdict::{Message, Verdict};

@@ -41,29 +41,9 @@ pub struct OwnershipReport<'a> {
     pub before: Option<Side<'a>>,
 }
 
-fn title(side: &Side<'_>) -> String {
-    match &side.transition {
-        Some(transition) => format!("the {transition} of {}", side.title()),
-        None => side.title(),
-    }
-}
-
 impl OwnershipReport<'_> {
-    fn called(&self) -> String {
-        match self.resource.name.as_str() {
-            "" => format!("{} {:#x}", self.resource.what, self.resource.handle),
-            name => format!("{} \"{name}\"", self.resource.what),
-        }
-    }
-
     fn before(&self) -> String {
-        self.before.as_ref().map_or_else(|| "a command".to_owned(), title)
-    }
-
-    /// Where the access stands in the shader.
-    fn location(&self) -> Option<String> {
-        let (site, _) = self.operand?.shader?;
-        Some(self.by.dispatch.as_ref()?.location(site))
+        self.before.as_ref().map_or_else(|| "a command".to_owned(), Side::at)
     }
 
     fn what(&self) -> &'static str {
@@ -95,15 +75,12 @@ impl ApiFinding for OwnershipReport<'_> {
             self.what(),
             self.family,
             self.by.command,
-            self.location().unwrap_or_default()
+            self.by.location(self.operand).unwrap_or_default()
         )
     }
 
     fn subject(&self) -> Subject {
-        let dispatch = self.by.dispatch.as_ref();
-        let mut names = vec![self.resource.name.clone(), self.by.command.to_owned()];
-        names.extend(self.by.labels.iter().cloned());
-        Subject { shaders: dispatch.map(|d| d.shader.name.clone()).into_iter().collect(), names }
+        self.by.subject(&self.resource)
     }
 
     fn objects(&self) -> Vec<Object> {
@@ -111,13 +88,11 @@ impl ApiFinding for OwnershipReport<'_> {
     }
 
     fn shown(&self) -> Vec<Shown> {
-        let shown = self.operand.as_ref().and_then(|operand| self.by.shown(operand, 2));
-        let only = |s: Shown| Shown { label: s.label.replacen("(2) ", "", 1), ..s };
-        shown.map(only).into_iter().collect()
+        self.by.shown_alone(self.operand)
     }
 
     fn notes(&self) -> Vec<String> {
-        let (by, called, family) = (title(&self.by), self.called(), self.family);
+        let (by, called, family) = (self.by.at(), self.resource.called(), self.family);
         let reads = format!("{by} reads {called} on queue family {family}");
         match &self.wrong {
             Wrong::NotReleased(owner) => vec![
@@ -179,7 +154,7 @@ impl ApiFinding for OwnershipReport<'_> {
             })
         };
         let mut user = side(&self.by);
-        user["location"] = json!(self.location());
+        user["location"] = json!(self.by.location(self.operand));
         json!({
             "resource": {
                 "what": self.resource.what,

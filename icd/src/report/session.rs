@@ -3,20 +3,23 @@
 
 use super::api::ApiFinding;
 use super::clients::Clients;
-use super::context::{Context, DispatchContext, Object, base_name};
+use super::context::{Context, DispatchContext, Object};
 use super::exit;
 use super::explored::Explored;
+use super::identity;
 use super::json;
 use super::misuse::{self, Misuse};
 use super::replay;
 use super::suppress::{Subject, Suppressions};
 use super::text;
+use super::total::total_line;
 use super::validation::{self, ValidationReport};
+use super::verdict::{Message, Verdict};
 use super::words;
 use crate::config::{Config, Mode, Notes};
 use pellucid_memory::access::Site;
 use pellucid_memory::explore::Choices;
-use pellucid_memory::finding::{Finding, Severity};
+use pellucid_memory::finding::{Finding, FindingId, Severity};
 use pellucid_memory::input;
 use pellucid_memory::system::Trap;
 use serde_json::{Value, json};
@@ -50,28 +53,14 @@ pub enum ReportError {
     },
 }
 
-/// What the driver does after a report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// To be handed to debug-utils messengers.
-    pub message: Option<Message>,
-    /// The device is to be lost (`halt-on-error`).
-    pub halt: bool,
-}
-
-/// A VK_EXT_debug_utils message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// `pMessageIdName`: the finding's id.
-    pub id_name: &'static str,
-    /// `messageIdNumber`: FNV-1a of the id's bytes.
-    pub id_number: i32,
-    /// `pMessage`: the diagnostic.
-    pub text: String,
-    /// `pObjects`.
-    pub objects: Vec<Object>,
-    /// How bad it is: a finding is an error.
-    pub severity: Severity,
+/// A finding that is the first of its kind.
+struct New {
+    /// From 1.
+    number: u64,
+    /// What it counts as.
+    severity: Severity,
+    /// `halt-on-error` applies to it.
+    halt: bool,
 }
 
 /// Counts what a process finds. All methods may be called from any thread.
@@ -82,7 +71,7 @@ pub struct Session {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// By what makes findings equal: number (from 1) and occurrences.
     seen: BTreeMap<String, (u64, u64)>,
     /// By dispatch, id and fix: the number of the first finding that has it.
@@ -113,7 +102,7 @@ struct State {
 }
 
 impl State {
-    fn findings(&self) -> u64 {
+    pub(super) fn findings(&self) -> u64 {
         self.seen.len() as u64 + self.validation.len() as u64 - self.notes
     }
 }
@@ -149,11 +138,6 @@ pub fn misuse(text: &str) {
 /// The only place that writes to standard error; a closed one is no reason to fail.
 fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// FNV-1a, 32 bits.
-pub fn fnv(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Session {
@@ -207,7 +191,7 @@ impl Session {
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -267,56 +251,58 @@ impl Session {
         if strict || self.config.notes == Notes::Error { Severity::Error } else { severity }
     }
 
-    /// Counts a finding that is known already; false where it is not.
-    fn again(&self, state: &mut State, key: &str, times: u64) -> bool {
-        let Some((number, count)) = state.seen.get_mut(key) else { return false };
-        *count += times;
-        if self.config.occurrences {
-            let line = json!({ "type": "occurrence", "number": *number });
-            self.write_line(state, &line);
+    /// Counts a finding. It is known already, or suppressed, where there is nothing else to do.
+    fn count(
+        &self,
+        state: &mut State,
+        id: FindingId,
+        (key, times): (String, u64),
+        subject: impl FnOnce() -> Subject,
+    ) -> Result<New, Verdict> {
+        let severity = self.counts_as(id.severity());
+        let halt = self.config.halt_on_error && severity == Severity::Error;
+        if let Some((number, count)) = state.seen.get_mut(&key) {
+            *count += times;
+            if self.config.occurrences {
+                let line = json!({ "type": "occurrence", "number": *number });
+                self.write_line(state, &line);
+            }
+            return Err(Verdict { message: None, halt });
         }
-        true
-    }
-
-    /// Reports a finding: shown when it is the first of its kind, counted always.
-    pub fn report(&self, finding: &Finding, context: &Context<'_>) -> Verdict {
-        self.report_of(finding, context, None)
-    }
-
-    /// The same for a finding of the execution of an explored dispatch that made these choices.
-    pub fn report_of(&self, finding: &Finding, context: &Context<'_>, choices: Option<&Choices>) -> Verdict {
-        let key = key(finding, context);
-        let mut state = self.state();
-        let times = finding.count.max(1);
-        let severity = self.counts_as(finding.id.severity());
-        let note = severity != Severity::Error;
-        let halt = self.config.halt_on_error && !note;
-        if severity == Severity::Note && self.config.notes == Notes::Off {
-            return Verdict::default();
-        }
-        if self.again(&mut state, &key, times) {
-            return Verdict { message: None, halt };
-        }
-        if state
-            .suppressions
-            .covers((words::family(finding.id), finding.id.name()), &subject(finding, context))
-        {
+        if state.suppressions.covers((words::family(id), id.name()), &subject()) {
             state.suppressed.insert(key);
-            return Verdict::default();
+            return Err(Verdict::default());
         }
         let number = state.seen.len() as u64 + 1;
         state.seen.insert(key, (number, times));
-        if note {
-            state.notes += 1;
+        if severity == Severity::Error {
+            *state.families.entry(words::family(id)).or_default() += 1;
         } else {
-            *state.families.entry(words::family(finding.id)).or_default() += 1;
+            state.notes += 1;
         }
+        Ok(New { number, severity, halt })
+    }
+
+    /// Reports a finding: shown when it is the first of its kind, counted always. `choices`: those of the
+    /// execution of an explored dispatch that it is of.
+    pub fn report(&self, finding: &Finding, context: &Context<'_>, choices: Option<&Choices>) -> Verdict {
+        let mut state = self.state();
+        let id = finding.id;
+        if self.counts_as(id.severity()) == Severity::Note && self.config.notes == Notes::Off {
+            return Verdict::default();
+        }
+        let same = (identity::key(finding, context), finding.count.max(1));
+        let new = match self.count(&mut state, id, same, || identity::subject(finding, context)) {
+            Ok(new) => new,
+            Err(verdict) => return verdict,
+        };
+        let (number, severity) = (new.number, new.severity);
         let dispatch = context.primary(finding).map_or(0, |d| d.number);
         let again = choices.map(|choices| replay::line_of(&self.config, dispatch, choices));
         let again = again.as_ref().unwrap_or(&self.replay);
         let rendered = text::render(finding, context, again);
         let mut line = json::finding(number, finding, context, self.config.seed, again, &rendered);
-        if note {
+        if severity != Severity::Error {
             line["level"] = severity.name().into();
         }
         let help = text::notes(finding, context).help;
@@ -338,34 +324,21 @@ impl Session {
                 objects.push(object.clone());
             }
         }
-        let id_name = finding.id.name();
-        let id_number = fnv(id_name).cast_signed();
-        let message = Message { id_name, id_number, text: rendered, objects, severity };
-        Verdict { message: Some(message), halt }
+        let message = Message::new(finding.id.name(), rendered, objects, severity);
+        Verdict { message: Some(message), halt: new.halt }
     }
 
     /// Reports what the API's calls, and not a shader's accesses alone, do wrong: shown when it is the first
     /// of its kind, counted always.
     pub fn api(&self, finding: &impl ApiFinding) -> Verdict {
         let id = finding.id();
-        let key = format!("{}|{}", id.name(), finding.key());
+        let same = (format!("{}|{}", id.name(), finding.key()), 1);
         let mut state = self.state();
-        let severity = self.counts_as(id.severity());
-        let halt = self.config.halt_on_error && severity == Severity::Error;
-        if self.again(&mut state, &key, 1) {
-            return Verdict { message: None, halt };
-        }
-        if state.suppressions.covers((words::family(id), id.name()), &finding.subject().named()) {
-            state.suppressed.insert(key);
-            return Verdict::default();
-        }
-        let number = state.seen.len() as u64 + 1;
-        state.seen.insert(key, (number, 1));
-        if severity != Severity::Error {
-            state.notes += 1;
-        } else {
-            *state.families.entry(words::family(id)).or_default() += 1;
-        }
+        let new = match self.count(&mut state, id, same, || finding.subject().named()) {
+            Ok(new) => new,
+            Err(verdict) => return verdict,
+        };
+        let (number, severity) = (new.number, new.severity);
         let rendered = finding.render(&self.replay);
         let mut line = finding.json(number, self.config.seed, &self.replay, &rendered);
         line["level"] = severity.name().into();
@@ -374,10 +347,8 @@ impl Session {
         if !finding.is_said() {
             self.show(number, &rendered);
         }
-        let id_name = id.name();
-        let id_number = fnv(id_name).cast_signed();
-        let message = Message { id_name, id_number, text: rendered, objects: finding.objects(), severity };
-        Verdict { message: Some(message), halt }
+        let message = Message::new(id.name(), rendered, finding.objects(), severity);
+        Verdict { message: Some(message), halt: new.halt }
     }
 
     /// Counts a message about a call that breaks a rule of valid usage. Returns whether it has to be said:
@@ -443,25 +414,7 @@ impl Session {
 
     /// Reports that a dispatch could not go on. The device is lost.
     pub fn trap(&self, trap: &Trap, context: &Context<'_>) -> Verdict {
-        let dispatch = context.dispatches.first();
-        let mut rendered = format!("error[device-lost]: {trap}\n");
-        if let Some(d) = dispatch {
-            if let Trap::InvalidAddress { site, .. } = trap {
-                rendered.push_str(&format!("  --> {}\n", d.location(*site)));
-            }
-            rendered.push_str(&format!("   = note: {}, entry point \"{}\"\n", d.title(), d.shader.name));
-        }
-        if let (Trap::Watchdog(facts), Some(d)) = (trap, dispatch) {
-            for fact in facts {
-                rendered.push_str(&format!("   = note: {}\n", words::fact(fact, d)));
-            }
-        }
-        if matches!(trap, Trap::Watchdog(_)) {
-            rendered.push_str("   = help: a loop that waits for another invocation, or whose condition never comes true, does not end; if it only takes long, raise PELLUCID_SPINS and PELLUCID_WATCHDOG, or set them to 0\n");
-        }
-        if matches!(trap, Trap::NotImplemented(_)) {
-            rendered.push_str("   = note: this is a gap of Pellucid, not a bug of the program\n");
-        }
+        let rendered = text::trap(trap, context.dispatches.first());
         let mut state = self.state();
         state.traps += 1;
         self.write_line(
@@ -470,13 +423,7 @@ impl Session {
         );
         print(&format!("{rendered}\n"));
         self.summarise(&mut state, false);
-        let message = Message {
-            id_name: "device-lost",
-            id_number: fnv("device-lost").cast_signed(),
-            text: rendered,
-            objects: Vec::new(),
-            severity: Severity::Error,
-        };
+        let message = Message::new("device-lost", rendered, Vec::new(), Severity::Error);
         Verdict { message: Some(message), halt: true }
     }
 
@@ -533,11 +480,6 @@ impl Session {
         let mut state = self.state();
         state.dispatches += 1;
         self.summarise(&mut state, false);
-    }
-
-    /// Distinct findings so far.
-    pub fn findings(&self) -> u64 {
-        self.state().findings()
     }
 
     fn totals(&self, state: &State, ended: bool) -> Value {
@@ -623,66 +565,4 @@ impl Session {
         }
         self.config.exitcode.filter(|_| !under_run && (state.findings() > 0 || state.traps > 0))
     }
-}
-
-/// `2 findings (1 race, 1 hazard), 5 suppressed, seed 0, 118 dispatches checked`, of a JSON object of totals.
-pub fn total_line(total: &Value) -> String {
-    let number = |key: &str| total.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let plural = |n: u64, noun: &str| if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") };
-    let families: Vec<String> = total
-        .get("families")
-        .and_then(Value::as_object)
-        .map(|f| f.iter().map(|(name, n)| format!("{n} {name}")).collect())
-        .unwrap_or_default();
-    let mut line = plural(number("findings"), "finding");
-    if !families.is_empty() {
-        line.push_str(&format!(" ({})", families.join(", ")));
-    }
-    if number("notes") > 0 {
-        line.push_str(&format!(", {}", plural(number("notes"), "note")));
-    }
-    line.push_str(&format!(", {} suppressed, seed {}, ", number("suppressed"), number("seed")));
-    line.push_str(&format!(
-        "{} checked",
-        if number("dispatches") == 1 {
-            "1 dispatch".to_owned()
-        } else {
-            format!("{} dispatches", number("dispatches"))
-        }
-    ));
-    if number("traps") > 0 {
-        line.push_str(", device lost");
-    }
-    line
-}
-
-/// What makes findings equal: the id, and the shader and static instruction of each access.
-fn key(finding: &Finding, context: &Context<'_>) -> String {
-    let mut key = finding.id.name().to_owned();
-    for access in &finding.accesses {
-        let dispatch = context.of(access);
-        let shader = dispatch.map_or("", |d| d.shader.name.as_str());
-        let site = dispatch.and_then(|d| d.site(access.site));
-        let location = dispatch.map(|d| d.location(access.site)).unwrap_or_default();
-        let (word, instruction) = site.map_or((0, ""), |s| (s.word, s.instruction.as_str()));
-        key.push_str(&format!("|{shader}|{location}|{word}|{instruction}"));
-    }
-    key
-}
-
-fn subject(finding: &Finding, context: &Context<'_>) -> Subject {
-    let mut subject = Subject::default();
-    for access in &finding.accesses {
-        let Some(dispatch) = context.of(access) else { continue };
-        subject.shaders.push(dispatch.shader.name.clone());
-        subject.shaders.push(dispatch.pipeline.to_owned());
-        subject.shaders.extend(dispatch.shader.files.iter().map(|f| base_name(&f.name).to_owned()));
-        let object = dispatch.object(access);
-        subject.names.extend(object.map(|o| o.name.clone()));
-        let Some(site) = dispatch.site(access.site) else { continue };
-        subject.names.extend([site.variable.clone(), site.function.clone(), dispatch.location(access.site)]);
-        let file = site.source.and_then(|p| dispatch.shader.files.get(p.file as usize));
-        subject.names.extend(file.map(|f| base_name(&f.name).to_owned()));
-    }
-    subject.named()
 }

@@ -236,17 +236,17 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
     };
     let session = Session::new(&config, Some("pellucid run --seed 0 -- app".into()));
     session.open().unwrap();
-    let first = session.report(&not_visible(), &context).message.unwrap();
+    let first = session.report(&not_visible(), &context, None).message.unwrap();
     assert_eq!(
         (first.id_name, first.id_number),
-        ("race-not-visible", session::fnv("race-not-visible").cast_signed())
+        ("race-not-visible", verdict::fnv("race-not-visible").cast_signed())
     );
     assert!(
-        session.report(&not_visible(), &context).message.is_none(),
+        session.report(&not_visible(), &context, None).message.is_none(),
         "the same finding again is only counted"
     );
     let unordered = Finding { id: FindingId::RaceUnordered, ..not_visible() };
-    assert!(session.report(&unordered, &context).message.is_some());
+    assert!(session.report(&unordered, &context, None).message.is_some());
     session.dispatch_checked();
     session.finish();
 
@@ -265,7 +265,7 @@ fn equal_findings_are_counted_and_totals_are_greppable() {
     let again: Finding = serde_json::from_value(lines[1]["finding"].clone()).unwrap();
     assert_eq!(again, not_visible());
     let last: serde_json::Value = serde_json::from_str(&read(&std::process::id().to_string())).unwrap();
-    assert_eq!(session::total_line(&last), "2 findings (2 race), 0 suppressed, seed 0, 1 dispatch checked");
+    assert_eq!(total::total_line(&last), "2 findings (2 race), 0 suppressed, seed 0, 1 dispatch checked");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn findings_with_one_fix_are_one_group_and_whole_in_the_report() {
     let unordered = Finding { id: FindingId::RaceUnordered, ..not_visible() };
     let without = Finding { id: FindingId::RaceScope, fix: vec![], ..not_visible() };
     for finding in [&not_visible(), &unordered, &without, &elsewhere] {
-        session.report(finding, &context).message.unwrap();
+        session.report(finding, &context, None).message.unwrap();
     }
     let lines = std::fs::read_to_string(directory.path().join("r.json")).unwrap();
     let lines: Vec<serde_json::Value> =
@@ -304,8 +304,11 @@ fn a_suppressed_finding_is_silent_and_counted_apart() {
     let dispatches = [dispatch(&shader, &[], &[])];
     let session = Session::new(&config, Some(String::new()));
     session.open().unwrap();
-    assert_eq!(session.report(&not_visible(), &Context { dispatches: &dispatches }), Verdict::default());
-    assert_eq!(session.findings(), 0);
+    assert_eq!(
+        session.report(&not_visible(), &Context { dispatches: &dispatches }, None),
+        Verdict::default()
+    );
+    assert_eq!(session.state().findings(), 0);
 }
 
 #[test]
@@ -317,23 +320,23 @@ fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
     for (notes, findings, status) in [(Notes::On, 0, None), (Notes::Error, 1, Some(7))] {
         let config = Config { notes, exitcode: Some(7), halt_on_error: true, ..Config::default() };
         let session = Session::new(&config, Some(String::new()));
-        let verdict = session.report(&note, &context);
+        let verdict = session.report(&note, &context, None);
         assert_eq!(verdict.halt, findings > 0);
         let message = verdict.message.unwrap();
         assert_eq!(message.severity == Severity::Note, findings == 0);
         assert!(message.text.starts_with("note[divide-by-zero]"), "{}", message.text);
-        assert_eq!(session.findings(), findings);
+        assert_eq!(session.state().findings(), findings);
         assert_eq!(session.finish(), status);
     }
     let total = serde_json::json!({ "findings": 0, "notes": 2, "suppressed": 0, "seed": 0, "dispatches": 1 });
-    assert_eq!(session::total_line(&total), "0 findings, 2 notes, 0 suppressed, seed 0, 1 dispatch checked");
+    assert_eq!(total::total_line(&total), "0 findings, 2 notes, 0 suppressed, seed 0, 1 dispatch checked");
 }
 
 #[test]
 fn the_hash_is_fnv_1a() {
-    assert_eq!(session::fnv(""), 0x811c_9dc5);
-    assert_eq!(session::fnv("a"), 0xe40c_292c);
-    assert_eq!(session::fnv("foobar"), 0xbf9c_f968);
+    assert_eq!(verdict::fnv(""), 0x811c_9dc5);
+    assert_eq!(verdict::fnv("a"), 0xe40c_292c);
+    assert_eq!(verdict::fnv("foobar"), 0xbf9c_f968);
 }
 
 /// One declaration serves several accesses; accesses of one line are one place; others do not join it.

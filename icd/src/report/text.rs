@@ -7,6 +7,7 @@ use super::words;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Renderer, Snippet};
 use pellucid_memory::finding::{AccessKind, Finding, FindingId, Severity};
+use pellucid_memory::system::Trap;
 use pellucid_shader_interp::ir::{Shape, SiteInfo};
 
 /// What a finding says beneath its source lines, in the order in which it is shown.
@@ -230,4 +231,27 @@ pub(super) fn diagnostic(
     let mut text = renderer.render(&[group]);
     text.push('\n');
     text
+}
+
+/// That a dispatch could not go on: the diagnostic.
+pub fn trap(trap: &Trap, dispatch: Option<&DispatchContext<'_>>) -> String {
+    let mut rendered = format!("error[device-lost]: {trap}\n");
+    if let Some(d) = dispatch {
+        if let Trap::InvalidAddress { site, .. } = trap {
+            rendered.push_str(&format!("  --> {}\n", d.location(*site)));
+        }
+        rendered.push_str(&format!("   = note: {}, entry point \"{}\"\n", d.title(), d.shader.name));
+    }
+    if let (Trap::Watchdog(facts), Some(d)) = (trap, dispatch) {
+        for fact in facts {
+            rendered.push_str(&format!("   = note: {}\n", words::fact(fact, d)));
+        }
+    }
+    if matches!(trap, Trap::Watchdog(_)) {
+        rendered.push_str("   = help: a loop that waits for another invocation, or whose condition never comes true, does not end; if it only takes long, raise PELLUCID_SPINS and PELLUCID_WATCHDOG, or set them to 0\n");
+    }
+    if matches!(trap, Trap::NotImplemented(_)) {
+        rendered.push_str("   = note: this is a gap of Pellucid, not a bug of the program\n");
+    }
+    rendered
 }

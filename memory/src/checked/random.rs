@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::access::AtomicOp;
+use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::machine::{MACHINES, Machine};
 use crate::model::{self, BarrierInstance, Event, EventId, Execution, ModelOptions};

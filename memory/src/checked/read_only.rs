@@ -106,7 +106,7 @@ impl Page {
     fn runs(&self, mut each: impl FnMut(u64, u64, AgentId)) {
         for (block, bytes) in self.bytes.iter().enumerate() {
             let base = block as u64 * BLOCK;
-            for (start, end) in crate::component::runs(*bytes) {
+            for (start, end) in crate::bits::runs(*bytes) {
                 let agent = match &self.each {
                     Some(each) => {
                         let first = (bytes >> (start / 4 * 4) & 15).trailing_zeros() == start % 4;

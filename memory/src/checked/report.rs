@@ -194,15 +194,8 @@ impl Report {
     }
 
     fn single(&mut self, id: FindingId, access: AccessInfo, facts: Vec<Fact>) {
-        self.add((id, access.site.0, access.place.reference.0), || Finding {
-            id,
-            accesses: vec![access],
-            facts,
-            missing: Vec::new(),
-            fix: Vec::new(),
-            count: 1,
-            around: None,
-        });
+        let key = (id, access.site.0, access.place.reference.0);
+        self.add(key, || Finding::once(id, vec![access], facts));
     }
 
     /// A read of bytes that nothing wrote.

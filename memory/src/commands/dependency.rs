@@ -227,31 +227,3 @@ pub struct Dependency {
     /// What is done between the two.
     pub transitions: Vec<Transition>,
 }
-
-impl Dependency {
-    /// An execution dependency alone.
-    pub fn execution(source: Stages, destination: Stages) -> Dependency {
-        Dependency {
-            source,
-            destination,
-            available: Vec::new(),
-            visible: Vec::new(),
-            transitions: Vec::new(),
-        }
-    }
-
-    /// A global memory barrier.
-    pub fn memory(source: Stages, from: Accesses, destination: Stages, to: Accesses) -> Dependency {
-        let scope = |stages, accesses| vec![AccessScope::global(stages, accesses)];
-        let (available, visible) = (scope(source, from), scope(destination, to));
-        Dependency { source, destination, available, visible, transitions: Vec::new() }
-    }
-
-    /// Restricts both access scopes to these bytes (a buffer or image memory barrier).
-    pub fn on(mut self, ranges: &[Range]) -> Dependency {
-        for scope in self.available.iter_mut().chain(&mut self.visible) {
-            scope.ranges = Some(ranges.to_vec());
-        }
-        self
-    }
-}

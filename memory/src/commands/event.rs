@@ -25,17 +25,6 @@ impl Tracker {
         EventToken { queue: Some(queue), stages, knowledge, counts: state.counts.clone() }
     }
 
-    /// vkCmdWaitEvents for all that its events carry.
-    pub fn wait_events(
-        &mut self,
-        queue: QueueId,
-        events: &[&EventToken],
-        dependency: &Dependency,
-        tag: u64,
-    ) -> Vec<Hazard> {
-        self.wait_each(queue, &[(events, dependency)], tag)
-    }
-
     /// vkCmdWaitEvents2: each dependency with what the event carries that it is for. They do not chain with
     /// one another.
     pub fn wait_each(

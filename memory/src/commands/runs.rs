@@ -253,7 +253,7 @@ mod tests {
         let (mut unordered, mut quiet) = (0, 0);
         for seed in 0..400 {
             let mut random = Random::new(seed);
-            let (mut apart, mut whole) = (Tracker::new(), Tracker::new());
+            let (mut apart, mut whole) = (Tracker::default(), Tracker::default());
             for tag in 0..random.below(12) {
                 let queue = QueueId(u32::from(random.below(8) == 0u8));
                 let host = random.below(12);

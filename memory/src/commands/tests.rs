@@ -10,6 +10,53 @@ use crate::agent::Invocation;
 use crate::finding::FindingId::{self, *};
 use crate::scope::Scope;
 
+impl Dependency {
+    /// An execution dependency alone.
+    pub fn execution(source: Stages, destination: Stages) -> Dependency {
+        Dependency {
+            source,
+            destination,
+            available: Vec::new(),
+            visible: Vec::new(),
+            transitions: Vec::new(),
+        }
+    }
+
+    /// A global memory barrier.
+    pub fn memory(source: Stages, from: Accesses, destination: Stages, to: Accesses) -> Dependency {
+        let scope = |stages, accesses| vec![AccessScope::global(stages, accesses)];
+        let (available, visible) = (scope(source, from), scope(destination, to));
+        Dependency { source, destination, available, visible, transitions: Vec::new() }
+    }
+
+    /// Restricts both access scopes to these bytes (a buffer or image memory barrier).
+    pub fn on(mut self, ranges: &[Range]) -> Dependency {
+        for scope in self.available.iter_mut().chain(&mut self.visible) {
+            scope.ranges = Some(ranges.to_vec());
+        }
+        self
+    }
+}
+
+impl Tracker {
+    /// vkCmdWaitEvents for all that its events carry.
+    pub fn wait_events(
+        &mut self,
+        queue: QueueId,
+        events: &[&EventToken],
+        dependency: &Dependency,
+        tag: u64,
+    ) -> Vec<Hazard> {
+        self.wait_each(queue, &[(events, dependency)], tag)
+    }
+
+    /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to
+    /// explanations.
+    pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) -> Vec<Hazard> {
+        self.barriers(queue, std::slice::from_ref(dependency), tag)
+    }
+}
+
 const A: Range = Range { start: 0x1000, end: 0x1010 };
 const B: Range = Range { start: 0x2000, end: 0x2010 };
 const CS: Stages = Stages::COMPUTE_SHADER;
@@ -72,7 +119,7 @@ impl Shader {
 
 impl Program {
     fn new() -> Program {
-        let mut p = Program { t: Tracker::new(), found: Vec::new() };
+        let mut p = Program { t: Tracker::default(), found: Vec::new() };
         {
             let host = p.t.host_knowledge();
             p.t.submit(QueueId(0), &host);

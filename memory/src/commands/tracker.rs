@@ -223,11 +223,6 @@ impl Queue {
 }
 
 impl Tracker {
-    /// No queue has done anything.
-    pub fn new() -> Tracker {
-        Tracker::default()
-    }
-
     /// The family of a queue, which is 0 otherwise: shaders on queues of two families are not in each other's
     /// queue family scope.
     pub fn family(&mut self, queue: QueueId, family: u32) {
@@ -301,13 +296,8 @@ impl Tracker {
         self.host.join(&payload.0);
     }
 
-    /// A pipeline barrier's dependency: the hazards of its transitions. `tag` names the command to
-    /// explanations.
-    pub fn barrier(&mut self, queue: QueueId, dependency: &Dependency, tag: u64) -> Vec<Hazard> {
-        self.barriers(queue, std::slice::from_ref(dependency), tag)
-    }
-
-    /// Several dependencies of one vkCmdPipelineBarrier2: they do not chain with one another.
+    /// The dependencies of a pipeline barrier, which do not chain with one another: the hazards of their
+    /// transitions. `tag` names the command to explanations.
     pub fn barriers(&mut self, queue: QueueId, dependencies: &[Dependency], tag: u64) -> Vec<Hazard> {
         let state = self.queues.entry(queue).or_default();
         let counts = state.counts.clone();

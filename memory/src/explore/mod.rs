@@ -33,6 +33,7 @@ pub use search::Search;
 use crate::race::Space;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use strum::IntoStaticStr;
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,8 @@ impl Default for Bounds {
 }
 
 /// What kept an exploration from being complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Limit {
     /// [`Bounds::executions`].
     Executions,
@@ -70,14 +72,7 @@ pub enum Limit {
 impl Limit {
     /// What output calls it.
     pub fn name(self) -> &'static str {
-        match self {
-            Limit::Executions => "executions",
-            Limit::Steps => "steps",
-            Limit::WideAtomics => "wide-atomics",
-            Limit::MixedSizes => "mixed-sizes",
-            Limit::Subgroups => "subgroups",
-            Limit::Races => "races",
-        }
+        self.into()
     }
 
     /// One sentence about it.

@@ -6,7 +6,7 @@ use super::mapping::{Mapping, PAGE};
 use super::parts;
 use super::spans::Spans;
 use super::watch::{Faults, Watched, refusal};
-use crate::component::runs;
+use crate::bits::runs;
 use crate::device::ATOM;
 use crate::heap::HeapError;
 use crate::machine::HostCache;

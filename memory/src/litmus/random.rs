@@ -272,13 +272,6 @@ impl Comparisons {
         self.race_free.1 += other.race_free.1;
     }
 
-    /// The same, counted for what was reached and not for how much: large programs have too many outcomes
-    /// that race.
-    #[must_use]
-    pub fn without_coverage(self) -> Comparisons {
-        Comparisons { allowed: 0, reached: 0, skipped: 0, missing: BTreeMap::new(), ..self }
-    }
-
     /// The totals in one line.
     pub fn line(&self) -> String {
         let missing: Vec<String> =

@@ -12,9 +12,11 @@ use super::progress::{self, Bounds, Termination};
 use super::witness::Witness;
 use super::{Test, herd, khronos};
 use crate::progress::{ProgressModel, UnknownProgressModel};
+use strum::{IntoStaticStr, VariantArray};
 
 /// How a test is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum By {
     /// Enumerated by the axioms.
     #[default]
@@ -30,12 +32,7 @@ pub enum By {
 impl By {
     /// How the command line spells it.
     pub fn name(self) -> &'static str {
-        match self {
-            By::Axioms => "axioms",
-            By::Machine => "machine",
-            By::Explore => "explore",
-            By::Vulkan => "vulkan",
-        }
+        self.into()
     }
 }
 
@@ -43,12 +40,10 @@ impl FromStr for By {
     type Err = String;
 
     fn from_str(name: &str) -> Result<By, String> {
-        [By::Axioms, By::Machine, By::Explore, By::Vulkan]
-            .into_iter()
-            .find(|by| by.name() == name)
-            .ok_or_else(|| {
-                format!("a test is not run by `{name}`; the ways are axioms, machine, explore, vulkan")
-            })
+        let found = By::VARIANTS.iter().copied().find(|by| by.name() == name);
+        found.ok_or_else(|| {
+            format!("a test is not run by `{name}`; the ways are axioms, machine, explore, vulkan")
+        })
     }
 }
 

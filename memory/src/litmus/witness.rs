@@ -24,20 +24,6 @@ pub struct Label {
     pub written: Option<i64>,
 }
 
-impl Label {
-    /// The event in one line: `P0: st.sc0 x, 1`, with the value that was read.
-    pub fn line(&self) -> String {
-        let mut line = format!("{}: {}", self.agent, self.instruction);
-        if let Some(value) = self.read {
-            line.push_str(&format!("  reads {value}"));
-        }
-        if let (Some(value), Some(_)) = (self.written, self.read) {
-            line.push_str(&format!(", writes {value}"));
-        }
-        line
-    }
-}
-
 /// One consistent execution with what it shows.
 #[derive(Clone, Debug)]
 pub struct Witness {

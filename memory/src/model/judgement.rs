@@ -9,9 +9,11 @@ use super::matrix::{Matrix, Row};
 use super::pre_execution::{LEVELS, PreExecution};
 use super::relation::Relation;
 use super::verdict::{Candidate, Verdict};
+use strum::{Display, IntoStaticStr, VariantArray};
 
-/// The relations of the specification's memory model, by its names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The relations of the specification's memory model, by its names, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum RelationName {
     /// *Program-Order*: pairs of one agent.
     ProgramOrder,
@@ -46,20 +48,28 @@ pub enum RelationName {
     /// Which operations an availability or visibility operation includes.
     Includes,
     /// Availability chains that end in the subgroup instance domain, first element before last.
+    #[strum(serialize = "availability-chain-subgroup")]
     AvailableSubgroup,
     /// ... the workgroup instance domain.
+    #[strum(serialize = "availability-chain-workgroup")]
     AvailableWorkgroup,
     /// ... the queue family instance domain.
+    #[strum(serialize = "availability-chain-queue-family")]
     AvailableQueueFamily,
     /// ... the shader domain.
+    #[strum(serialize = "availability-chain-shader")]
     AvailableShader,
     /// Visibility chains from the subgroup instance domain, first element before last.
+    #[strum(serialize = "visibility-chain-subgroup")]
     VisibleSubgroup,
     /// ... the workgroup instance domain.
+    #[strum(serialize = "visibility-chain-workgroup")]
     VisibleWorkgroup,
     /// ... the queue family instance domain.
+    #[strum(serialize = "visibility-chain-queue-family")]
     VisibleQueueFamily,
     /// ... the shader domain.
+    #[strum(serialize = "visibility-chain-shader")]
     VisibleShader,
     /// *Location-Ordered*, for every common location.
     LocationOrdered,
@@ -70,88 +80,24 @@ pub enum RelationName {
 }
 
 impl RelationName {
-    /// Every relation, in the order of the specification.
-    pub const ALL: [RelationName; 27] = [
-        RelationName::ProgramOrder,
-        RelationName::SameLocation,
-        RelationName::SameReference,
-        RelationName::InScope,
-        RelationName::MutuallyOrdered,
-        RelationName::SystemSynchronizesWith,
-        RelationName::ControlBarrier,
-        RelationName::ReadsFrom,
-        RelationName::FromReads,
-        RelationName::ScopedModificationOrder,
-        RelationName::ReleaseSequence,
-        RelationName::HypotheticalReleaseSequence,
-        RelationName::SynchronizesWith,
-        RelationName::InterThreadHappensBefore,
-        RelationName::HappensBefore,
-        RelationName::Includes,
-        RelationName::AvailableSubgroup,
-        RelationName::AvailableWorkgroup,
-        RelationName::AvailableQueueFamily,
-        RelationName::AvailableShader,
-        RelationName::VisibleSubgroup,
-        RelationName::VisibleWorkgroup,
-        RelationName::VisibleQueueFamily,
-        RelationName::VisibleShader,
-        RelationName::LocationOrdered,
-        RelationName::DataRace,
-        RelationName::VisibleTo,
-    ];
-
     /// The specification's name, as the command line spells it.
     pub fn name(self) -> &'static str {
-        match self {
-            RelationName::ProgramOrder => "program-order",
-            RelationName::SameLocation => "same-location",
-            RelationName::SameReference => "same-reference",
-            RelationName::InScope => "in-scope",
-            RelationName::MutuallyOrdered => "mutually-ordered",
-            RelationName::SystemSynchronizesWith => "system-synchronizes-with",
-            RelationName::ControlBarrier => "control-barrier",
-            RelationName::ReadsFrom => "reads-from",
-            RelationName::FromReads => "from-reads",
-            RelationName::ScopedModificationOrder => "scoped-modification-order",
-            RelationName::ReleaseSequence => "release-sequence",
-            RelationName::HypotheticalReleaseSequence => "hypothetical-release-sequence",
-            RelationName::SynchronizesWith => "synchronizes-with",
-            RelationName::InterThreadHappensBefore => "inter-thread-happens-before",
-            RelationName::HappensBefore => "happens-before",
-            RelationName::Includes => "includes",
-            RelationName::AvailableSubgroup => "availability-chain-subgroup",
-            RelationName::AvailableWorkgroup => "availability-chain-workgroup",
-            RelationName::AvailableQueueFamily => "availability-chain-queue-family",
-            RelationName::AvailableShader => "availability-chain-shader",
-            RelationName::VisibleSubgroup => "visibility-chain-subgroup",
-            RelationName::VisibleWorkgroup => "visibility-chain-workgroup",
-            RelationName::VisibleQueueFamily => "visibility-chain-queue-family",
-            RelationName::VisibleShader => "visibility-chain-shader",
-            RelationName::LocationOrdered => "location-ordered",
-            RelationName::DataRace => "data-race",
-            RelationName::VisibleTo => "visible-to",
-        }
-    }
-}
-
-impl fmt::Display for RelationName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
 /// A name that no relation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no relation is called `{0}`; the relations are {names}", names = RelationName::ALL.map(RelationName::name).join(", "))]
+#[error("no relation is called `{0}`; the relations are {names}", names = RelationName::VARIANTS.iter().map(|of| of.name()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownRelation(pub String);
 
 impl FromStr for RelationName {
     type Err = UnknownRelation;
 
     fn from_str(name: &str) -> Result<RelationName, UnknownRelation> {
-        RelationName::ALL
-            .into_iter()
+        RelationName::VARIANTS
+            .iter()
+            .copied()
             .find(|relation| relation.name() == name)
             .ok_or_else(|| UnknownRelation(name.to_owned()))
     }
@@ -200,11 +146,6 @@ impl fmt::Debug for Judgement {
 impl Judgement {
     pub(super) fn new(judged: Box<dyn Judged + Send + Sync>, events: usize) -> Judgement {
         Judgement { judged, events }
-    }
-
-    /// How many events the execution has.
-    pub fn events(&self) -> usize {
-        self.events
     }
 
     /// The pairs of a relation of the execution that was judged.

@@ -35,11 +35,6 @@ impl Relation {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there is no pair.
-    pub fn is_empty(&self) -> bool {
-        self.bits.iter().all(|word| *word == 0)
-    }
-
     /// All pairs, by source and then target.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.events as u32)

@@ -53,11 +53,6 @@ impl DebugInfo {
         after.checked_sub(1).map_or(Site(0), |k| self.sites[k].1)
     }
 
-    /// Values that are somewhere, in the order of their definitions.
-    pub fn locations(&self) -> &[Location] {
-        &self.locations
-    }
-
     /// The values that can be read before the instruction at `pc`.
     pub fn locations_at(&self, pc: u32) -> impl Iterator<Item = &Location> {
         self.locations.iter().filter(move |location| location.pcs.contains(&pc))

@@ -240,52 +240,25 @@ pub fn bit_field_s_extract_64(base: u64, offset: u32, count: u32) -> u64 {
     if count == 0 { 0 } else { field }
 }
 
-/// (a + b) >> 1 without overflow.
-#[inline(always)]
-pub fn s_average(a: i32, b: i32) -> i32 {
-    (a & b) + ((a ^ b) >> 1)
+macro_rules! averages {
+    ($($average:ident $rounded:ident $type:ty),*) => { $(
+        /// (a + b) >> 1 without overflow.
+        #[inline(always)]
+        pub fn $average(a: $type, b: $type) -> $type {
+            (a & b).wrapping_add((a ^ b) >> 1)
+        }
+
+        /// (a + b + 1) >> 1 without overflow.
+        #[inline(always)]
+        pub fn $rounded(a: $type, b: $type) -> $type {
+            (a | b).wrapping_sub((a ^ b) >> 1)
+        }
+    )* };
 }
 
-/// (a + b) >> 1 without overflow.
-#[inline(always)]
-pub fn u_average(a: u32, b: u32) -> u32 {
-    (a & b) + ((a ^ b) >> 1)
-}
-
-/// (a + b + 1) >> 1 without overflow.
-#[inline(always)]
-pub fn s_average_rounded(a: i32, b: i32) -> i32 {
-    (a | b).wrapping_sub((a ^ b) >> 1)
-}
-
-/// (a + b + 1) >> 1 without overflow.
-#[inline(always)]
-pub fn u_average_rounded(a: u32, b: u32) -> u32 {
-    (a | b) - ((a ^ b) >> 1)
-}
-
-/// (a + b) >> 1 without overflow.
-#[inline(always)]
-pub fn s_average_64(a: i64, b: i64) -> i64 {
-    (a & b) + ((a ^ b) >> 1)
-}
-
-/// (a + b) >> 1 without overflow.
-#[inline(always)]
-pub fn u_average_64(a: u64, b: u64) -> u64 {
-    (a & b) + ((a ^ b) >> 1)
-}
-
-/// (a + b + 1) >> 1 without overflow.
-#[inline(always)]
-pub fn s_average_rounded_64(a: i64, b: i64) -> i64 {
-    (a | b).wrapping_sub((a ^ b) >> 1)
-}
-
-/// (a + b + 1) >> 1 without overflow.
-#[inline(always)]
-pub fn u_average_rounded_64(a: u64, b: u64) -> u64 {
-    (a | b) - ((a ^ b) >> 1)
+averages! {
+    s_average s_average_rounded i32, s_average_64 s_average_rounded_64 i64,
+    u_average u_average_rounded u32, u_average_64 u_average_rounded_64 u64
 }
 
 /// Number of the lowest one; -1 if there is none.

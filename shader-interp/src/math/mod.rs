@@ -20,6 +20,7 @@ pub mod double;
 pub mod format;
 pub mod half;
 pub mod integer;
+mod operations;
 pub mod pack;
 pub mod single;
 pub mod small;

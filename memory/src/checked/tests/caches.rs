@@ -1,6 +1,7 @@
 //! What the caches of a machine show, and that the model has the last word.
 
 use super::*;
+use crate::agent::Placement;
 use crate::history::ValuePolicy;
 use crate::host::{HostBytes, HostLines};
 use crate::machine::{CacheKind, Machine as Shape};

@@ -4,6 +4,7 @@
 use super::machine::{Machine, U, W, access, both, coherent};
 use super::*;
 use crate::access::AtomicOp;
+use crate::agent::Placement;
 use crate::random::Random;
 use std::collections::BTreeSet;
 

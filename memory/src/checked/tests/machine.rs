@@ -1,6 +1,7 @@
 //! A dispatch whose lanes are driven one by one.
 
 use super::super::*;
+use crate::agent::Placement;
 use crate::finding::FindingId;
 use crate::system::{LANES, MemoryView};
 

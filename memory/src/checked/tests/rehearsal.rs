@@ -1,6 +1,7 @@
 //! Stores of a rehearsal: read by those that take part, seen by nobody else.
 
 use super::*;
+use crate::agent::Placement;
 
 #[test]
 fn a_rehearsal_reads_its_own_stores_and_leaves_memory_alone() {

@@ -374,7 +374,7 @@ fn program(seed: u64) -> Outcome {
         c.below(2);
     }
     let mut g = Graph::default();
-    let mut t = Tracker::new();
+    let mut t = Tracker::default();
     let mut found = BTreeSet::new();
     let queues = 1 + c.below(2) as u32;
     let mut semaphores: Vec<(usize, Payload)> = Vec::new();

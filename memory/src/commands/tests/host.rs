@@ -36,7 +36,7 @@ fn wrote(t: &mut Tracker, coherent: bool) -> Vec<FindingId> {
 
 #[test]
 fn a_submission_sees_what_the_host_wrote_before() {
-    let mut t = Tracker::new();
+    let mut t = Tracker::default();
     assert!(wrote(&mut t, true).is_empty());
     submit(&mut t);
     assert!(operate(&mut t, read()).is_empty());
@@ -62,7 +62,7 @@ fn bytes_are_left_to_the_host_when_it_was_told_of_their_last_access() {
     for (operand, barrier, expected) in
         [(read(), false, true), (write(), false, false), (write(), true, true)]
     {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         assert!(left(&t, B));
         submit(&mut t);
         operate(&mut t, operand);
@@ -87,7 +87,7 @@ fn a_write_after_the_submission_waits_for_a_signal_of_the_host() {
         (Some(from(Stages::HOST).on(&[Range::new(0x1000, 8)])), vec![FindingId::HostNoBarrier]),
         (Some(from(Stages::HOST)), vec![]),
     ] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         submit(&mut t);
         wrote(&mut t, true);
         if let Some(dependency) = &dependency {
@@ -101,7 +101,7 @@ fn a_write_after_the_submission_waits_for_a_signal_of_the_host() {
 #[test]
 fn behind_a_semaphore_of_the_host_a_barrier_makes_its_writes_available() {
     for barrier in [false, true] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         wrote(&mut t, false);
         t.host_flushed(&[B]);
         submit(&mut t);
@@ -122,7 +122,7 @@ fn behind_a_semaphore_of_the_host_a_barrier_makes_its_writes_available() {
 fn a_read_of_the_host_is_before_the_write_of_a_submission_that_comes_later() {
     let half = Range { start: B.start, end: B.start + 0x80 };
     for (after, written, expected) in [(false, B, false), (true, B, true), (true, half, false)] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         if !after {
             t.host_read(&[(B, false)], 0);
         }
@@ -141,7 +141,7 @@ fn a_read_of_the_host_is_before_the_write_of_a_submission_that_comes_later() {
 #[test]
 fn a_flush_counts_before_the_submission_only() {
     for (before, after) in [(true, false), (false, true), (false, false)] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         wrote(&mut t, false);
         if before {
             t.host_flushed(&[B]);
@@ -160,7 +160,7 @@ fn a_flush_counts_before_the_submission_only() {
 #[test]
 fn what_an_invalidate_made_undefined_no_flush_brings_back() {
     for (flushed, again) in [(false, false), (true, false), (true, true)] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         wrote(&mut t, false);
         if flushed {
             t.host_flushed(&[B]);
@@ -181,7 +181,7 @@ fn what_an_invalidate_made_undefined_no_flush_brings_back() {
 
 #[test]
 fn what_the_device_overwrites_need_not_be_flushed() {
-    let mut t = Tracker::new();
+    let mut t = Tracker::default();
     wrote(&mut t, false);
     submit(&mut t);
     assert!(operate(&mut t, write()).is_empty());
@@ -203,7 +203,7 @@ fn a_write_of_the_device_needs_a_dependency_to_the_host() {
         (full, vec![FindingId::HostNoBarrier]),
         (execution, vec![FindingId::HostNoBarrier]),
     ] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         submit(&mut t);
         operate(&mut t, write());
         t.barrier(Q, &dependency, 0);
@@ -235,7 +235,7 @@ fn a_barrier_that_lacks_bytes_alone_is_to_be_extended() {
         (of(object, to(Stages::COPY, Accesses::empty(), read)), false),
         (of(object, to(Stages::COPY, transfer.1, Accesses::empty())), false),
     ] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         submit(&mut t);
         operate(&mut t, write());
         t.barrier(Q, &dependency, 7);
@@ -250,7 +250,7 @@ fn a_barrier_that_lacks_bytes_alone_is_to_be_extended() {
         (of(object, from(wrote, Stages::COMPUTE_SHADER)), false),
         (of(object, from(read, Stages::COPY)), false),
     ] {
-        let mut t = Tracker::new();
+        let mut t = Tracker::default();
         submit(&mut t);
         assert!(t.host_wrote(&[Range::new(0x1010, 4)], true, 0).is_empty());
         let signal = t.host_knowledge();
@@ -265,7 +265,7 @@ fn a_barrier_that_lacks_bytes_alone_is_to_be_extended() {
 
 #[test]
 fn what_the_host_was_not_told_of_is_in_flight() {
-    let mut t = Tracker::new();
+    let mut t = Tracker::default();
     let half = Range { start: B.start + 0x80, end: B.end };
     submit(&mut t);
     operate(&mut t, write());
@@ -288,7 +288,7 @@ fn what_the_host_was_not_told_of_is_in_flight() {
 
 #[test]
 fn a_read_is_told_where_all_that_it_may_have_read_is_wrong() {
-    let mut t = Tracker::new();
+    let mut t = Tracker::default();
     submit(&mut t);
     operate(&mut t, write());
     let ids = |found: Vec<HostHazard>| found.iter().map(|h| h.id).collect::<Vec<_>>();

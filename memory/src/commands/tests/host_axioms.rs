@@ -447,7 +447,7 @@ fn program(seed: u64) -> Run {
     }
     let mut run = Run {
         g: Graph::default(),
-        t: Tracker::new(),
+        t: Tracker::default(),
         steps: BTreeMap::new(),
         accesses: Vec::new(),
         found: Found::new(),
