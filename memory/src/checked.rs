@@ -48,7 +48,8 @@ use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -184,7 +185,7 @@ impl CheckedMemory {
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
-                communicated: options.communication.then(FxHashSet::default),
+                communicated: options.communication.then(RefCell::default),
                 unwritten: Unwritten::default(),
                 suspect: None,
                 partly: ((0, 0), false),
@@ -264,8 +265,10 @@ impl CheckedMemory {
         self.core.fresh.clear();
         let kinds = &self.core.kinds;
         if let Some(communicated) = &mut self.core.communicated {
-            let sites =
-                communicated.drain().map(|(write, read)| (kinds.get(write).site, kinds.get(read).site));
+            let sites = communicated
+                .get_mut()
+                .drain()
+                .map(|(write, read)| (kinds.get(write).site, kinds.get(read).site));
             self.communications.extend(sites);
         }
         self.core.begin_undefined(Unwritten::default());

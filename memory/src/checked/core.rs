@@ -20,6 +20,7 @@ use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 
 /// Most histories while cells still get one for readers of parts of a word that they have no room for.
 const MOST_CROWDED: usize = 1 << 14;
@@ -40,10 +41,8 @@ pub(super) struct Core {
     pub traces: bool,
     /// What the last atomic read or read-modify-write read from.
     pub read_from: Option<Record>,
-    /// Kinds of writes and of reads of other agents that read from them, as far as reads take the general
-    /// path: what the agent itself or its workgroup wrote before a full barrier is not looked at.
-    /// `None`: nobody asks.
-    pub communicated: Option<FxHashSet<(u32, u32)>>,
+    /// Kinds of writes and of reads of other agents that read from them. `None`: nobody asks.
+    pub communicated: Option<RefCell<FxHashSet<(u32, u32)>>>,
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
@@ -239,10 +238,10 @@ impl Core {
     }
 
     /// An agent reads from a write.
-    fn communicates(&mut self, write: Option<Record>, who: Who) {
+    pub fn communicates(&self, write: Option<Record>, who: Who) {
         let write = write.filter(|write| write.kind != 0 && write.agent != who.agent);
-        if let (Some(write), Some(communicated)) = (write, &mut self.communicated) {
-            communicated.insert((write.kind, who.kind));
+        if let (Some(write), Some(communicated)) = (write, &self.communicated) {
+            communicated.borrow_mut().insert((write.kind, who.kind));
         }
     }
 
