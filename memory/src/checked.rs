@@ -34,10 +34,10 @@ use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::agent::{Placement, SubgroupIdentity};
+use crate::agent::{Invocation, Placement, SubgroupIdentity};
 use crate::component::each as each_lane;
 use crate::device::MemoryRange;
-use crate::finding::{AccessKind, Finding};
+use crate::finding::{self, AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::host::HostLines;
 use crate::model::{ModelOptions, ReadModifyWrite};
@@ -546,6 +546,10 @@ impl MemorySystem for CheckedMemory {
 
     fn observed(&mut self) -> Observed {
         std::mem::take(&mut self.core.observed)
+    }
+
+    fn written_last_by(&mut self, workgroup: u32, place: &finding::Place) -> Option<Invocation> {
+        self.writer_of(workgroup, place)
     }
 
     fn new_findings(&mut self) -> Vec<Finding> {

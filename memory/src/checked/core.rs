@@ -137,6 +137,7 @@ impl Core {
         self.agents.complete(who.agent);
         let clocks = self.agents.clocks(who.agent).clone();
         let (policy, budget) = self.staleness(who.agent, place, &kind);
+        let chosen = self.chosen(who.agent, place);
         if cell.history == 0 {
             let write = cell.write;
             let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &clocks);
@@ -149,8 +150,8 @@ impl Core {
                     && !self.ordered(reader, who, &kind, &clocks)
             });
             let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
-            let plain =
-                (ordered && !superseded) || (mutual && (policy == ValuePolicy::Latest || place.size > 4));
+            let latest = policy == ValuePolicy::Latest || (place.size > 4 && chosen.is_none());
+            let plain = (ordered && !superseded) || (mutual && latest);
             if plain && !crowded {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
@@ -180,9 +181,9 @@ impl Core {
         let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
         let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
         let found = self.conflicts(&earlier, who, &clocks, place, Told::Later);
-        let wide = place.size > 4 && kind.atomic;
-        let fresh =
-            if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 };
+        let wide = place.size > 4 && kind.atomic && chosen.is_none();
+        let fresh = self.fresh.get(&(who.agent, who.kind)).filter(|_| kind.atomic && chosen.is_none());
+        let fresh = fresh.copied().unwrap_or(0);
         let dice = mix_all(&[self.seed, u64::from(who.agent), place.address, self.draws]);
         let number = cell.history;
         let Some(history) = self.histories.peek(number) else { return newest };
@@ -197,9 +198,11 @@ impl Core {
             fresh,
         };
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
-        let chosen = self.chosen(who.agent, place).and_then(|value| {
-            let same = |found: &Loaded| (found.value ^ value) & bits(bytes) == 0;
-            history.candidates(&load, newest, &mut floors).iter().position(same)
+        let chosen = chosen.and_then(|choice| {
+            let candidates = history.candidates(&load, newest, &mut floors);
+            let index = candidates.iter().position(|found| choice.is(found, bytes));
+            // Words of one atomic are read from one write.
+            index.or_else(|| (place.size > 4 && kind.atomic).then(|| candidates.len() - 1))
         });
         let chosen = chosen.or_else(|| {
             let as_proposed = |found: &Loaded| (found.value ^ self.proposed) & bits(bytes) == 0;
@@ -246,15 +249,15 @@ impl Core {
     }
 
     /// What a debugger wants an agent to read.
-    fn chosen(&self, agent: AgentId, place: &Where) -> Option<u32> {
+    fn chosen(&self, agent: AgentId, place: &Where) -> Option<Choice> {
         let chosen = |choice: &&Choice| choice.agent == agent && choice.word == place.word;
-        self.choices.iter().find(chosen).map(|choice| choice.value)
+        self.choices.iter().find(chosen).copied()
     }
 
     /// Which value a load of an agent prefers, and how often it may read the same old one.
     fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
         if self.chosen(agent, place).is_some() {
-            return (ValuePolicy::Seeded, self.stale_budget);
+            return (ValuePolicy::Seeded, u32::MAX);
         }
         if self.values == ValuePolicy::Caches && place.space != Space::Device {
             return (ValuePolicy::Latest, self.stale_budget);
