@@ -1,6 +1,7 @@
 //! What an execution is seen to do wrong: barriers that diverge, and waiting without end.
 
 use super::info::Dispatch;
+use super::last_turns;
 use crate::config::Config;
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::{Invocation, Placement, runs};
@@ -9,7 +10,7 @@ use pellucid_memory::random::nth;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
-use pellucid_shader_interp::exec::waiting::{self, Waiting};
+use pellucid_shader_interp::exec::waiting::{self, Turn, Waiting};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -146,9 +147,10 @@ impl Scheduler for Watching<'_> {
         if findings.is_empty() { Ok(()) } else { tell(&findings) }
     }
 
-    fn livelock(&mut self, waits: &[Waiting], outside: u64) {
+    fn livelock(&mut self, waits: &[Waiting], outside: u64, turns: &[Turn]) {
         let by = |workgroup, subgroup, lane| self.invocation(workgroup, subgroup, lane);
         let facts = waiting::facts(waits, outside, by);
+        let around = last_turns::around(turns, waits, self.dispatch.program, by);
         let Some(Fact::Waits(first)) = facts.first() else { return };
         self.findings.push(Finding {
             id: FindingId::Livelock,
@@ -157,7 +159,7 @@ impl Scheduler for Watching<'_> {
             missing: Vec::new(),
             fix: Vec::new(),
             count: 1,
-            around: None,
+            around: around.map(Box::new),
         });
     }
 }
