@@ -74,6 +74,8 @@ struct RunArgs {
     /// Run once for each seed of A..B, in parallel, and name the failing ones
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     seeds: Option<Range<u64>>,
+    #[command(flatten)]
+    baseline: Baseline,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -87,7 +89,16 @@ struct ExecCommand {
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     seeds: Option<Range<u64>>,
     #[command(flatten)]
+    baseline: Baseline,
+    #[command(flatten)]
     exec: ExecArgs,
+}
+
+#[derive(clap::Args)]
+struct Baseline {
+    /// With --seeds: an earlier report; no seed fails by what it tells
+    #[arg(long, value_name = "FILE", requires = "seeds")]
+    baseline: Vec<PathBuf>,
 }
 
 /// `exec` in explore mode.
@@ -168,7 +179,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             usage(arguments.options.resolve())?;
             let job = Job { options: arguments.options, command: arguments.program, shown: None };
             match arguments.seeds {
-                Some(seeds) => hunt::seeds(&job, seeds),
+                Some(seeds) => hunt::seeds(&job, seeds, &arguments.baseline.baseline),
                 None => finish(&job),
             }
         }
@@ -180,7 +191,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Exec(arguments) => {
             let job = exec_job(arguments.options, &arguments.exec)?;
             match arguments.seeds {
-                Some(seeds) => hunt::seeds(&job, seeds),
+                Some(seeds) => hunt::seeds(&job, seeds, &arguments.baseline.baseline),
                 None => finish(&job),
             }
         }
@@ -236,7 +247,7 @@ fn exec_job(mut options: DriverOptions, exec: &ExecArgs) -> anyhow::Result<Job> 
     exec::job(options, arguments)
 }
 
-/// What is left for the shader's process: no options of the driver, and no `--seeds`, which are many of them.
+/// What is left for the shader's process: no options of the driver, and none that are for many of them.
 fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOptions) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut arguments = arguments;
@@ -244,7 +255,7 @@ fn without_options(arguments: impl Iterator<Item = OsString>, options: &DriverOp
         let text = argument.to_string_lossy().into_owned();
         let name = text.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or(flag));
         let spec = name.and_then(vulkan_pellucid::config::find);
-        if name == Some("seeds") {
+        if matches!(name, Some("seeds" | "baseline")) {
             if !text.contains('=') {
                 drop(arguments.next());
             }

@@ -54,6 +54,9 @@ pub struct HuntArgs {
     pub program: Vec<OsString>,
 }
 
+/// The status of a command that is not used as it can be.
+const USAGE: u8 = 2;
+
 /// Steps of one execution of an exploration: what takes more is not small.
 const EXPLORED_STEPS: u64 = 1000;
 
@@ -105,6 +108,8 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         merged.know(path)?;
     }
     let job = job(options.clone(), &program)?;
+    let is_shader = program.first().is_some_and(|file| crate::source::is_shader(&file.to_string_lossy()));
+    let mut refused = false;
     let models = !progress_models.is_empty() || options.has("progress");
     let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
     let explores = explore > 0 && checks && !models;
@@ -139,6 +144,11 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
             }
             let Some(run) = run.transpose()? else { return Ok(ControlFlow::Break(())) };
             let fresh = merged.add(Some(k), &run);
+            if is_shader && run.outcome.status == USAGE {
+                // So it is in every run.
+                refused = true;
+                return Ok(ControlFlow::Break(()));
+            }
             (quiet, last) = if fresh { (0, k) } else { (quiet + 1, last) };
             if progress {
                 let found = merged.findings.len();
@@ -151,6 +161,13 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     )?;
     if progress {
         eprint!("\r\x1b[K");
+    }
+    if refused {
+        eprintln!(
+            "pellucid: nothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, \
+             such as --runs, come before the shader"
+        );
+        return Ok(USAGE);
     }
     eprintln!("{}", merged.summary("run"));
     if let Some(path) = &config.report {
@@ -213,19 +230,23 @@ pub fn merge(arguments: &MergeArgs) -> anyhow::Result<u8> {
 }
 
 /// Runs a program once for each seed, and prints by ascending seed which ones fail, and of each what no seed
-/// before it has shown. The status is that of the first failing seed.
+/// before it has shown. What the reports of `baseline` tell is known, and no seed fails by it. The status is
+/// that of the first failing seed.
 ///
 /// # Errors
-/// It cannot be started.
-pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
+/// It cannot be started, or a report cannot be read.
+pub fn seeds(job: &Job, seeds: Range<u64>, baseline: &[PathBuf]) -> anyhow::Result<u8> {
     let count = seeds.end - seeds.start;
     let (mut merged, mut failing, mut status) = (Merged::default(), Vec::new(), 0);
+    for path in baseline {
+        merged.know(path)?;
+    }
     in_order(
         seeds.clone(),
         |seed| kept(job, &vec![("seed", seed.to_string())], Reported::OfSeed(seed)),
         |seed, run| {
             let run = run?;
-            if run.outcome.status != 0 {
+            if run.outcome.status != 0 && !merged.knows_all(&run) {
                 println!("FAILING SEED: {seed}");
                 status = if status == 0 { run.outcome.status } else { status };
                 failing.push(seed.to_string());
@@ -235,8 +256,11 @@ pub fn seeds(job: &Job, seeds: Range<u64>) -> anyhow::Result<u8> {
         },
     )?;
     let (from, to) = (seeds.start, seeds.end);
-    if failing.is_empty() {
+    if failing.is_empty() && baseline.is_empty() {
         eprintln!("pellucid: seeds {from}..{to}: all {count} clean");
+    } else if failing.is_empty() {
+        eprintln!("{}", merged.summary("seed"));
+        eprintln!("pellucid: seeds {from}..{to}: none of {count} failing");
     } else {
         eprintln!("{}", merged.summary("seed"));
         let failed = failing.len();

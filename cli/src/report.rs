@@ -1,6 +1,7 @@
 //! Report files, as `--report` writes them, in other forms.
 
 mod html;
+mod last_turns;
 mod markup;
 mod picture;
 mod sarif;

@@ -36,6 +36,28 @@ const FLAG: &str = "tests/planted/message_passing/buffer.no-make-visible.spv";
 const SUM: &str = "cli/src/demo/reduce.spv";
 
 #[test]
+fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
+    let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
+    let values = ["0x100000002", "0x300000002"];
+    let mut commands = "watch message read on 1 0\ncontinue\nchoose 12884901888\nchoose 2\n".to_owned();
+    for value in values {
+        commands += &format!("choose {value}\ncontinue\nprint received\nstep back\ncontinue back\n");
+    }
+    let printed = session(&arguments, &commands);
+    let allowed = values.join(", ");
+    // A high word with the low word of before, and a low word with the high word of before.
+    for torn in ["12884901888", "2"] {
+        let told = format!("the memory model does not allow {torn} here, only {allowed};");
+        assert!(printed.contains(&told), "{told:?} is not in\n{printed}");
+    }
+    for value in values {
+        let told = format!("the load returns {value} (the memory model allows {allowed})");
+        assert!(printed.contains(&told), "{told:?} is not in\n{printed}");
+        assert!(printed.contains(&format!("received = {value}\n")), "{value} in\n{printed}");
+    }
+}
+
+#[test]
 fn the_sessions_of_the_documentation_are_what_is_printed() {
     let path = root().join("docs/debug.md");
     let text = std::fs::read_to_string(&path).unwrap();

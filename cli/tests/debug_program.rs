@@ -62,6 +62,117 @@ fn program_that_does_not_flush() {
     }
 }
 
+/// A program whose dispatch goes over a picture of four components, which is black before.
+#[test]
+fn program_with_a_picture() {
+    if std::env::var_os(CASE).is_none() {
+        return;
+    }
+    let v = Vulkan::open(&pellucid::driver::library().unwrap()).unwrap();
+    let device = &v.device;
+    let (buffer, ..) =
+        v.buffer(512, v.memory_type(!0, vk::MemoryPropertyFlags::DEVICE_LOCAL).unwrap()).unwrap();
+    let words: Vec<u32> = std::fs::read(root().join("cli/tests/compute/colours.spv"))
+        .unwrap()
+        .as_chunks()
+        .0
+        .iter()
+        .map(|w| u32::from_le_bytes(*w))
+        .collect();
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .extent(vk::Extent3D { width: 4, height: 1, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_DST);
+    let image = v.image(&info, v.memory_type(!0, vk::MemoryPropertyFlags::DEVICE_LOCAL).unwrap()).unwrap();
+    let whole = vk::ImageSubresourceRange::default()
+        .aspect_mask(vk::ImageAspectFlags::COLOR)
+        .level_count(1)
+        .layer_count(1);
+    let kinds = [vk::DescriptorType::STORAGE_IMAGE, vk::DescriptorType::STORAGE_BUFFER];
+    let binding = |number: u32, kind: vk::DescriptorType| {
+        let binding = vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(kind);
+        binding.descriptor_count(1).stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let bindings = [binding(0, kinds[0]), binding(1, kinds[1]), binding(2, kinds[1])];
+    let sizes = kinds.map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(2));
+    // SAFETY: live handles, one submission that is waited for.
+    unsafe {
+        let info = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .subresource_range(whole);
+        let view = device.create_image_view(&info, None).unwrap();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let layouts = [device.create_descriptor_set_layout(&info, None).unwrap()];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+        let layout = device.create_pipeline_layout(&info, None).unwrap();
+        let pipeline = v.pipeline(&words, c"main", layout).unwrap();
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let pool = device.create_descriptor_pool(&info, None).unwrap();
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let sets = device.allocate_descriptor_sets(&info).unwrap();
+        let general = vk::ImageLayout::GENERAL;
+        let shown = [vk::DescriptorImageInfo::default().image_view(view).image_layout(general)];
+        let parts =
+            [0, 256].map(|at| vk::DescriptorBufferInfo::default().buffer(buffer).offset(at).range(256));
+        let write = vk::WriteDescriptorSet::default().dst_set(sets[0]);
+        let image_write = write.descriptor_type(kinds[0]).image_info(&shown);
+        let buffer_write = write.dst_binding(1).descriptor_type(kinds[1]).buffer_info(&parts);
+        device.update_descriptor_sets(&[image_write, buffer_write], &[]);
+        let commands = v.record(|c| {
+            let barrier = |from, to| {
+                let barrier = vk::ImageMemoryBarrier::default().image(image).subresource_range(whole);
+                barrier.old_layout(from).new_layout(general).dst_access_mask(to)
+            };
+            let (transfer, compute) =
+                (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::COMPUTE_SHADER);
+            let none = vk::DependencyFlags::empty();
+            let first = barrier(vk::ImageLayout::UNDEFINED, vk::AccessFlags::TRANSFER_WRITE);
+            let top = vk::PipelineStageFlags::TOP_OF_PIPE;
+            device.cmd_pipeline_barrier(c, top, transfer, none, &[], &[], &[first]);
+            let black = vk::ClearColorValue { float32: [0.0; 4] };
+            device.cmd_clear_color_image(c, image, general, &black, &[whole]);
+            device.cmd_fill_buffer(c, buffer, 0, 512, 0);
+            let cleared = vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+                .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE);
+            device.cmd_pipeline_barrier(c, transfer, compute, none, &[cleared], &[], &[]);
+            let point = vk::PipelineBindPoint::COMPUTE;
+            device.cmd_bind_pipeline(c, point, pipeline);
+            device.cmd_bind_descriptor_sets(c, point, layout, 0, &sets, &[]);
+            device.cmd_dispatch(c, 2, 1, 1);
+        });
+        v.run(commands.unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn what_the_load_of_a_texel_of_four_components_returns_can_be_chosen() {
+    let this = std::env::current_exe().unwrap();
+    let program = ["--", this.to_str().unwrap(), "--exact", "program_with_a_picture"];
+    let arguments = [&["--run", "--dispatch", "0"][..], &program].concat();
+    let commands = "choose 1\nchoose 1, 1, 1, 1\nchoose 0.25, 0, 0, x\nchoose 1, 0.2, 0, 1\nfindings off\ncontinue\n\
+                    print received\nfindings on\ncontinue back\nchoose 0, 0, 0, 0\nfindings off\ncontinue\nprint received\nquit\n";
+    let output = session(&arguments, commands);
+    let printed = text(&output.stdout);
+    for expected in [
+        "a texel of R8G8B8A8_UNORM has 4 components, such as 0, 0, 0, 0",
+        "the memory model does not allow (1, 1, 1, 1) here, only (0.0, 0.0, 0.0, 0.0), (1.0, 0.2, 0.0, 1.0)",
+        "\"x\" is no f32",
+        "the load returns (1, 0.2, 0, 1) (the memory model allows (0.0, 0.0, 0.0, 0.0), (1.0, 0.2, 0.0, 1.0))",
+        "received = (1.0, 0.2, 0.0, 1.0)",
+        "the load returns (0, 0, 0, 0)",
+        "received = (0.0, 0.0, 0.0, 0.0)",
+    ] {
+        assert!(printed.contains(expected), "{expected:?} is not in\n{printed}\n{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn what_the_hosts_cache_holds_of_a_programs_memory_is_told() {
     let this = std::env::current_exe().unwrap();

@@ -162,3 +162,32 @@ fn what_is_small_is_explored_and_said_to_be_complete() {
     let programs = pellucid(folder.path(), "hunt --runs 2 -- true");
     assert!(errors(&programs).contains("pellucid: 2 runs: "), "{}", errors(&programs));
 }
+
+#[test]
+fn what_every_run_would_refuse_is_refused_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hunt = format!("hunt {} --runs 8 {BUFFERS}", shader("reduce.spv").display());
+    let output = pellucid(folder.path(), &hunt);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.matches("unexpected argument '--runs'").count(), 1, "{text}");
+    assert!(text.contains("options of hunt, such as --runs, come before the shader"), "{text}");
+    assert!(!text.contains(" runs: "), "nothing was run: {text}");
+}
+
+#[test]
+fn no_seed_fails_by_what_a_baseline_tells() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let exec = format!("exec --seeds 0..4 {} {BUFFERS}", shader("reduce.spv").display());
+    let report = exec.replace("--seeds 0..4", "--report known.json");
+    assert_eq!(pellucid(folder, &report).status.code(), Some(66));
+    assert_eq!(pellucid(folder, &exec).status.code(), Some(66));
+    let known = pellucid(folder, &exec.replace("--seeds", "--baseline known.json --seeds"));
+    let text = errors(&known);
+    assert_eq!((known.status.code(), known.stdout.as_slice()), (Some(0), &b""[..]), "{text}");
+    assert!(text.contains("(in the baseline)") && !text.contains("error["), "{text}");
+    assert!(text.ends_with("pellucid: seeds 0..4: none of 4 failing\n"), "{text}");
+    let alone = pellucid(folder, &exec.replace("--seeds 0..4", "--baseline known.json"));
+    assert_eq!(alone.status.code(), Some(2), "{}", errors(&alone));
+}

@@ -183,13 +183,15 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
     let endless = "cli/tests/compute/endless.spv";
     let hazard = ["run", "--", this.to_str().expect("a path"), "--exact", "program"];
     let host = [&["run", "--machine", "tiled"], &hazard[1..]].concat();
-    let cases: [(&str, &[&str], &str); 6] = [
+    let deadlock = "tests/planted/dynamic/lock_order.bug.spv";
+    let cases: [(&str, &[&str], &str); 7] = [
         ("race", &["exec", reduce, "--buffer", "0:0=u32x64=iota"], "race-not-"),
         ("visibility", &["exec", &visible, "--groups", "2"], "race-not-visible"),
         ("caches", &["exec", &visible, "--groups", "2", "--machine", "tiled"], "race-not-visible"),
         ("hazard", &hazard, "hazard-read-after-write"),
         ("host", &host, "host-not-flushed"),
         ("livelock", &["exec", endless], "livelock"),
+        ("deadlock", &["exec", deadlock, "--groups", "2"], "livelock"),
     ];
     for (name, arguments, id) in cases {
         let html = page(name, arguments, id, folder.path());
@@ -202,11 +204,30 @@ fn every_kind_of_finding_is_a_page_that_can_be_read() {
             "visibility" => {
                 &["<b>writes atomically Message</b>", "✓ device", "✗ queue family", "class=\"sw\""]
             }
-            "hazard" => {
-                &["lacks COPY in dstStageMask", "lacks TRANSFER_READ in dstAccessMask", "covers this memory"]
+            "hazard" => &[
+                "lacks COPY in dstStageMask",
+                "lacks TRANSFER_READ in dstAccessMask",
+                "covers this memory",
+                "Timeline of the host and the queues",
+                "<b>vkQueueSubmit</b>",
+                "hands in submission 1 of queue 0",
+            ],
+            "host" => &["<div class=\"lane\"", ">host</div>", "<b>vk"],
+            "livelock" => &["The last turns, in the order in which they were taken"],
+            // Each of the two waits for the other.
+            "deadlock" => {
+                &["waits for workgroup (0,0,0)", "waits for workgroup (1,0,0)", "class=\"wait\"", ":wait"]
             }
             _ => &[],
         };
+        // The lines of both sides are marked, whatever folder the shader's source was in.
+        let marked = html.matches("<li class=\"here\"").count();
+        let sides = match name {
+            "race" | "visibility" | "caches" => 2,
+            "livelock" | "deadlock" => 1,
+            _ => 0,
+        };
+        assert_eq!(marked, sides, "{name}");
         told.iter().for_each(|told| assert!(html.contains(told), "{name} does not say {told}"));
         let heard = "<script>errors=[];addEventListener('error',e=>errors.push(e.message))</script><style>";
         let inner = html.replacen("<style>", heard, 1).replace('&', "&amp;").replace('"', "&quot;");

@@ -18,7 +18,7 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::debugged::{Debugger as Follows, Execution, debug, debug_from};
 use pellucid_shader_interp::exec::modelled::{BarrierDivergence, ModelledOptions, Scheduler, Unit};
-use pellucid_shader_interp::exec::waiting::Waiting;
+use pellucid_shader_interp::exec::waiting::{Turn, Waiting};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -220,8 +220,8 @@ impl Scheduler for Steered<'_> {
         self.inner.barrier_divergence(divergence);
     }
 
-    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        self.inner.livelock(waiting, outside);
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64, turns: &[Turn]) {
+        self.inner.livelock(waiting, outside, turns);
     }
 }
 

@@ -1,5 +1,5 @@
-//! The execution around a race, as data: what the axioms judged, in the order in which it was executed. The
-//! page of a report draws it.
+//! The execution around a race, as data: what the axioms judged, in the order in which it was executed; and
+//! the last turns of a livelock. The page of a report draws it.
 
 use crate::access::Site;
 use crate::agent::Invocation;
@@ -42,6 +42,9 @@ pub struct Step {
     pub visible: bool,
     /// Which access of the finding it is, from 1.
     pub access: Option<u8>,
+    /// So many more invocations of the subgroup do it at once, as far as that is told.
+    #[serde(default)]
+    pub with: u32,
 }
 
 /// Why one step is drawn before another.
@@ -54,6 +57,9 @@ pub enum Leads {
     SynchronizesWith,
     /// *Reads-From*: an atomic reads the value that this write wrote.
     ReadsFrom,
+    /// Of a livelock: its agent waits for a change that the other one could make: it wrote there last, or has
+    /// not reached the barrier.
+    WaitsFor,
 }
 
 /// One arrow, from step to step.
@@ -79,7 +85,7 @@ pub struct Reach {
     pub needed: Scope,
 }
 
-/// The execution around a race.
+/// The execution around a race, or the last turns of a livelock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Around {
     /// What was executed, in this order. The first step of access 1 comes before all others of its agent,

@@ -37,10 +37,10 @@ use self::read_only::ReadOnly;
 use self::report::{Numbering, Report};
 use self::words::Place;
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::agent::SubgroupIdentity;
+use crate::agent::{Invocation, SubgroupIdentity};
 use crate::component::each as each_lane;
 use crate::device::MemoryRange;
-use crate::finding::{AccessKind, Finding};
+use crate::finding::{self, AccessKind, Finding};
 use crate::history::{History, ValuePolicy};
 use crate::model::{ModelOptions, ReadModifyWrite};
 use crate::plain;
@@ -49,7 +49,8 @@ use crate::random::mix_all;
 use crate::scope::{Scope, Semantics, StorageClasses};
 use crate::system::{Lanes, Mask, MemorySystem, Notice, Observed, Pointers, Trap};
 use crate::unwritten::Unwritten;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -107,7 +108,7 @@ impl CheckedMemory {
                 draws: 0,
                 sequence: 0,
                 fresh: FxHashMap::default(),
-                communicated: options.communication.then(FxHashSet::default),
+                communicated: options.communication.then(RefCell::default),
                 unwritten: Unwritten::default(),
                 suspect: None,
                 partly: ((0, 0), false),
@@ -187,8 +188,10 @@ impl CheckedMemory {
         self.core.fresh.clear();
         let kinds = &self.core.kinds;
         if let Some(communicated) = &mut self.core.communicated {
-            let sites =
-                communicated.drain().map(|(write, read)| (kinds.get(write).site, kinds.get(read).site));
+            let sites = communicated
+                .get_mut()
+                .drain()
+                .map(|(write, read)| (kinds.get(write).site, kinds.get(read).site));
             self.communications.extend(sites);
         }
         self.core.begin_undefined(Unwritten::default());
@@ -466,6 +469,10 @@ impl MemorySystem for CheckedMemory {
 
     fn observed(&mut self) -> Observed {
         std::mem::take(&mut self.core.observed)
+    }
+
+    fn written_last_by(&mut self, workgroup: u32, place: &finding::Place) -> Option<Invocation> {
+        self.writer_of(workgroup, place)
     }
 
     fn new_findings(&mut self) -> Vec<Finding> {

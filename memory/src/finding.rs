@@ -202,6 +202,9 @@ pub struct Wait {
     pub invocations: Vec<(u32, u32)>,
     /// What keeps them from making progress.
     pub reason: WaitReason,
+    /// Where they repeat an access of a place: who wrote there last, of this dispatch.
+    #[serde(default)]
+    pub wrote: Option<Invocation>,
 }
 
 /// Why invocations make no progress.
@@ -237,7 +240,7 @@ pub enum Fact {
     /// The closest release and acquire that did not synchronise.
     ClosestPair(Site, Site),
     /// Of a livelock: some of those that wait.
-    Waits(Wait),
+    Waits(Box<Wait>),
     /// Of a livelock: so many more subgroups wait, and so many workgroups have not started.
     MoreWait(u64, u64),
     /// Bytes of the object of this class that an access missed.

@@ -6,7 +6,7 @@
 //! for the modelled one.
 
 use crate::access::{Access, AtomicOp, Reference, Site};
-use crate::agent::SubgroupIdentity;
+use crate::agent::{Invocation, SubgroupIdentity};
 use crate::finding::{AccessKind, Fact, Finding, FindingId, Place, Texel};
 pub use crate::raw::MemoryView;
 use crate::scope::{Scope, Semantics};
@@ -271,6 +271,13 @@ pub trait MemorySystem {
     /// What happened since the last call, or since observation began.
     fn observed(&mut self) -> Observed {
         Observed { changed: true, unsettled: true, read: None }
+    }
+
+    /// Who of this dispatch wrote last to the first byte of a place of device memory, or of the memory of
+    /// `workgroup`, as far as that is remembered. Only called in the modelled mode.
+    fn written_last_by(&mut self, workgroup: u32, place: &Place) -> Option<Invocation> {
+        let _ = (workgroup, place);
+        None
     }
 
     /// Findings that were judged since the last call, in that order. What occurs again is counted for the end

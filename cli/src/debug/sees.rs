@@ -6,7 +6,7 @@ use super::target::Who;
 use super::texels::{self, Texels};
 use super::values::Home;
 use pellucid_memory::access::{Access, Reference, Site};
-use pellucid_memory::checked::inspect::{Reader, Word, WordSeen, WriteSeen};
+use pellucid_memory::checked::inspect::{Reader, WideSeen, Word, WordSeen, WriteSeen};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::AccessKind;
 use pellucid_memory::raw;
@@ -122,6 +122,15 @@ pub fn look_at(
     next: Option<&Accessed>,
 ) -> WordSeen {
     reading(stop, (word, bytes), next, |stop, reader| stop.at.memory().look(word, reader))
+}
+
+/// What the next access, an atomic of both words, may read.
+pub fn look_at_both(
+    stop: &mut Stopped<'_, '_, '_, '_, '_>,
+    words: [&Word; 2],
+    next: &Accessed,
+) -> Option<Vec<WideSeen>> {
+    reading(stop, (words[0], 15), Some(next), |stop, reader| stop.at.memory().look_at_both(words, reader))
 }
 
 /// The type of what an access moves; unsigned where that is not of one type. `None` for texels that are not

@@ -208,17 +208,48 @@ pub fn component_name(component: usize) -> &'static str {
     NAMES.get(component).copied().unwrap_or("")
 }
 
+/// What the components of a texel are when they are read.
+pub fn element_of(info: &FormatInfo) -> Element {
+    match (info.is_64_bit(), info.numeric) {
+        (true, Numeric::Sint) => Element::I64,
+        (true, _) => Element::U64,
+        (false, Numeric::Uint) => Element::U32,
+        (false, Numeric::Sint) => Element::I32,
+        (false, _) => Element::F32,
+    }
+}
+
+/// The components of a texel of these words, which is not compressed, as bits of [`element_of`].
+pub fn components(info: &FormatInfo, words: [u32; 4]) -> Vec<u64> {
+    if info.is_64_bit() {
+        return vec![u64::from(words[0]) | u64::from(words[1]) << 32];
+    }
+    let values = info.decode_texel(words, 0).map(u64::from);
+    match info.components {
+        1 => vec![values[(0..4).find(|k| info.fields[*k].width > 0).unwrap_or(0)]],
+        count => values[..usize::from(count)].to_vec(),
+    }
+}
+
+/// The words of a texel whose first byte is at `start`, from aligned words of memory by their addresses.
+pub fn words_from(start: u64, held: impl Iterator<Item = (u64, u32)>) -> [u32; 4] {
+    let mut words = [0u32; 4];
+    for (address, word) in held {
+        for (byte, at) in word.to_le_bytes().into_iter().zip(address..) {
+            if let Some(k) = at.checked_sub(start).filter(|k| *k < 16) {
+                words[k as usize / 4] |= u32::from(byte) << (8 * (k % 4));
+            }
+        }
+    }
+    words
+}
+
 /// A texel of these words, or one component of it; of a compressed format the one that is `within` the block.
 pub fn text(info: &FormatInfo, words: [u32; 4], within: u32, component: Option<usize>) -> String {
+    let element = element_of(info);
     if info.is_64_bit() {
-        let element = if info.numeric == Numeric::Sint { Element::I64 } else { Element::U64 };
         return element.show(u64::from(words[0]) | u64::from(words[1]) << 32);
     }
-    let element = match info.numeric {
-        Numeric::Uint => Element::U32,
-        Numeric::Sint => Element::I32,
-        _ => Element::F32,
-    };
     let values = info.decode_texel(words, within);
     let shown = |k: usize| element.show(u64::from(values[k]));
     match (component, info.components) {

@@ -2,25 +2,27 @@
 //! desk: what has text is laid out by the browser, so that it is inside its box at every width.
 
 use super::Report;
+use super::last_turns;
 use super::markup::{escape, hover, strings, text};
-use super::picture::{self, Picture, Step};
+use super::picture::{self, Arrow, Kind, Picture, Step};
 use super::specification::{self, Said};
 use super::timeline;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use vulkan_pellucid::report::context::base_name;
 use vulkan_pellucid::report::total::total_line;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The source lines that a diagnostic shows, by file and number.
+/// The source lines that a diagnostic shows, by the base name of their file and number.
 fn sources(rendered: &str) -> BTreeMap<(String, u64), String> {
     let mut lines = BTreeMap::new();
     let mut file = String::new();
     for line in rendered.lines() {
         let start = line.trim_start();
         if let Some(at) = start.strip_prefix("--> ").or_else(|| start.strip_prefix("::: ")) {
-            file = at.split(':').next().unwrap_or_default().to_owned();
+            file = base_name(at.split(':').next().unwrap_or_default()).to_owned();
         } else if let Some((number, code)) = start.split_once(" |")
             && let Ok(number) = number.parse()
         {
@@ -29,6 +31,9 @@ fn sources(rendered: &str) -> BTreeMap<(String, u64), String> {
     }
     lines
 }
+
+/// What the lane of the host is called.
+const HOST: &str = "host";
 
 /// One of the two (or more) things that a finding is about: an access, a command, the host.
 struct Event {
@@ -61,7 +66,7 @@ fn events(finding: &Value) -> Vec<Event> {
         Event { lane, told: text(&access["label"]).to_owned(), place, said, source: source(access) }
     });
     let host = finding.get("host").map(|host| Event {
-        lane: vec!["host".to_owned()],
+        lane: vec![HOST.to_owned()],
         told: format!("{} by the host after {}", text(&host["access"]), text(&host["after"])),
         place: String::new(),
         said: specification::DEPENDENCIES,
@@ -79,13 +84,19 @@ fn events(finding: &Value) -> Vec<Event> {
         said: specification::DEPENDENCIES,
         source: source(command),
     });
-    accesses.chain(commands).chain(host).collect()
+    let mut events: Vec<Event> = accesses.chain(commands).chain(host).collect();
+    if text(&finding["id"]) == "host-not-flushed" {
+        // The host wrote before the device read.
+        events.reverse();
+    }
+    events
 }
 
 /// The lines around an event, its own marked.
 fn pane(event: &Event, sources: &BTreeMap<(String, u64), String>) -> Option<String> {
     let (file, here) = event.source.as_ref()?;
-    let near = sources.range((file.clone(), here.saturating_sub(6))..=(file.clone(), here + 6));
+    let name = base_name(file).to_owned();
+    let near = sources.range((name.clone(), here.saturating_sub(6))..=(name, here + 6));
     let lines: String = near
         .map(|((_, number), code)| {
             let mark = if number == here { " class=\"here\"" } else { "" };
@@ -103,7 +114,10 @@ fn pane(event: &Event, sources: &BTreeMap<(String, u64), String>) -> Option<Stri
 
 /// The execution around a finding, as far as its report has it.
 fn picture(finding: &Value, events: &[Event]) -> String {
-    let known = picture::of_around(finding).or_else(|| timeline::of_hazard(finding));
+    let known = match text(&finding["id"]) {
+        "livelock" => last_turns::of_livelock(finding),
+        _ => picture::of_around(finding).or_else(|| timeline::of_hazard(finding)),
+    };
     let picture = known.unwrap_or_else(|| {
         let last = events.len().saturating_sub(1);
         let step = |(k, event): (usize, &Event)| Step {
@@ -116,16 +130,37 @@ fn picture(finding: &Value, events: &[Event]) -> String {
             class: if k == last { "last" } else { "first" },
             together: None,
         };
+        let mut steps: Vec<Step> = events.iter().enumerate().map(step).collect();
+        let after = finding["host"]["after"].as_str().filter(|after| !after.is_empty());
+        let arrows = after.and_then(|after| before_access(&mut steps, after));
         Picture {
             title: "Picture",
             order: "program order",
-            steps: events.iter().enumerate().map(step).collect(),
-            arrows: Vec::new(),
+            steps,
+            arrows: arrows.into_iter().collect(),
             reaches: Vec::new(),
+            in_time: false,
             left_out: None,
         }
     });
     picture.render(finding)
+}
+
+/// Puts the host's call before its access, which is one of these steps.
+fn before_access(steps: &mut Vec<Step>, call: &str) -> Option<Arrow> {
+    let access = steps.iter().position(|step| step.lane == [HOST])?;
+    let step = Step {
+        lane: vec![HOST.to_owned()],
+        told: call.to_owned(),
+        does: Vec::new(),
+        lacks: Vec::new(),
+        place: String::new(),
+        said: specification::HOST,
+        class: "",
+        together: None,
+    };
+    steps.insert(access, step);
+    Some(Arrow { from: access, to: access + 1, kind: Kind::Order })
 }
 
 /// What the caches of the machine held when an access read: a box for each, above what all of them share.

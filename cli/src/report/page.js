@@ -48,6 +48,11 @@ function draw(picture) {
         path(kind, `M${x} ${Math.min(a.bottom, b.top)}V${b.top}`);
         path(kind + ' head', `M${x} ${b.top}${HEAD.down}`);
       }
+    } else if (kind === 'wait') {
+      const right = b.left >= a.right, [x, to] = right ? [a.right, b.left] : [a.left, b.right];
+      const y = a.bottom - 9, end = b.top + 12, bend = (x + to) / 2;
+      path(kind, `M${x} ${y}C${bend} ${y} ${bend} ${end} ${to} ${end}`);
+      path(kind + ' head', `M${to} ${end}${right ? HEAD.right : HEAD.left}`);
     } else if (b.top < a.bottom - 1) {
       const right = b.left >= a.right, y = Math.max(a.top, b.top) + Math.min(a.bottom - a.top, b.bottom - b.top) / 2;
       const [x, to] = right ? [a.right, b.left] : [a.left, b.right];

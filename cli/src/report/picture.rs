@@ -33,8 +33,18 @@ pub struct Step {
 pub struct Arrow {
     pub from: usize,
     pub to: usize,
-    /// Its class: program order, or what synchronises.
-    pub synchronizes: bool,
+    pub kind: Kind,
+}
+
+/// Why there is an arrow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The order within a lane.
+    Order,
+    /// Synchronizes-with, or reads-from.
+    Synchronizes,
+    /// Of a livelock: the agent goes on only if that of the second step does something.
+    Waits,
 }
 
 /// How far something reached.
@@ -57,6 +67,8 @@ pub struct Picture<'a> {
     pub steps: Vec<Step>,
     pub arrows: Vec<Arrow>,
     pub reaches: Vec<Reach<'a>>,
+    /// Its steps happened one after the other: each has a row of its own, and nothing leads to the last one.
+    pub in_time: bool,
     /// What is not shown, in words.
     pub left_out: Option<String>,
 }
@@ -86,6 +98,9 @@ impl Picture<'_> {
     /// Steps in rows: below the one before in the lane and below what leads to it; what happens together in
     /// one row.
     fn rows(&self) -> Vec<usize> {
+        if self.in_time {
+            return (0..self.steps.len()).collect();
+        }
         let mut rows = vec![0; self.steps.len()];
         let mut last: BTreeMap<&[String], usize> = BTreeMap::new();
         let mut below: Vec<(usize, usize)> = Vec::new();
@@ -123,20 +138,21 @@ impl Picture<'_> {
         let back = |arrow: &Arrow| Arrow { from: arrow.to, to: arrow.from, ..*arrow };
         let mut words: Vec<String> = Vec::new();
         for arrow in &self.arrows {
-            let both = arrow.synchronizes && self.arrows.contains(&back(arrow));
+            let both = arrow.kind == Kind::Synchronizes && self.arrows.contains(&back(arrow));
             if both && arrow.from > arrow.to {
                 continue;
             }
-            let kind = match (arrow.synchronizes, both) {
-                (false, _) => "po",
-                (true, false) => "sw",
-                (true, true) => "both",
+            let kind = match (arrow.kind, both) {
+                (Kind::Order, _) => "po",
+                (Kind::Waits, _) => "wait",
+                (Kind::Synchronizes, false) => "sw",
+                (Kind::Synchronizes, true) => "both",
             };
             words.push(format!("{}>{}:{kind}", arrow.from, arrow.to));
         }
         let (first, last) = (self.first(), self.steps.len() - 1);
         for (kind, is) in [("lacks", true), ("fix", fix)] {
-            if is {
+            if is && !self.in_time {
                 words.push(format!("{first}>{kind}:{kind}"));
                 words.push(format!("{kind}>{last}:{kind}"));
             }
@@ -178,8 +194,9 @@ impl Picture<'_> {
             ));
         }
         let rows = self.rows();
-        let way = 3 + rows[..rows.len() - 1].iter().max().copied().unwrap_or(0);
-        for (k, (step, row)) in self.steps.iter().zip(&rows).enumerate().take(self.steps.len() - 1) {
+        let before = if self.in_time { rows.len() } else { rows.len() - 1 };
+        let way = 3 + rows[..before].iter().max().copied().unwrap_or(0);
+        for (k, (step, row)) in self.steps.iter().zip(&rows).enumerate().take(before) {
             out.push_str(&drawn(step, k, column(step), row + 2));
         }
         out.push_str(&format!("<div class=\"way\" style=\"grid-row:{way}\">{}", self.ladders()));
@@ -205,7 +222,9 @@ impl Picture<'_> {
             item("fix", &format!("fix: {help}"), said(help));
         }
         out.push_str("</ul></div>\n");
-        out.push_str(&drawn(last, self.steps.len() - 1, column(last), way + 1));
+        if !self.in_time {
+            out.push_str(&drawn(last, self.steps.len() - 1, column(last), way + 1));
+        }
         out.push_str("</div></div>\n");
         if let Some(left_out) = &self.left_out {
             out.push_str(&format!("<p class=\"dim\">{}</p>\n", escape(left_out)));
@@ -214,11 +233,15 @@ impl Picture<'_> {
     }
 
     fn legend(&self, ordered: bool, fix: bool) -> String {
-        let synchronizes = self.arrows.iter().any(|arrow| arrow.synchronizes);
-        let in_order = self.arrows.iter().any(|arrow| !arrow.synchronizes);
+        let any = |kind: Kind| self.arrows.iter().any(|arrow| arrow.kind == kind);
         let parts = [
-            (in_order, "po", format!("grey: {}", self.order)),
-            (synchronizes, "sw", "blue: synchronizes-with, reads-from".to_owned()),
+            (any(Kind::Order), "po", format!("grey: {}", self.order)),
+            (any(Kind::Synchronizes), "sw", "blue: synchronizes-with, reads-from".to_owned()),
+            (
+                any(Kind::Waits),
+                "wait",
+                "red, dotted: waits for what the other one would have to do".to_owned(),
+            ),
             (ordered, "has", "blue bar: what orders them".to_owned()),
             (true, "lacks", "red: what is missing".to_owned()),
             (fix, "fix", "green, dashed: what would mend it".to_owned()),
@@ -303,8 +326,12 @@ pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
     let index = |value: &Value| value.as_u64().map(|k| k as usize).filter(|k| *k < steps.len());
     let arrows = around["arrows"].as_array().into_iter().flatten();
     let arrows = arrows.filter_map(|arrow| {
-        let synchronizes = arrow["leads"] != "program-order";
-        Some(Arrow { from: index(&arrow["from"])?, to: index(&arrow["to"])?, synchronizes })
+        let kind = match text(&arrow["leads"]) {
+            "program-order" => Kind::Order,
+            "waits-for" => Kind::Waits,
+            _ => Kind::Synchronizes,
+        };
+        Some(Arrow { from: index(&arrow["from"])?, to: index(&arrow["to"])?, kind })
     });
     let reach = |key: &str, what, said| {
         let reach = &around[key];
@@ -323,6 +350,7 @@ pub fn of_around<'a>(finding: &'a Value) -> Option<Picture<'a>> {
         title: "The execution around it",
         order: "program order",
         arrows,
+        in_time: false,
         reaches: reaches.into_iter().flatten().collect(),
         left_out: left_out
             .map(|n| format!("{n} more operations were judged; they lead from neither access to the other.")),

@@ -9,6 +9,12 @@ pub const DEPENDENCIES: Said = (
     "Synchronization and Cache Control: Execution and Memory Dependencies",
 );
 
+/// A call of the host.
+pub const HOST: Said = (
+    "What the host has written before it hands in work is visible to that work, if the memory is coherent or was flushed. What the device has done is known to the host only when it has waited: for a fence, a timeline semaphore, an event, or until a queue or the device is idle.",
+    "Synchronization and Cache Control: Host Write Ordering Guarantees; Fences; Wait Idle Operations",
+);
+
 /// To availability.
 pub const AVAILABLE: Said = (
     "An availability operation makes the writes that happen before it available to a memory domain: that of its scope, or all the device's. Only from there can they be made visible to others.",

@@ -2,7 +2,7 @@
 //! barriers between the two accesses with what they cover and lack, and the semaphores.
 
 use super::markup::{strings, text};
-use super::picture::{Arrow, Picture, Step};
+use super::picture::{Arrow, Kind, Picture, Step};
 use super::specification;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,12 +15,30 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
     for one in timeline["semaphores"].as_array().into_iter().flatten() {
         semaphores.insert((text(&one["queue"]), one["submission"].as_u64()?), one);
     }
+    let host: Vec<&Value> = timeline["host"].as_array().into_iter().flatten().collect();
+    // Where the host's calls are among the steps, and which step each hands in.
+    let mut calls: Vec<usize> = Vec::new();
+    let mut handed_in: Vec<(usize, usize)> = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
     let mut known: BTreeMap<(&str, u64), ()> = BTreeMap::new();
     // The access comes first and last: what its submission waits for is told in it.
     for entry in entries {
         let (queue, submission) = (text(&entry["queue"]), entry["submission"].as_u64().unwrap_or(0));
         let mut step = command(entry, finding);
+        let hands_in = |call: &Value| {
+            let mut of = call["submissions"].as_array().into_iter().flatten();
+            of.any(|one| text(&one["queue"]) == queue && one["submission"] == submission)
+        };
+        if !known.contains_key(&(queue, submission))
+            && let Some(by) = host.iter().position(|call| hands_in(call))
+        {
+            // What the host did until it handed in the submission.
+            while calls.len() <= by {
+                steps.push(host_call(host[calls.len()]));
+                calls.push(steps.len() - 1);
+            }
+            handed_in.push((calls[by], steps.len()));
+        }
         if known.insert((queue, submission), ()).is_none()
             && let Some(of) = semaphores.get(&(queue, submission))
         {
@@ -29,22 +47,43 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
         }
         steps.push(step);
     }
+    let host_is_there = !handed_in.is_empty();
     let mut last: BTreeMap<&[String], usize> = BTreeMap::new();
     let mut arrows = Vec::new();
     for (k, step) in steps.iter().enumerate() {
         if let Some(from) = last.insert(&step.lane, k) {
-            arrows.push(Arrow { from, to: k, synchronizes: false });
+            arrows.push(Arrow { from, to: k, kind: Kind::Order });
         }
     }
+    let handed_in = handed_in.into_iter();
+    arrows.extend(handed_in.map(|(from, to)| Arrow { from, to, kind: Kind::Order }));
     let commands = timeline["left_out"]["commands"].as_u64().filter(|n| *n > 0);
     Some(Picture {
-        title: "Timeline of the queues",
+        title: if host_is_there { "Timeline of the host and the queues" } else { "Timeline of the queues" },
         order: "submission order",
         steps,
         arrows,
         reaches: Vec::new(),
+        in_time: false,
         left_out: commands.map(|n| format!("{n} more commands between them are not shown.")),
     })
+}
+
+/// A call of the host: what it hands in.
+fn host_call(call: &Value) -> Step {
+    let submissions = call["submissions"].as_array().into_iter().flatten();
+    let told = |one: &Value| format!("submission {} of {}", one["submission"], text(&one["queue"]));
+    let submissions: Vec<String> = submissions.map(told).collect();
+    Step {
+        lane: vec!["host".to_owned()],
+        told: text(&call["call"]).to_owned(),
+        does: submissions.into_iter().map(|one| format!("hands in {one}")).collect(),
+        lacks: Vec::new(),
+        place: String::new(),
+        said: specification::HOST,
+        class: "",
+        together: None,
+    }
 }
 
 fn command(entry: &Value, finding: &Value) -> Step {

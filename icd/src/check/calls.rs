@@ -30,6 +30,7 @@ fn judge(device: &Device, call: Option<&'static str>) {
     }
     host.judge(hazards);
     if let Some(call) = call {
+        hazards.host_calls(call);
         host.calls(call);
     }
 }

@@ -1,6 +1,7 @@
 //! What was found, with the names of those who had to do with it.
 
 use super::host::HostCall;
+use super::host_calls::{HandedIn, HostStep};
 use super::layouts::Mismatch;
 use super::named::{Changes, Named};
 use super::ownership::{Resource, Wrong as WrongOwner};
@@ -57,9 +58,13 @@ pub struct Found {
     pub left_out: (usize, usize),
     /// What the submissions that these are of wait for and signal.
     pub semaphores: Vec<Submitted>,
+    /// The calls of the host that handed these in, and those between.
+    pub host: Vec<HostStep>,
+    /// Calls that are left out of them, behind how many.
+    pub host_left_out: (usize, usize),
 }
 
-/// The semaphores of a submission.
+/// A submission, with its semaphores.
 #[derive(Clone)]
 pub struct Submitted {
     /// Index of the queue.
@@ -68,6 +73,8 @@ pub struct Submitted {
     pub submission: u64,
     pub waits: Vec<SemaphoreUse>,
     pub signals: Vec<SemaphoreUse>,
+    /// The call of the host that handed it in.
+    pub by: Option<HandedIn>,
 }
 
 /// An access of the host that is not ordered with one of the device, and what names them.

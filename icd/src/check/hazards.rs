@@ -9,6 +9,7 @@ mod host;
 
 use super::found::{CommandName, Found, HostFound, LayoutFound, OwnershipFound, Submitted, WhoName};
 use super::host::HostCall;
+use super::host_calls::{HandedIn, HostCalls};
 use super::layouts::{Bound, ImageUse, Layouts, Mismatch, Since, Who};
 use super::named::{Changes, Named};
 use super::ownership::{Owned, Ownership, Resource, Wrong as WrongOwner};
@@ -40,7 +41,7 @@ const CALLS: usize = 1 << 12;
 /// How many lists of objects are compared with that of a dispatch.
 const LISTS: usize = 16;
 
-/// How many submissions are remembered with their semaphores.
+/// How many submissions are remembered with their semaphores and who handed them in.
 const SUBMITTED: usize = 64;
 /// Commands from one of a hazard to the other that are told: so many of the first and of the last.
 const PASSED: usize = 10;
@@ -62,8 +63,9 @@ struct State {
     names: BTreeMap<u64, Arc<CommandName>>,
     next: u64,
     places: BTreeMap<u32, Place>,
-    /// The latest submissions with semaphores.
+    /// The latest submissions.
     submitted: VecDeque<Submitted>,
+    host_calls: HostCalls,
     objects: VecDeque<Arc<[Object]>>,
     /// The calls that accesses of the host came after, by the tags of those.
     calls: Vec<HostCall>,
@@ -143,9 +145,26 @@ impl Hazards {
         self.state().tracker.host_knowledge()
     }
 
+    /// The host makes a call that orders it with the device.
+    pub fn host_calls(&self, call: &'static str) {
+        self.state().host_calls.made(call);
+    }
+
+    /// The host hands in a submission: what it knows now, and by which call.
+    pub fn hands_in(&self) -> (Payload, Option<HandedIn>) {
+        let state = self.state();
+        (state.tracker.host_knowledge(), state.host_calls.hands_in())
+    }
+
     /// A submission begins. What it waits for is told by [`Hazards::wait_semaphore`], what it signals by
     /// [`Hazards::signal_semaphore`].
-    pub fn submit(&self, queue: u32, host: &Payload, waits: &[NamedSemaphore], signals: &[NamedSemaphore]) {
+    pub fn submit(
+        &self,
+        queue: u32,
+        (host, by): &(Payload, Option<HandedIn>),
+        waits: &[NamedSemaphore],
+        signals: &[NamedSemaphore],
+    ) {
         let told = |list: &[NamedSemaphore], mask: fn(vk::PipelineStageFlags2) -> Stages| {
             let told = list.iter().map(|named| SemaphoreUse {
                 semaphore: named.semaphore,
@@ -162,11 +181,9 @@ impl Hazards {
         let place = state.places.entry(queue).or_default();
         *place = Place { submission: place.submission + 1, ..Place::default() };
         let submission = place.submission;
-        if !(waits.is_empty() && signals.is_empty()) {
-            state.submitted.push_back(Submitted { at: queue, submission, waits, signals });
-            if state.submitted.len() > SUBMITTED {
-                state.submitted.pop_front();
-            }
+        state.submitted.push_back(Submitted { at: queue, submission, waits, signals, by: *by });
+        if state.submitted.len() > SUBMITTED {
+            state.submitted.pop_front();
         }
     }
 
@@ -503,11 +520,17 @@ impl State {
                 |name: &CommandName| (name.at, name.submission) == (submitted.at, submitted.submission);
             passed.iter().any(|(_, name)| same(name))
         };
+        let submitted: Vec<&Submitted> = self.submitted.iter().filter(of_passed).collect();
+        let by = submitted.iter().filter_map(|of| Some(((of.at, of.submission), of.by?)));
+        let (host, host_left_out) = self.host_calls.between(&by.collect::<Vec<_>>());
+        let semaphores = submitted.into_iter().filter(|of| !(of.waits.is_empty() && of.signals.is_empty()));
         Found {
             first: first.and_then(name),
             second: second.and_then(name),
             barrier,
-            semaphores: self.submitted.iter().filter(of_passed).cloned().collect(),
+            semaphores: semaphores.cloned().collect(),
+            host,
+            host_left_out,
             passed,
             left_out,
             hazard,

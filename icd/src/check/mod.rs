@@ -1,10 +1,10 @@
 //! Check mode: the modelled memory of a device, hazards between its commands, and what both found.
 //!
-//! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`ownership`], [`hazards`], [`host`]
-//! and [`state`] are what a device keeps, [`watching`] and [`info`] are what an execution is watched by and
-//! told to, [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`] and [`found`] name what was
-//! found, and [`commands`] and [`calls`] are what the commands of a queue and the application's calls come
-//! to.
+//! From the ground up: [`named`] and [`stages`] are words, [`layouts`], [`ownership`], [`hazards`], [`host`],
+//! [`host_calls`] and [`state`] are what a device keeps, [`watching`], [`last_turns`] and [`info`] are what
+//! an execution is watched by and told to, [`rehearse`], [`dispatch`] and [`explored`] execute, [`report`]
+//! and [`found`] name what was found, and [`commands`] and [`calls`] are what the commands of a queue and the
+//! application's calls come to.
 
 pub mod calls;
 pub mod commands;
@@ -14,7 +14,9 @@ mod explored;
 pub mod found;
 pub mod hazards;
 pub mod host;
+pub mod host_calls;
 pub mod info;
+mod last_turns;
 pub mod layouts;
 pub mod named;
 pub mod ownership;

@@ -17,7 +17,7 @@ use crate::report::api::ApiFinding;
 use crate::report::hazard::stages;
 use crate::report::layout::{self as report, By, LayoutReport};
 use crate::report::ownership::{self as owned, OwnershipReport};
-use crate::report::timeline::{Entry, Semaphores, Timeline};
+use crate::report::timeline::{Entry, HostEntry, Semaphores, Timeline};
 use crate::report::{HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
 use pellucid_memory::access::Reference;
@@ -97,7 +97,14 @@ fn timeline<'a>(device: &Device, found: &'a Found) -> Timeline<'a> {
         let (waits, signals) = (told(&of.waits), told(&of.signals));
         Some(Semaphores { queue, submission: of.submission, waits, signals })
     });
+    let queue = |at: u32| found.passed.iter().find(|(_, name)| name.at == at).map(|(_, name)| &*name.queue);
+    let host = found.host.iter().map(|step| HostEntry {
+        call: step.call,
+        handed_in: step.handed_in.iter().filter_map(|(at, n)| Some((queue(*at)?, *n))).collect(),
+    });
     Timeline {
+        host: host.collect(),
+        host_left_out: found.host_left_out,
         entries: found.passed.iter().enumerate().map(entry).collect(),
         left_out: found.left_out,
         semaphores: semaphores.collect(),

@@ -1,6 +1,7 @@
 //! What an execution is seen to do wrong: barriers that diverge, and waiting without end.
 
 use super::info::Dispatch;
+use super::last_turns;
 use crate::config::Config;
 use pellucid_memory::access::Site;
 use pellucid_memory::agent::{Invocation, Placement, runs};
@@ -9,7 +10,7 @@ use pellucid_memory::random::nth;
 use pellucid_memory::system::{LANES, Trap};
 use pellucid_shader_interp::exec::modelled::{Absent, BarrierDivergence, Scheduler, Unit, Went};
 use pellucid_shader_interp::exec::progress::ProgressScheduler;
-use pellucid_shader_interp::exec::waiting::{self, Waiting};
+use pellucid_shader_interp::exec::waiting::{self, Turn, Waiting};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -138,12 +139,14 @@ impl Scheduler for Watching<'_> {
         if findings.is_empty() { Ok(()) } else { tell(&findings) }
     }
 
-    fn livelock(&mut self, waits: &[Waiting], outside: u64) {
+    fn livelock(&mut self, waits: &[Waiting], outside: u64, turns: &[Turn]) {
         let by = |workgroup, subgroup, lane| self.invocation(workgroup, subgroup, lane);
         let facts = waiting::facts(waits, outside, by);
+        let around = last_turns::around(turns, waits, self.dispatch.program, by);
         let Some(Fact::Waits(first)) = facts.first() else { return };
         let accesses = vec![first.access.clone()];
-        self.findings.push(Finding::once(FindingId::Livelock, accesses, facts));
+        let around = around.map(Box::new);
+        self.findings.push(Finding { around, ..Finding::once(FindingId::Livelock, accesses, facts) });
     }
 }
 

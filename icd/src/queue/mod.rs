@@ -125,7 +125,7 @@ impl Queue {
         if let Some(work) = &submission.work {
             work.submit(self.index, submission.serial);
         }
-        submission.host = host.hazards().map(|hazards| Box::new(hazards.host()));
+        submission.host = host.hazards().map(|hazards| Box::new(hazards.hands_in()));
         let submission = Arc::new(submission);
         let number = host.completion().submitted(&submission);
         if host.hazards().is_some() {

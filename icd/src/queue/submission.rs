@@ -4,6 +4,7 @@ use super::status::Standing;
 use super::told::Told;
 use super::{Host, Queue};
 use crate::check::hazards::NamedSemaphore;
+use crate::check::host_calls::HandedIn;
 use crate::error::contain;
 use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
@@ -90,7 +91,7 @@ pub struct Submission {
     /// Debug labels of the queue that were open.
     pub labels: Vec<String>,
     /// In check mode: what the host had seen when it submitted.
-    pub host: Option<Box<Payload>>,
+    pub host: Option<Box<(Payload, Option<HandedIn>)>>,
 }
 
 impl Submission {

@@ -4,7 +4,7 @@ use super::context::{Context, DispatchContext};
 use super::json;
 use super::words;
 use pellucid_memory::around::{Around, Does, Leads, Reach, Step};
-use pellucid_memory::finding::{AccessKind, Finding};
+use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Finding};
 use pellucid_memory::scope::{Scope, StorageClasses};
 use serde_json::{Value, json};
 
@@ -17,6 +17,7 @@ pub fn around(finding: &Finding, context: &Context<'_>) -> Value {
             Leads::ProgramOrder => "program-order",
             Leads::SynchronizesWith => "synchronizes-with",
             Leads::ReadsFrom => "reads-from",
+            Leads::WaitsFor => "waits-for",
         };
         json!({ "from": arrow.from, "to": arrow.to, "leads": leads })
     });
@@ -58,6 +59,7 @@ fn step(step: &Step, finding: &Finding, context: &Context<'_>) -> Value {
         "workgroup": step.by.workgroup,
         "subgroup": step.by.subgroup,
         "invocation": step.by.local_index,
+        "with": step.with,
     })
 }
 
@@ -77,8 +79,18 @@ fn told(step: &Step, finding: &Finding, dispatch: Option<&DispatchContext<'_>>) 
         (AccessKind::Write, true) => "writes atomically".to_owned(),
         (AccessKind::ReadModifyWrite(operation), _) => format!("atomic {}:", words::operation(operation)),
     };
-    let access = step.access.and_then(|number| finding.accesses.get(usize::from(number) - 1));
-    let element = access.zip(dispatch).and_then(|(access, dispatch)| dispatch.element(access));
+    let waits = |fact: &Fact| match fact {
+        Fact::Waits(wait) => Some(wait.access.clone()),
+        _ => None,
+    };
+    let same = |access: &AccessInfo| {
+        let (by, other) = (access.by, step.by);
+        access.site == step.site && (by.workgroup, by.subgroup) == (other.workgroup, other.subgroup)
+    };
+    let waits = || finding.facts.iter().filter_map(waits).find(same);
+    let numbered = step.access.and_then(|number| finding.accesses.get(usize::from(number) - 1));
+    let access = numbered.cloned().or_else(waits);
+    let element = access.zip(dispatch).and_then(|(access, dispatch)| dispatch.element(&access));
     let variable = || {
         let site = dispatch?.site(step.site)?;
         (!site.variable.is_empty()).then(|| site.variable.clone())

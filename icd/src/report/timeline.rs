@@ -37,6 +37,15 @@ pub struct Semaphores {
     pub signals: Vec<String>,
 }
 
+/// A call of the host.
+#[derive(Clone, Debug)]
+pub struct HostEntry<'a> {
+    /// The entry point.
+    pub call: &'static str,
+    /// The submissions that it handed in: queue, as entries name it, and submission on the queue, from 1.
+    pub handed_in: Vec<(&'a str, u64)>,
+}
+
 /// The commands from one access to the other, in the order in which they were executed.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline<'a> {
@@ -46,6 +55,10 @@ pub struct Timeline<'a> {
     pub left_out: (usize, usize),
     /// Of submissions that the entries are of, where they have any.
     pub semaphores: Vec<Semaphores>,
+    /// The calls of the host that handed in these submissions, and those between, in their order.
+    pub host: Vec<HostEntry<'a>>,
+    /// Calls between them that are not told, behind how many.
+    pub host_left_out: (usize, usize),
 }
 
 impl Timeline<'_> {
@@ -67,11 +80,19 @@ impl Timeline<'_> {
         let semaphores = self.semaphores.iter().map(|of| {
             json!({ "queue": of.queue, "submission": of.submission, "waits": of.waits, "signals": of.signals })
         });
+        let host = self.host.iter().map(|one| {
+            let submissions = one.handed_in.iter();
+            let submissions = submissions.map(|(queue, n)| json!({ "queue": queue, "submission": n }));
+            json!({ "call": one.call, "submissions": submissions.collect::<Vec<_>>() })
+        });
         let (behind, left_out) = self.left_out;
+        let (host_behind, host_left_out) = self.host_left_out;
         json!({
             "entries": entries.collect::<Vec<_>>(),
             "left_out": { "behind": behind, "commands": left_out },
             "semaphores": semaphores.collect::<Vec<_>>(),
+            "host": host.collect::<Vec<_>>(),
+            "host_left_out": { "behind": host_behind, "calls": host_left_out },
         })
     }
 }

@@ -20,6 +20,7 @@ use crate::scope::StorageClasses;
 use crate::system::{MemoryView, Observed};
 use crate::unwritten::Unwritten;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 
 /// Most histories while cells still get one for readers of parts of a word that they have no room for.
 const MOST_CROWDED: usize = 1 << 14;
@@ -40,10 +41,8 @@ pub(super) struct Core {
     pub traces: bool,
     /// What the last atomic read or read-modify-write read from.
     pub read_from: Option<Record>,
-    /// Kinds of writes and of reads of other agents that read from them, as far as reads take the general
-    /// path: what the agent itself or its workgroup wrote before a full barrier is not looked at.
-    /// `None`: nobody asks.
-    pub communicated: Option<FxHashSet<(u32, u32)>>,
+    /// Kinds of writes and of reads of other agents that read from them. `None`: nobody asks.
+    pub communicated: Option<RefCell<FxHashSet<(u32, u32)>>>,
     pub values: ValuePolicy,
     pub stale_budget: u32,
     pub seed: u64,
@@ -138,6 +137,7 @@ impl Core {
         self.agents.complete(who.agent);
         let clocks = self.agents.clocks(who.agent).clone();
         let (policy, budget) = self.staleness(who.agent, place, &kind);
+        let chosen = self.chosen(who.agent, place);
         if cell.history == 0 {
             let write = cell.write;
             let ordered = write.kind == 0 || self.ordered(&write, who, &kind, &clocks);
@@ -150,8 +150,8 @@ impl Core {
                     && !self.ordered(reader, who, &kind, &clocks)
             });
             let crowded = cell.forgets(&self.record(who), bytes) && self.histories.len() < MOST_CROWDED;
-            let plain =
-                (ordered && !superseded) || (mutual && (policy == ValuePolicy::Latest || place.size > 4));
+            let latest = policy == ValuePolicy::Latest || (place.size > 4 && chosen.is_none());
+            let plain = (ordered && !superseded) || (mutual && latest);
             if plain && !crowded {
                 cell.read(self.record(who), bytes);
                 if place.undefined && write.kind == 0 {
@@ -181,9 +181,9 @@ impl Core {
         let conflicting = history.conflicting(bytes, self.kinds.list(), &kind);
         let earlier: Earlier = conflicting.map(|entry| (entry.record, entry.position)).collect();
         let found = self.conflicts(&earlier, who, &clocks, place, Told::Later);
-        let wide = place.size > 4 && kind.atomic;
-        let fresh =
-            if kind.atomic { self.fresh.get(&(who.agent, who.kind)).copied().unwrap_or(0) } else { 0 };
+        let wide = place.size > 4 && kind.atomic && chosen.is_none();
+        let fresh = self.fresh.get(&(who.agent, who.kind)).filter(|_| kind.atomic && chosen.is_none());
+        let fresh = fresh.copied().unwrap_or(0);
         let dice = mix_all(&[self.seed, u64::from(who.agent), place.address, self.draws]);
         let number = cell.history;
         let Some(history) = self.histories.peek(number) else { return newest };
@@ -198,9 +198,11 @@ impl Core {
             fresh,
         };
         let mut floors = |index: Option<usize>| self.floors(number, &load, who, index, &clocks);
-        let chosen = self.chosen(who.agent, place).and_then(|value| {
-            let same = |found: &Loaded| (found.value ^ value) & bits(bytes) == 0;
-            history.candidates(&load, newest, &mut floors).iter().position(same)
+        let chosen = chosen.and_then(|choice| {
+            let candidates = history.candidates(&load, newest, &mut floors);
+            let index = candidates.iter().position(|found| choice.is(found, bytes));
+            // Words of one atomic are read from one write.
+            index.or_else(|| (place.size > 4 && kind.atomic).then(|| candidates.len() - 1))
         });
         let chosen = chosen.or_else(|| {
             let as_proposed = |found: &Loaded| (found.value ^ self.proposed) & bits(bytes) == 0;
@@ -239,23 +241,23 @@ impl Core {
     }
 
     /// An agent reads from a write.
-    fn communicates(&mut self, write: Option<Record>, who: Who) {
+    pub fn communicates(&self, write: Option<Record>, who: Who) {
         let write = write.filter(|write| write.kind != 0 && write.agent != who.agent);
-        if let (Some(write), Some(communicated)) = (write, &mut self.communicated) {
-            communicated.insert((write.kind, who.kind));
+        if let (Some(write), Some(communicated)) = (write, &self.communicated) {
+            communicated.borrow_mut().insert((write.kind, who.kind));
         }
     }
 
     /// What a debugger wants an agent to read.
-    fn chosen(&self, agent: AgentId, place: &Where) -> Option<u32> {
+    fn chosen(&self, agent: AgentId, place: &Where) -> Option<Choice> {
         let chosen = |choice: &&Choice| choice.agent == agent && choice.word == place.word;
-        self.choices.iter().find(chosen).map(|choice| choice.value)
+        self.choices.iter().find(chosen).copied()
     }
 
     /// Which value a load of an agent prefers, and how often it may read the same old one.
     fn staleness(&self, agent: AgentId, place: &Where, kind: &StaticAccess) -> (ValuePolicy, u32) {
         if self.chosen(agent, place).is_some() {
-            return (ValuePolicy::Seeded, self.stale_budget);
+            return (ValuePolicy::Seeded, u32::MAX);
         }
         if self.values == ValuePolicy::Caches && place.space != Space::Device {
             return (ValuePolicy::Latest, self.stale_budget);

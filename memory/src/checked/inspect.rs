@@ -6,13 +6,13 @@ use super::access_table::Role;
 use super::core::Core;
 use crate::access::{Access, Reference, Site};
 use crate::agent::Invocation;
-use crate::finding::Finding;
-use crate::history::{History, Load, ValuePolicy};
+use crate::finding::{Finding, Place};
+use crate::history::{History, Load, Loaded, Position, ValuePolicy, bits};
 use crate::machine::Cached;
 use crate::outline::Outline;
 use crate::race::{AgentId, Case, Cell, Clocks, Explanation, Later, Order, Pair, Record, Space, Standing};
 use crate::raw;
-use crate::scope::Scope;
+use crate::scope::{Scope, StorageClasses};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -104,6 +104,18 @@ pub struct Chosen {
     pub address: u64,
     /// The word; its bits matter where the load's bytes are.
     pub value: u32,
+    /// Of an atomic of several words: which write, as [`WideSeen::saw`] has it. Writes of one value differ in
+    /// what synchronizes with their readers.
+    pub saw: Option<Position>,
+}
+
+/// A write of two words at once, or what was there before all writes: what an atomic of eight bytes may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WideSeen {
+    /// Both words, the first one's bits lowest.
+    pub value: u64,
+    /// Where it is in the history of each word.
+    pub saw: [Position; 2],
 }
 
 /// [`Chosen`], as the core asks for it.
@@ -111,7 +123,18 @@ pub struct Chosen {
 pub(super) struct Choice {
     pub agent: AgentId,
     pub word: u64,
-    pub value: u32,
+    value: u32,
+    saw: Option<Position>,
+}
+
+impl Choice {
+    /// Whether what a load of these bytes would get is what was chosen.
+    pub fn is(&self, found: &Loaded, bytes: u8) -> bool {
+        match self.saw {
+            Some(saw) => found.saw == saw,
+            None => (found.value ^ self.value) & bits(bytes) == 0,
+        }
+    }
 }
 
 impl CheckedMemory {
@@ -137,7 +160,7 @@ impl CheckedMemory {
     pub fn choose(&mut self, chosen: Chosen) {
         let (agent, word) = (self.agent_of(chosen.workgroup, chosen.local_index), chosen.address);
         self.core.choices.retain(|choice| (choice.agent, choice.word) != (agent, word));
-        self.core.choices.push(Choice { agent, word, value: chosen.value });
+        self.core.choices.push(Choice { agent, word, value: chosen.value, saw: chosen.saw });
     }
 
     /// From now on the model's choice is its own.
@@ -172,6 +195,15 @@ impl CheckedMemory {
         }
     }
 
+    /// Who of this dispatch wrote last to the first byte of a place.
+    pub(super) fn writer_of(&mut self, workgroup: u32, place: &Place) -> Option<Invocation> {
+        let workgroup = (place.class == StorageClasses::WORKGROUP).then_some(workgroup);
+        let word = Word { workgroup, address: place.address & !3, newest: 0 };
+        let byte = 1 << (place.address & 3);
+        let agent = self.history(&word).newest(byte).next()?.record.agent;
+        Some(self.core.report.numbering.invocation(agent))
+    }
+
     fn reading(&mut self, reader: &Reader<'_>) -> (AgentId, u32, Arc<Clocks>) {
         let agent = self.agent_of(reader.workgroup, reader.local_index);
         let role = if reader.modifies { Role::Modify } else { Role::Read };
@@ -180,9 +212,8 @@ impl CheckedMemory {
         (agent, kind, self.core.agents.clocks(agent).clone())
     }
 
-    /// What is known of a word, and what a reader of it may return now.
-    pub fn look(&mut self, word: &Word, reader: &Reader<'_>) -> WordSeen {
-        let history = self.history(word);
+    /// What a reader of a word with this history may get now, oldest first.
+    fn candidates(&mut self, word: &Word, history: &History, reader: &Reader<'_>) -> Vec<Loaded> {
         let bytes = reader.bytes;
         let (agent, number, clocks) = self.reading(reader);
         for entry in history.entries() {
@@ -194,12 +225,54 @@ impl CheckedMemory {
             policy: ValuePolicy::Seeded,
             ..Load::explored(agent, bytes, kind.atomic, kind.semantics.acquire && history.synchronizes(bytes))
         };
-        let mut floors = |index: Option<usize>| core.floors_of(&history, &load, agent, kind, index, &clocks);
+        let mut floors = |index: Option<usize>| core.floors_of(history, &load, agent, kind, index, &clocks);
         let mut candidates = history.candidates(&load, word.newest, &mut floors);
         if reader.modifies {
             // A read-modify-write reads the newest.
             candidates.drain(..candidates.len().saturating_sub(1));
         }
+        candidates
+    }
+
+    /// What an atomic of eight bytes may read now in these two words, oldest first: as far back as both were
+    /// written together. `None`: the newest of them was not.
+    pub fn look_at_both(&mut self, words: [&Word; 2], reader: &Reader<'_>) -> Option<Vec<WideSeen>> {
+        let [low, high] = words.map(|word| self.history(word));
+        let pairs = low.entries().iter().rev().zip(high.entries().iter().rev());
+        let together = pairs.take_while(|(a, b)| a.record == b.record && a.bytes & b.bytes == 15);
+        let mut saw: Vec<[Position; 2]> = together.map(|(a, b)| [a.position, b.position]).collect();
+        let [lows, highs] = [&low, &high].map(|history| history.entries().len());
+        if saw.is_empty() && lows + highs > 0 {
+            return None;
+        }
+        let [lowest, highest] = [(words[0], &low), (words[1], &high)]
+            .map(|(word, history)| self.candidates(word, history, reader));
+        if saw.len() == lows && lows == highs {
+            // What was there before both.
+            let entries = low.entries().iter().chain(high.entries());
+            let oldest = entries.map(|entry| entry.position).min().unwrap_or(u32::MAX);
+            let before = |found: &&Loaded| found.saw < oldest;
+            saw.extend(
+                lowest.iter().find(before).zip(highest.iter().find(before)).map(|(a, b)| [a.saw, b.saw]),
+            );
+        }
+        let read = |candidates: &[Loaded], saw: Position| {
+            candidates.iter().find(|found| found.saw == saw).map(|found| u64::from(found.value))
+        };
+        let seen = saw.iter().rev().filter_map(|saw| {
+            let value = read(&lowest, saw[0])? | read(&highest, saw[1])? << 32;
+            Some(WideSeen { value, saw: *saw })
+        });
+        Some(seen.collect())
+    }
+
+    /// What is known of a word, and what a reader of it may return now.
+    pub fn look(&mut self, word: &Word, reader: &Reader<'_>) -> WordSeen {
+        let history = self.history(word);
+        let candidates = self.candidates(word, &history, reader);
+        let (agent, number, clocks) = self.reading(reader);
+        let core = &self.core;
+        let kind = core.kinds.get(number);
         let order = core.order();
         let workgroup_size = self.workgroup_size.max(1);
         let groups = &self.groups;

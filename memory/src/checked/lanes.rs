@@ -5,6 +5,7 @@
 //! to the general path.
 
 use super::access_table::Looked;
+use super::conflicts::Who;
 use super::core::Core;
 use super::words::{Place, Words};
 use crate::access::{Access, AtomicOp};
@@ -164,6 +165,9 @@ pub(super) fn serve<C: Words>(
                         let pending = || core.agents.has_pending(fast.first_lane + lane as u32);
                         let keep = if undefined || pending() { None } else { fast.keeps(core, cell, lane) };
                         if let Some(keep) = keep {
+                            if fast.tells {
+                                fast.tell(core, cell.write, fast.first_lane + lane as u32);
+                            }
                             cell.overwrite(fast.record(lane), old, keep);
                             let new = raw::apply(*op, 4, u64::from(old), u64::from(value[0].0[lane]), 0);
                             raw::store(view, at, 4, new, Ordering::Relaxed);
@@ -345,6 +349,8 @@ pub(super) struct FastPath {
     times: [Time; LANES],
     /// All lanes have one time.
     alike: bool,
+    /// Somebody asks which instructions communicate.
+    tells: bool,
     /// The earlier kind looked at last, and what is known of it beside this one.
     last: u32,
     looked: Looked,
@@ -363,6 +369,7 @@ impl FastPath {
             first_lane,
             alike,
             times,
+            tells: core.communicated.is_some(),
             last: u32::MAX,
             looked: Looked::empty(),
         }
@@ -392,6 +399,12 @@ impl FastPath {
         Record { agent: self.first_lane + lane as u32, time: self.times[lane], kind: self.kind }
     }
 
+    /// A lane reads from this write.
+    #[cold]
+    fn tell(&self, core: &Core, write: Record, agent: AgentId) {
+        core.communicates(Some(write), Who { agent, kind: self.kind });
+    }
+
     /// Lane `lane` reads the word; false, and nothing done, if it is not the common case. `undefined`: a word
     /// that nobody wrote is not.
     #[inline(always)]
@@ -407,6 +420,9 @@ impl FastPath {
         } else {
             if !self.order(core, &cell.write, record.agent).0 {
                 return false;
+            }
+            if self.tells {
+                self.tell(core, cell.write, record.agent);
             }
             // Other atomic writes that it superseded may be among the readers.
             if self.looked.contains(Looked::ATOMIC) {

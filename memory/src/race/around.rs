@@ -68,6 +68,7 @@ impl Case<'_> {
                 available: event.available,
                 visible: event.visible,
                 access: [first, second].iter().zip(1..).find(|(of, _)| *of == e).map(|(_, n)| n),
+                with: 0,
             }
         };
         let mut arrows: BTreeSet<Arrow> = BTreeSet::new();

@@ -8,7 +8,7 @@
 
 use super::modelled::{self, BarrierDivergence, Granularity, ModelledOptions, Scheduler, Unit};
 use super::prints::PrintLog;
-use super::waiting::Waiting;
+use super::waiting::{Turn, Waiting};
 use crate::code::{Opcode, Program};
 use crate::interface::{Grid, Resources};
 use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
@@ -96,8 +96,8 @@ impl<W: Scheduler> Scheduler for Turns<'_, W> {
         self.watch.barrier_divergence(divergence);
     }
 
-    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        self.watch.livelock(waiting, outside);
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64, turns: &[Turn]) {
+        self.watch.livelock(waiting, outside, turns);
     }
 }
 

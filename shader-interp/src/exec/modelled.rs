@@ -10,6 +10,7 @@ mod livelock;
 mod resident;
 
 use self::debugged::{Debugger, Execution};
+use self::livelock::Told;
 use self::resident::{Member, Resident, Slot, Subgroup};
 use super::context::Context;
 pub use super::divergence::{Absent, BarrierDivergence, Went};
@@ -127,6 +128,8 @@ struct Run<'a, M: MemorySystem> {
     unended: u64,
     live_registers: Option<Live>,
     spinning: Spinning,
+    /// Of the turns that are taken to be told.
+    telling: Option<Told>,
     debugger: Option<&'a mut dyn Debugger<M>>,
 }
 
@@ -210,6 +213,7 @@ fn start<M: MemorySystem>(
         unended: 0,
         live_registers: None,
         spinning: Spinning::default(),
+        telling: None,
         debugger: match debugger {
             Some(debugger) => Some(debugger),
             None => None,
@@ -245,30 +249,13 @@ impl<M: MemorySystem> Run<'_, M> {
                 // arrives.
                 return Err(self.livelock());
             }
-            let forced = self.units.len() == 1 && !self.options.granularity.fine();
-            let k = match if forced { Ok(0) } else { self.scheduler.next(&self.units) } {
-                Ok(k) => k % self.units.len(),
+            let k = match self.pick() {
+                Ok(k) => k,
                 Err(Trap::Livelock) => return Err(self.livelock()),
                 Err(end) => return Err(end),
             };
-            match self.step(k)? {
-                Changed::Nothing => {}
-                Changed::Gone => {
-                    self.units.remove(k);
-                    self.slots.remove(k);
-                }
-                Changed::Resident(r) => self.list_again(r),
-                Changed::Ended(r) => {
-                    self.unlist(r);
-                    let listed = self.residents.len();
-                    self.admit();
-                    (listed..self.residents.len()).for_each(|r| self.list_resident(r));
-                }
-                Changed::All => {
-                    self.admit();
-                    self.list();
-                }
-            }
+            let changed = self.step(k)?;
+            self.relist(k, changed);
             if self.stuck || self.watch.idle() > self.options.patience || self.spins() {
                 if self.part() {
                     // Lanes that the running ones may wait for become units at the next back-edge.
@@ -287,6 +274,37 @@ impl<M: MemorySystem> Run<'_, M> {
         Ok(())
     }
 
+    /// The unit that runs next.
+    #[inline(always)]
+    fn pick(&mut self) -> Result<usize, Trap> {
+        let forced = self.units.len() == 1 && !self.options.granularity.fine();
+        let k = if forced { 0 } else { self.scheduler.next(&self.units)? };
+        Ok(k % self.units.len())
+    }
+
+    /// Brings the list of units up to date with what the step of unit `k` has changed.
+    #[inline(always)]
+    fn relist(&mut self, k: usize, changed: Changed) {
+        match changed {
+            Changed::Nothing => {}
+            Changed::Gone => {
+                self.units.remove(k);
+                self.slots.remove(k);
+            }
+            Changed::Resident(r) => self.list_again(r),
+            Changed::Ended(r) => {
+                self.unlist(r);
+                let listed = self.residents.len();
+                self.admit();
+                (listed..self.residents.len()).for_each(|r| self.list_resident(r));
+            }
+            Changed::All => {
+                self.admit();
+                self.list();
+            }
+        }
+    }
+
     /// Runs unit `k` to its next visible operation.
     fn step(&mut self, k: usize) -> Result<Changed, Trap> {
         let (r, s, n) = self.slots[k];
@@ -297,7 +315,7 @@ impl<M: MemorySystem> Run<'_, M> {
         self.memory.enter_subgroup(identity);
         let program = self.context.program;
         let fine = self.options.granularity.fine();
-        let watched = self.watch.watches();
+        let watched = self.watch.watches() || self.telling.is_some();
         if watched != self.observing {
             self.memory.observe(watched);
             self.observing = watched;
@@ -342,6 +360,9 @@ impl<M: MemorySystem> Run<'_, M> {
                 arrived: matches!(step, Step::AtBarrier(_)),
             };
             let seen = if watched { self.memory.observed() } else { Observed::default() };
+            if let Some(told) = &mut self.telling {
+                told.read = seen.read;
+            }
             let span = (self.options.spin + 1).saturating_mul(self.units.len() as u64 + 3);
             let who = (workgroup, identity.subgroup, n as u32);
             match self.watch.step(who, &member.strand, did, &seen, span) {
@@ -415,6 +436,9 @@ impl<M: MemorySystem> Run<'_, M> {
                 member.at_barrier = Some(barrier);
                 let program = self.context.program;
                 member.next = program.barriers[barrier as usize].site;
+                if let Some(told) = &mut self.telling {
+                    told.barrier = Some(member.next);
+                }
                 if let Some(found) =
                     on_arrival(program, workgroup, identity.subgroup, barrier, &member.strand)
                 {

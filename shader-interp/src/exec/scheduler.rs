@@ -1,7 +1,7 @@
 //! Who runs next in a modelled dispatch: units, and the schedulers that pick among them.
 
 use super::divergence::BarrierDivergence;
-use super::waiting::Waiting;
+use super::waiting::{Turn, Waiting};
 use pellucid_memory::access::Site;
 use pellucid_memory::finding::Finding;
 use pellucid_memory::random::mix;
@@ -87,9 +87,9 @@ pub trait Scheduler {
     }
 
     /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not
-    /// resident. [`Trap::Livelock`] follows.
-    fn livelock(&mut self, waiting: &[Waiting], outside: u64) {
-        let _ = (waiting, outside);
+    /// resident. `turns` are some more that were taken then, in this order. [`Trap::Livelock`] follows.
+    fn livelock(&mut self, waiting: &[Waiting], outside: u64, turns: &[Turn]) {
+        let _ = (waiting, outside, turns);
     }
 }
 

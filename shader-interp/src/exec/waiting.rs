@@ -28,6 +28,23 @@ pub struct Waiting {
     pub lanes: Mask,
     /// What keeps it from making progress.
     pub reason: Reason,
+    /// Who wrote last where it looks.
+    pub wrote: Option<Invocation>,
+}
+
+/// What a unit did in one of the turns that were taken when nothing could make progress any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who: workgroup, subgroup and strand.
+    pub who: (u32, u32, u32),
+    /// Its lanes, running or parked.
+    pub lanes: Mask,
+    /// The lanes that ran.
+    pub ran: Mask,
+    /// The instruction of its last access, or the barrier at which it arrived.
+    pub site: Site,
+    /// The access; `None`: it arrived at a barrier of the workgroup.
+    pub access: Option<Operand>,
 }
 
 /// Why a unit makes no progress.
@@ -85,7 +102,7 @@ impl Waiting {
             parked: false,
             local: 0,
         };
-        Waiting { unit, lanes: strand.live, reason }
+        Waiting { unit, lanes: strand.live, reason, wrote: None }
     }
 }
 
@@ -107,7 +124,8 @@ pub fn facts(
     }
     waits.sort_by_key(|(reason, turn, _)| (*reason, *turn));
     let more = waits.len().saturating_sub(TOLD) as u64;
-    let mut facts: Vec<Fact> = waits.into_iter().take(TOLD).map(|(.., wait)| Fact::Waits(wait)).collect();
+    let mut facts: Vec<Fact> =
+        waits.into_iter().take(TOLD).map(|(.., wait)| Fact::Waits(Box::new(wait))).collect();
     if more + outside > 0 {
         facts.push(Fact::MoreWait(more, outside));
     }
@@ -128,7 +146,7 @@ const TOLD: usize = 8;
 
 impl Waiting {
     fn told(&self, invocation: &impl Fn(u32, u32, u32) -> Invocation) -> Wait {
-        let Waiting { unit, lanes, reason } = *self;
+        let Waiting { unit, lanes, reason, wrote } = *self;
         // Who repeats a loop are the running lanes; the parked ones wait for those.
         let lanes = if matches!(reason, Reason::Repeats(_) | Reason::Turns) { unit.mask } else { lanes };
         let lanes = (0..LANES as u32).filter(|lane| lanes >> lane & 1 != 0);
@@ -152,7 +170,7 @@ impl Waiting {
             Reason::Starved => WaitReason::Starved,
             Reason::NotStarted => WaitReason::NotStarted,
         };
-        Wait { access, invocations: runs(who.iter().map(|one| one.local_index)), reason }
+        Wait { access, invocations: runs(who.iter().map(|one| one.local_index)), reason, wrote }
     }
 }
 

@@ -166,7 +166,7 @@ fn results(modes: &[bool], words: &[[u8; 4]], buffers: &[Vec<u32>], push: &[u32]
 #[test]
 fn barriers_workgroup_memory_and_divergent_branches() {
     let words: Vec<u32> = (0..256).map(|k| k * k).collect();
-    let sum = words.iter().sum();
+    let sum: u32 = words.iter().sum();
     // Check mode takes Miri minutes here.
     let modes: &[bool] = if cfg!(miri) { &[false] } else { &[false, true] };
     for result in results(modes, words!("reduction"), &[vec![0; 1], words.clone()], &[]) {

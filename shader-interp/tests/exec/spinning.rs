@@ -7,7 +7,7 @@ use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions, Scheduler, SeededScheduler, Unit};
 use pellucid_shader_interp::exec::plain::{self, PlainOptions};
-use pellucid_shader_interp::exec::waiting::{Reason, Waiting};
+use pellucid_shader_interp::exec::waiting::{Reason, Turn, Waiting};
 use pellucid_shader_interp::interface::{CompileOptions, Descriptor, Grid, Resources};
 use pellucid_shader_interp::{Program, compile};
 
@@ -61,7 +61,7 @@ impl Scheduler for Listening<'_> {
         self.0.priority(unit)
     }
 
-    fn livelock(&mut self, waiting: &[Waiting], _: u64) {
+    fn livelock(&mut self, waiting: &[Waiting], _: u64, _: &[Turn]) {
         self.1.0.extend_from_slice(waiting);
     }
 }

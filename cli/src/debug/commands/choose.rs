@@ -3,13 +3,18 @@
 use super::super::sees;
 use super::super::stop::{Edit, Stop};
 use super::super::target::Who;
+use super::super::texels;
 use pellucid_memory::checked::inspect::{Chosen, Word};
 use pellucid_memory::finding::AccessKind;
 use pellucid_shader_interp::exec::modelled::debugged::Accessed;
+use pellucid_shader_interp::interface::Descriptor;
+use pellucid_shader_interp::math::format::{self, FormatInfo};
 use vulkan_pellucid::report::element::Element;
 
 /// Values that are listed.
 const MOST_ALLOWED: usize = 16;
+/// Combinations of the words of a texel that are looked at.
+const MOST_TEXELS: usize = 1 << 12;
 
 pub(super) fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<String, String> {
     let focus = stop.session.focus;
@@ -17,33 +22,28 @@ pub(super) fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<
     let next =
         next.ok_or("the next instruction is no load of memory that others may see; `stepi` goes on by one")?;
     let (size, count) = (u64::from(next.access.size), usize::from(next.access.components));
-    if size == 8 && next.operand.atomic.is_some() {
-        return Err("not implemented in Pellucid: choosing what an atomic of 8 bytes reads".to_owned());
-    }
-    let element = sees::element_of(stop, &next).filter(|element| element.size() as u64 == size);
-    let element = element.ok_or("not implemented in Pellucid: choosing a texel of such a format")?;
     let listed = rest.trim_start_matches('(').trim_end_matches(')');
-    let wanted: Vec<&str> = match count {
-        1 => vec![rest],
-        _ => listed.split([',', ' ']).filter(|word| !word.is_empty()).collect(),
-    };
+    let listed: Vec<&str> = listed.split([',', ' ']).filter(|word| !word.is_empty()).collect();
+    let words = sees::words_of(stop, &next.operand).ok_or("the load is outside of its buffer")?;
+    let element = sees::element_of(stop, &next).filter(|element| element.size() as u64 == size);
+    let Some(element) = element else { return texel(stop, &next, &words, &listed) };
+    let wanted = if count == 1 { vec![rest] } else { listed };
     if wanted.len() != count {
         return Err(format!("the load has {count} components, such as {}", vec!["0"; count].join(", ")));
     }
-    let words = sees::words_of(stop, &next.operand).ok_or("the load is outside of its buffer")?;
-    let Who { workgroup, local_index } = focus;
+    if let ([(low, _), (high, _)], 8, true) = (&words[..], size, next.operand.atomic.is_some()) {
+        return atomic_of_64_bits(stop, &next, [low, high], rest, element);
+    }
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut allowed = Vec::new();
     for (text, k) in wanted.iter().copied().zip(0..) {
-        let bytes = element.encode(text).map_err(|_| format!("\"{text}\" is no {}", element.name()))?;
-        let mut wide = [0u8; 8];
-        wide[..bytes.len()].copy_from_slice(&bytes);
         let start = next.operand.place.address + k * size;
-        let (bits, shown) = component(stop, &next, &words, start, (text, u64::from_le_bytes(wide)), element)?;
+        let wanted = (text, encoded(text, element)?);
+        let (bits, shown) = component(stop, &next, &words, start, wanted, element)?;
         for (address, value) in bits {
             match chosen.iter_mut().find(|chosen| chosen.address == address) {
                 Some(chosen) => chosen.value |= value,
-                None => chosen.push(Chosen { workgroup, local_index, address, value }),
+                None => chosen.push(choice(focus, address, value, None)),
             }
         }
         allowed.push(shown);
@@ -52,6 +52,145 @@ pub(super) fn choose(stop: &mut Stop<'_, '_, '_, '_, '_>, rest: &str) -> Result<
         stop.edit(Edit::Read(chosen));
     }
     Ok(format!("the load returns {} (the memory model allows {})", wanted.join(", "), allowed.join("; ")))
+}
+
+fn choice(focus: Who, address: u64, value: u32, saw: Option<u32>) -> Chosen {
+    let Who { workgroup, local_index } = focus;
+    Chosen { workgroup, local_index, address, value, saw }
+}
+
+/// The bits of a value.
+fn encoded(text: &str, element: Element) -> Result<u64, String> {
+    let bytes = element.encode(text).map_err(|_| format!("\"{text}\" is no {}", element.name()))?;
+    let mut wide = [0u8; 8];
+    wide[..bytes.len()].copy_from_slice(&bytes);
+    Ok(u64::from_le_bytes(wide))
+}
+
+/// The first of these, without repetition.
+fn list(values: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = Vec::new();
+    for value in values {
+        if shown.contains(&value) {
+            continue;
+        }
+        if shown.len() == MOST_ALLOWED {
+            shown.push("...".to_owned());
+            break;
+        }
+        shown.push(value);
+    }
+    shown.join(", ")
+}
+
+fn refused(text: &str, shown: &str) -> String {
+    format!("the memory model does not allow {text} here, only {shown}; `set` gives a variable any value")
+}
+
+/// An atomic load of two words reads both from one write.
+fn atomic_of_64_bits(
+    stop: &mut Stop<'_, '_, '_, '_, '_>,
+    next: &Accessed,
+    words: [&Word; 2],
+    text: &str,
+    element: Element,
+) -> Result<String, String> {
+    let wanted = encoded(text, element)?;
+    let seen = sees::look_at_both(stop, words, next);
+    let seen = seen.ok_or(
+        "not implemented in Pellucid: choosing what an atomic of 8 bytes reads where the newest write is of fewer",
+    )?;
+    let shown = list(seen.iter().map(|seen| element.show(seen.value)));
+    // Of writes of one value the newest.
+    let found = seen.iter().rev().find(|seen| seen.value == wanted);
+    let found = found.ok_or_else(|| refused(text, &shown))?;
+    let focus = stop.session.focus;
+    for ((word, saw), shift) in words.into_iter().zip(found.saw).zip([0, 32]) {
+        stop.edit(Edit::Read(choice(focus, word.address, (wanted >> shift) as u32, Some(saw))));
+    }
+    Ok(format!("the load returns {text} (the memory model allows {shown})"))
+}
+
+/// The format of the texels that a load reads, where each lies by itself.
+fn format_of(stop: &Stop<'_, '_, '_, '_, '_>, next: &Accessed) -> Result<&'static FormatInfo, String> {
+    let reference = next.operand.place.reference;
+    let of = |descriptor: &Descriptor| match descriptor {
+        Descriptor::TexelBuffer(memory, number, _) => {
+            (memory.view().reference == reference).then_some((*number, true))
+        }
+        Descriptor::Image(view) | Descriptor::ImageSampler(view, _) => {
+            (view.memory.view().reference == reference).then_some((view.format, view.chroma.is_empty()))
+        }
+        _ => None,
+    };
+    let found = stop.target.resources.bindings.iter().flatten().find_map(of);
+    let (number, whole) = found.ok_or("not implemented in Pellucid: choosing a texel of a plane")?;
+    let info = format::properties(number).filter(|_| whole);
+    let info =
+        info.ok_or("not implemented in Pellucid: choosing a texel that shares its colours with others")?;
+    if info.compression.is_some() {
+        return Err(format!(
+            "not implemented in Pellucid: choosing a texel of {}, which is compressed",
+            name_of(info)
+        ));
+    }
+    Ok(info)
+}
+
+/// What the specification calls a format, without its prefix.
+fn name_of(info: &FormatInfo) -> &'static str {
+    info.name.strip_prefix("VK_FORMAT_").unwrap_or(info.name)
+}
+
+/// A load of a texel, which is chosen by its components, as memory holds them.
+fn texel(
+    stop: &mut Stop<'_, '_, '_, '_, '_>,
+    next: &Accessed,
+    words: &[(Word, u8)],
+    wanted: &[&str],
+) -> Result<String, String> {
+    let info = format_of(stop, next)?;
+    let count = usize::from(info.components);
+    if wanted.len() != count {
+        let example = vec!["0"; count].join(", ");
+        return Err(format!("a texel of {} has {count} components, such as {example}", name_of(info)));
+    }
+    let element = texels::element_of(info);
+    let bits: Result<Vec<u64>, String> = wanted.iter().map(|text| encoded(text, element)).collect();
+    let bits = bits?;
+    // What a word may hold is independent of the others: a load of several words may be torn.
+    let mut texels: Vec<Vec<u32>> = vec![Vec::new()];
+    for (word, bytes) in words {
+        let seen = sees::look_at(stop, (word, *bytes), Some(next));
+        let with = |texel: &Vec<u32>| {
+            let texel = texel.clone();
+            seen.values.iter().map(move |value| [&texel[..], &[*value]].concat()).collect::<Vec<_>>()
+        };
+        texels = texels.iter().flat_map(with).collect();
+        if texels.len() > MOST_TEXELS {
+            return Err(format!(
+                "not implemented in Pellucid: choosing among more than {MOST_TEXELS} texels"
+            ));
+        }
+    }
+    let start = next.operand.place.address;
+    let components = |texel: &Vec<u32>| {
+        let held = words.iter().map(|(word, _)| word.address).zip(texel.iter().copied());
+        texels::components(info, texels::words_from(start, held))
+    };
+    let shown = list(texels.iter().map(|texel| {
+        let all: Vec<String> = components(texel).iter().map(|bits| element.show(*bits)).collect();
+        if count == 1 { all.join("") } else { format!("({})", all.join(", ")) }
+    }));
+    let text = if count == 1 { wanted.concat() } else { format!("({})", wanted.join(", ")) };
+    // Of equal ones the newest.
+    let found = texels.iter().rev().find(|texel| components(texel) == bits);
+    let found = found.ok_or_else(|| refused(&text, &shown))?;
+    let focus = stop.session.focus;
+    for ((word, _), value) in words.iter().zip(found) {
+        stop.edit(Edit::Read(choice(focus, word.address, *value, None)));
+    }
+    Ok(format!("the load returns {text} (the memory model allows {shown})"))
 }
 
 /// The bits of a component of the next load in each of its words, if the model allows the value, and the
@@ -91,16 +230,9 @@ fn component(
     if parts.len() > 1 {
         allowed.sort_unstable();
     }
-    let mut shown: Vec<String> =
-        allowed.iter().take(MOST_ALLOWED).map(|value| element.show(*value)).collect();
-    if allowed.len() > MOST_ALLOWED {
-        shown.push("...".to_owned());
-    }
-    let shown = shown.join(", ");
+    let shown = list(allowed.iter().map(|value| element.show(*value)));
     if !fits {
-        return Err(format!(
-            "the memory model does not allow {text} here, only {shown}; `set` gives a variable any value"
-        ));
+        return Err(refused(text, &shown));
     }
     Ok((chosen, shown))
 }

@@ -102,3 +102,21 @@ fn instructions_that_read_from_others_are_noted_if_that_is_asked_for() {
         assert!(m.memory.take_communications().is_empty());
     }
 }
+
+#[test]
+fn what_is_read_behind_a_full_barrier_is_noted_as_well() {
+    let mut m = Machine::new(CheckOptions { communication: true, ..CheckOptions::default() });
+    for lane in 0..64 {
+        m.store(1, lane, W, 4 * lane, SHARED, lane);
+    }
+    m.barrier(2, 0, Scope::Workgroup, both(W));
+    // Its own element; that of another one of its subgroup; that of another subgroup.
+    for (site, from) in [(3, 0), (4, 1), (5, 32)] {
+        for lane in 0..64 {
+            assert_eq!(m.load(site, lane, W, 4 * (lane ^ from), SHARED), lane ^ from);
+        }
+    }
+    assert_eq!(m.memory.end_dispatch(), Vec::new());
+    let pairs: Vec<_> = m.memory.take_communications().into_iter().collect();
+    assert_eq!(pairs, [(Site(1), Site(4)), (Site(1), Site(5))]);
+}

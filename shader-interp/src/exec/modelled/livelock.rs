@@ -1,9 +1,23 @@
 //! Whether anything still moves, and who waits for what when nothing does.
 
-use super::super::waiting::{Operand, Reason, Waiting, loop_site, operand};
-use super::{Member, Run, Unit};
+use super::super::waiting::{Operand, Reason, Turn, Waiting, loop_site, operand, site_at};
+use super::{Changed, Member, Run, Unit};
 use pellucid_memory::access::Site;
-use pellucid_memory::system::{MemorySystem, Trap};
+use pellucid_memory::system::{MemorySystem, ReadSeen, Trap};
+
+/// Turns that are told.
+const MOST_TOLD: usize = 12;
+/// Turns that are taken to be told: a scheduler may let one unit go on for long.
+const MOST_TURNS: u32 = 1 << 12;
+
+/// What is told of a turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// What it read last.
+    pub(super) read: Option<ReadSeen>,
+    /// The barrier at which it arrived.
+    pub(super) barrier: Option<Site>,
+}
 
 impl<M: MemorySystem> Run<'_, M> {
     /// Whether all units that can run have done nothing but wait in loops for very long; where more can
@@ -66,11 +80,66 @@ impl<M: MemorySystem> Run<'_, M> {
                         (Reason::NotStarted, Site(0))
                     };
                     let unit = Unit { next, ..member.unit(program, who, self.options.granularity) };
-                    waiting.push(Waiting { unit, lanes: member.strand.live, reason });
+                    waiting.push(Waiting { unit, lanes: member.strand.live, reason, wrote: None });
                 }
             }
         }
-        self.scheduler.livelock(&waiting, self.total - self.next_workgroup);
+        for waiting in &mut waiting {
+            if let Reason::Repeats(Some(operand)) = &waiting.reason {
+                waiting.wrote = self.memory.written_last_by(waiting.unit.workgroup, &operand.place);
+            }
+        }
+        let outside = self.total - self.next_workgroup;
+        let turns = self.last_turns();
+        self.scheduler.livelock(&waiting, outside, &turns);
         Trap::Livelock
+    }
+
+    /// Some more turns of a dispatch that makes no progress: what is done in them was done before, in the
+    /// same order. Under a debugger, in an exploration and where the shader prints none are taken: there
+    /// every turn counts.
+    fn last_turns(&mut self) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        let prints = self.options.prints.is_some() && !self.context.program.prints.is_empty();
+        if self.options.granularity.fine() || self.debugger.is_some() || prints {
+            return turns;
+        }
+        self.telling = Some(Told::default());
+        for _ in 0..MOST_TURNS {
+            if self.units.is_empty() {
+                break;
+            }
+            let Ok(k) = self.pick() else { break };
+            let (r, s, n) = self.slots[k];
+            let resident = &self.residents[r];
+            let (identity, members, _) = &resident.subgroups[s];
+            let strand = &members[n].strand;
+            let who = (resident.workgroup, identity.subgroup, n as u32);
+            let (lanes, ran) = (strand.live, strand.mask);
+            // What it stands before, where memory tells of nothing that it read.
+            let before = operand(self.context, strand);
+            let site = site_at(self.context.program, strand.pc);
+            let Ok(changed) = self.step(k) else { break };
+            let told = self.telling.replace(Told::default()).unwrap_or_default();
+            let read = told.read.map(|read| (read.site, Some(Operand::of(&read))));
+            let arrived = told.barrier.map(|site| (site, None));
+            let stands = before.map(|operand| (site, Some(operand)));
+            if let Some((site, access)) = arrived.or(read).or(stands).filter(|(site, _)| *site != Site(0)) {
+                let turn = Turn { who, lanes, ran, site, access };
+                // Again the same, without anybody else in between, says nothing more.
+                if turns.last() != Some(&turn) {
+                    turns.push(turn);
+                }
+            }
+            if matches!(changed, Changed::Ended(_)) || turns.len() == MOST_TOLD {
+                break;
+            }
+            self.relist(k, changed);
+        }
+        self.telling = None;
+        if let [only] = turns[..] {
+            turns.push(only);
+        }
+        turns
     }
 }
