@@ -19,6 +19,7 @@ pub mod inspect;
 mod lane;
 mod lanes;
 mod observe;
+mod partly;
 mod read_only;
 mod rehearsal;
 mod report;
@@ -114,6 +115,9 @@ pub struct DispatchInfo {
     pub written: Option<Vec<(u64, u64)>>,
     /// Which accesses outside of their object the device's features define.
     pub robust: Robustness,
+    /// What it accesses may be bytes of sparse resources to which no memory is bound: these are zero, and
+    /// nothing is written there.
+    pub partly_bound: bool,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
     /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,
@@ -144,6 +148,7 @@ pub struct CheckedMemory {
     addresses: Arc<Vec<MemoryRange>>,
     variables: Vec<(u32, u32)>,
     last_modify: u32,
+    partly_bound: bool,
     observing: bool,
     /// Pairs of instructions that communicated.
     communications: BTreeSet<(Site, Site)>,
@@ -197,6 +202,7 @@ impl CheckedMemory {
                 #[cfg(test)]
                 only_order: false,
             },
+            partly_bound: false,
             observing: false,
             communications: BTreeSet::new(),
             shadow: Shadow::default(),
@@ -251,6 +257,7 @@ impl CheckedMemory {
         self.read_only = ReadOnly::new(info.written);
         self.groups.clear();
         self.addresses = info.addresses;
+        self.partly_bound = info.partly_bound;
         self.variables = info.variables;
         self.core.begin_undefined(info.unwritten);
     }
@@ -444,6 +451,9 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
+        if self.partly_bound {
+            return self.store_bound((at, to), mask, access, value);
+        }
         if self.observing && !self.holds(&to, mask, access, value) {
             self.core.observed.changed = true;
         }
@@ -468,6 +478,7 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
         if self.observing {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }

@@ -21,6 +21,8 @@ pub(crate) struct Context<'a> {
     pub prints: Option<&'a PrintLog>,
     /// Plain mode: which tier runs it.
     pub tier: Tier,
+    /// Plain mode: what it writes may be without memory, which only the interpreter looks at.
+    pub partly_bound: bool,
     /// What the program has executed, and its machine code.
     pub progress: &'a Progress,
 }
@@ -38,6 +40,7 @@ impl<'a> Context<'a> {
             launch: Launch::new(program, grid),
             prints: None,
             tier: Tier::Interpreter,
+            partly_bound: false,
             progress: Progress::of(program),
         }
     }
