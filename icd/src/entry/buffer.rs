@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Buffer {
     /// Bytes.
     pub size: u64,
-    flags: vk::BufferCreateFlags,
+    pub flags: vk::BufferCreateFlags,
     pub usage: vk::BufferUsageFlags,
     /// Which queue families may access it.
     pub sharing: Sharing,
@@ -167,7 +167,7 @@ entries! {
     ) -> vk::Result {
         let device = handle::dispatchable::<Device>(device)?;
         let info = ffi::read(info)?;
-        sparse::check_flags(vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
+        sparse::check_flags(&device, vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }

@@ -56,13 +56,14 @@ pub fn requirements(size: u64) -> vk::MemoryRequirements {
 ///
 /// # Errors
 /// They are not supported, or do not belong together.
-pub fn check_flags(flags: vk::ImageCreateFlags) -> Outcome<()> {
+pub fn check_flags(device: &Device, flags: vk::ImageCreateFlags) -> Outcome<()> {
     use vk::ImageCreateFlags as C;
-    if flags.contains(C::SPARSE_ALIASED) {
-        return Err(Error::not_implemented("sparse resources with SPARSE_ALIASED (sparseResidencyAliased)"));
+    if flags.contains(C::SPARSE_ALIASED) && device.caps.features.v10.sparse_residency_aliased == vk::FALSE {
+        let what = "sparse resources with SPARSE_ALIASED (sparseResidencyAliased) in check mode";
+        return Err(Error::not_implemented(what));
     }
-    if flags.contains(C::SPARSE_RESIDENCY) && !flags.contains(C::SPARSE_BINDING) {
-        return Err(Error::usage("SPARSE_RESIDENCY without SPARSE_BINDING"));
+    if flags.intersects(C::SPARSE_RESIDENCY | C::SPARSE_ALIASED) && !flags.contains(C::SPARSE_BINDING) {
+        return Err(Error::usage("SPARSE_RESIDENCY or SPARSE_ALIASED without SPARSE_BINDING"));
     }
     Ok(())
 }
@@ -200,6 +201,14 @@ impl Resource {
         memory.ok_or_else(|| Error::usage(format!("the {called} was not created with SPARSE_BINDING")))
     }
 
+    /// Its memory may be bound to others that say so, too (`SPARSE_ALIASED`).
+    fn is_aliased(&self) -> bool {
+        match self {
+            Resource::Buffer(buffer) => buffer.flags.contains(vk::BufferCreateFlags::SPARSE_ALIASED),
+            Resource::Image(image) => image.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED),
+        }
+    }
+
     fn is(&self, object: *const ()) -> bool {
         match self {
             Resource::Buffer(buffer) => buffer.is_or_uses(object),
@@ -284,11 +293,11 @@ impl Bind {
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }
         }
-        if twice {
+        if twice && !self.resource.is_aliased() {
             let memory = self.memory.as_ref().map_or(0, |memory| memory.handle());
             device.instance.misuse(&format!(
                 "vkQueueBindSparse: VkDeviceMemory {} is bound to another resource there, without \
-                 sparseResidencyAliased",
+                 SPARSE_ALIASED",
                 handle::number(memory).unwrap_or(memory)
             ));
         }
