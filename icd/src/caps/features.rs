@@ -56,6 +56,7 @@ impl Features {
             sparse_residency_buffer,
             sparse_residency_image2_d,
             sparse_residency_image3_d,
+            shader_resource_residency,
         });
         v10.sparse_residency_aliased = aliased.into();
         if graphics {
