@@ -794,5 +794,27 @@ fn captured() {
         d.device.free_memory(memory, None);
         d.bytes(4096, 0);
         assert_eq!(allocate(address).map(|(_, again)| again), Ok(address));
+
+        // A sparse buffer has an address of its own, which no memory brings along.
+        let flags = vk::BufferCreateFlags::SPARSE_BINDING
+            | vk::BufferCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let mut info = vk::BufferCreateInfo::default().size(4096).usage(usage).flags(flags);
+        let address = |buffer| {
+            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            d.device.get_buffer_device_address(&info)
+        };
+        let [_, second] = [(); 2].map(|()| d.device.create_buffer(&info, None).unwrap());
+        let of_second = vk::BufferCaptureDescriptorDataInfoEXT::default().buffer(second);
+        d.functions.get_buffer_opaque_capture_descriptor_data(&of_second, &mut data).unwrap();
+        let before = address(second);
+        let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
+            opaque_capture_descriptor_data: data.as_ptr().cast(),
+            ..Default::default()
+        };
+        info.p_next = (&raw const opaque).cast();
+        assert_eq!(d.device.create_buffer(&info, None), Err(invalid), "it is there");
+        d.device.destroy_buffer(second, None);
+        assert_eq!(address(d.device.create_buffer(&info, None).unwrap()), before);
     }
 }

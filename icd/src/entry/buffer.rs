@@ -4,6 +4,7 @@ use crate::boundary::entries;
 use crate::caps::external::check_types;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::ownership::{Place, Resource, Sharing};
+use crate::described::Creation;
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
@@ -180,10 +181,14 @@ entries! {
         }
         let captured = ffi::find::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info.p_next)
             .map_or(0, |captured| captured.opaque_capture_address);
-        let placement = match captured {
-            0 if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Placement::Captured,
-            0 => Placement::Anywhere,
-            address => Placement::At(address),
+        // Of sparse buffers alone: others are where their memory is.
+        let described = info.flags.contains(vk::BufferCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+        let placement = match (captured, Creation::of(described, info.p_next)?) {
+            (0, Creation::Replayed(address @ 1..)) => Placement::At(address),
+            (0, Creation::Captured) => Placement::Captured,
+            (0, _) if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Placement::Captured,
+            (0, _) => Placement::Anywhere,
+            (address, _) => Placement::At(address),
         };
         let sparse = match info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             true => Some(Arc::new(DeviceMemory::sparse(&device, placement, info.size)?)),

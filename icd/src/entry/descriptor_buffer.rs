@@ -281,15 +281,15 @@ entries! {
     }
 
     /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
-    /// its memory brings along.
+    /// its memory brings along; a sparse buffer has one of its own.
     fn get_buffer_opaque_capture_descriptor_data(
         device: vk::Device,
         info: *const vk::BufferCaptureDescriptorDataInfoEXT<'_>,
         out: *mut c_void,
     ) -> vk::Result {
         handle::dispatchable::<Device>(device)?;
-        handle::get::<Buffer>(ffi::read(info)?.buffer)?;
-        capture(out, 0)
+        let buffer = handle::get::<Buffer>(ffi::read(info)?.buffer)?;
+        capture(out, buffer.sparse().map_or(0, |memory| memory.bytes().address()))
     }
 
     /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
