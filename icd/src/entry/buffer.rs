@@ -186,7 +186,9 @@ entries! {
         let placement = match (captured, Creation::of(described, info.p_next)?) {
             (0, Creation::Replayed(address @ 1..)) => Placement::At(address),
             (0, Creation::Captured) => Placement::Captured,
-            (0, _) if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Placement::Captured,
+            (0, _) if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => {
+                Placement::Captured
+            }
             (0, _) => Placement::Anywhere,
             (address, _) => Placement::At(address),
         };

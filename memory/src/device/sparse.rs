@@ -3,8 +3,9 @@
 //!
 //! A sparse resource is a range of addresses that is mapped all the time: to the pages of what is bound, and
 //! elsewhere to private ones. So nobody who accesses it has to ask where its bytes are, and a binding that
-//! changes under an access changes which bytes that reaches and nothing else. The private pages are zero and
-//! stay so (`residencyNonResidentStrict`): whoever writes a sparse resource leaves out what is without memory.
+//! changes under an access changes which bytes that reaches and nothing else. The private pages are zero
+//! and stay so (`residencyNonResidentStrict`): who writes a sparse resource leaves out what is without
+//! memory.
 
 use super::{Allocation, Bytes, HostMemory, Place};
 use crate::heap::{Heap, HeapError, Placement};
@@ -13,12 +14,12 @@ use crate::raw::{self, MemoryView};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Whether there has been any sparse resource in this process.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Whether there may be sparse resources: who would look at many resources need not, as long as this is false.
+/// Whether there may be sparse resources: who would look at many resources need not while this is false.
 pub fn is_any() -> bool {
     ANY.load(Ordering::Relaxed)
 }
@@ -35,11 +36,11 @@ struct Binding {
 
 /// What is bound to a sparse resource, by the first byte there.
 #[derive(Debug, Default)]
-pub(super) struct Bindings(Mutex<BTreeMap<u64, Binding>>);
+pub(super) struct Bindings(RwLock<BTreeMap<u64, Binding>>);
 
 impl Bindings {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Binding>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Binding>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -110,7 +111,7 @@ impl Allocation {
                 }
             }
         };
-        let mut all = bindings.all();
+        let mut all = bindings.0.write().unwrap_or_else(PoisonError::into_inner);
         self.device.show(range, file)?;
         cut(&mut all, range);
         if let Some((memory, offset)) = memory

@@ -12,6 +12,14 @@ type To<'a> = (&'a MemoryView<'a>, &'a Lanes, u32);
 
 /// The lanes of `mask` whose `size` bytes all have memory.
 pub(crate) fn resident((view, offset, immediate): To<'_>, mask: Mask, size: u64) -> Mask {
+    let (mut first, mut last) = (u32::MAX, 0);
+    each(mask, |lane| {
+        let at = offset.0[lane].wrapping_add(immediate);
+        (first, last) = (first.min(at), last.max(at));
+    });
+    if mask == 0 || view.is_resident(first.into(), u64::from(last - first) + size) {
+        return mask;
+    }
     let mut resident = 0;
     each(mask, |lane| {
         let at = offset.0[lane].wrapping_add(immediate);
