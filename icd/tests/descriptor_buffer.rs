@@ -782,7 +782,7 @@ fn captured() {
                 | vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
             let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
             let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(4096)
+                .allocation_size(1 << 16)
                 .push_next(&mut flags)
                 .push_next(&mut replayed);
             let memory = d.device.allocate_memory(&info, None)?;
@@ -794,5 +794,46 @@ fn captured() {
         d.device.free_memory(memory, None);
         d.bytes(4096, 0);
         assert_eq!(allocate(address).map(|(_, again)| again), Ok(address));
+
+        // A sparse buffer has an address of its own, which no memory brings along.
+        let flags = vk::BufferCreateFlags::SPARSE_BINDING
+            | vk::BufferCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let mut info = vk::BufferCreateInfo::default().size(4096).usage(usage).flags(flags);
+        let address = |buffer| {
+            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            d.device.get_buffer_device_address(&info)
+        };
+        let [_, second] = [(); 2].map(|()| d.device.create_buffer(&info, None).unwrap());
+        let of_second = vk::BufferCaptureDescriptorDataInfoEXT::default().buffer(second);
+        d.functions.get_buffer_opaque_capture_descriptor_data(&of_second, &mut data).unwrap();
+        let before = address(second);
+        let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
+            opaque_capture_descriptor_data: data.as_ptr().cast(),
+            ..Default::default()
+        };
+        info.p_next = (&raw const opaque).cast();
+        assert_eq!(d.device.create_buffer(&info, None), Err(invalid), "it is there");
+        d.device.destroy_buffer(second, None);
+        assert_eq!(address(d.device.create_buffer(&info, None).unwrap()), before);
+
+        // Who has seen the binding complete can free its memory for good.
+        info.p_next = std::ptr::null();
+        let fence = d.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        for _ in 0..30 {
+            let ((memory, address), buffer) =
+                (allocate(0).unwrap(), d.device.create_buffer(&info, None).unwrap());
+            let parts = [vk::SparseMemoryBind { size: 1 << 16, memory, ..Default::default() }];
+            let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(buffer).binds(&parts)];
+            let binds = [vk::BindSparseInfo::default().buffer_binds(&buffers)];
+            d.device.queue_bind_sparse(d.queues[0], &binds, fence).unwrap();
+            d.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            d.device.reset_fences(&[fence]).unwrap();
+            d.device.destroy_buffer(buffer, None);
+            d.device.free_memory(memory, None);
+            let (again, there) = allocate(address).unwrap();
+            assert_eq!(there, address);
+            d.device.free_memory(again, None);
+        }
     }
 }

@@ -20,6 +20,7 @@ mod lane;
 mod lanes;
 mod observe;
 mod options;
+mod partly;
 mod read_only;
 mod rehearsal;
 mod report;
@@ -68,6 +69,7 @@ pub struct CheckedMemory {
     addresses: Arc<Vec<MemoryRange>>,
     variables: Vec<(u32, u32)>,
     last_modify: u32,
+    partly_bound: bool,
     observing: bool,
     /// Pairs of instructions that communicated.
     communications: BTreeSet<(Site, Site)>,
@@ -121,6 +123,7 @@ impl CheckedMemory {
                 #[cfg(test)]
                 only_order: false,
             },
+            partly_bound: false,
             observing: false,
             communications: BTreeSet::new(),
             shadow: Shadow::default(),
@@ -175,6 +178,7 @@ impl CheckedMemory {
         self.read_only = ReadOnly::new(info.written);
         self.groups.clear();
         self.addresses = info.addresses;
+        self.partly_bound = info.partly_bound;
         self.variables = info.variables;
         self.core.begin_undefined(info.unwritten);
     }
@@ -370,6 +374,9 @@ impl MemorySystem for CheckedMemory {
         access: &Access,
         value: &[Lanes],
     ) -> Result<(), Trap> {
+        if self.partly_bound {
+            return self.store_bound((at, to), mask, access, value);
+        }
         if self.observing && !self.holds(&to, mask, access, value) {
             self.core.observed.changed = true;
         }
@@ -394,6 +401,7 @@ impl MemorySystem for CheckedMemory {
         comparator: Option<&[Lanes]>,
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
+        let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
         if self.observing {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }

@@ -455,7 +455,10 @@ impl Allocation {
 
     /// Writes device memory; false, and nothing written, if the range is not inside the allocation.
     pub fn write(&self, offset: u64, from: &[u8]) -> bool {
-        raw::write(&self.bytes(), offset, from)
+        match &self.place {
+            Some(Place { bytes: Bytes::Sparse(_), .. }) => self.write_bound(offset, from),
+            _ => raw::write(&self.bytes(), offset, from),
+        }
     }
 
     fn checked(&self, offset: u64, length: u64) -> Option<MemoryView<'_>> {
@@ -466,7 +469,7 @@ impl Allocation {
     /// not inside.
     pub fn copy(from: &Allocation, from_offset: u64, to: &Allocation, to_offset: u64, length: u64) -> bool {
         match (from.checked(from_offset, length), to.checked(to_offset, length)) {
-            (Some(source), Some(target)) => raw::copy(&source, &target),
+            (Some(source), Some(target)) => sparse::copy(&source, &target, to),
             _ => false,
         }
     }
@@ -475,7 +478,7 @@ impl Allocation {
     /// or the pattern is empty.
     pub fn fill(&self, offset: u64, length: u64, pattern: &[u8]) -> bool {
         match self.checked(offset, length) {
-            Some(range) if !pattern.is_empty() => raw::fill(&range, pattern),
+            Some(range) if !pattern.is_empty() => sparse::fill(self, &range, pattern),
             _ => return false,
         }
         true

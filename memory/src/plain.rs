@@ -17,8 +17,10 @@ use crate::system::{LANES, Lanes, Mask, MemorySystem, MemoryView, Pointers, Trap
 use std::sync::atomic::{Ordering, fence};
 
 mod lanes;
-use lanes::{MOST, Modification, modify_own, modify_view};
+mod partly;
+use lanes::{MOST, Modification, modify_own};
 pub(crate) use lanes::{load_view, store_view};
+pub(crate) use partly::resident;
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {
@@ -27,12 +29,20 @@ pub struct PlainMemory<'a> {
     /// Workgroup memory, of `shared_bytes` bytes.
     shared: Vec<u64>,
     shared_bytes: u64,
+    /// Some of what may be accessed is without memory, and not written.
+    partly_bound: bool,
 }
 
 impl<'a> PlainMemory<'a> {
     /// `addresses`: live buffers with device addresses, sorted, not overlapping.
     pub fn new(addresses: &'a [MemoryRange]) -> PlainMemory<'a> {
-        PlainMemory { addresses, last: 0, shared: Vec::new(), shared_bytes: 0 }
+        PlainMemory { addresses, last: 0, shared: Vec::new(), shared_bytes: 0, partly_bound: false }
+    }
+
+    /// The same; `partly_bound`: what is accessed may be bytes of sparse resources to which no memory is
+    /// bound. These are zero, whatever is written to them (`residencyNonResidentStrict`).
+    pub fn partly_bound(self, partly_bound: bool) -> PlainMemory<'a> {
+        PlainMemory { partly_bound, ..self }
     }
 
     /// The live buffer that holds the whole range.
@@ -189,6 +199,7 @@ impl MemorySystem for PlainMemory<'_> {
         if mask == 0 {
             return Ok(());
         }
+        let partly_bound = self.partly_bound;
         let (window, own);
         let (view, offset, immediate) = match to {
             Pointers::View { view, offset, immediate } => (view, offset, immediate),
@@ -202,13 +213,13 @@ impl MemorySystem for PlainMemory<'_> {
                 if window.group != mask {
                     let asked = (addresses, mask, size(access));
                     return self.groups(at, asked, window, &mut [], &mut |here, _| {
-                        store_view(&here.view, &here.offset, 0, here.group, access, value);
+                        partly::store(partly_bound, (&here.view, &here.offset, 0), here.group, access, value);
                     });
                 }
                 (&window.view, &window.offset, 0)
             }
         };
-        store_view(view, offset, immediate, mask, access, value);
+        partly::store(partly_bound, (view, offset, immediate), mask, access, value);
         Ok(())
     }
 
@@ -227,10 +238,10 @@ impl MemorySystem for PlainMemory<'_> {
         if mask == 0 {
             return Ok(());
         }
-        let with = Modification { op, value, comparator };
+        let (partly_bound, with) = (self.partly_bound, Modification { op, value, comparator });
         match to {
             Pointers::View { view, offset, immediate } => {
-                modify_view(view, offset, immediate, mask, access, with, out);
+                partly::modify(partly_bound, (view, offset, immediate), mask, access, with, out);
             }
             Pointers::Workgroup { offset, immediate, .. } => {
                 modify_own(&self.workgroup_memory(), offset, immediate, mask, access, with, out);
@@ -241,10 +252,12 @@ impl MemorySystem for PlainMemory<'_> {
                 if window.group != mask {
                     let asked = (addresses, mask, size(access));
                     return self.groups(at, asked, window, out, &mut |here, part| {
-                        modify_view(&here.view, &here.offset, 0, here.group, access, with, part);
+                        let to = (&here.view, &here.offset, 0);
+                        partly::modify(partly_bound, to, here.group, access, with, part);
                     });
                 }
-                modify_view(&window.view, &window.offset, 0, mask, access, with, out);
+                let to = (&window.view, &window.offset, 0);
+                partly::modify(partly_bound, to, mask, access, with, out);
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What the driver hands to the interpreter: specialization, resources, grids.
 
 use crate::code::{ElementIndex, Program, Space};
-use pellucid_memory::device::MemoryRange;
+use pellucid_memory::device::{MemoryRange, sparse};
 use pellucid_memory::raw::MemoryView;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -291,6 +291,22 @@ impl Resources {
         written.sort_unstable();
         written.dedup();
         Some(written)
+    }
+
+    /// Whether a program may write to bytes of sparse resources to which no memory is bound.
+    pub fn is_partly_bound(&self, program: &Program) -> bool {
+        if !sparse::is_any() {
+            return false;
+        }
+        let buffers = self.bindings.iter().flatten().filter(|of| matches!(of, Descriptor::Buffer(_)));
+        let written = program.images.iter().filter(|entry| entry.instruction.writes());
+        let images = written.filter_map(|entry| self.bindings.get(entry.instruction.binding() as usize));
+        let physical = program.memory.iter().any(|entry| matches!(entry.space, Space::Physical));
+        let mut reached = buffers
+            .chain(images.flatten())
+            .flat_map(Descriptor::memory)
+            .chain(self.addresses.iter().filter(|_| physical));
+        reached.any(|range| !range.view().is_resident(0, range.size()))
     }
 
     /// The memory of a buffer descriptor; nothing if there is none.

@@ -32,8 +32,8 @@ macro_rules! all_true {
 
 impl Features {
     /// All that the device has; `chains`: availability and visibility chains too; `graphics`: what clients
-    /// ask of a queue family with graphics.
-    pub fn new(chains: bool, graphics: bool) -> Features {
+    /// ask of a queue family with graphics; `aliased`: memory may be bound to several sparse resources.
+    pub fn new(chains: bool, graphics: bool, aliased: bool) -> Features {
         let mut v10 = all_true!(vk::PhysicalDeviceFeatures {
             robust_buffer_access,
             image_cube_array,
@@ -56,7 +56,9 @@ impl Features {
             sparse_residency_buffer,
             sparse_residency_image2_d,
             sparse_residency_image3_d,
+            shader_resource_residency,
         });
+        v10.sparse_residency_aliased = aliased.into();
         if graphics {
             v10.depth_bias_clamp = vk::TRUE;
             v10.fragment_stores_and_atomics = vk::TRUE;
@@ -396,11 +398,11 @@ mod tests {
     #[test]
     fn a_structure_without_chains_refuses_them() {
         assert_eq!(
-            Features::new(false, false).v12.vulkan_memory_model_availability_visibility_chains,
+            Features::new(false, false, false).v12.vulkan_memory_model_availability_visibility_chains,
             vk::FALSE
         );
         assert_eq!(
-            Features::new(true, false).v12.vulkan_memory_model_availability_visibility_chains,
+            Features::new(true, false, false).v12.vulkan_memory_model_availability_visibility_chains,
             vk::TRUE
         );
     }
@@ -423,7 +425,7 @@ mod tests {
         ] {
             let row = rows().find(|r| r.kind == kind).unwrap();
             assert_eq!((16 + row.members.len() * 4).next_multiple_of(8), size);
-            assert_eq!((row.values)(&Features::new(true, false)).len(), row.members.len());
+            assert_eq!((row.values)(&Features::new(true, false, false)).len(), row.members.len());
         }
     }
 

@@ -143,7 +143,7 @@ pub fn image_properties(query: &ImageQuery, max_size: u64) -> Option<vk::ImageFo
     let [features, _] = features(query.format, query.tiling)?;
     let features = F::from_raw(features);
     let ycbcr = ycbcr(query.format);
-    let refused = C::SPARSE_ALIASED | C::PROTECTED | C::SUBSAMPLED_EXT | C::SPLIT_INSTANCE_BIND_REGIONS;
+    let refused = C::PROTECTED | C::SUBSAMPLED_EXT | C::SPLIT_INSTANCE_BIND_REGIONS;
     if features.is_empty() || query.flags.intersects(refused) {
         return None;
     }

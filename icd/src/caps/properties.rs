@@ -115,7 +115,10 @@ impl Caps {
             device_name: text(DEVICE_NAME),
             pipeline_cache_uuid: uuid("pipe"),
             limits: limits::limits(self),
-            sparse_properties: vk::PhysicalDeviceSparseProperties::default(),
+            sparse_properties: vk::PhysicalDeviceSparseProperties {
+                residency_non_resident_strict: vk::TRUE,
+                ..Default::default()
+            },
         }
     }
 

@@ -77,6 +77,7 @@ pub fn told(
         host: Arc::new(host),
         variables: program.shader.workgroup.iter().map(|object| (object.offset, object.size)).collect(),
         written: resources.written_by(program),
+        partly_bound: resources.is_partly_bound(program),
         robust,
         outline: program.outline.clone().map(|outline| outline as Arc<dyn Outline>),
     }

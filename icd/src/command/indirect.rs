@@ -111,7 +111,7 @@ fn copy(addresses: &AddressMap, parameters: &[u8], touched: &mut Touched<'_>) ->
         return Ok(());
     }
     let (source, target) = (bytes(addresses, from, size)?, bytes(addresses, to, size)?);
-    raw::copy(&source, &target);
+    target.copy_from(&source);
     if let Some(touched) = touched {
         touched.read(from, size);
         touched.write(to, size);
@@ -149,6 +149,6 @@ fn to_image(
             touched.read(from + at, size);
             touched.write(memory.address() + place, size);
         }
-        raw::copy(&source.part(at, size), &memory.bytes().part(place, size))
+        memory.copy_from(place, &source.part(at, size))
     })
 }

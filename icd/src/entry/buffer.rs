@@ -4,6 +4,7 @@ use crate::boundary::{creates, destroys, entries};
 use crate::caps::external::check_types;
 use crate::caps::{BIND_ALIGNMENT, memory};
 use crate::check::ownership::{Place, Resource, Sharing};
+use crate::described::Creation;
 use crate::device::Device;
 use crate::entry::destroy::{bytes_ended, destroy};
 use crate::entry::memory::{DeviceMemory, bind_each, no_dedicated};
@@ -22,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Buffer {
     /// Bytes.
     pub size: u64,
-    flags: vk::BufferCreateFlags,
+    pub flags: vk::BufferCreateFlags,
     pub usage: vk::BufferUsageFlags,
     /// Which queue families may access it.
     pub sharing: Sharing,
@@ -160,7 +161,7 @@ pub unsafe fn sharing(
 creates! {
     /// vkCreateBuffer.
     fn create_buffer(device, info: vk::BufferCreateInfo<'_>) -> vk::Buffer {
-        sparse::check_flags(vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
+        sparse::check_flags(&device, vk::ImageCreateFlags::from_raw(info.flags.as_raw()))?;
         if info.size == 0 {
             return Err(Error::usage("size is 0"));
         }
@@ -173,10 +174,16 @@ creates! {
         }
         let captured = ffi::find::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info.p_next)
             .map_or(0, |captured| captured.opaque_capture_address);
-        let placement = match captured {
-            0 if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Placement::Captured,
-            0 => Placement::Anywhere,
-            address => Placement::At(address),
+        // Of sparse buffers alone: others are where their memory is.
+        let described = info.flags.contains(vk::BufferCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+        let placement = match (captured, Creation::of(described, info.p_next)?) {
+            (0, Creation::Replayed(address @ 1..)) => Placement::At(address),
+            (0, Creation::Captured) => Placement::Captured,
+            (0, _) if info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => {
+                Placement::Captured
+            }
+            (0, _) => Placement::Anywhere,
+            (address, _) => Placement::At(address),
         };
         let sparse = match info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             true => Some(Arc::new(DeviceMemory::sparse(&device, placement, info.size)?)),

@@ -168,12 +168,6 @@ macro_rules! captures {
 }
 
 captures! {
-    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
-    /// its memory brings along.
-    fn get_buffer_opaque_capture_descriptor_data(
-        vk::BufferCaptureDescriptorDataInfoEXT<'_>, buffer: Buffer
-    );
-
     /// vkGetImageOpaqueCaptureDescriptorDataEXT: descriptors name views.
     fn get_image_opaque_capture_descriptor_data(vk::ImageCaptureDescriptorDataInfoEXT<'_>, image: Image);
 
@@ -309,6 +303,17 @@ entries! {
                 false => Ok(()),
             }
         })
+    }
+
+    /// vkGetBufferOpaqueCaptureDescriptorDataEXT: descriptors say nothing of a buffer but its address, which
+    /// its memory brings along; a sparse buffer has one of its own.
+    fn get_buffer_opaque_capture_descriptor_data(
+        _device: Arc<Device>,
+        info: &vk::BufferCaptureDescriptorDataInfoEXT<'_>,
+        out: *mut c_void,
+    ) -> vk::Result {
+        let buffer = handle::get::<Buffer>(info.buffer)?;
+        capture(out, buffer.sparse().map_or(0, |memory| memory.bytes().address()))
     }
 
     /// vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT: there are no acceleration structures.

@@ -95,6 +95,7 @@ impl Image {
         let unsupported = || {
             Error::not_implemented(&format!("images of format {:?} used for {:?}", info.format, info.usage))
         };
+        sparse::check_flags(device, info.flags)?;
         let known = formats::image_properties(&query, device.caps.heap_size).ok_or_else(unsupported)?;
         // SAFETY: the contract.
         let external = unsafe { ffi::find::<vk::ExternalMemoryImageCreateInfo<'_>>(info.p_next) };
@@ -110,7 +111,6 @@ impl Image {
         {
             return Err(Error::usage("the image is over the limits of its format"));
         }
-        sparse::check_flags(info.flags)?;
         let samples = info.samples.as_raw();
         let extent = [extent.width, extent.height, extent.depth];
         let opaque = device.checked.is_some() && info.tiling == vk::ImageTiling::OPTIMAL;

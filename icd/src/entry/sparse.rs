@@ -25,7 +25,7 @@ use ash::vk;
 use pellucid_memory::commands;
 use pellucid_shader_interp::math::format::FormatInfo;
 use std::ops::Range;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Bytes of a resource, and where in memory each run of them begins.
 type Runs = Vec<(Range<u64>, u64)>;
@@ -56,13 +56,14 @@ pub fn requirements(size: u64) -> vk::MemoryRequirements {
 ///
 /// # Errors
 /// They are not supported, or do not belong together.
-pub fn check_flags(flags: vk::ImageCreateFlags) -> Outcome<()> {
+pub fn check_flags(device: &Device, flags: vk::ImageCreateFlags) -> Outcome<()> {
     use vk::ImageCreateFlags as C;
-    if flags.contains(C::SPARSE_ALIASED) {
-        return Err(Error::not_implemented("sparse resources with SPARSE_ALIASED (sparseResidencyAliased)"));
+    if flags.contains(C::SPARSE_ALIASED) && device.caps.features.v10.sparse_residency_aliased == vk::FALSE {
+        let what = "sparse resources with SPARSE_ALIASED (sparseResidencyAliased) in check mode";
+        return Err(Error::not_implemented(what));
     }
-    if flags.contains(C::SPARSE_RESIDENCY) && !flags.contains(C::SPARSE_BINDING) {
-        return Err(Error::usage("SPARSE_RESIDENCY without SPARSE_BINDING"));
+    if flags.intersects(C::SPARSE_RESIDENCY | C::SPARSE_ALIASED) && !flags.contains(C::SPARSE_BINDING) {
+        return Err(Error::usage("SPARSE_RESIDENCY or SPARSE_ALIASED without SPARSE_BINDING"));
     }
     Ok(())
 }
@@ -200,10 +201,11 @@ impl Resource {
         memory.ok_or_else(|| Error::usage(format!("the {called} was not created with SPARSE_BINDING")))
     }
 
-    fn is(&self, object: *const ()) -> bool {
+    /// Its memory may be bound to others that say so, too (`SPARSE_ALIASED`).
+    fn is_aliased(&self) -> bool {
         match self {
-            Resource::Buffer(buffer) => buffer.is_or_uses(object),
-            Resource::Image(image) => image.is_or_uses(object),
+            Resource::Buffer(buffer) => buffer.flags.contains(vk::BufferCreateFlags::SPARSE_ALIASED),
+            Resource::Image(image) => image.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED),
         }
     }
 }
@@ -284,11 +286,11 @@ impl Bind {
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }
         }
-        if twice {
+        if twice && !self.resource.is_aliased() {
             let memory = self.memory.as_ref().map_or(0, |memory| memory.handle());
             device.instance.misuse(&format!(
                 "vkQueueBindSparse: VkDeviceMemory {} is bound to another resource there, without \
-                 sparseResidencyAliased",
+                 SPARSE_ALIASED",
                 handle::number(memory).unwrap_or(memory)
             ));
         }
@@ -313,24 +315,51 @@ fn changed(device: &Device, resource: &DeviceMemory, range: &Range<u64>, memory:
     }
 }
 
+/// What bindings are about, which it does not keep.
+enum Named {
+    Buffer(Weak<Buffer>),
+    Image(Weak<Image>),
+    Memory(Weak<DeviceMemory>),
+}
+
+impl Named {
+    fn of(bind: &Bind) -> impl Iterator<Item = Named> {
+        let resource = match &bind.resource {
+            Resource::Buffer(buffer) => Named::Buffer(Arc::downgrade(buffer)),
+            Resource::Image(image) => Named::Image(Arc::downgrade(image)),
+        };
+        let memory = bind.memory.as_ref().map(|memory| Named::Memory(Arc::downgrade(memory)));
+        std::iter::once(resource).chain(memory)
+    }
+
+    fn is(&self, object: *const ()) -> bool {
+        match self {
+            Named::Buffer(buffer) => buffer.upgrade().is_some_and(|buffer| buffer.is_or_uses(object)),
+            Named::Image(image) => image.upgrade().is_some_and(|image| image.is_or_uses(object)),
+            Named::Memory(memory) => memory.as_ptr().cast::<()>() == object,
+        }
+    }
+}
+
 /// The bindings of a VkBindSparseInfo.
 struct Binds {
     device: Weak<Device>,
-    list: Vec<Bind>,
+    /// Nothing any more, once they are made: who destroys what they name then has it destroyed.
+    list: Mutex<Vec<Bind>>,
+    named: Vec<Named>,
 }
 
 impl Work for Binds {
     fn run(&self, _queue: &Queue, _labels: &[String]) -> Result<(), String> {
+        let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(device) = self.device.upgrade() else { return Ok(()) };
-        self.list.iter().try_for_each(|bind| bind.run(&device))
+        list.iter().try_for_each(|bind| bind.run(&device))
     }
 
     fn submit(&self, _queue: u32, _serial: u64) {}
 
     fn use_of(&self, object: *const ()) -> Option<Use> {
-        let is_memory =
-            |bind: &Bind| bind.memory.as_ref().is_some_and(|m| Arc::as_ptr(m).cast::<()>() == object);
-        let used = self.list.iter().any(|bind| is_memory(bind) || bind.resource.is(object));
+        let used = self.named.iter().any(|named| named.is(object));
         used.then_some(Use { command: "vkQueueBindSparse", index: None })
     }
 
@@ -388,7 +417,8 @@ pub unsafe fn binds(device: &Arc<Device>, info: &vk::BindSparseInfo<'_>) -> Outc
     if list.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Box::new(Binds { device: Arc::downgrade(device), list })))
+    let named = list.iter().flat_map(Named::of).collect();
+    Ok(Some(Box::new(Binds { device: Arc::downgrade(device), list: Mutex::new(list), named })))
 }
 
 /// The sparse image block of images that are created like this, if there are any.

@@ -73,6 +73,9 @@ pub struct DispatchInfo {
     pub written: Option<Vec<(u64, u64)>>,
     /// Which accesses outside of their object the device's features define.
     pub robust: Robustness,
+    /// What it accesses may be bytes of sparse resources to which no memory is bound: these are zero, and
+    /// nothing is written there.
+    pub partly_bound: bool,
     /// The shader's text. Without it, fixes assume that a barrier can stand between any two instructions, and
     /// any access can be atomic.
     pub outline: Option<Arc<dyn Outline>>,

@@ -3,15 +3,26 @@
 //!
 //! A sparse resource is a range of addresses that is mapped all the time: to the pages of what is bound, and
 //! elsewhere to private ones. So nobody who accesses it has to ask where its bytes are, and a binding that
-//! changes under an access changes which bytes that reaches and nothing else. What the device writes where
-//! nothing is bound it may read again until the binding changes: `residencyNonResidentStrict` is false.
+//! changes under an access changes which bytes that reaches and nothing else. The private pages are zero
+//! and stay so (`residencyNonResidentStrict`): who writes a sparse resource leaves out what is without
+//! memory.
 
 use super::{Allocation, Bytes, HostMemory, Place};
 use crate::heap::{Heap, HeapError, Placement};
 use crate::host::{Mapping, PAGE};
+use crate::raw::{self, MemoryView};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+/// Whether there has been any sparse resource in this process.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+/// Whether there may be sparse resources: who would look at many resources need not while this is false.
+pub fn is_any() -> bool {
+    ANY.load(Ordering::Relaxed)
+}
 
 /// A part of an allocation that is bound.
 #[derive(Debug)]
@@ -25,11 +36,11 @@ struct Binding {
 
 /// What is bound to a sparse resource, by the first byte there.
 #[derive(Debug, Default)]
-pub(super) struct Bindings(Mutex<BTreeMap<u64, Binding>>);
+pub(super) struct Bindings(RwLock<BTreeMap<u64, Binding>>);
 
 impl Bindings {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Binding>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Binding>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -59,6 +70,7 @@ impl Allocation {
         placement: Placement,
         size: u64,
     ) -> Result<Arc<Allocation>, HeapError> {
+        ANY.store(true, Ordering::Relaxed);
         let bytes = Bytes::Sparse(Bindings::default());
         let place = (addresses, placement);
         Allocation::placed(place, size, HostMemory::Flat, bytes, |_| Mapping::new(size, None))
@@ -99,7 +111,7 @@ impl Allocation {
                 }
             }
         };
-        let mut all = bindings.all();
+        let mut all = bindings.0.write().unwrap_or_else(PoisonError::into_inner);
         self.device.show(range, file)?;
         cut(&mut all, range);
         if let Some((memory, offset)) = memory
@@ -125,6 +137,39 @@ impl Allocation {
         (at < range.end).then_some(at..next)
     }
 
+    /// Whether this is the memory of a sparse resource.
+    pub fn is_sparse(&self) -> bool {
+        self.bindings().is_some()
+    }
+
+    /// The parts of some bytes to which memory is bound; all of them, if this is no sparse resource's.
+    fn bound(&self, bytes: Range<u64>) -> Vec<Range<u64>> {
+        let (mut parts, mut at) = (Vec::new(), bytes.start);
+        while at < bytes.end {
+            let hole = self.first_unbound(&(at..bytes.end)).unwrap_or(bytes.end..bytes.end);
+            if at < hole.start {
+                parts.push(at..hole.start);
+            }
+            at = hole.end;
+        }
+        parts
+    }
+
+    /// Copies the bytes of a view to here; false, and nothing copied, if there are not so many.
+    pub fn copy_from(&self, offset: u64, from: &MemoryView<'_>) -> bool {
+        self.checked(offset, from.size()).is_some_and(|to| copy(from, &to, self))
+    }
+
+    /// [`Allocation::write`] to a sparse resource.
+    pub(super) fn write_bound(&self, offset: u64, from: &[u8]) -> bool {
+        let Some(all) = self.checked(offset, from.len() as u64) else { return false };
+        for part in self.bound(offset..offset + all.size()) {
+            let (start, end) = (part.start - offset, part.end - offset);
+            raw::write(&all, start, &from[start as usize..end as usize]);
+        }
+        true
+    }
+
     /// Whether some of these bytes of `memory` are bound to this sparse resource.
     pub fn binds(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> bool {
         let Some(bindings) = self.bindings() else { return false };
@@ -135,9 +180,59 @@ impl Allocation {
     }
 }
 
+/// Copies the bytes of one view to another one of that size, which may overlap it and is part of `target`, as
+/// far as memory is bound there; false, and nothing copied, if the sizes differ.
+pub(super) fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>, target: &Allocation) -> bool {
+    if !target.is_sparse() || from.size() != to.size() {
+        return raw::copy(from, to);
+    }
+    let start = to.address - target.address;
+    target.bound(start..start + to.size()).into_iter().all(|part| {
+        let (at, size) = (part.start - start, part.end - part.start);
+        raw::copy(&from.part(at, size), &to.part(at, size))
+    })
+}
+
+/// Fills a view of `target` with a repeated pattern, which is not empty and may be cut at the end, as far as
+/// memory is bound there.
+pub(super) fn fill(target: &Allocation, to: &MemoryView<'_>, pattern: &[u8]) {
+    if !target.is_sparse() {
+        return raw::fill(to, pattern);
+    }
+    let start = to.address - target.address;
+    for part in target.bound(start..start + to.size()) {
+        let (at, size) = (part.start - start, part.end - part.start);
+        let mut pattern = pattern.to_vec();
+        let phase = at as usize % pattern.len();
+        pattern.rotate_left(phase);
+        raw::fill(&to.part(at, size), &pattern);
+    }
+}
+
+impl MemoryView<'_> {
+    /// Copies the bytes of another view of that size, which may overlap it, as far as memory is bound here;
+    /// false, and nothing copied, if the sizes differ.
+    pub fn copy_from(&self, from: &MemoryView<'_>) -> bool {
+        match self.memory() {
+            Some(memory) => copy(from, self, memory),
+            None => raw::copy(from, self),
+        }
+    }
+
+    /// Whether memory is bound to all of `size` bytes from an offset. Only bytes of sparse resources may be
+    /// without.
+    pub fn is_resident(&self, offset: u64, size: u64) -> bool {
+        let Some(memory) = self.memory().filter(|memory| memory.is_sparse()) else { return true };
+        let start = (self.address - memory.address).saturating_add(offset);
+        memory.first_unbound(&(start..start.saturating_add(size))).is_none()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Reference;
+    use crate::device::MemoryRange;
 
     fn memory() -> (Arc<Allocation>, [Arc<Allocation>; 2]) {
         let heap = Arc::new(Heap::new(0x1_0000_0000, 1 << 22).unwrap());
@@ -159,6 +254,7 @@ mod tests {
         assert_eq!(sparse.address(), 0x2_0000_0000);
         assert_eq!(byte(&sparse, 0), 0);
         assert!(sparse.write(5, &[9]), "nothing is bound");
+        assert_eq!(byte(&sparse, 5), 0);
         assert!(sparse.bind(&(0..2 * PAGE), Some((&a, PAGE))).unwrap());
         assert!(sparse.bind(&(3 * PAGE..4 * PAGE), Some((&b, 0))).unwrap());
         assert_eq!(byte(&sparse, 5), 0);
@@ -187,6 +283,38 @@ mod tests {
         assert_eq!(sparse.first_unbound(&(0..8 * PAGE)), Some(2 * PAGE..3 * PAGE));
         assert_eq!(sparse.first_unbound(&(3 * PAGE..8 * PAGE)), Some(4 * PAGE..8 * PAGE));
         assert_eq!(sparse.first_unbound(&(0..2 * PAGE)), None);
+        let range = |memory, offset| MemoryRange::new(memory, offset, 4 * PAGE, Reference(0));
+        let (part, ordinary) = (range(&sparse, PAGE), range(&a, 0));
+        assert!(part.view().is_resident(0, PAGE) && part.view().is_resident(2 * PAGE, 4));
+        assert!(!part.view().is_resident(PAGE - 1, 2) && !part.view().is_resident(3 * PAGE, 1));
+        assert!(ordinary.view().is_resident(0, 8 * PAGE));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memory files")]
+    fn nothing_is_written_where_nothing_is_bound() {
+        let (sparse, [a, b]) = memory();
+        sparse.bind(&(PAGE..2 * PAGE), Some((&a, 0))).unwrap();
+        sparse.bind(&(3 * PAGE..4 * PAGE), Some((&a, PAGE))).unwrap();
+        let all = |memory: &Allocation| {
+            let mut bytes = vec![9; 8 * PAGE as usize];
+            assert!(memory.read(0, &mut bytes));
+            bytes
+        };
+        let expected = |byte: &dyn Fn(u64) -> u8, start: u64| -> Vec<u8> {
+            let bound = |at: u64| matches!(at / PAGE, 1 | 3) && at >= start;
+            (0..8 * PAGE).map(|at| if bound(at) { byte(at - start) } else { 0 }).collect()
+        };
+        // The pattern's phase goes on over what is not there.
+        assert!(sparse.fill(3, 8 * PAGE - 3, &[1, 2, 3]));
+        assert!(all(&sparse) == expected(&|n| (n % 3) as u8 + 1, 3));
+        let bytes: Vec<u8> = (0..6 * PAGE).map(|n| (n % 251) as u8).collect();
+        assert!(sparse.write(PAGE / 2, &bytes));
+        assert!(all(&sparse) == expected(&|n| (n % 251) as u8, PAGE / 2));
+        assert!(b.fill(0, 4 * PAGE, &[7]));
+        assert!(Allocation::copy(&b, 0, &sparse, 0, 4 * PAGE));
+        assert!(all(&sparse) == expected(&|_| 7, 0));
+        assert!(!sparse.write(8 * PAGE - 1, &[1, 2]));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Context<'a> {
     pub tier: Tier,
     /// Plain mode: bytes of a view from which on machine code stores whole lines past the caches.
     pub streams: u64,
+    /// Plain mode: what it writes may be without memory, which only the interpreter looks at.
+    pub partly_bound: bool,
     /// What the program has executed, and its machine code.
     pub progress: &'a Progress,
 }
@@ -41,6 +43,7 @@ impl<'a> Context<'a> {
             prints: None,
             tier: Tier::Interpreter,
             streams: u64::MAX,
+            partly_bound: false,
             progress: Progress::of(program),
         }
     }

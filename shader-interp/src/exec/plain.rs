@@ -60,8 +60,9 @@ pub fn dispatch(
         return Err(Trap::NotImplemented("modelled code in plain mode".into()));
     }
     let mut context = Context::new(program, grid, resources);
-    (context.prints, context.tier) = (options.prints, options.tier);
-    if options.tier == Tier::Compiled {
+    (context.prints, context.partly_bound) = (options.prints, resources.is_partly_bound(program));
+    context.tier = if context.partly_bound { Tier::Interpreter } else { options.tier };
+    if context.tier == Tier::Compiled {
         context.progress.add(&context, 0);
     }
     let total = context.launch.workgroups()?;

@@ -277,6 +277,9 @@ fn image_access(f: &mut Formatter<'_>, name: &str, image: &ImageOperand, access:
     if sampling.offsets > 0 {
         write!(f, " offsets {}", sampling.offsets)?;
     }
+    if image.sparse {
+        write!(f, " sparse")?;
+    }
     manner(f, access)?;
     f.write_char(' ')
 }

@@ -34,7 +34,7 @@ pub(crate) fn check_capability(number: u32) -> Result<(), CompileError> {
         Matrix | Shader | Float16 | Float64 | Int64 | Int64Atomics | Int16 | Int8 | ImageQuery
         | StorageImageExtendedFormats | StorageImageReadWithoutFormat | StorageImageWriteWithoutFormat
         | StorageImageMultisample | ImageMSArray | Sampled1D | Image1D | SampledCubeArray | ImageCubeArray
-        | SampledBuffer | ImageBuffer | ImageGatherExtended | MinLod | Int64ImageEXT
+        | SampledBuffer | ImageBuffer | ImageGatherExtended | MinLod | SparseResidency | Int64ImageEXT
         | UniformBufferArrayDynamicIndexing | SampledImageArrayDynamicIndexing
         | StorageBufferArrayDynamicIndexing | StorageImageArrayDynamicIndexing | GroupNonUniform
         | GroupNonUniformVote | GroupNonUniformArithmetic | GroupNonUniformBallot | GroupNonUniformShuffle

@@ -1,41 +1,55 @@
-//! Images, samplers and texel pointers.
+//! Images, samplers and texel pointers. What samples is in [`super::sample`].
 
-use super::derivative::Axis;
 use super::lowerer::{Def, Handle, Lowerer, Texel};
 use super::pointer::{Base, Pointer};
 use super::types::{ImageType, Type};
 use super::words::Instruction;
 use crate::CompileError;
-use crate::ir::{Alu, Conversion, ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
-use pellucid_memory::access::Access;
+use crate::ir::{Conversion, ImageDim, ImageOperand, ImageSampling, OpKind, Scalar, Value};
+use pellucid_memory::access::{Access, Site};
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::{Scope, StorageClasses};
 use smallvec::SmallVec;
 use spirv::Op;
 
-/// Image operands (SPIR-V 3.14) that the instructions here know.
+/// Image operands (SPIR-V 3.14) that image instructions know.
 #[derive(Default)]
-struct Operands {
-    bias: Option<u32>,
-    lod: Option<u32>,
-    min_lod: Option<u32>,
+pub(super) struct Operands {
+    pub bias: Option<u32>,
+    pub lod: Option<u32>,
+    pub min_lod: Option<u32>,
     /// Derivatives in x and in y.
-    gradients: Option<(u32, u32)>,
-    offset: Option<u32>,
+    pub gradients: Option<(u32, u32)>,
+    pub offset: Option<u32>,
     /// One offset for each texel of a gather.
-    offsets: Option<u32>,
-    sample: Option<u32>,
-    available: Option<Scope>,
-    visible: Option<Scope>,
-    non_private: bool,
-    volatile: bool,
+    pub offsets: Option<u32>,
+    pub sample: Option<u32>,
+    pub available: Option<Scope>,
+    pub visible: Option<Scope>,
+    pub non_private: bool,
+    pub volatile: bool,
+}
+
+/// The operation of an OpImageSparse* instruction without its residency code; other operations as they are.
+pub(super) fn dense(op: Op) -> Op {
+    match op {
+        Op::ImageSparseSampleImplicitLod => Op::ImageSampleImplicitLod,
+        Op::ImageSparseSampleExplicitLod => Op::ImageSampleExplicitLod,
+        Op::ImageSparseSampleDrefImplicitLod => Op::ImageSampleDrefImplicitLod,
+        Op::ImageSparseSampleDrefExplicitLod => Op::ImageSampleDrefExplicitLod,
+        Op::ImageSparseFetch => Op::ImageFetch,
+        Op::ImageSparseGather => Op::ImageGather,
+        Op::ImageSparseDrefGather => Op::ImageDrefGather,
+        Op::ImageSparseRead => Op::ImageRead,
+        other => other,
+    }
 }
 
 /// True for the opcodes that [`Lowerer::op_image`] takes.
 pub(crate) fn is_image(op: Op) -> bool {
     use Op::*;
     matches!(
-        op,
+        dense(op),
         SampledImage
             | Image
             | ImageTexelPointer
@@ -57,6 +71,7 @@ pub(crate) fn is_image(op: Op) -> bool {
             | ImageQueryLod
             | ImageQueryLevels
             | ImageQuerySamples
+            | ImageSparseTexelsResident
     )
 }
 
@@ -134,19 +149,25 @@ impl Lowerer<'_> {
             signed,
             format,
             sampling: ImageSampling::default(),
+            sparse: false,
         })
     }
 
-    fn handle(&self, i: &Instruction<'_>, index: usize) -> Result<Handle, CompileError> {
+    /// The image or sampler that an operand names, as the instruction uses it.
+    pub(super) fn handle(&self, i: &Instruction<'_>, index: usize) -> Result<Handle, CompileError> {
         match self.defs[i.id(index)? as usize] {
-            Def::Handle(handle) => Ok(self.handles[handle as usize]),
+            Def::Handle(handle) => {
+                let mut handle = self.handles[handle as usize];
+                handle.image.sparse = dense(i.op) != i.op;
+                Ok(handle)
+            }
             _ => Err(i.invalid("has an operand that is no image")),
         }
     }
 
     /// All image instructions.
     pub fn op_image(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        match i.op {
+        match dense(i.op) {
             Op::SampledImage => {
                 let (mut image, sampler) = (self.handle(i, 3)?, self.handle(i, 4)?);
                 image.image.sampler = Some((sampler.image.binding, sampler.image.element));
@@ -209,6 +230,11 @@ impl Lowerer<'_> {
                 let count = self.b.one(kind, Scalar::I32, &[], site);
                 self.set_integers(i, &[count])
             }
+            Op::ImageSparseTexelsResident => {
+                let code = self.int_operand(i, 3)?;
+                let resident = self.equals(code, 0);
+                self.set(i, &[resident])
+            }
             _ => Err(i.refuse("")),
         }
     }
@@ -227,7 +253,7 @@ impl Lowerer<'_> {
     }
 
     /// Coordinates as I32 or F32; their number must be what the image's dimensions ask.
-    fn coordinates(
+    pub(super) fn coordinates(
         &mut self,
         i: &Instruction<'_>,
         index: usize,
@@ -267,7 +293,7 @@ impl Lowerer<'_> {
             .collect()
     }
 
-    fn image_operands(&self, i: &Instruction<'_>, at: usize) -> Result<Operands, CompileError> {
+    pub(super) fn image_operands(&self, i: &Instruction<'_>, at: usize) -> Result<Operands, CompileError> {
         let mut operands = Operands::default();
         let Some(&mask) = i.rest(at).first() else { return Ok(operands) };
         let mut next = at + 1;
@@ -316,7 +342,7 @@ impl Lowerer<'_> {
         Ok(operands)
     }
 
-    fn image_access(&self, handle: &Handle, operands: &Operands, write: bool) -> Access {
+    pub(super) fn image_access(&self, handle: &Handle, operands: &Operands, write: bool) -> Access {
         let size = handle.image.texel.bytes() as u8;
         let mut access = Access::plain(StorageClasses::IMAGE, size, 4);
         access.non_private = operands.non_private;
@@ -340,19 +366,41 @@ impl Lowerer<'_> {
         access
     }
 
-    /// Takes as many of four texel components as the result type has.
-    fn set_texel(
+    /// The operation `kind` on `image`, and its results as the instruction's: as many of the four components
+    /// of a texel as its type has, after the residency code where it has one.
+    pub(super) fn texel(
         &mut self,
         i: &Instruction<'_>,
+        kind: OpKind,
         image: &ImageOperand,
-        texel: &[Value],
+        arguments: &[Value],
+        site: Site,
     ) -> Result<(), CompileError> {
-        let info = self.types.get(i.id(1)?)?;
+        let mut results = SmallVec::<[Scalar; 5]>::from_elem(image.texel, 4);
+        let mut ty = i.id(1)?;
+        let mut out = Vec::with_capacity(5);
+        let mut code = None;
+        if image.sparse {
+            let Type::Struct { members } = &self.types.get(ty)?.kind else {
+                return Err(i.invalid("has a result that is no structure"));
+            };
+            let [first, second] = &members[..] else {
+                return Err(i.invalid("has a result of other than two members"));
+            };
+            (code, ty) = (Some(self.types.scalar(first.ty)?), second.ty);
+            results.push(Scalar::I32);
+        }
+        let info = self.types.get(ty)?;
         let count = info.flat as usize;
-        let to = info.scalar.ok_or_else(|| i.refuse("with a sparse result"))?;
-        let part = texel.get(..count).ok_or_else(|| i.invalid("has more than 4 components"))?;
-        let mut out = Vec::with_capacity(count);
-        for &x in part {
+        let to = info.scalar.ok_or_else(|| i.invalid("has a texel of no type that texels have"))?;
+        if count > 4 {
+            return Err(i.invalid("has more than 4 components"));
+        }
+        let texel = self.b.op(kind, &results, arguments, site);
+        if let Some(scalar) = code {
+            out.push(self.b.convert(Conversion::UConvert, scalar, texel[4]));
+        }
+        for &x in &texel[..count] {
             out.push(match (image.texel, to) {
                 (Scalar::F32, Scalar::F16) => self.b.convert(Conversion::FConvert, to, x),
                 (Scalar::I32 | Scalar::I64, Scalar::I16 | Scalar::I8 | Scalar::I32 | Scalar::I64) => {
@@ -379,8 +427,7 @@ impl Lowerer<'_> {
         let access = self.image_access(&handle, &operands, false);
         let site = self.site(i, handle.variable);
         let kind = OpKind::ImageRead { image: handle.image, access };
-        let texel = self.b.op(kind, &[handle.image.texel; 4], &arguments, site);
-        self.set_texel(i, &handle.image, &texel)
+        self.texel(i, kind, &handle.image, &arguments, site)
     }
 
     fn image_write(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
@@ -435,141 +482,7 @@ impl Lowerer<'_> {
         let access = self.image_access(&handle, &operands, false);
         let site = self.site(i, handle.variable);
         let kind = OpKind::ImageFetch { image: handle.image, access };
-        let texel = self.b.op(kind, &[handle.image.texel; 4], &arguments, site);
-        self.set_texel(i, &handle.image, &texel)
-    }
-
-    /// Sampling with an explicit or implicit level and gathering, with or without depth comparison and
-    /// projection.
-    fn image_sample(&mut self, i: &Instruction<'_>) -> Result<(), CompileError> {
-        let mut handle = self.handle(i, 3)?;
-        let gather = matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
-        let projected = matches!(
-            i.op,
-            Op::ImageSampleProjImplicitLod
-                | Op::ImageSampleProjExplicitLod
-                | Op::ImageSampleProjDrefImplicitLod
-                | Op::ImageSampleProjDrefExplicitLod
-        );
-        let reference = matches!(
-            i.op,
-            Op::ImageSampleDrefImplicitLod
-                | Op::ImageSampleDrefExplicitLod
-                | Op::ImageSampleProjDrefImplicitLod
-                | Op::ImageSampleProjDrefExplicitLod
-                | Op::ImageDrefGather
-        );
-        let implicit = matches!(
-            i.op,
-            Op::ImageSampleImplicitLod
-                | Op::ImageSampleDrefImplicitLod
-                | Op::ImageSampleProjImplicitLod
-                | Op::ImageSampleProjDrefImplicitLod
-        );
-        if implicit {
-            self.check_quad(i, FindingId::ImplicitDerivativeDivergence)?;
-        }
-        let operands = self.image_operands(i, if reference || gather { 6 } else { 5 })?;
-        if operands.sample.is_some() {
-            return Err(i.refuse("with a sample"));
-        }
-        if operands.bias.is_some() && !implicit {
-            return Err(i.refuse("with a bias"));
-        }
-        let mut arguments = self.coordinates(i, 4, &handle.image, Scalar::F32)?;
-        let axes = arguments.len() - usize::from(handle.image.arrayed);
-        // Projection: the component after the coordinates divides them and the reference value.
-        let divisor = if projected {
-            let divisor =
-                *self.operand(i, 4)?.get(arguments.len()).ok_or_else(|| i.invalid("has no divisor"))?;
-            for coordinate in &mut arguments {
-                *coordinate = self.b.alu(Alu::FDiv, Scalar::F32, &[*coordinate, divisor]);
-            }
-            Some(divisor)
-        } else {
-            None
-        };
-        let sampling = &mut handle.image.sampling;
-        sampling.reference = reference;
-        if reference {
-            sampling.gather = gather.then_some(0);
-            let value = self.scalar_operand(i, 5)?;
-            arguments.push(match divisor {
-                Some(divisor) => self.b.alu(Alu::FDiv, Scalar::F32, &[value, divisor]),
-                None => value,
-            });
-        } else if gather {
-            let component = self.int_operand(i, 5)?;
-            let component =
-                self.b.constant_bits(component).ok_or_else(|| i.refuse("with a variable component"))?;
-            handle.image.sampling.gather = Some(component.min(3) as u8);
-        }
-        if gather {
-            arguments.push(self.b.float(Scalar::F32, 0.0));
-        } else {
-            if let Some(lod) = operands.lod.filter(|_| !implicit) {
-                let lod = self.value(lod)?;
-                arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, lod));
-            } else if implicit || operands.gradients.is_some() {
-                handle.image.sampling.derivatives = true;
-                let given = operands.gradients.filter(|_| !implicit);
-                let coordinates = SmallVec::<[Value; 4]>::from_slice(&arguments[..axes]);
-                arguments.extend(self.coordinate_derivatives(i, &handle.image, given, &coordinates)?);
-            } else {
-                return Err(i.invalid("has neither a level nor gradients"));
-            }
-            (handle.image.sampling.bias, handle.image.sampling.min_lod) =
-                (operands.bias.is_some(), operands.min_lod.is_some());
-            for id in [operands.bias, operands.min_lod].into_iter().flatten() {
-                let value = self.value(id)?;
-                arguments.push(self.b.convert(Conversion::FConvert, Scalar::F32, value));
-            }
-        }
-        for (id, count) in [(operands.offset, 1), (operands.offsets, 4)] {
-            let Some(id) = id else { continue };
-            handle.image.sampling.offsets = count;
-            for offset in self.values(id)? {
-                arguments.push(self.int_value(offset));
-            }
-        }
-        let access = self.image_access(&handle, &operands, false);
-        let site = self.site(i, handle.variable);
-        let kind = OpKind::ImageSample { image: handle.image, access };
-        let texel = self.b.op(kind, &[handle.image.texel; 4], &arguments, site);
-        self.set_texel(i, &handle.image, &texel)
-    }
-
-    /// The derivatives of sampling coordinates without the layer, along x and then along y: those that the
-    /// instruction gives, or those of the quad.
-    fn coordinate_derivatives(
-        &mut self,
-        i: &Instruction<'_>,
-        image: &ImageOperand,
-        given: Option<(u32, u32)>,
-        coordinates: &[Value],
-    ) -> Result<Vec<Value>, CompileError> {
-        let axes = match image.dim {
-            ImageDim::D1 => 1,
-            ImageDim::D2 => 2,
-            ImageDim::D3 | ImageDim::Cube => 3,
-            ImageDim::Buffer => return Err(i.invalid("samples a texel buffer")),
-        };
-        let site = self.site(i, 0);
-        let mut derivatives = Vec::with_capacity(2 * axes);
-        for (axis, k) in [(Axis::X, 0), (Axis::Y, 1)] {
-            let Some(given) = given.map(|(x, y)| [x, y][k]) else {
-                let coordinates = coordinates.iter().take(axes);
-                derivatives.extend(coordinates.map(|&value| self.derivative(value, axis, false, site)));
-                continue;
-            };
-            let given = self.values(given)?.to_vec();
-            if given.len() < axes {
-                return Err(i.invalid("has too few derivatives"));
-            }
-            let given = given.into_iter().take(axes);
-            derivatives.extend(given.map(|value| self.b.convert(Conversion::FConvert, Scalar::F32, value)));
-        }
-        Ok(derivatives)
+        self.texel(i, kind, &handle.image, &arguments, site)
     }
 
     /// OpImageTexelPointer: image pointer, coordinates, sample.

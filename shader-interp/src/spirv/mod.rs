@@ -29,6 +29,7 @@ mod module;
 mod note;
 mod pointer;
 mod print;
+mod sample;
 mod scope;
 mod shape;
 mod site;

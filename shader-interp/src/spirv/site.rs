@@ -241,7 +241,7 @@ fn literals_from(i: &Instruction<'_>) -> usize {
         Op::CooperativeMatrixStoreKHR => 5,
         Op::CooperativeMatrixLoadKHR | Op::CooperativeMatrixMulAddKHR => 6,
         Op::ArrayLength => i.base() + 2,
-        Op::ImageRead | Op::ImageFetch => 5,
+        Op::ImageRead | Op::ImageFetch | Op::ImageSparseRead | Op::ImageSparseFetch => 5,
         _ => usize::MAX,
     }
 }

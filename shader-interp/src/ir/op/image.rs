@@ -37,6 +37,9 @@ pub struct ImageOperand {
     pub format: u32,
     /// What a sampling instruction does besides filtering.
     pub sampling: ImageSampling,
+    /// Of OpImageSparse*: one more result after the texel, the residency code (I32). It is 0 where memory is
+    /// bound to all texels that are accessed.
+    pub sparse: bool,
 }
 
 /// Variants of [`OpKind::ImageSample`].

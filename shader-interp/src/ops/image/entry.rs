@@ -12,8 +12,8 @@ use pellucid_memory::scope::StorageClasses;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
 use smallvec::SmallVec;
 
-/// Most result words: a texel of 64-bit components.
-const RESULTS: usize = 8;
+/// Most result words: a texel of 64-bit components and a residency code.
+pub(super) const RESULTS: usize = 9;
 
 /// Runs the operation of `entry` on the registers of a strand. Returns whether any lane may have changed
 /// memory.

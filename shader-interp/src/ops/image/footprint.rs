@@ -10,6 +10,7 @@ use crate::math::format::block;
 use crate::math::integer::s_mod;
 use crate::math::single::{floor, n_clamp, round_even};
 use pellucid_memory::system::{LANES, Lanes, Mask};
+use std::cell::Cell;
 
 /// All bits set in a lane: yes.
 pub(super) const YES: u32 = u32::MAX;
@@ -27,6 +28,8 @@ pub(super) struct Sampling<'a> {
     pub is_cube: bool,
     /// [`YES`] in active lanes.
     pub active: Lanes,
+    /// Of instructions with a residency code: the lanes that accessed a texel to which no memory is bound.
+    pub unbound: Cell<Mask>,
 }
 
 /// Coordinates before they are scaled to a level.
@@ -95,6 +98,15 @@ impl Place {
 pub(super) struct Steps([[Place; 2]; 3]);
 
 impl Sampling<'_> {
+    /// Lanes access texels, of which some may be without memory.
+    #[inline(always)]
+    pub fn note_residency(&self, texels: &Texels<'_>, offset: &Lanes, mask: Mask) {
+        if self.instruction.image.sparse {
+            let unbound = self.instruction.not_resident(texels, offset, mask);
+            self.unbound.set(self.unbound.get() | unbound);
+        }
+    }
+
     /// Coordinates without the layer.
     #[inline(always)]
     pub fn coordinates(&self) -> usize {

@@ -61,8 +61,11 @@ impl ImageInstruction {
     /// The instruction of an image operation; `None` for other operations.
     pub fn new(op: &Op) -> Option<ImageInstruction> {
         ImageInstruction::of_kind(&op.kind, op.site, 0).map(|instruction| {
-            let wide = instruction.image.texel == Scalar::I64 && !instruction.is_query();
-            ImageInstruction { result_words: op.results.len() * if wide { 2 } else { 1 }, ..instruction }
+            let image = &instruction.image;
+            let wide = image.texel == Scalar::I64 && !instruction.is_query();
+            let texel = op.results.len() - usize::from(image.sparse);
+            let result_words = texel * if wide { 2 } else { 1 } + usize::from(image.sparse);
+            ImageInstruction { result_words, ..instruction }
         })
     }
 
@@ -87,7 +90,7 @@ impl ImageInstruction {
         Some(ImageInstruction { operation, image, access, site, result_words, planar })
     }
 
-    /// 32-bit words of all results together, at most 8.
+    /// 32-bit words of all results together, at most 9.
     pub fn result_words(&self) -> usize {
         self.result_words
     }
@@ -139,7 +142,7 @@ impl ImageInstruction {
             return Ok(());
         }
         let mut left = mask;
-        let mut results = [Lanes::ZERO; 8];
+        let mut results = [Lanes::ZERO; entry::RESULTS];
         // One round for each descriptor that the lanes use.
         while left != 0 {
             let first = left.trailing_zeros() as usize;
@@ -148,7 +151,7 @@ impl ImageInstruction {
             let image = descriptor(resources, self.image.binding, element, first);
             let sampler =
                 self.image.sampler.map(|(binding, _)| descriptor(resources, binding, sampler_element, first));
-            let words = out.len().min(8);
+            let words = out.len().min(results.len());
             let to = if alike == mask { &mut *out } else { &mut results[..words] };
             self.execute_uniform(memory, image, sampler, alike, arguments, to)?;
             if alike == mask {
@@ -381,7 +384,28 @@ impl ImageInstruction {
             clear_outside(&mut words, addresses.inside);
         }
         self.decode(texels, &words, addresses, out);
+        if self.image.sparse {
+            self.tell_residency(self.not_resident(texels, &addresses.offset, inside), out);
+        }
         Ok(())
+    }
+
+    /// The lanes of `mask` whose texels lie where no memory is bound.
+    #[cold]
+    fn not_resident(&self, texels: &Texels<'_>, offset: &Lanes, mask: Mask) -> Mask {
+        let bytes = u64::from(texels.info.texel_bytes);
+        let lanes = (0..LANES).filter(|lane| (mask >> lane) & 1 == 1);
+        let unbound = lanes.filter(|&lane| !texels.memory.is_resident(offset.0[lane].into(), bytes));
+        unbound.fold(0, |unbound, lane| unbound | 1 << lane)
+    }
+
+    /// Sets the residency code, the last result of the instructions that have one: 1 in the lanes of
+    /// `unbound`.
+    #[cold]
+    fn tell_residency(&self, unbound: Mask, out: &mut [Lanes]) {
+        if let Some(code) = out.last_mut() {
+            *code = Lanes(std::array::from_fn(|lane| (unbound >> lane) & 1));
+        }
     }
 
     /// Texel words to the results, through the view's swizzle.

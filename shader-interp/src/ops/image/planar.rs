@@ -17,7 +17,8 @@ const R32_SFLOAT: i32 = 100;
 
 /// Whether instructions with this operand may be of the case; the view decides the rest.
 pub(super) fn may_be(image: &ImageOperand) -> bool {
-    image.dim == ImageDim::D2 && !image.arrayed && !image.multisampled && image.texel != Scalar::I64
+    let plain = !image.arrayed && !image.multisampled && !image.sparse;
+    image.dim == ImageDim::D2 && plain && image.texel != Scalar::I64
 }
 
 /// The view, and what its texels' alpha is: one.

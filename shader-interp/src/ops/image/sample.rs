@@ -14,6 +14,7 @@ use crate::ir::{ImageDim, ImageSampling};
 use crate::math::format::Numeric;
 use crate::math::single::n_clamp;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
+use std::cell::Cell;
 
 /// Executes a sampling instruction for lanes that share image and sampler.
 #[allow(clippy::too_many_arguments)]
@@ -43,14 +44,33 @@ pub(super) fn sample<M: MemorySystem>(
         ImageDim::D3 => 3,
     };
     let active = Lanes(std::array::from_fn(|lane| 0u32.wrapping_sub((mask >> lane) & 1)));
-    let work = Sampling { instruction, texels, sampler, axes, is_cube: dim == ImageDim::Cube, active };
+    let (is_cube, unbound) = (dim == ImageDim::Cube, Cell::new(0));
+    let work = Sampling { instruction, texels, sampler, axes, is_cube, active, unbound };
+    filtered(&work, memory, image, mask, arguments, out)?;
+    if instruction.image.sparse {
+        instruction.tell_residency(work.unbound.get(), out);
+    }
+    Ok(())
+}
+
+/// The instruction's results but for its residency code.
+#[inline(always)]
+fn filtered<M: MemorySystem>(
+    work: &Sampling<'_>,
+    memory: &mut M,
+    image: &Descriptor,
+    mask: Mask,
+    arguments: &[&Lanes],
+    out: &mut [Lanes],
+) -> Result<(), Trap> {
+    let (instruction, sampler) = (work.instruction, work.sampler);
     let variant = instruction.image.sampling;
     let next = work.after_coordinates();
     let reference = if variant.reference { arguments.get(next).copied() } else { None };
     let rest = arguments.get(next + variant.reference as usize..).unwrap_or(&[]);
     let (wanted, offsets) = wanted(rest, variant, work.coordinates());
     if let Some(view) = ycbcr::converted(image, sampler) {
-        return ycbcr::sample(&work, memory, view, mask, arguments, &wanted, out);
+        return ycbcr::sample(work, memory, view, mask, arguments, &wanted, out);
     }
     if variant.gather.is_some() {
         return work.gather(memory, &work.position(arguments, None), reference, offsets, out);
@@ -258,6 +278,7 @@ impl Sampling<'_> {
         let info = self.texels.info;
         let mut words = [Lanes::ZERO; 4];
         if inside != 0 {
+            self.note_residency(self.texels, &place.offset, inside);
             let access = self.instruction.texel_access(info);
             let count = texel::word_count(info);
             let from = view(&self.texels.memory, &place.offset);

@@ -270,6 +270,7 @@ fn load<M: MemorySystem>(
         offset.0[lane] = layout.start.wrapping_add(layer).wrapping_add(x).wrapping_add(y);
     }
     let mut words = [Lanes::ZERO; 4];
+    work.note_residency(plane, &offset, wanted);
     let access = work.instruction.texel_access(plane.info);
     let count = texel::word_count(plane.info);
     memory.load(work.instruction.site, view(&plane.memory, &offset), wanted, &access, &mut words[..count])?;

@@ -229,6 +229,7 @@ fn operand(dim: ImageDim, arrayed: bool, texel: Scalar) -> ImageOperand {
         signed: false,
         format: 0,
         sampling: ImageSampling::default(),
+        sparse: false,
     }
 }
 
