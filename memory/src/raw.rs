@@ -21,9 +21,9 @@
 //! Machine code that a shader was compiled to accesses views outside of the language ([`MemoryView::HOST`]):
 //! aligned components of 1, 2 and 4 bytes by one instruction each, read-modify-writes by locked ones, ranges
 //! by vector instructions, which tear at most between bytes. To who else accesses the bytes that is what the
-//! rule says, as x86-64 makes all of these the atomic accesses that Rust's own are compiled to. Stores past the
-//! caches, which others may see in any order, are made only where nothing in the shader orders any, and each
-//! thread fences them before it tells anyone that it has ended.
+//! rule says, as x86-64 makes all of these the atomic accesses that Rust's own are compiled to. Stores past
+//! the caches, which others may see in any order, are made only where nothing in the shader orders any, and
+//! each thread fences them before it tells anyone that it has ended.
 //!
 //! **Guarantee.** Every function here takes a [`MemoryView`], whose bytes stay mapped as long as it lives,
 //! and checks bounds. Nothing that safe code does with a view is undefined behaviour.

@@ -123,8 +123,8 @@ impl Code {
         classes
     }
 
-    /// Whether nothing orders its stores to buffers and images before it ends, so that they may become visible
-    /// in any order.
+    /// Whether nothing orders its stores to buffers and images before it ends, so that they may become
+    /// visible in any order.
     pub(crate) fn streams(&self) -> bool {
         self.semantics().iter().all(|classes| StorageClasses::WORKGROUP.contains(*classes))
     }

@@ -689,7 +689,7 @@ pub(crate) fn run<M: MemorySystem>(
 
 /// What came of subgroups that were started and ran one after the other.
 pub(crate) struct Ran {
-    /// The last one of them.
+    /// The number of the last one in its workgroup.
     pub last: u32,
     /// Turns of loops that all of them took.
     pub turns: u64,
@@ -697,8 +697,8 @@ pub(crate) struct Ran {
     pub step: Result<Step, Trap>,
 }
 
-/// Starts subgroups of a workgroup in `strand`, each with so much fuel, and runs them: the first, and in machine
-/// code others after it, as long as each comes to its end.
+/// Starts subgroups of a workgroup in `strand`, each with so much fuel, and runs them: the first, and in
+/// machine code others after it, as long as each comes to its end.
 #[inline(always)]
 pub(crate) fn run_each<M: MemorySystem>(
     level: Level,
