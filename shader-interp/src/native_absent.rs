@@ -25,9 +25,10 @@ pub(crate) fn fence() {}
 pub(crate) mod enter {
     use super::NativeCode;
     use crate::exec::context::Context;
+    use crate::exec::entry::Ran;
     use crate::exec::launch::Workgroup;
     use crate::exec::level::Level;
-    use crate::exec::run::{Control, Ran};
+    use crate::exec::run::Control;
     use crate::exec::strand::{Step, Strand};
     use pellucid_memory::system::{MemorySystem, Trap};
     use std::ops::Range;

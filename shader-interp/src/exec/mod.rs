@@ -9,10 +9,12 @@
 
 pub(crate) mod context;
 mod divergence;
+pub(crate) mod entry;
 pub mod explore;
 mod flat;
 mod granularity;
 mod host_thread;
+mod lane;
 pub(crate) mod launch;
 pub(crate) mod level;
 mod limits;

@@ -6,7 +6,7 @@
 use super::context::Context;
 use super::flat;
 use super::granularity::shared;
-use super::launch::Workgroup;
+use super::lane::{Lane, blend, lanes, test};
 use super::level::{Level, Set};
 use super::prints::print;
 use super::strand::{Step, Strand};
@@ -15,15 +15,11 @@ use crate::code::isa::instruction_table;
 use crate::code::{ImageEntry, Inst, MatrixEntry, MemoryEntry, NOTES, Opcode};
 use crate::ir::GroupKind;
 use crate::math::{convert, double, half, integer, pack, single, small};
-use crate::native;
 use crate::ops::{group, image, matrix, memory as table};
-use crate::tier::Tier;
 use pellucid_memory::access::Site;
-use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::finding::FindingId;
 use pellucid_memory::scope::Scope;
 use pellucid_memory::system::{LANES, Lanes, Mask, MemorySystem, Trap};
-use std::ops::Range;
 
 macro_rules! table_work {
     ($($name:ident: $entry:ty => $output:ty, $function:path;)*) => {
@@ -54,128 +50,6 @@ table_work! {
     AtomicOf: MemoryEntry => bool, table::atomic;
     ImageOf: ImageEntry => bool, image::entry::execute;
     ProductOf: MatrixEntry => (), matrix::mul_add;
-}
-
-/// A type of lane operands: how it lies in vector registers.
-trait Lane: Copy + Default {
-    /// # Safety
-    /// The registers of the operand are inside the file.
-    unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK];
-    /// # Safety
-    /// As for `read`.
-    unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]);
-}
-
-macro_rules! word_lane {
-    ($type:ty, $from:expr, $to:expr) => {
-        impl Lane for $type {
-            #[inline(always)]
-            unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
-                // SAFETY: by the caller.
-                let words = unsafe { *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) };
-                each(|j| $from(words[j]))
-            }
-            #[inline(always)]
-            unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
-                // SAFETY: by the caller.
-                unsafe {
-                    *file.add(register as usize).cast::<[u32; CHUNK]>().add(chunk) = each(|j| $to(value[j]))
-                }
-            }
-        }
-    };
-}
-word_lane!(u32, |x| x, |x| x);
-word_lane!(i32, |x| x as i32, |x: i32| x as u32);
-word_lane!(f32, f32::from_bits, f32::to_bits);
-
-macro_rules! pair_lane {
-    ($type:ty, $from:expr, $to:expr) => {
-        impl Lane for $type {
-            #[inline(always)]
-            unsafe fn read(file: *const Lanes, register: u16, chunk: usize) -> [Self; CHUNK] {
-                // SAFETY: by the caller.
-                let low = unsafe { u32::read(file, register, chunk) };
-                // SAFETY: by the caller.
-                let high = unsafe { u32::read(file, register + 1, chunk) };
-                each(|j| $from(u64::from(low[j]) | u64::from(high[j]) << 32))
-            }
-            #[inline(always)]
-            unsafe fn write(file: *mut Lanes, register: u16, chunk: usize, value: [Self; CHUNK]) {
-                // SAFETY: by the caller.
-                unsafe {
-                    u32::write(file, register, chunk, each(|j| $to(value[j]) as u32));
-                    u32::write(file, register + 1, chunk, each(|j| ($to(value[j]) >> 32) as u32));
-                }
-            }
-        }
-    };
-}
-pair_lane!(u64, |x: u64| x, |x: u64| x);
-pair_lane!(i64, |x: u64| x as i64, |x: i64| x as u64);
-pair_lane!(f64, f64::from_bits, f64::to_bits);
-
-/// One operation on all lanes.
-macro_rules! lanes {
-    ($file:ident, $inst:ident, ($($x:ident: $t:ty),*) -> $r:ty $body:block) => {
-        for chunk in 0..LANES / CHUNK {
-            let fields = [$inst.a, $inst.b, $inst.c, $inst.aux];
-            let mut field = 0;
-            $(
-                // SAFETY: verified.
-                let $x = unsafe { <$t as Lane>::read($file, fields[field], chunk) };
-                field += 1;
-            )*
-            let _ = field;
-            let mut out = [<$r>::default(); CHUNK];
-            for (j, out) in out.iter_mut().enumerate() {
-                $(let $x = $x[j];)*
-                *out = $body;
-            }
-            // SAFETY: verified.
-            unsafe { <$r as Lane>::write($file, $inst.dst, chunk, out) };
-        }
-    };
-}
-
-/// One test on all lanes: a mask.
-macro_rules! test {
-    ($target:ident, $file:ident, $inst:ident, ($($x:ident: $t:ty),*) $body:block) => {{
-        let mut mask: Mask = 0;
-        for chunk in 0..LANES / CHUNK {
-            let fields = [$inst.a, $inst.b, $inst.c, $inst.aux];
-            let mut field = 0;
-            $(
-                // SAFETY: verified.
-                let $x = unsafe { <$t as Lane>::read($file, fields[field], chunk) };
-                field += 1;
-            )*
-            let _ = field;
-            let mut out = [0u32; CHUNK];
-            for (j, out) in out.iter_mut().enumerate() {
-                $(let $x = $x[j];)*
-                *out = if $body { u32::MAX } else { 0 };
-            }
-            mask |= $target::mask_of(&out) << (chunk * CHUNK);
-        }
-        mask
-    }};
-}
-
-/// An array by its indices. A loop: the closures of `array::from_fn` and `array::map` are not always compiled
-/// for the instructions of the function around them.
-#[inline(always)]
-fn each<T: Copy + Default, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
-    let mut all = [T::default(); N];
-    for (j, one) in all.iter_mut().enumerate() {
-        *one = of(j);
-    }
-    all
-}
-
-#[inline(always)]
-fn blend(mask: Mask, yes: &[u32; LANES], no: &[u32; LANES]) -> [u32; LANES] {
-    each(|j| if mask & 1 << j != 0 { yes[j] } else { no[j] })
 }
 
 /// What runs a strand: limits, and who it shares the workgroup with.
@@ -664,83 +538,6 @@ fn run_avx512<M: MemorySystem, const BOUNDED: bool>(
     to: u32,
 ) -> Result<Step, Trap> {
     interpret::<M, super::target::Avx512, BOUNDED>(context, strand, memory, control, to)
-}
-
-/// Runs `strand` until it ends or has to stop.
-///
-/// # Errors
-/// The trap of a memory operation.
-#[inline]
-pub(crate) fn run<M: MemorySystem>(
-    level: Level,
-    context: &Context<'_>,
-    strand: &mut Strand,
-    memory: &mut M,
-    control: &Control,
-) -> Result<Step, Trap> {
-    if !M::MODELLED
-        && context.tier != Tier::Interpreter
-        && let Some(code) = context.progress.code()
-    {
-        return native::enter::run(level, code, context, strand, memory, control);
-    }
-    interpret_at::<M, false>(level, context, strand, memory, control, 0)
-}
-
-/// What came of subgroups that were started and ran one after the other.
-pub(crate) struct Ran {
-    /// The number of the last one in its workgroup.
-    pub last: u32,
-    /// Turns of loops that all of them took.
-    pub turns: u64,
-    /// How the last one stopped; those before it have ended.
-    pub step: Result<Step, Trap>,
-}
-
-/// Starts subgroups of a workgroup in `strand`, each with so much fuel, and runs them: the first, and in
-/// machine code others after it, as long as each comes to its end.
-#[inline(always)]
-pub(crate) fn run_each<M: MemorySystem>(
-    level: Level,
-    context: &Context<'_>,
-    strand: &mut Strand,
-    memory: &mut M,
-    control: &Control,
-    (workgroup, subgroups, fuel): (Workgroup, Range<u32>, u32),
-) -> Ran {
-    if !M::MODELLED
-        && context.tier != Tier::Interpreter
-        && let Some(code) = context.progress.code()
-    {
-        let which = (workgroup, subgroups, fuel);
-        return native::enter::run_each(level, code, context, strand, memory, control, which);
-    }
-    let last = subgroups.start;
-    strand.start(context, &context.launch.identity(workgroup, last));
-    strand.fuel = fuel;
-    let step = interpret_at::<M, false>(level, context, strand, memory, control, 0);
-    Ran { last, turns: u64::from(fuel - strand.fuel), step }
-}
-
-/// Starts the lanes of `identity` at the first instruction, in vector instructions of `level`.
-#[inline(always)]
-pub(crate) fn start_at(
-    level: Level,
-    context: &Context<'_>,
-    strand: &mut Strand,
-    identity: &SubgroupIdentity,
-) {
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn start_avx512(context: &Context<'_>, strand: &mut Strand, identity: &SubgroupIdentity) {
-        strand.start(context, identity);
-    }
-    match level.set() {
-        // SAFETY: detected.
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => unsafe { start_avx512(context, strand, identity) },
-        _ => strand.start(context, identity),
-    }
 }
 
 /// The loop for `level`; with `BOUNDED` until the strand is outside of the instructions from the one where it

@@ -6,7 +6,7 @@ use pellucid_memory::agent::SubgroupIdentity;
 use pellucid_memory::system::{Lanes, Mask};
 use std::hash::{Hash, Hasher};
 
-/// Why [`super::run`] returned.
+/// Why a strand stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// All lanes have ended.

@@ -292,7 +292,7 @@ impl Watch {
         }
     }
 
-    /// Runs `strand` to the end of the watch ([`Step::OutOfFuel`]), or as far as [`super::run::run`] would.
+    /// Runs `strand` to the end of the watch ([`Step::OutOfFuel`]), or as far as [`super::entry::run`] would.
     ///
     /// # Errors
     /// The trap of a memory operation.

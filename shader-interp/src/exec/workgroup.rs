@@ -1,9 +1,10 @@
 //! Workgroups of the plain mode: subgroups one after another, in phases between barriers.
 
 use super::context::Context;
+use super::entry::{Ran, run, run_each};
 use super::level::Level;
 use super::limits::Limits;
-use super::run::{Control, Ran, run, run_each};
+use super::run::Control;
 use super::strand::{Step, Strand, StrandPool, merge_at_barriers};
 use super::turns::{Live, Spinning, Watch};
 use super::waiting::{self, Operand, Reason, Waiting, loop_site};

@@ -10,9 +10,10 @@
 use super::NativeCode;
 use super::state::{self, State};
 use crate::exec::context::Context;
+use crate::exec::entry::{Ran, start_at};
 use crate::exec::launch::Workgroup;
 use crate::exec::level::Level;
-use crate::exec::run::{Control, Ran, interpret_at, start_at};
+use crate::exec::run::{Control, interpret_at};
 use crate::exec::strand::{Step, Strand};
 use pellucid_memory::system::{MemorySystem, MemoryView, Trap};
 use std::any::Any;
@@ -32,7 +33,7 @@ struct Visit<'a, 'c, M> {
     outcome: Option<Result<Result<Step, Trap>, Box<dyn Any + Send>>>,
 }
 
-/// Runs `strand` until it ends or has to stop, as [`crate::exec::run::run`] does.
+/// Runs `strand` until it ends or has to stop, as [`crate::exec::entry::run`] does.
 ///
 /// # Errors
 /// The trap of a memory operation.

@@ -275,7 +275,7 @@ impl<M: MemorySystem> Run<'_, M> {
         self.debugger.as_mut().is_some_and(|debugger| debugger.follows(turn, unit))
     }
 
-    /// Runs a unit as far as [`super::run`] would, one instruction after the other.
+    /// Runs a unit as far as [`super::super::entry::run`] would, one instruction after the other.
     pub(super) fn followed(&mut self, (r, s, n): Slot) -> Result<Step, Trap> {
         let (context, turn) = (self.context, self.steps);
         let program = context.program;
