@@ -39,7 +39,7 @@ pub(crate) struct Ran {
     /// Turns of loops that all of them took.
     pub turns: u64,
     /// How the last one stopped; those before it have ended.
-    pub step: Result<Step, Trap>,
+    pub step: Result<Step, Box<Trap>>,
 }
 
 /// Starts subgroups of a workgroup in `strand`, each with so much fuel, and runs them: the first, and in
@@ -53,17 +53,16 @@ pub(crate) fn run_each<M: MemorySystem>(
     control: &Control,
     (workgroup, subgroups, fuel): (Workgroup, Range<u32>, u32),
 ) -> Ran {
-    if !M::MODELLED
-        && context.tier != Tier::Interpreter
-        && let Some(code) = context.progress.code()
-    {
+    // Where there are barriers, few come to their ends.
+    let batch = !M::MODELLED && context.tier != Tier::Interpreter && !context.program.workgroup_barriers;
+    if batch && let Some(code) = context.progress.code() {
         let which = (workgroup, subgroups, fuel);
         return native::enter::run_each(level, code, context, strand, memory, control, which);
     }
     let last = subgroups.start;
     strand.start(context, &context.launch.identity(workgroup, last));
     strand.fuel = fuel;
-    let step = interpret_at::<M, false>(level, context, strand, memory, control, 0);
+    let step = run(level, context, strand, memory, control).map_err(Box::new);
     Ran { last, turns: u64::from(fuel - strand.fuel), step }
 }
 

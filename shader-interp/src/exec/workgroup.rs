@@ -176,7 +176,7 @@ impl Worker {
                 Err(trap) => {
                     // Its lanes may be parked.
                     self.pool.take();
-                    return Err(trap);
+                    return Err(*trap);
                 }
                 Ok(step) => {
                     let strand = self.pool.take();

@@ -79,11 +79,12 @@ pub(crate) fn run_each<M: MemorySystem>(
             break;
         }
     }
-    Ran { last, turns, step: visit.step(&state, ended) }
+    Ran { last, turns, step: visit.step(&state, ended).map_err(Box::new) }
 }
 
 impl<M: MemorySystem> Visit<'_, '_, M> {
     /// The state of the visit's strand before it is entered, with the place of the view of workgroup memory.
+    #[inline(always)]
     fn state(&mut self, workgroup: *mut MemoryView<'static>) -> State {
         let (program, strand, context) = (self.context.program, &mut *self.strand, self.context);
         let code = self.code;
@@ -117,7 +118,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
 
     /// Runs the strand, whose files have the sizes that [`Visit::state`] found, until it ends or has to stop:
     /// how machine code ended.
-    #[inline]
+    #[inline(always)]
     fn go(&mut self, state: &mut State) -> u32 {
         let pc = self.strand.pc;
         let mut place = self.code.place(pc);
@@ -151,6 +152,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
     }
 
     /// Why the strand stopped, by how machine code ended.
+    #[inline(always)]
     fn step(&mut self, state: &State, ended: u32) -> Result<Step, Trap> {
         match ended {
             state::OUT_OF_FUEL => return Ok(Step::OutOfFuel),
