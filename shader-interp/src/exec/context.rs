@@ -6,6 +6,7 @@ use crate::code::Program;
 use crate::interface::{Grid, PUSH_UNSET, Resources};
 use crate::ops::image::planar::Plane;
 use crate::tier::{Progress, Tier};
+use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::system::{MemorySystem, MemoryView};
 
 /// One launch of a program.
@@ -46,6 +47,12 @@ impl<'a> Context<'a> {
             partly_bound: false,
             progress: Progress::of(program),
         }
+    }
+
+    /// Plain mode: memory for a workgroup.
+    #[inline(always)]
+    pub fn plain_memory(&self) -> PlainMemory<'a> {
+        PlainMemory::new(&self.resources.addresses).partly_bound(self.partly_bound)
     }
 
     #[inline(always)]

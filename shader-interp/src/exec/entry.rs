@@ -60,7 +60,7 @@ pub(crate) fn run_each<M: MemorySystem>(
         return native::enter::run_each(level, code, context, strand, memory, control, which);
     }
     let last = subgroups.start;
-    strand.start(context, &context.launch.identity(workgroup, last));
+    start_at(level, context, strand, &context.launch.identity(workgroup, last));
     strand.fuel = fuel;
     let step = run(level, context, strand, memory, control).map_err(Box::new);
     Ran { last, turns: u64::from(fuel - strand.fuel), step }

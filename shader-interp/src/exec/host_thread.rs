@@ -49,7 +49,7 @@ impl<'a> HostThread<'a> {
             context,
             limits,
             worker: Worker::new(),
-            memory: PlainMemory::new(&context.resources.addresses).partly_bound(context.partly_bound),
+            memory: context.plain_memory(),
             waiting: VecDeque::new(),
             backwards: false,
             spare: Vec::new(),
@@ -66,7 +66,7 @@ impl<'a> HostThread<'a> {
     #[cold]
     fn put_off(&mut self, running: Running) -> Result<(), Trapped> {
         let context = self.context;
-        let fresh = || PlainMemory::new(&context.resources.addresses).partly_bound(context.partly_bound);
+        let fresh = || context.plain_memory();
         let next = self.spare.pop().unwrap_or_else(fresh);
         self.waiting.push_back((running, std::mem::replace(&mut self.memory, next)));
         while self.waiting.len() >= WAITING {

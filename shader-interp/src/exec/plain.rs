@@ -70,7 +70,7 @@ pub fn dispatch(
         return Ok(());
     }
     let invocations = total * u64::from(context.launch.subgroups() * program.subgroup_size);
-    if program.streams() && 4 * invocations >= STREAMS {
+    if 4 * invocations >= STREAMS && program.streams() {
         context.streams = STREAMS;
     }
     let loops = program.back_edges.len() as u64;

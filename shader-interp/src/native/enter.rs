@@ -2,7 +2,7 @@
 //!
 //! `unsafe` is here and in [`super::executable`] alone. It rests on four things: the translator emits code
 //! for verified programs only, so that registers, masks and targets are in range; a strand's files have the
-//! sizes that the verifier knew ([`Visit::state`] checks it) and nobody else touches them meanwhile; views
+//! sizes that the verifier knew ([`Visit::go`] checks it) and nobody else touches them meanwhile; views
 //! and workgroup memory are mapped as long as the strand runs, the code keeps to their bounds, and what it
 //! does to their bytes is what the rule of `pellucid_memory::raw` says; and the code is entered on hosts that
 //! have its instructions ([`Level`](crate::exec::level::Level) was detected).
@@ -46,11 +46,8 @@ pub(crate) fn run<M: MemorySystem>(
     control: &Control,
 ) -> Result<Step, Trap> {
     let mut visit = Visit { level, code, context, strand, memory, control, outcome: None };
-    let mut own = visit.memory.workgroup_memory();
-    let own = (&raw mut own).cast();
-    let mut state = visit.state(own);
-    let ended = visit.go(&mut state);
-    visit.step(&state, ended)
+    let ended = visit.go();
+    visit.step(ended)
 }
 
 /// Starts the subgroups of a workgroup in `strand`, one after the other, as long as each comes to its end;
@@ -65,102 +62,103 @@ pub(crate) fn run_each<M: MemorySystem>(
     (workgroup, subgroups, fuel): (Workgroup, Range<u32>, u32),
 ) -> Ran {
     let mut visit = Visit { level, code, context, strand, memory, control, outcome: None };
-    let mut own = visit.memory.workgroup_memory();
-    let own = (&raw mut own).cast();
-    let mut state = visit.state(own);
-    let (mut last, mut turns, mut ended) = (subgroups.start, 0, state::DONE);
+    let (mut last, mut turns, mut ended) = (subgroups.start, 0, Ended::DONE);
     for subgroup in subgroups {
         start_at(level, context, visit.strand, &context.launch.identity(workgroup, subgroup));
         visit.strand.fuel = fuel;
-        ended = visit.go(&mut state);
+        ended = visit.go();
         last = subgroup;
         turns += u64::from(fuel - visit.strand.fuel);
-        if ended != state::DONE {
+        if ended.how != state::DONE {
             break;
         }
     }
-    Ran { last, turns, step: visit.step(&state, ended).map_err(Box::new) }
+    Ran { last, turns, step: visit.step(ended).map_err(Box::new) }
+}
+
+/// How machine code ended.
+#[derive(Clone, Copy)]
+struct Ended {
+    how: u32,
+    /// The barrier that it came to.
+    barrier: u32,
+}
+
+impl Ended {
+    const DONE: Ended = Ended { how: state::DONE, barrier: 0 };
 }
 
 impl<M: MemorySystem> Visit<'_, '_, M> {
-    /// The state of the visit's strand before it is entered, with the place of the view of workgroup memory.
+    /// Runs the strand until it ends or has to stop. The state is made at once: what is written twice costs
+    /// as much as some of the code that a strand runs between two barriers.
     #[inline(always)]
-    fn state(&mut self, workgroup: *mut MemoryView<'static>) -> State {
-        let (program, strand, context) = (self.context.program, &mut *self.strand, self.context);
-        let code = self.code;
+    fn go(&mut self) -> Ended {
+        let (program, code, context) = (self.context.program, self.code, self.context);
+        let strand = &mut *self.strand;
         assert!(
             strand.vectors.len() == program.vectors as usize
                 && strand.masks.len() == program.masks as usize
                 && strand.private.len() == (program.shader.private_bytes as usize).div_ceil(4)
                 && context.views.len() == program.views.len()
                 && context.planes.len() == program.images.len()
+                && (strand.pc as usize) < code.entries.len()
                 && code.entries.len() == program.code.len()
         );
-        State {
+        let (vectors, masks) = (strand.vectors.as_mut_ptr(), strand.masks.as_mut_ptr());
+        let private = strand.private.as_mut_ptr();
+        let (mask, fuel, pc) = (strand.mask, strand.fuel, strand.pc);
+        let mut own = self.memory.workgroup_memory();
+        let workgroup = (&raw mut own).cast();
+        let mut state = State {
             scratch: MaybeUninit::uninit(),
-            vectors: std::ptr::null_mut(),
-            masks: std::ptr::null_mut(),
-            private: std::ptr::null_mut(),
+            vectors,
+            masks,
+            private,
             views: context.views.as_ptr().cast(),
             planes: context.planes.as_ptr().cast(),
             workgroup,
             rows: rows::<M>,
             streams: context.streams,
             changes: 0,
-            mask: 0,
-            fuel: 0,
-            pc: 0,
+            mask,
+            fuel,
+            pc,
             barrier: 0,
             alone: self.control.alone.into(),
-            visit: std::ptr::null_mut(),
-        }
-    }
-
-    /// Runs the strand, whose files have the sizes that [`Visit::state`] found, until it ends or has to stop:
-    /// how machine code ended.
-    #[inline(always)]
-    fn go(&mut self, state: &mut State) -> u32 {
-        let pc = self.strand.pc;
-        let mut place = self.code.place(pc);
-        state.vectors = self.strand.vectors.as_mut_ptr();
-        state.masks = self.strand.masks.as_mut_ptr();
-        state.private = self.strand.private.as_mut_ptr();
-        (state.mask, state.fuel, state.pc, state.changes) = (self.strand.mask, self.strand.fuel, pc, 0);
-        state.visit = (&raw mut *self).cast();
-        let state = &raw mut *state;
+            visit: (&raw mut *self).cast(),
+        };
+        let mut place = code.place(pc);
         if place.is_null() {
             // SAFETY: the state is whole, and `visit` of the type that `rows` is for.
-            place = unsafe { rows::<M>(state, pc, pc + 1) };
+            place = unsafe { rows::<M>(&raw mut state, pc, pc + 1) };
         }
-        let mut ended = state::ENDED;
+        let mut how = state::ENDED;
         if !place.is_null() {
             // SAFETY: see the module; the place is one of the code's entries, at which it expects nothing but
             // the state.
-            ended = unsafe { self.code.function()(state, place) };
+            how = unsafe { code.function()(&raw mut state, place) };
         }
-        // SAFETY: it is the caller's, and machine code does not run any more.
-        let state = unsafe { &*state };
         self.strand.changes += state.changes;
-        if ended != state::ENDED {
+        if how != state::ENDED {
             (self.strand.mask, self.strand.fuel, self.strand.pc) = (state.mask, state.fuel, state.pc);
             self.strand.granted = false;
         }
-        if ended == state::DONE {
+        if how == state::DONE {
             self.strand.live = 0;
         }
-        ended
+        Ended { how, barrier: state.barrier }
     }
 
     /// Why the strand stopped, by how machine code ended.
     #[inline(always)]
-    fn step(&mut self, state: &State, ended: u32) -> Result<Step, Trap> {
-        match ended {
+    fn step(self, ended: Ended) -> Result<Step, Trap> {
+        match ended.how {
             state::OUT_OF_FUEL => return Ok(Step::OutOfFuel),
-            state::AT_BARRIER => return Ok(Step::AtBarrier(state.barrier)),
+            state::AT_BARRIER => return Ok(Step::AtBarrier(ended.barrier)),
             state::DONE => return Ok(Step::Done),
             _ => {}
         }
-        match self.outcome.take() {
+        match self.outcome {
             Some(Ok(outcome)) => outcome,
             Some(Err(panic)) => resume_unwind(panic),
             // The code ends where `rows` returned null, which has set it.
@@ -173,7 +171,7 @@ impl<M: MemorySystem> Visit<'_, '_, M> {
 /// place there. Null: the strand stops, and the outcome says why.
 ///
 /// # Safety
-/// `state` is that of a [`run`] with the same `M`.
+/// `state` is that of a [`Visit`] of the same `M`.
 unsafe extern "sysv64" fn rows<M: MemorySystem>(state: *mut State, from: u32, to: u32) -> *const u8 {
     // SAFETY: by the caller; machine code does not run meanwhile.
     let state = unsafe { &mut *state };
