@@ -38,6 +38,9 @@ pub fn alone(name: &str, variables: &[(&str, &str)]) -> Option<String> {
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{name} with {variables:?}: {}: {text}", output.status);
+    // A name that no test has runs none, and succeeds.
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("1 passed"), "{name} is no test: {told}");
     Some(text)
 }
 

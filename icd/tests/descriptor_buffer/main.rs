@@ -1,244 +1,14 @@
 //! VK_EXT_descriptor_buffer: descriptors in memory.
 
+mod captured;
+#[path = "../common/mod.rs"]
 mod common;
+mod described;
 
-use ash::ext::descriptor_buffer::Device as Functions;
 use ash::vk;
-use common::{Vulkan, alone};
+use common::alone;
+use described::*;
 use vk::{AccessFlags2 as Access, DescriptorType as T, PipelineStageFlags2 as Stage};
-
-const COMPUTE: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
-const POINT: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-/// Bytes of a descriptor.
-const SIZE: u64 = 32;
-
-/// A buffer with an address, and its mapped memory.
-struct Bytes {
-    buffer: vk::Buffer,
-    address: u64,
-    memory: vk::DeviceMemory,
-    mapped: *mut u8,
-}
-
-/// A device with descriptor buffers.
-struct Described {
-    v: Vulkan,
-    functions: Functions,
-}
-
-impl std::ops::Deref for Described {
-    type Target = Vulkan;
-
-    fn deref(&self) -> &Vulkan {
-        &self.v
-    }
-}
-
-impl Described {
-    fn new() -> Described {
-        let mut described = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default()
-            .descriptor_buffer(true)
-            .descriptor_buffer_capture_replay(true)
-            .descriptor_buffer_push_descriptors(true);
-        let mut null = vk::PhysicalDeviceRobustness2FeaturesEXT::default().null_descriptor(true);
-        let mut mutable =
-            vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true);
-        let mut addresses = vk::PhysicalDeviceVulkan12Features::default()
-            .buffer_device_address(true)
-            .buffer_device_address_capture_replay(true)
-            .descriptor_binding_variable_descriptor_count(true)
-            .timeline_semaphore(true);
-        let mut two =
-            vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).inline_uniform_block(true);
-        let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-        mutable.p_next = (&raw mut objects).cast();
-        null.p_next = (&raw mut mutable).cast();
-        described.p_next = (&raw mut null).cast();
-        addresses.p_next = (&raw mut described).cast();
-        two.p_next = (&raw mut addresses).cast();
-        let names = [
-            ash::ext::descriptor_buffer::NAME,
-            ash::khr::maintenance6::NAME,
-            ash::khr::push_descriptor::NAME,
-            ash::ext::robustness2::NAME,
-            ash::ext::mutable_descriptor_type::NAME,
-            ash::ext::shader_object::NAME,
-        ];
-        let v = Vulkan::with(&names, &mut two);
-        let functions = Functions::new(&v.instance, &v.device);
-        Described { v, functions }
-    }
-
-    /// A buffer for everything that these tests do, in memory of this type.
-    fn bytes(&self, size: u64, memory_type: u32) -> Bytes {
-        use vk::BufferUsageFlags as U;
-        let usage = U::TRANSFER_SRC
-            | U::TRANSFER_DST
-            | U::UNIFORM_BUFFER
-            | U::STORAGE_BUFFER
-            | U::UNIFORM_TEXEL_BUFFER
-            | U::STORAGE_TEXEL_BUFFER
-            | U::INDIRECT_BUFFER
-            | U::SHADER_DEVICE_ADDRESS
-            | U::RESOURCE_DESCRIPTOR_BUFFER_EXT
-            | U::SAMPLER_DESCRIPTOR_BUFFER_EXT;
-        let info = vk::BufferCreateInfo::default().size(size).usage(usage);
-        // SAFETY: valid usage.
-        unsafe {
-            let buffer = self.device.create_buffer(&info, None).unwrap();
-            let needs = self.device.get_buffer_memory_requirements(buffer);
-            let mut flags =
-                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-            let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(needs.size)
-                .memory_type_index(memory_type)
-                .push_next(&mut flags);
-            let memory = self.device.allocate_memory(&info, None).unwrap();
-            self.device.bind_buffer_memory(buffer, memory, 0).unwrap();
-            let mapped = match memory_type {
-                0 => std::ptr::null_mut(),
-                _ => self
-                    .device
-                    .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
-                    .unwrap()
-                    .cast(),
-            };
-            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-            let address = self.device.get_buffer_device_address(&info);
-            Bytes { buffer, address, memory, mapped }
-        }
-    }
-
-    /// Writes a descriptor.
-    fn put(&self, to: *mut u8, ty: T, data: vk::DescriptorDataEXT<'_>) {
-        let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
-        // SAFETY: valid usage; there is room for a descriptor.
-        unsafe { self.functions.get_descriptor(&info, std::slice::from_raw_parts_mut(to, SIZE as usize)) };
-    }
-
-    fn put_buffer(&self, to: *mut u8, ty: T, (address, range): (u64, u64), format: vk::Format) {
-        let info = vk::DescriptorAddressInfoEXT::default().address(address).range(range).format(format);
-        let data = match ty {
-            T::UNIFORM_BUFFER => vk::DescriptorDataEXT { p_uniform_buffer: &raw const info },
-            T::STORAGE_BUFFER => vk::DescriptorDataEXT { p_storage_buffer: &raw const info },
-            T::UNIFORM_TEXEL_BUFFER => vk::DescriptorDataEXT { p_uniform_texel_buffer: &raw const info },
-            _ => vk::DescriptorDataEXT { p_storage_texel_buffer: &raw const info },
-        };
-        self.put(to, ty, data);
-    }
-
-    fn put_image(&self, to: *mut u8, ty: T, view: vk::ImageView, sampler: vk::Sampler) {
-        let layout = vk::ImageLayout::GENERAL;
-        let info = vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
-        let data = match ty {
-            T::COMBINED_IMAGE_SAMPLER => vk::DescriptorDataEXT { p_combined_image_sampler: &raw const info },
-            T::SAMPLED_IMAGE => vk::DescriptorDataEXT { p_sampled_image: &raw const info },
-            _ => vk::DescriptorDataEXT { p_storage_image: &raw const info },
-        };
-        self.put(to, ty, data);
-    }
-
-    fn put_sampler(&self, to: *mut u8, sampler: vk::Sampler) {
-        self.put(to, T::SAMPLER, vk::DescriptorDataEXT { p_sampler: &raw const sampler });
-    }
-
-    fn set_layout(
-        &self,
-        bindings: &[vk::DescriptorSetLayoutBinding<'_>],
-        more: vk::DescriptorSetLayoutCreateFlags,
-    ) -> vk::DescriptorSetLayout {
-        let flags = vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT | more;
-        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(bindings);
-        // SAFETY: valid usage.
-        unsafe { self.device.create_descriptor_set_layout(&info, None).unwrap() }
-    }
-
-    fn pipeline(
-        &self,
-        code: &[u8],
-        layouts: &[vk::DescriptorSetLayout],
-    ) -> (vk::PipelineLayout, vk::Pipeline) {
-        let push = [vk::PushConstantRange::default().size(16).stage_flags(COMPUTE)];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(layouts).push_constant_ranges(&push);
-        let words = ash::util::read_spv(&mut std::io::Cursor::new(code)).unwrap();
-        // SAFETY: valid usage.
-        unsafe {
-            let layout = self.device.create_pipeline_layout(&info, None).unwrap();
-            let module = vk::ShaderModuleCreateInfo::default().code(&words);
-            let module = self.device.create_shader_module(&module, None).unwrap();
-            let stage =
-                vk::PipelineShaderStageCreateInfo::default().stage(COMPUTE).module(module).name(c"main");
-            let info = [vk::ComputePipelineCreateInfo::default()
-                .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
-                .stage(stage)
-                .layout(layout)];
-            let made = self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-            (layout, made.unwrap()[0])
-        }
-    }
-
-    fn sampler(&self) -> vk::Sampler {
-        // SAFETY: valid usage.
-        unsafe { self.device.create_sampler(&vk::SamplerCreateInfo::default(), None).unwrap() }
-    }
-
-    fn bind(&self, c: vk::CommandBuffer, address: u64) {
-        let usage = vk::BufferUsageFlags::RESOURCE_DESCRIPTOR_BUFFER_EXT
-            | vk::BufferUsageFlags::SAMPLER_DESCRIPTOR_BUFFER_EXT;
-        let info = [vk::DescriptorBufferBindingInfoEXT::default().address(address).usage(usage)];
-        // SAFETY: valid usage.
-        unsafe { self.functions.cmd_bind_descriptor_buffers(c, &info) };
-    }
-
-    fn barrier(&self, c: vk::CommandBuffer, from: (Stage, Access), to: (Stage, Access)) {
-        let barrier = [vk::MemoryBarrier2::default()
-            .src_stage_mask(from.0)
-            .src_access_mask(from.1)
-            .dst_stage_mask(to.0)
-            .dst_access_mask(to.1)];
-        let info = vk::DependencyInfo::default().memory_barriers(&barrier);
-        // SAFETY: valid usage.
-        unsafe { self.device.cmd_pipeline_barrier2(c, &info) };
-    }
-}
-
-fn binding(number: u32, kind: T, count: u32) -> vk::DescriptorSetLayoutBinding<'static> {
-    vk::DescriptorSetLayoutBinding::default()
-        .binding(number)
-        .descriptor_type(kind)
-        .descriptor_count(count)
-        .stage_flags(COMPUTE)
-}
-
-const WROTE: (Stage, Access) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
-const TO_HOST: (Stage, Access) = (Stage::HOST, Access::HOST_READ);
-const COPIED: (Stage, Access) = (Stage::COPY, Access::TRANSFER_WRITE);
-const DESCRIPTORS: (Stage, Access) = (Stage::COMPUTE_SHADER, Access::DESCRIPTOR_BUFFER_READ_EXT);
-
-/// In both modes, in a process of its own, `body` without a finding.
-fn clean(name: &str, body: fn()) {
-    for mode in ["run", "check"] {
-        let Some(text) = alone(name, &[("PELLUCID_MODE", mode)]) else { return body() };
-        assert!(!text.contains("error[") && !text.contains("misuse"), "{mode}: {text}");
-    }
-}
-
-/// A layout of one storage buffer and the pipeline of `spin.comp` with it.
-fn spin(d: &Described) -> (vk::DescriptorSetLayout, vk::PipelineLayout, vk::Pipeline) {
-    let set = d.set_layout(&[binding(0, T::STORAGE_BUFFER, 1)], Default::default());
-    let (layout, pipeline) = d.pipeline(include_bytes!("shaders/spin.spv"), &[set]);
-    (set, layout, pipeline)
-}
-
-/// Records a dispatch that adds 0 + 1 + 2 to 32 words.
-fn dispatch(d: &Described, c: vk::CommandBuffer, layout: vk::PipelineLayout, pipeline: vk::Pipeline) {
-    // SAFETY: valid usage.
-    unsafe {
-        d.device.cmd_bind_pipeline(c, POINT, pipeline);
-        d.device.cmd_push_constants(c, layout, COMPUTE, 0, &3u32.to_le_bytes());
-        d.device.cmd_dispatch(c, 1, 1, 1);
-    }
-}
 
 #[test]
 fn properties_say_what_layouts_are() {
@@ -286,7 +56,7 @@ fn every_type() {
     let immutable = [sampler];
     let embedded = [binding(0, T::SAMPLER, 1).immutable_samplers(&immutable)];
     let second = d.set_layout(&embedded, vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT);
-    let (layout, pipeline) = d.pipeline(include_bytes!("shaders/described.spv"), &[first, second]);
+    let (layout, pipeline) = d.pipeline(include_bytes!("../shaders/described.spv"), &[first, second]);
     let info = vk::ImageCreateInfo::default()
         .image_type(vk::ImageType::TYPE_2D)
         .format(vk::Format::R32_UINT)
@@ -538,7 +308,7 @@ fn early(case: &str) {
     let bindings =
         [binding(0, T::STORAGE_BUFFER, 1), binding(1, T::SAMPLED_IMAGE, 1), binding(2, T::SAMPLER, 1)];
     let set = d.set_layout(&bindings, Default::default());
-    let (layout, pipeline) = d.pipeline(include_bytes!("shaders/sampled.spv"), &[set]);
+    let (layout, pipeline) = d.pipeline(include_bytes!("../shaders/sampled.spv"), &[set]);
     let info = vk::ImageCreateInfo::default()
         .image_type(vk::ImageType::TYPE_2D)
         .format(vk::Format::R32_UINT)
@@ -616,7 +386,7 @@ fn pushed() {
     let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
     let set = d.set_layout(&[binding(0, T::STORAGE_BUFFER, 1)], flags);
     let in_memory = d.set_layout(&[binding(0, T::STORAGE_BUFFER, 1)], Default::default());
-    let (layout, pipeline) = d.pipeline(include_bytes!("shaders/spin.spv"), &[set, in_memory]);
+    let (layout, pipeline) = d.pipeline(include_bytes!("../shaders/spin.spv"), &[set, in_memory]);
     let (words, table) = (d.bytes(128, 1), d.bytes(64, 1));
     // SAFETY: valid usage; nothing runs while the host writes.
     unsafe {
@@ -707,10 +477,10 @@ fn with_shader_object() {
     let d = Described::new();
     let objects = ash::ext::shader_object::Device::new(&d.instance, &d.device);
     let set = d.set_layout(&[binding(0, T::STORAGE_BUFFER, 1)], Default::default());
-    let (layout, _) = d.pipeline(include_bytes!("shaders/spin.spv"), &[set]);
+    let (layout, _) = d.pipeline(include_bytes!("../shaders/spin.spv"), &[set]);
     let (words, table, groups) = (d.bytes(128, 1), d.bytes(64, 1), d.bytes(64, 1));
     let push = [vk::PushConstantRange::default().size(16).stage_flags(COMPUTE)];
-    let code = ash::util::read_spv(&mut std::io::Cursor::new(include_bytes!("shaders/spin.spv"))).unwrap();
+    let code = ash::util::read_spv(&mut std::io::Cursor::new(include_bytes!("../shaders/spin.spv"))).unwrap();
     // SAFETY: valid usage; nothing runs while the host writes.
     unsafe {
         let sets = [set];
@@ -735,105 +505,5 @@ fn with_shader_object() {
             d.barrier(c, WROTE, TO_HOST);
         }));
         assert_eq!(d.words(words.mapped, 32), [3; 32]);
-    }
-}
-
-#[test]
-fn captured_objects_come_back() {
-    for mode in ["run", "check"] {
-        let Some(_) = alone("captured_objects_come_back", &[("PELLUCID_MODE", mode)]) else {
-            return captured();
-        };
-    }
-}
-
-fn captured() {
-    let d = Described::new();
-    let flag = vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
-    let invalid = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
-    let descriptor = |sampler| {
-        let mut bytes = [0u8; SIZE as usize];
-        d.put_sampler(bytes.as_mut_ptr(), sampler);
-        bytes
-    };
-    // SAFETY: valid usage, but for what is created twice, for which the driver promises an error.
-    unsafe {
-        let first = d.device.create_sampler(&vk::SamplerCreateInfo::default().flags(flag), None).unwrap();
-        let info = vk::SamplerCaptureDescriptorDataInfoEXT::default().sampler(first);
-        let mut data = [0u8; 8];
-        d.functions.get_sampler_opaque_capture_descriptor_data(&info, &mut data).unwrap();
-        let before = descriptor(first);
-        d.device.destroy_sampler(first, None);
-        assert_ne!(descriptor(d.sampler()), before);
-        let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
-            opaque_capture_descriptor_data: data.as_ptr().cast(),
-            ..Default::default()
-        };
-        let mut info = vk::SamplerCreateInfo::default().flags(flag);
-        info.p_next = (&raw const opaque).cast();
-        let again = d.device.create_sampler(&info, None).unwrap();
-        assert_eq!(descriptor(again), before);
-        assert_eq!(d.device.create_sampler(&info, None), Err(invalid));
-
-        let allocate = |address: u64| {
-            let mut replayed =
-                vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address);
-            let flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS
-                | vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
-            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
-            let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(1 << 16)
-                .push_next(&mut flags)
-                .push_next(&mut replayed);
-            let memory = d.device.allocate_memory(&info, None)?;
-            let info = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(memory);
-            Ok((memory, d.device.get_device_memory_opaque_capture_address(&info)))
-        };
-        let (memory, address) = allocate(0).unwrap();
-        assert_eq!(allocate(address).map(|_| ()), Err(invalid));
-        d.device.free_memory(memory, None);
-        d.bytes(4096, 0);
-        assert_eq!(allocate(address).map(|(_, again)| again), Ok(address));
-
-        // A sparse buffer has an address of its own, which no memory brings along.
-        let flags = vk::BufferCreateFlags::SPARSE_BINDING
-            | vk::BufferCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let mut info = vk::BufferCreateInfo::default().size(4096).usage(usage).flags(flags);
-        let address = |buffer| {
-            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-            d.device.get_buffer_device_address(&info)
-        };
-        let [_, second] = [(); 2].map(|()| d.device.create_buffer(&info, None).unwrap());
-        let of_second = vk::BufferCaptureDescriptorDataInfoEXT::default().buffer(second);
-        d.functions.get_buffer_opaque_capture_descriptor_data(&of_second, &mut data).unwrap();
-        let before = address(second);
-        let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
-            opaque_capture_descriptor_data: data.as_ptr().cast(),
-            ..Default::default()
-        };
-        info.p_next = (&raw const opaque).cast();
-        assert_eq!(d.device.create_buffer(&info, None), Err(invalid), "it is there");
-        d.device.destroy_buffer(second, None);
-        assert_eq!(address(d.device.create_buffer(&info, None).unwrap()), before);
-
-        // Who has seen the binding complete can free its memory for good.
-        info.p_next = std::ptr::null();
-        let fence = d.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
-        for _ in 0..30 {
-            let ((memory, address), buffer) =
-                (allocate(0).unwrap(), d.device.create_buffer(&info, None).unwrap());
-            let parts = [vk::SparseMemoryBind { size: 1 << 16, memory, ..Default::default() }];
-            let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(buffer).binds(&parts)];
-            let binds = [vk::BindSparseInfo::default().buffer_binds(&buffers)];
-            d.device.queue_bind_sparse(d.queues[0], &binds, fence).unwrap();
-            d.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
-            d.device.reset_fences(&[fence]).unwrap();
-            d.device.destroy_buffer(buffer, None);
-            d.device.free_memory(memory, None);
-            let (again, there) = allocate(address).unwrap();
-            assert_eq!(there, address);
-            d.device.free_memory(again, None);
-        }
     }
 }
