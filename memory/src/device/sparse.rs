@@ -4,8 +4,9 @@
 //! A sparse resource is a range of addresses that is mapped all the time: to the pages of what is bound, and
 //! elsewhere to private ones. So nobody who accesses it has to ask where its bytes are, and a binding that
 //! changes under an access changes which bytes that reaches and nothing else. The private pages are zero
-//! and stay so (`residencyNonResidentStrict`): who writes a sparse resource leaves out what is without
-//! memory.
+//! (`residencyNonResidentStrict`), as who writes a sparse resource leaves out what is without memory. They
+//! stay so as long as bindings change only where nothing writes: a write that asked before its bytes were
+//! unbound reaches the private pages.
 
 use super::{Allocation, Bytes, HostMemory, Place};
 use crate::heap::{Heap, HeapError, Placement};
@@ -180,8 +181,10 @@ impl Allocation {
     }
 }
 
-/// Copies the bytes of one view to another one of that size, which may overlap it and is part of `target`, as
-/// far as memory is bound there; false, and nothing copied, if the sizes differ.
+/// Copies the bytes of one view to another one of that size, which is part of `target`, as far as memory is
+/// bound there; false, and nothing copied, if the sizes differ. Where they overlap and `target` is sparse, it
+/// goes part by part, and a later one may be copied from what an earlier one wrote: Vulkan leaves that
+/// undefined.
 pub(super) fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>, target: &Allocation) -> bool {
     if !target.is_sparse() || from.size() != to.size() {
         return raw::copy(from, to);
@@ -210,8 +213,8 @@ pub(super) fn fill(target: &Allocation, to: &MemoryView<'_>, pattern: &[u8]) {
 }
 
 impl MemoryView<'_> {
-    /// Copies the bytes of another view of that size, which may overlap it, as far as memory is bound here;
-    /// false, and nothing copied, if the sizes differ.
+    /// Copies the bytes of another view of that size, as far as memory is bound here; false, and nothing
+    /// copied, if the sizes differ. Views that overlap are copied as Vulkan has it: undefined.
     pub fn copy_from(&self, from: &MemoryView<'_>) -> bool {
         match self.memory() {
             Some(memory) => copy(from, self, memory),
