@@ -9,9 +9,11 @@
 //! unbound reaches the private pages.
 
 use super::{Allocation, Bytes, HostMemory, Place};
+use crate::component::each;
 use crate::heap::{Heap, HeapError, Placement};
 use crate::host::{Mapping, PAGE};
 use crate::raw::{self, MemoryView};
+use crate::system::{Lanes, Mask};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,12 +224,31 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Whether memory is bound to all of `size` bytes from an offset. Only bytes of sparse resources may be
-    /// without.
+    /// Whether memory is bound to all of `size` bytes from an offset that are in the view. Only bytes of
+    /// sparse resources may be without. What is outside of the view lacks no memory: it is out of bounds.
     pub fn is_resident(&self, offset: u64, size: u64) -> bool {
         let Some(memory) = self.memory().filter(|memory| memory.is_sparse()) else { return true };
-        let start = (self.address - memory.address).saturating_add(offset);
-        memory.first_unbound(&(start..start.saturating_add(size))).is_none()
+        let (base, end) = (self.address - memory.address, offset.saturating_add(size).min(self.size()));
+        offset >= end || memory.first_unbound(&(base + offset..base + end)).is_none()
+    }
+
+    /// The lanes of `mask` for whose `size` bytes, from their offset and `immediate` on, that is so.
+    pub fn resident(&self, offset: &Lanes, immediate: u32, mask: Mask, size: u64) -> Mask {
+        let (mut first, mut last) = (u32::MAX, 0);
+        each(mask, |lane| {
+            let at = offset.0[lane].wrapping_add(immediate);
+            (first, last) = (first.min(at), last.max(at));
+        });
+        // Mostly memory is bound to all that lies between the lanes, too.
+        if mask == 0 || self.is_resident(first.into(), u64::from(last - first) + size) {
+            return mask;
+        }
+        let mut resident = 0;
+        each(mask, |lane| {
+            let at = offset.0[lane].wrapping_add(immediate);
+            resident |= Mask::from(self.is_resident(at.into(), size)) << lane;
+        });
+        resident
     }
 }
 
@@ -290,6 +311,13 @@ mod tests {
         let (part, ordinary) = (range(&sparse, PAGE), range(&a, 0));
         assert!(part.view().is_resident(0, PAGE) && part.view().is_resident(2 * PAGE, 4));
         assert!(!part.view().is_resident(PAGE - 1, 2) && !part.view().is_resident(3 * PAGE, 1));
+        assert!(part.view().is_resident(4 * PAGE, 4) && part.view().is_resident(u64::MAX, 4));
+        let bound = MemoryRange::new(&sparse, 0, 2 * PAGE, Reference(0));
+        assert!(bound.view().is_resident(2 * PAGE - 4, 16), "what is not bound is outside");
+        let lanes = |offsets: [u64; 4]| Lanes(std::array::from_fn(|n| offsets[n % 4] as u32));
+        let offsets = lanes([0, PAGE, 2 * PAGE, 4 * PAGE - 4]);
+        assert_eq!(part.view().resident(&offsets, 4, 0b1111, 4), 0b1101);
+        assert_eq!(part.view().resident(&offsets, 0, 0b0101, 4), 0b0101);
         assert!(ordinary.view().is_resident(0, 8 * PAGE));
     }
 
