@@ -415,6 +415,9 @@ impl MemorySystem for CheckedMemory {
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
+        if mask == 0 {
+            return Ok(());
+        }
         if self.observing {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }

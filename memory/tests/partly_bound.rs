@@ -202,3 +202,16 @@ fn wild_addresses_trap_beside_what_is_not_bound() {
         assert_eq!(modified, Err(Trap::InvalidAddress { site: Site(7), address: wild, size: 4 }));
     }
 }
+
+#[test]
+fn modifications_where_nothing_is_bound_are_not_observed() {
+    each(|by_address, _, range, base| {
+        let (view, mut memory) = (range.view(), modelled(&range));
+        let read = |memory: &mut CheckedMemory, at| {
+            memory.observe(true);
+            increment(memory, pointers(by_address, &view, &all_at(base + at)), 0b11).unwrap();
+            memory.observed().read.is_some()
+        };
+        assert_eq!([read(&mut memory, PAGE), read(&mut memory, 0)], [false, true]);
+    });
+}
