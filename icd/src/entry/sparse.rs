@@ -200,14 +200,6 @@ impl Resource {
         };
         memory.ok_or_else(|| Error::usage(format!("the {called} was not created with SPARSE_BINDING")))
     }
-
-    /// Its memory may be bound to others that say so, too (`SPARSE_ALIASED`).
-    fn is_aliased(&self) -> bool {
-        match self {
-            Resource::Buffer(buffer) => buffer.flags.contains(vk::BufferCreateFlags::SPARSE_ALIASED),
-            Resource::Image(image) => image.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED),
-        }
-    }
 }
 
 /// Parts of one allocation that are bound to one resource, or parts that are unbound.
@@ -271,12 +263,10 @@ impl Bind {
 
     fn run(&self, device: &Device) -> Result<(), String> {
         let resource = self.resource.memory().map_err(|error| error.message.unwrap_or_default())?;
-        let mut twice = false;
+        if let Some(memory) = &self.memory {
+            memory.bind_sparse(resource);
+        }
         for (range, offset) in &self.runs {
-            if let Some(memory) = &self.memory {
-                let bytes = *offset..offset + (range.end - range.start);
-                twice |= memory.bind_sparse(resource, &bytes);
-            }
             let memory = self.memory.as_ref().map(|memory| (memory.bytes(), *offset));
             match resource.bytes().bind(range, memory) {
                 Ok(true) => {
@@ -286,15 +276,25 @@ impl Bind {
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }
         }
-        if twice && !self.resource.is_aliased() {
-            let memory = self.memory.as_ref().map_or(0, |memory| memory.handle());
+        Ok(())
+    }
+
+    /// Whoever shares memory has to say so (*Sparse Memory Aliasing*): all the resources that bytes are bound
+    /// to, and the one that they are bound to at several places. To be asked when what belongs together is
+    /// bound.
+    fn check_aliased(&self, device: &Device) {
+        let Some(memory) = &self.memory else { return };
+        let start = self.runs.iter().map(|(_, offset)| *offset).min().unwrap_or(0);
+        let end =
+            self.runs.iter().map(|(range, offset)| offset + (range.end - range.start)).max().unwrap_or(0);
+        if memory.is_bound_twice(&(start..end)) {
+            let memory = memory.handle();
             device.instance.misuse(&format!(
-                "vkQueueBindSparse: VkDeviceMemory {} is bound to another resource there, without \
-                 SPARSE_ALIASED",
+                "vkQueueBindSparse: VkDeviceMemory {} is bound at two places there, and not both are of \
+                 resources with SPARSE_ALIASED",
                 handle::number(memory).unwrap_or(memory)
             ));
         }
-        Ok(())
     }
 }
 
@@ -353,7 +353,9 @@ impl Work for Binds {
     fn run(&self, _queue: &Queue, _labels: &[String]) -> Result<(), String> {
         let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(device) = self.device.upgrade() else { return Ok(()) };
-        list.iter().try_for_each(|bind| bind.run(&device))
+        list.iter().try_for_each(|bind| bind.run(&device))?;
+        list.iter().for_each(|bind| bind.check_aliased(&device));
+        Ok(())
     }
 
     fn submit(&self, _queue: u32, _serial: u64) {}

@@ -173,13 +173,16 @@ impl Allocation {
         true
     }
 
-    /// Whether some of these bytes of `memory` are bound to this sparse resource.
-    pub fn binds(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> bool {
-        let Some(bindings) = self.bindings() else { return false };
-        bindings.all().iter().any(|(start, binding)| {
+    /// Which of these bytes of `memory` are bound to this sparse resource, once for each place there.
+    pub fn bound_of(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> Vec<Range<u64>> {
+        let Some(bindings) = self.bindings() else { return Vec::new() };
+        let all = bindings.all();
+        let of = all.iter().filter(|(_, binding)| Arc::ptr_eq(&binding.memory, memory));
+        let parts = of.map(|(start, binding)| {
             let end = binding.offset + (binding.end - start);
-            Arc::ptr_eq(&binding.memory, memory) && binding.offset < bytes.end && bytes.start < end
-        })
+            binding.offset.max(bytes.start)..end.min(bytes.end)
+        });
+        parts.filter(|part| !part.is_empty()).collect()
     }
 }
 
@@ -300,8 +303,10 @@ mod tests {
         let (sparse, [a, b]) = memory();
         sparse.bind(&(0..4 * PAGE), Some((&a, 0))).unwrap();
         sparse.bind(&(PAGE..2 * PAGE), Some((&b, 3 * PAGE))).unwrap();
-        assert!(sparse.binds(&a, &(0..1)) && !sparse.binds(&a, &(PAGE..2 * PAGE)));
-        assert!(sparse.binds(&a, &(2 * PAGE..2 * PAGE + 1)) && sparse.binds(&b, &(0..4 * PAGE)));
+        assert_eq!(sparse.bound_of(&a, &(0..1)), std::slice::from_ref(&(0..1)));
+        assert!(sparse.bound_of(&a, &(PAGE..2 * PAGE)).is_empty());
+        assert_eq!(sparse.bound_of(&a, &(0..4 * PAGE)), [0..PAGE, 2 * PAGE..4 * PAGE]);
+        assert_eq!(sparse.bound_of(&b, &(0..4 * PAGE)), std::slice::from_ref(&(3 * PAGE..4 * PAGE)));
         assert_eq!(sparse.first_unbound(&(0..4 * PAGE)), None);
         sparse.bind(&(2 * PAGE..3 * PAGE), None).unwrap();
         assert_eq!(sparse.first_unbound(&(0..8 * PAGE)), Some(2 * PAGE..3 * PAGE));
