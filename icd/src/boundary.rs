@@ -137,7 +137,7 @@ pub fn guard<R: Returned, A: Answers<R>>(
 ///
 /// - `Arc<T>`: a handle, and here its object.
 /// - `&T` and `&mut T`: a pointer that may not be null.
-/// - `&[T]`: a count and a pointer.
+/// - `&[T]`: a count and a pointer, which may be null only with a count of 0.
 /// - Every other type is C's own.
 macro_rules! entries {
     ($($(#[$meta:meta])* fn $name:ident($($arguments:tt)*) $(-> $ret:ty)? $body:block)*) => { $(
@@ -162,7 +162,7 @@ macro_rules! entry {
         $crate::boundary::entry! {
             $declared $name $ret $body
             { $($c)* count: u32, $arg: *const $type, }
-            { $($read)* let $arg = $crate::ffi::slice($arg, count); }
+            { $($read)* let $arg = $crate::ffi::array($arg, count)?; }
             $($($rest)*)?
         }
     };

@@ -55,6 +55,18 @@ pub(crate) unsafe fn slice<'a, T>(p: *const T, count: impl TryInto<usize>) -> &'
     unsafe { std::slice::from_raw_parts(p, count) }
 }
 
+/// An array of `count` elements, which may be null only if there are none.
+///
+/// # Safety
+/// The pointer is the application's.
+pub(crate) unsafe fn array<'a, T>(p: *const T, count: u32) -> Outcome<&'a [T]> {
+    if p.is_null() && count > 0 {
+        return Err(Error::usage("a required pointer is null"));
+    }
+    // SAFETY: the contract.
+    Ok(unsafe { slice(p, count) })
+}
+
 /// An array of `count` elements to be written; empty if the pointer is null.
 ///
 /// # Safety
@@ -285,6 +297,8 @@ mod tests {
             assert!(optional::<u32>(std::ptr::null()).is_none());
             assert!(write(std::ptr::null_mut(), 1u32).is_err());
             assert!(slice::<u32>(std::ptr::null(), 3u32).is_empty());
+            assert!(array::<u32>(std::ptr::null(), 3).is_err());
+            assert!(array::<u32>(std::ptr::null(), 0).is_ok_and(<[u32]>::is_empty));
             assert!(slice_mut::<u32>(std::ptr::null_mut(), 3u32).is_empty());
             assert_eq!(string(std::ptr::null()), None);
         }

@@ -18,6 +18,40 @@ fn an_allocation_over_the_heap_is_out_of_device_memory() {
 }
 
 #[test]
+fn arrays_are_null_only_where_nothing_is_counted() {
+    let v = Vulkan::new();
+    let (device, calls) = (v.device.handle(), v.device.fp_v1_0());
+    // SAFETY: the calls are wrong on purpose; the driver promises errors for them.
+    unsafe {
+        for (count, success) in [(0, true), (1, false), (3, false)] {
+            let reset = (calls.reset_fences)(device, count, std::ptr::null());
+            let flushed = (calls.flush_mapped_memory_ranges)(device, count, std::ptr::null());
+            let none = vk::Fence::null();
+            let submitted = (calls.queue_submit)(v.queues[0], count, std::ptr::null(), none);
+            let bound = (calls.queue_bind_sparse)(v.queues[0], count, std::ptr::null(), none);
+            for code in [reset, flushed, submitted, bound] {
+                assert_eq!(code == vk::Result::SUCCESS, success, "{count}: {code}");
+            }
+        }
+        let commands = v.record(|c| {
+            (calls.cmd_pipeline_barrier)(
+                c,
+                vk::PipelineStageFlags::TRANSFER,
+                vk::PipelineStageFlags::TRANSFER,
+                vk::DependencyFlags::empty(),
+                0,
+                std::ptr::null(),
+                0,
+                std::ptr::null(),
+                0,
+                std::ptr::null(),
+            );
+        });
+        v.run(commands);
+    }
+}
+
+#[test]
 fn memory_that_cannot_be_mapped_is_not() {
     let v = Vulkan::new();
     let flags = vk::MemoryMapFlags::empty();

@@ -273,6 +273,27 @@ impl CheckedMemory {
         mask & !read
     }
 
+    /// A store of all these lanes, none of them where no memory is bound.
+    #[inline(always)]
+    fn store_all(
+        &mut self,
+        (at, to): (Site, Pointers<'_>),
+        mask: Mask,
+        access: &Access,
+        value: &[Lanes],
+    ) -> Result<(), Trap> {
+        if self.observing && !self.holds(&to, mask, access, value) {
+            self.core.observed.changed = true;
+        }
+        let kind = self.core.kinds.number(at, access, reference(&to), Role::Write);
+        self.core.agents.note_write(self.core.kinds.get(kind));
+        let left = self.fast_path(&to, mask, kind, access, LaneOperation::Store(value));
+        if left != mask && self.core.traces {
+            self.trace(at, &to, mask & !left, kind, access)?;
+        }
+        if left != 0 { self.store_lanes(at, &to, left, (kind, access), value) } else { Ok(()) }
+    }
+
     /// The lanes of the mask, by their times.
     fn times(&self, mask: Mask) -> Vec<(Mask, Time)> {
         let mut groups: Vec<(Mask, Time)> = Vec::new();
@@ -375,18 +396,10 @@ impl MemorySystem for CheckedMemory {
         value: &[Lanes],
     ) -> Result<(), Trap> {
         if self.partly_bound {
-            return self.store_bound((at, to), mask, access, value);
+            self.store_bound((at, to), mask, access, value)
+        } else {
+            self.store_all((at, to), mask, access, value)
         }
-        if self.observing && !self.holds(&to, mask, access, value) {
-            self.core.observed.changed = true;
-        }
-        let kind = self.core.kinds.number(at, access, reference(&to), Role::Write);
-        self.core.agents.note_write(self.core.kinds.get(kind));
-        let left = self.fast_path(&to, mask, kind, access, LaneOperation::Store(value));
-        if left != mask && self.core.traces {
-            self.trace(at, &to, mask & !left, kind, access)?;
-        }
-        if left != 0 { self.store_lanes(at, &to, left, (kind, access), value) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -402,6 +415,9 @@ impl MemorySystem for CheckedMemory {
         out: &mut [Lanes],
     ) -> Result<(), Trap> {
         let mask = if self.partly_bound { self.zero_unbound(&to, mask, access, out) } else { mask };
+        if mask == 0 {
+            return Ok(());
+        }
         if self.observing {
             self.observe_read(at, &to, mask, access, AccessKind::ReadModifyWrite(op));
         }

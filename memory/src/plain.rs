@@ -20,7 +20,6 @@ mod lanes;
 mod partly;
 use lanes::{MOST, Modification, modify_own};
 pub(crate) use lanes::{load_view, store_view};
-pub(crate) use partly::resident;
 
 /// The plain memory system of one worker: workgroup memory is its own, the rest is shared.
 pub struct PlainMemory<'a> {

@@ -6,10 +6,11 @@ use pellucid_memory::access::{Access, AtomicOp, Reference, Site};
 use pellucid_memory::agent::{Placement, SubgroupIdentity};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};
+use pellucid_memory::finding::FindingId;
 use pellucid_memory::heap::{Heap, Placement as At};
 use pellucid_memory::plain::PlainMemory;
 use pellucid_memory::scope::{Scope, StorageClasses};
-use pellucid_memory::system::{LANES, Lanes, MemorySystem, MemoryView, Pointers};
+use pellucid_memory::system::{LANES, Lanes, MemorySystem, MemoryView, Pointers, Trap};
 use std::sync::Arc;
 
 const PAGE: u64 = 4096;
@@ -116,28 +117,101 @@ fn flat_memory_writes_what_is_there() {
     });
 }
 
+/// Modelled memory in a dispatch that may access a part without memory.
+fn modelled(range: &MemoryRange) -> CheckedMemory {
+    let mut memory = CheckedMemory::new(CheckOptions::default());
+    memory.begin_dispatch(DispatchInfo {
+        groups: [1; 3],
+        workgroup_size: 32,
+        placement: Placement::in_order(32),
+        addresses: Arc::new(vec![range.clone()]),
+        partly_bound: true,
+        ..DispatchInfo::default()
+    });
+    memory.workgroup_begin(0, 0, false);
+    memory.enter_subgroup(&identity());
+    memory
+}
+
+/// All lanes at one place.
+fn all_at(at: u64) -> [Lanes; 2] {
+    [0, 32].map(|shift| Lanes([(at >> shift) as u32; LANES]))
+}
+
+/// Adds one; returns what lane 0 found.
+fn increment(memory: &mut impl MemorySystem, to: Pointers<'_>, mask: u32) -> Result<u32, Trap> {
+    let add = Access { atomic: Some(Scope::Device), ..access(4, 1) };
+    let (value, mut out) = ([Lanes([1; LANES])], [Lanes([9; LANES])]);
+    memory.read_modify_write(Site(7), AtomicOp::IAdd, to, mask, &add, &value, None, &mut out)?;
+    Ok(out[0].0[0])
+}
+
 #[test]
 fn modelled_memory_writes_what_is_there() {
     each(|by_address, sparse, range, base| {
         let view = range.view();
-        let mut memory = CheckedMemory::new(CheckOptions::default());
-        memory.begin_dispatch(DispatchInfo {
-            groups: [1; 3],
-            workgroup_size: 32,
-            placement: Placement::in_order(32),
-            addresses: Arc::new(vec![range.clone()]),
-            partly_bound: true,
-            ..DispatchInfo::default()
-        });
-        memory.workgroup_begin(0, 0, false);
-        memory.enter_subgroup(&identity());
+        let mut memory = modelled(&range);
         writes(&mut memory, sparse, (by_address, &view), base);
         // No two lanes write where there is memory, and elsewhere nobody does.
-        let at = [0, 32].map(|shift| Lanes([((base + PAGE) >> shift) as u32; LANES]));
+        let at = all_at(base + PAGE);
         let value = [Lanes([1; LANES])];
         memory.store(Site(5), pointers(by_address, &view, &at), 0b1111, &access(4, 1), &value).unwrap();
         memory.workgroup_end(0);
         let found = memory.end_dispatch();
         assert!(found.is_empty(), "{found:?}");
+    });
+}
+
+#[test]
+fn what_is_out_of_bounds_is_found_beside_what_is_not_bound() {
+    let sparse = half();
+    // The first of these ends where memory does, the second behind bytes without memory.
+    for size in [PAGE, 2 * PAGE] {
+        let range = MemoryRange::new(&sparse, 0, size, Reference(1));
+        let view = range.view();
+        let found = |run: &dyn Fn(&mut CheckedMemory)| {
+            let mut memory = modelled(&range);
+            run(&mut memory);
+            memory.workgroup_end(0);
+            memory.end_dispatch().iter().map(|finding| finding.id).collect::<Vec<_>>()
+        };
+        for at in [size, size + PAGE, 1 << 31].map(all_at) {
+            let to = || pointers(false, &view, &at);
+            let stored = found(&|memory| {
+                memory.store(Site(1), to(), 1, &access(4, 4), &[Lanes([3; LANES]); 4]).unwrap();
+            });
+            assert_eq!(stored[0], FindingId::OutOfBounds);
+            let modified = found(&|memory| assert_eq!(increment(memory, to(), 1), Ok(0)));
+            assert_eq!(modified, [FindingId::OutOfBounds]);
+        }
+    }
+}
+
+#[test]
+fn wild_addresses_trap_beside_what_is_not_bound() {
+    let sparse = half();
+    let range = MemoryRange::new(&sparse, 0, 2 * PAGE, Reference(1));
+    let (view, base) = (range.view(), sparse.address());
+    for wild in [base + 2 * PAGE, base + 2 * PAGE - 2, base + (1 << 30), base - 4, 8] {
+        let at = all_at(wild);
+        let to = || pointers(true, &view, &at);
+        let trap = Err(Trap::InvalidAddress { site: Site(1), address: wild, size: 4 });
+        let stored = modelled(&range).store(Site(1), to(), 1, &access(4, 1), &[Lanes([3; LANES])]);
+        assert_eq!(stored, trap, "{wild:#x}");
+        let modified = increment(&mut modelled(&range), to(), 1);
+        assert_eq!(modified, Err(Trap::InvalidAddress { site: Site(7), address: wild, size: 4 }));
+    }
+}
+
+#[test]
+fn modifications_where_nothing_is_bound_are_not_observed() {
+    each(|by_address, _, range, base| {
+        let (view, mut memory) = (range.view(), modelled(&range));
+        let read = |memory: &mut CheckedMemory, at| {
+            memory.observe(true);
+            increment(memory, pointers(by_address, &view, &all_at(base + at)), 0b11).unwrap();
+            memory.observed().read.is_some()
+        };
+        assert_eq!([read(&mut memory, PAGE), read(&mut memory, 0)], [false, true]);
     });
 }

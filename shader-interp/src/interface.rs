@@ -309,6 +309,14 @@ impl Resources {
         reached.any(|range| !range.view().is_resident(0, range.size()))
     }
 
+    /// Whether a program may ask for the residency of images to parts of which no memory is bound.
+    pub fn tells_unbound(&self, program: &Program) -> bool {
+        let asks = program.images.iter().filter(|entry| entry.instruction.tells_residency());
+        let images = asks.filter_map(|entry| self.bindings.get(entry.instruction.binding() as usize));
+        let mut reached = images.flatten().flat_map(Descriptor::memory);
+        sparse::is_any() && reached.any(|range| !range.view().is_resident(0, range.size()))
+    }
+
     /// The memory of a buffer descriptor; nothing if there is none.
     pub(crate) fn view(&self, binding: u32, element: u32) -> MemoryView<'_> {
         match self.bindings.get(binding as usize).and_then(|b| b.get(element as usize)) {

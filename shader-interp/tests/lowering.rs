@@ -103,6 +103,34 @@ fn recursion_and_unstructured_control_flow_are_invalid() {
 }
 
 #[test]
+fn residency_codes_are_integers() {
+    let bytes = std::fs::read(folder().join("../../../../icd/tests/shaders/residency.spv")).unwrap();
+    let good: Vec<u32> =
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    assert!(spirv::lower(&good, &options()).is_ok());
+    // Types by their instructions: the code's becomes that of the texel's components, or the texel's.
+    let (mut structures, mut vector, mut float) = (Vec::new(), 0, 0);
+    let mut at = 5;
+    while at < good.len() {
+        match (good[at] & 0xffff, good[at] >> 16) {
+            (22, _) => float = good[at + 1],
+            (23, _) if good[at + 2] == float && good[at + 3] == 4 => vector = good[at + 1],
+            (30, 4) if good[at + 3] == vector => structures.push(at + 2),
+            _ => {}
+        }
+        at += (good[at] >> 16) as usize;
+    }
+    assert!(!structures.is_empty());
+    for wrong in [float, vector] {
+        let mut module = good.clone();
+        structures.iter().for_each(|at| module[*at] = wrong);
+        let outcome = spirv::lower(&module, &options()).err();
+        let said = "has a residency code that is no integer";
+        assert!(matches!(&outcome, Some(CompileError::Invalid(text)) if text.contains(said)), "{outcome:?}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let missing = CompileOptions { entry_point: "other".into(), ..options() };
     assert_eq!(

@@ -24,6 +24,13 @@ pub fn refuse(device: &Device, number: u32, why: &str) {
 /// Captures a dispatch if that is asked for, and waits until it may go on.
 pub fn take(device: &Device, executed: Executed<'_>, key: &dyn Fn() -> Key, named: &dyn Fn() -> Named) {
     let Some(wanted) = wanted(device, executed.number) else { return };
+    if executed.resources.is_partly_bound(executed.program)
+        || executed.resources.tells_unbound(executed.program)
+    {
+        // A capture holds bytes, and not which of them have memory.
+        let what = "capturing a dispatch that reaches sparse resources that are partly bound";
+        return refuse(device, executed.number, &format!("not implemented in Pellucid: {what}"));
+    }
     write(device, wanted, || captured(device, executed, key(), named()));
 }
 

@@ -186,7 +186,10 @@ creates! {
             (address, _) => Placement::At(address),
         };
         let sparse = match info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
-            true => Some(Arc::new(DeviceMemory::sparse(&device, placement, info.size)?)),
+            true => {
+                let aliased = info.flags.contains(vk::BufferCreateFlags::SPARSE_ALIASED);
+                Some(Arc::new(DeviceMemory::sparse(&device, placement, info.size, aliased)?))
+            }
             false => None,
         };
         let buffer = Arc::new(Buffer {

@@ -451,7 +451,11 @@ creates! {
     fn create_image(device, info: vk::ImageCreateInfo<'_>) -> vk::Image {
         let image = Arc::new(Image::new(&device, info)?);
         let sparse = match image.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
-            true => Some(Arc::new(DeviceMemory::sparse(&device, Placement::Anywhere, image.layout.size)?)),
+            true => {
+                let (anywhere, size) = (Placement::Anywhere, image.layout.size);
+                let aliased = image.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED);
+                Some(Arc::new(DeviceMemory::sparse(&device, anywhere, size, aliased)?))
+            }
             false => None,
         };
         let handle = handle::insert(image.clone());

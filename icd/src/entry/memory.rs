@@ -43,6 +43,8 @@ pub struct DeviceMemory {
     exported: Option<Arc<MemoryFile>>,
     /// The memory of the sparse resources that parts of it were bound to.
     sparse: Mutex<Vec<Weak<DeviceMemory>>>,
+    /// It is the memory of a sparse resource with SPARSE_ALIASED.
+    aliased: bool,
 }
 
 /// Where memory comes from.
@@ -244,14 +246,16 @@ impl DeviceMemory {
             external,
             exported: file.filter(|_| exports),
             sparse: Mutex::default(),
+            aliased: false,
         })
     }
 
-    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory.
+    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory; what is bound may be bound
+    /// to others that are `aliased`, too.
     ///
     /// # Errors
     /// There are not so many addresses left, or the operating system refuses.
-    pub fn sparse(device: &Device, placement: Placement, size: u64) -> Outcome<DeviceMemory> {
+    pub fn sparse(device: &Device, placement: Placement, size: u64, aliased: bool) -> Outcome<DeviceMemory> {
         let out = |error| match error {
             HeapError::Taken { .. } => {
                 Error::new(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, error.to_string())
@@ -276,28 +280,39 @@ impl DeviceMemory {
             external: false,
             exported: None,
             sparse: Mutex::default(),
+            aliased,
         })
     }
 
-    /// These bytes are about to be bound to a sparse resource. Whether they are bound to another one already.
-    pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>, bytes: &std::ops::Range<u64>) -> bool {
+    /// Parts of it are about to be bound to a sparse resource.
+    pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>) {
         let mut all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut known, mut twice) = (false, false);
-        all.retain(|other| match other.upgrade() {
-            Some(other) if Arc::ptr_eq(&other, resource) => {
-                known = true;
-                true
-            }
-            Some(other) => {
-                twice |= other.bytes.binds(&self.bytes, bytes);
-                true
-            }
-            None => false,
-        });
-        if !known {
+        all.retain(|other| other.strong_count() > 0);
+        if !all.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(resource))) {
             all.push(Arc::downgrade(resource));
         }
-        twice
+    }
+
+    /// Whether some of these bytes are bound at two places, of which not both are of resources with
+    /// SPARSE_ALIASED.
+    pub fn is_bound_twice(&self, bytes: &std::ops::Range<u64>) -> bool {
+        let all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = Vec::new();
+        for resource in all.iter().filter_map(Weak::upgrade) {
+            let bound = resource.bytes.bound_of(&self.bytes, bytes);
+            parts.extend(bound.into_iter().map(|part| (part.start, part.end, resource.aliased)));
+        }
+        parts.sort_unstable();
+        // How far those before reach, and how far those of them reach that must be alone.
+        let (mut reached, mut alone) = (0, 0);
+        parts.into_iter().any(|(start, end, aliased)| {
+            let twice = start < if aliased { alone } else { reached };
+            reached = reached.max(end);
+            if !aliased {
+                alone = alone.max(end);
+            }
+            twice
+        })
     }
 
     /// It is the memory of this sparse resource, which has to be bound as a whole before it is used.

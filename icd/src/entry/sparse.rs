@@ -87,10 +87,17 @@ pub fn partly_resident(
             tail_offset = offset;
         }
         let row = u64::from(extent[0]) * texel;
-        let (row, alignment) =
-            if n < tail { (row.next_multiple_of(SPARSE_ROW), SPARSE_BLOCK) } else { (row, BIND_ALIGNMENT) };
-        let level = Level { extent, blocks: extent, offset, row, slice: row * u64::from(extent[1]) };
-        offset = (offset + level.size()).next_multiple_of(alignment);
+        let (rows, slices) = (u64::from(extent[1]), u64::from(extent[2]));
+        // The last blocks are there as a whole, so that no byte is left to which nothing can be bound.
+        let (row, rows, slices, alignment) = if n < tail {
+            let [_, height, depth] = block.map(u64::from);
+            let (rows, slices) = (rows.next_multiple_of(height), slices.next_multiple_of(depth));
+            (row.next_multiple_of(SPARSE_ROW), rows, slices, SPARSE_BLOCK)
+        } else {
+            (row, rows, slices, BIND_ALIGNMENT)
+        };
+        let level = Level { extent, blocks: extent, offset, row, slice: row * rows };
+        offset = (offset + level.slice * slices).next_multiple_of(alignment);
         list.push(level);
     }
     let layer = offset.next_multiple_of(SPARSE_BLOCK);
@@ -146,9 +153,6 @@ impl Blocks {
                         (0u64..).zip((0..depth).flat_map(|dz| (0..height).map(move |dy| (dz, dy))))
                     {
                         let (row, slice) = (y * height + dy, z * depth + dz);
-                        if row >= level.extent[1] || slice >= level.extent[2] {
-                            continue;
-                        }
                         let start = base
                             + u64::from(slice) * level.slice
                             + u64::from(row) * level.row
@@ -199,14 +203,6 @@ impl Resource {
             Resource::Image(image) => (image.sparse_memory(), "image"),
         };
         memory.ok_or_else(|| Error::usage(format!("the {called} was not created with SPARSE_BINDING")))
-    }
-
-    /// Its memory may be bound to others that say so, too (`SPARSE_ALIASED`).
-    fn is_aliased(&self) -> bool {
-        match self {
-            Resource::Buffer(buffer) => buffer.flags.contains(vk::BufferCreateFlags::SPARSE_ALIASED),
-            Resource::Image(image) => image.flags.contains(vk::ImageCreateFlags::SPARSE_ALIASED),
-        }
     }
 }
 
@@ -271,12 +267,10 @@ impl Bind {
 
     fn run(&self, device: &Device) -> Result<(), String> {
         let resource = self.resource.memory().map_err(|error| error.message.unwrap_or_default())?;
-        let mut twice = false;
+        if let Some(memory) = &self.memory {
+            memory.bind_sparse(resource);
+        }
         for (range, offset) in &self.runs {
-            if let Some(memory) = &self.memory {
-                let bytes = *offset..offset + (range.end - range.start);
-                twice |= memory.bind_sparse(resource, &bytes);
-            }
             let memory = self.memory.as_ref().map(|memory| (memory.bytes(), *offset));
             match resource.bytes().bind(range, memory) {
                 Ok(true) => {
@@ -286,15 +280,25 @@ impl Bind {
                 Err(error) => return Err(format!("vkQueueBindSparse: {error}")),
             }
         }
-        if twice && !self.resource.is_aliased() {
-            let memory = self.memory.as_ref().map_or(0, |memory| memory.handle());
+        Ok(())
+    }
+
+    /// Whoever shares memory has to say so (*Sparse Memory Aliasing*): all the resources that bytes are bound
+    /// to, and the one that they are bound to at several places. To be asked when what belongs together is
+    /// bound.
+    fn check_aliased(&self, device: &Device) {
+        let Some(memory) = &self.memory else { return };
+        let start = self.runs.iter().map(|(_, offset)| *offset).min().unwrap_or(0);
+        let end =
+            self.runs.iter().map(|(range, offset)| offset + (range.end - range.start)).max().unwrap_or(0);
+        if memory.is_bound_twice(&(start..end)) {
+            let memory = memory.handle();
             device.instance.misuse(&format!(
-                "vkQueueBindSparse: VkDeviceMemory {} is bound to another resource there, without \
-                 SPARSE_ALIASED",
+                "vkQueueBindSparse: VkDeviceMemory {} is bound at two places there, and not both are of \
+                 resources with SPARSE_ALIASED",
                 handle::number(memory).unwrap_or(memory)
             ));
         }
-        Ok(())
     }
 }
 
@@ -353,7 +357,9 @@ impl Work for Binds {
     fn run(&self, _queue: &Queue, _labels: &[String]) -> Result<(), String> {
         let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(device) = self.device.upgrade() else { return Ok(()) };
-        list.iter().try_for_each(|bind| bind.run(&device))
+        list.iter().try_for_each(|bind| bind.run(&device))?;
+        list.iter().for_each(|bind| bind.check_aliased(&device));
+        Ok(())
     }
 
     fn submit(&self, _queue: u32, _serial: u64) {}
@@ -519,16 +525,42 @@ mod tests {
         let block = formats::sparse_block(format, vk::ImageType::TYPE_2D).unwrap();
         assert_eq!(block, [1024, 16, 1]);
         let (layout, blocks) = partly_resident([3000, 40, 1], 3, 2, format, block);
-        assert_eq!((layout.levels[0].row, layout.levels[0].slice), (12288, 12288 * 40));
-        assert_eq!((layout.levels[1].offset, layout.levels[1].row), (8 * SPARSE_BLOCK, 8192));
+        assert_eq!((layout.levels[0].row, layout.levels[0].slice), (12288, 12288 * 48));
+        assert_eq!((layout.levels[1].offset, layout.levels[1].row), (9 * SPARSE_BLOCK, 8192));
         // 1,500 times 20 texels are a level, 750 times 10 are the tail.
-        assert_eq!((blocks.tail, blocks.tail_offset, blocks.tail_size), (2, 11 * SPARSE_BLOCK, SPARSE_BLOCK));
-        assert_eq!((layout.layer, layout.size), (12 * SPARSE_BLOCK, 24 * SPARSE_BLOCK));
+        assert_eq!((blocks.tail, blocks.tail_offset, blocks.tail_size), (2, 13 * SPARSE_BLOCK, SPARSE_BLOCK));
+        assert_eq!((layout.layer, layout.size), (14 * SPARSE_BLOCK, 28 * SPARSE_BLOCK));
         assert_eq!(layout.levels[2].row, 3000);
     }
 
     #[test]
-    fn blocks_at_the_edge_have_the_rows_that_are_there() {
+    fn all_of_an_image_can_be_bound() {
+        let format = formats::info(vk::Format::R32_UINT).unwrap();
+        for (ty, extent) in [
+            (vk::ImageType::TYPE_2D, [3000, 40, 1]),
+            (vk::ImageType::TYPE_2D, [1024, 17, 1]),
+            (vk::ImageType::TYPE_3D, [1500, 6, 5]),
+        ] {
+            let block = formats::sparse_block(format, ty).unwrap();
+            let (layout, blocks) = partly_resident(extent, 3, 1, format, block);
+            let mut bound = vec![(blocks.tail_offset..blocks.tail_offset + blocks.tail_size, 0)];
+            for level in 0..blocks.tail {
+                let [width, height, depth] = layout.levels[level as usize].extent;
+                let bind = vk::SparseImageMemoryBind {
+                    subresource: vk::ImageSubresource { mip_level: level, ..Default::default() },
+                    extent: vk::Extent3D { width, height, depth },
+                    ..Default::default()
+                };
+                bound.extend(blocks.rows(&layout, &bind).unwrap().0);
+            }
+            bound.sort_by_key(|(range, _)| range.start);
+            let bytes = bound.iter().try_fold(0, |at, (range, _)| (range.start == at).then_some(range.end));
+            assert_eq!(bytes, Some(layout.size), "{extent:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_at_the_edge_are_whole() {
         let format = formats::info(vk::Format::R32_UINT).unwrap();
         let block = formats::sparse_block(format, vk::ImageType::TYPE_2D).unwrap();
         let (layout, blocks) = partly_resident([2048, 20, 1], 1, 1, format, block);
@@ -539,10 +571,12 @@ mod tests {
             ..Default::default()
         };
         let (rows, whole) = blocks.rows(&layout, &bind).unwrap();
-        assert_eq!((rows.len(), whole), (20, true));
+        assert_eq!((rows.len(), whole), (32, true));
         assert_eq!(rows[0], (4096..8192, SPARSE_BLOCK));
         assert_eq!(rows[15], (15 * 8192 + 4096..16 * 8192, SPARSE_BLOCK + 15 * SPARSE_ROW));
         assert_eq!(rows[16], (16 * 8192 + 4096..17 * 8192, 2 * SPARSE_BLOCK));
+        assert_eq!(rows[31], (31 * 8192 + 4096..32 * 8192, 2 * SPARSE_BLOCK + 15 * SPARSE_ROW));
+        assert_eq!(layout.size, 4 * SPARSE_BLOCK);
         bind.extent.height = 17;
         assert!(!blocks.rows(&layout, &bind).unwrap().1, "no block and not the edge");
         (bind.extent.height, bind.offset.x) = (20, 512);

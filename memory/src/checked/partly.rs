@@ -2,39 +2,30 @@
 //! access. Reads need nothing: no write of there is known, and memory shows zero.
 
 use super::CheckedMemory;
+use super::by_lane::resolve;
 use crate::access::{Access, Site};
 use crate::component::each;
-use crate::device::MemoryRange;
-use crate::plain;
-use crate::system::{Lanes, Mask, MemorySystem, Pointers, Trap};
+use crate::system::{Lanes, Mask, Pointers, Trap};
 
 impl CheckedMemory {
-    /// The lanes of `mask` whose `size` bytes all have memory, or are no device memory at all.
+    /// The lanes of `mask` whose `size` bytes all have memory, or are no device memory at all: what is out of
+    /// bounds is reported, or traps, as anywhere.
     fn resident(&self, to: &Pointers<'_>, mask: Mask, size: u64) -> Mask {
         match to {
-            Pointers::View { view, offset, immediate } => {
-                plain::resident((view, offset, *immediate), mask, size)
-            }
+            Pointers::View { view, offset, immediate } => view.resident(offset, *immediate, mask, size),
             Pointers::Workgroup { .. } => mask,
             Pointers::Physical { low, high, immediate } => {
                 let mut resident = 0;
                 each(mask, |lane| {
                     let address = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
                     let address = address.wrapping_add((*immediate).into());
-                    let bound = self
-                        .buffer_at(address)
-                        .is_none_or(|range| range.view().is_resident(address - range.address(), size));
+                    let bound = resolve(&self.addresses, address, size)
+                        .is_none_or(|view| view.is_resident(address - view.address, size));
                     resident |= Mask::from(bound) << lane;
                 });
                 resident
             }
         }
-    }
-
-    /// The live buffer that may hold an address.
-    fn buffer_at(&self, address: u64) -> Option<&MemoryRange> {
-        let after = self.addresses.partition_point(|range| range.address() <= address);
-        self.addresses.get(after.checked_sub(1)?)
     }
 
     /// A store, of each component that has memory.
@@ -48,20 +39,23 @@ impl CheckedMemory {
     ) -> Result<(), Trap> {
         let all = u64::from(access.size) * u64::from(access.components);
         let whole = self.resident(&to, mask, all);
-        self.partly_bound = false;
-        let mut outcome = if whole != 0 { self.store(at, to, whole, access, value) } else { Ok(()) };
+        if whole != 0 {
+            self.store_all((at, to), whole, access, value)?;
+        }
+        if whole == mask {
+            return Ok(());
+        }
         let one = Access { components: 1, ..*access };
         let mut by = 0;
         for component in value.chunks(if access.size == 8 { 2 } else { 1 }).take(access.components.into()) {
             let to = further(&to, by);
             let there = self.resident(&to, mask & !whole, access.size.into());
             if there != 0 {
-                outcome = outcome.and_then(|()| self.store(at, to, there, &one, component));
+                self.store_all((at, to), there, &one, component)?;
             }
             by += u32::from(access.size);
         }
-        self.partly_bound = true;
-        outcome
+        Ok(())
     }
 
     /// The lanes that have memory to modify; the others find zero.

@@ -4,13 +4,16 @@
 //! A sparse resource is a range of addresses that is mapped all the time: to the pages of what is bound, and
 //! elsewhere to private ones. So nobody who accesses it has to ask where its bytes are, and a binding that
 //! changes under an access changes which bytes that reaches and nothing else. The private pages are zero
-//! and stay so (`residencyNonResidentStrict`): who writes a sparse resource leaves out what is without
-//! memory.
+//! (`residencyNonResidentStrict`), as who writes a sparse resource leaves out what is without memory. They
+//! stay so as long as bindings change only where nothing writes: a write that asked before its bytes were
+//! unbound reaches the private pages.
 
 use super::{Allocation, Bytes, HostMemory, Place};
+use crate::component::each;
 use crate::heap::{Heap, HeapError, Placement};
 use crate::host::{Mapping, PAGE};
 use crate::raw::{self, MemoryView};
+use crate::system::{Lanes, Mask};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,18 +173,23 @@ impl Allocation {
         true
     }
 
-    /// Whether some of these bytes of `memory` are bound to this sparse resource.
-    pub fn binds(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> bool {
-        let Some(bindings) = self.bindings() else { return false };
-        bindings.all().iter().any(|(start, binding)| {
+    /// Which of these bytes of `memory` are bound to this sparse resource, once for each place there.
+    pub fn bound_of(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> Vec<Range<u64>> {
+        let Some(bindings) = self.bindings() else { return Vec::new() };
+        let all = bindings.all();
+        let of = all.iter().filter(|(_, binding)| Arc::ptr_eq(&binding.memory, memory));
+        let parts = of.map(|(start, binding)| {
             let end = binding.offset + (binding.end - start);
-            Arc::ptr_eq(&binding.memory, memory) && binding.offset < bytes.end && bytes.start < end
-        })
+            binding.offset.max(bytes.start)..end.min(bytes.end)
+        });
+        parts.filter(|part| !part.is_empty()).collect()
     }
 }
 
-/// Copies the bytes of one view to another one of that size, which may overlap it and is part of `target`, as
-/// far as memory is bound there; false, and nothing copied, if the sizes differ.
+/// Copies the bytes of one view to another one of that size, which is part of `target`, as far as memory is
+/// bound there; false, and nothing copied, if the sizes differ. Where they overlap and `target` is sparse, it
+/// goes part by part, and a later one may be copied from what an earlier one wrote: Vulkan leaves that
+/// undefined.
 pub(super) fn copy(from: &MemoryView<'_>, to: &MemoryView<'_>, target: &Allocation) -> bool {
     if !target.is_sparse() || from.size() != to.size() {
         return raw::copy(from, to);
@@ -210,8 +218,8 @@ pub(super) fn fill(target: &Allocation, to: &MemoryView<'_>, pattern: &[u8]) {
 }
 
 impl MemoryView<'_> {
-    /// Copies the bytes of another view of that size, which may overlap it, as far as memory is bound here;
-    /// false, and nothing copied, if the sizes differ.
+    /// Copies the bytes of another view of that size, as far as memory is bound here; false, and nothing
+    /// copied, if the sizes differ. Views that overlap are copied as Vulkan has it: undefined.
     pub fn copy_from(&self, from: &MemoryView<'_>) -> bool {
         match self.memory() {
             Some(memory) => copy(from, self, memory),
@@ -219,12 +227,31 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Whether memory is bound to all of `size` bytes from an offset. Only bytes of sparse resources may be
-    /// without.
+    /// Whether memory is bound to all of `size` bytes from an offset that are in the view. Only bytes of
+    /// sparse resources may be without. What is outside of the view lacks no memory: it is out of bounds.
     pub fn is_resident(&self, offset: u64, size: u64) -> bool {
         let Some(memory) = self.memory().filter(|memory| memory.is_sparse()) else { return true };
-        let start = (self.address - memory.address).saturating_add(offset);
-        memory.first_unbound(&(start..start.saturating_add(size))).is_none()
+        let (base, end) = (self.address - memory.address, offset.saturating_add(size).min(self.size()));
+        offset >= end || memory.first_unbound(&(base + offset..base + end)).is_none()
+    }
+
+    /// The lanes of `mask` for whose `size` bytes, from their offset and `immediate` on, that is so.
+    pub fn resident(&self, offset: &Lanes, immediate: u32, mask: Mask, size: u64) -> Mask {
+        let (mut first, mut last) = (u32::MAX, 0);
+        each(mask, |lane| {
+            let at = offset.0[lane].wrapping_add(immediate);
+            (first, last) = (first.min(at), last.max(at));
+        });
+        // Mostly memory is bound to all that lies between the lanes, too.
+        if mask == 0 || self.is_resident(first.into(), u64::from(last - first) + size) {
+            return mask;
+        }
+        let mut resident = 0;
+        each(mask, |lane| {
+            let at = offset.0[lane].wrapping_add(immediate);
+            resident |= Mask::from(self.is_resident(at.into(), size)) << lane;
+        });
+        resident
     }
 }
 
@@ -276,8 +303,10 @@ mod tests {
         let (sparse, [a, b]) = memory();
         sparse.bind(&(0..4 * PAGE), Some((&a, 0))).unwrap();
         sparse.bind(&(PAGE..2 * PAGE), Some((&b, 3 * PAGE))).unwrap();
-        assert!(sparse.binds(&a, &(0..1)) && !sparse.binds(&a, &(PAGE..2 * PAGE)));
-        assert!(sparse.binds(&a, &(2 * PAGE..2 * PAGE + 1)) && sparse.binds(&b, &(0..4 * PAGE)));
+        assert_eq!(sparse.bound_of(&a, &(0..1)), std::slice::from_ref(&(0..1)));
+        assert!(sparse.bound_of(&a, &(PAGE..2 * PAGE)).is_empty());
+        assert_eq!(sparse.bound_of(&a, &(0..4 * PAGE)), [0..PAGE, 2 * PAGE..4 * PAGE]);
+        assert_eq!(sparse.bound_of(&b, &(0..4 * PAGE)), std::slice::from_ref(&(3 * PAGE..4 * PAGE)));
         assert_eq!(sparse.first_unbound(&(0..4 * PAGE)), None);
         sparse.bind(&(2 * PAGE..3 * PAGE), None).unwrap();
         assert_eq!(sparse.first_unbound(&(0..8 * PAGE)), Some(2 * PAGE..3 * PAGE));
@@ -287,6 +316,13 @@ mod tests {
         let (part, ordinary) = (range(&sparse, PAGE), range(&a, 0));
         assert!(part.view().is_resident(0, PAGE) && part.view().is_resident(2 * PAGE, 4));
         assert!(!part.view().is_resident(PAGE - 1, 2) && !part.view().is_resident(3 * PAGE, 1));
+        assert!(part.view().is_resident(4 * PAGE, 4) && part.view().is_resident(u64::MAX, 4));
+        let bound = MemoryRange::new(&sparse, 0, 2 * PAGE, Reference(0));
+        assert!(bound.view().is_resident(2 * PAGE - 4, 16), "what is not bound is outside");
+        let lanes = |offsets: [u64; 4]| Lanes(std::array::from_fn(|n| offsets[n % 4] as u32));
+        let offsets = lanes([0, PAGE, 2 * PAGE, 4 * PAGE - 4]);
+        assert_eq!(part.view().resident(&offsets, 4, 0b1111, 4), 0b1101);
+        assert_eq!(part.view().resident(&offsets, 0, 0b0101, 4), 0b0101);
         assert!(ordinary.view().is_resident(0, 8 * PAGE));
     }
 

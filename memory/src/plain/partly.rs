@@ -10,24 +10,6 @@ use crate::system::{Lanes, Mask, MemoryView};
 /// Where lanes access a view: their offsets, and what is added to each.
 type To<'a> = (&'a MemoryView<'a>, &'a Lanes, u32);
 
-/// The lanes of `mask` whose `size` bytes all have memory.
-pub(crate) fn resident((view, offset, immediate): To<'_>, mask: Mask, size: u64) -> Mask {
-    let (mut first, mut last) = (u32::MAX, 0);
-    each(mask, |lane| {
-        let at = offset.0[lane].wrapping_add(immediate);
-        (first, last) = (first.min(at), last.max(at));
-    });
-    if mask == 0 || view.is_resident(first.into(), u64::from(last - first) + size) {
-        return mask;
-    }
-    let mut resident = 0;
-    each(mask, |lane| {
-        let at = offset.0[lane].wrapping_add(immediate);
-        resident |= Mask::from(view.is_resident(at.into(), size)) << lane;
-    });
-    resident
-}
-
 /// [`store_view`], of each component that has memory if the view is `partly` bound.
 #[inline(always)]
 pub(super) fn store(partly: bool, to: To<'_>, mask: Mask, access: &Access, value: &[Lanes]) {
@@ -43,7 +25,7 @@ fn store_partly((view, offset, immediate): To<'_>, mask: Mask, access: &Access, 
     let (size, one) = (u32::from(access.size), Access { components: 1, ..*access });
     let mut at = immediate;
     for component in value.chunks(if size == 8 { 2 } else { 1 }).take(access.components.into()) {
-        let there = resident((view, offset, at), mask, size.into());
+        let there = view.resident(offset, at, mask, size.into());
         store_view(view, offset, at, there, &one, component);
         at = at.wrapping_add(size);
     }
@@ -63,7 +45,7 @@ pub(super) fn modify(
     if !partly {
         return modify_view(view, offset, immediate, mask, access, with, out);
     }
-    let there = resident(to, mask, access.size.into());
+    let there = view.resident(offset, immediate, mask, access.size.into());
     if there != 0 {
         modify_view(view, offset, immediate, there, access, with, out);
     }

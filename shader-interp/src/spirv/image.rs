@@ -387,7 +387,10 @@ impl Lowerer<'_> {
             let [first, second] = &members[..] else {
                 return Err(i.invalid("has a result of other than two members"));
             };
-            (code, ty) = (Some(self.types.scalar(first.ty)?), second.ty);
+            let of = self.types.get(first.ty)?;
+            let integer = of.scalar.filter(|s| of.flat == 1 && *s != Scalar::Bool && !s.is_float());
+            let integer = integer.ok_or_else(|| i.invalid("has a residency code that is no integer"))?;
+            (code, ty) = (Some(integer), second.ty);
             results.push(Scalar::I32);
         }
         let info = self.types.get(ty)?;

@@ -139,6 +139,11 @@ impl ImageInstruction {
         self.stores() || matches!(self.operation, Operation::Atomic(_))
     }
 
+    /// Whether it has a residency code.
+    pub(crate) fn tells_residency(&self) -> bool {
+        self.image.sparse
+    }
+
     /// Whether a read-modify-write that found `original` left something else in any lane.
     fn changes(&self, op: AtomicOp, arguments: &[&Lanes], original: &[Lanes], mask: Mask) -> bool {
         let wide = self.image.texel == crate::ir::Scalar::I64;

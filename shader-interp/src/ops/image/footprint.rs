@@ -4,6 +4,7 @@ use super::ImageInstruction;
 use super::address::Texels;
 use super::cube;
 use super::level::{self, Scales};
+use super::not_resident;
 use crate::interface::Sampler;
 use crate::math::convert::f32_to_i32;
 use crate::math::format::block;
@@ -102,7 +103,7 @@ impl Sampling<'_> {
     #[inline(always)]
     pub fn note_residency(&self, texels: &Texels<'_>, offset: &Lanes, mask: Mask) {
         if self.instruction.image.sparse {
-            let unbound = self.instruction.not_resident(texels, offset, mask);
+            let unbound = not_resident(texels, offset, mask);
             self.unbound.set(self.unbound.get() | unbound);
         }
     }

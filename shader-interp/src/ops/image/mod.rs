@@ -385,23 +385,13 @@ impl ImageInstruction {
         }
         self.decode(texels, &words, addresses, out);
         if self.image.sparse {
-            self.tell_residency(self.not_resident(texels, &addresses.offset, inside), out);
+            self.tell_residency(not_resident(texels, &addresses.offset, inside), out);
         }
         Ok(())
     }
 
-    /// The lanes of `mask` whose texels lie where no memory is bound.
-    #[cold]
-    fn not_resident(&self, texels: &Texels<'_>, offset: &Lanes, mask: Mask) -> Mask {
-        let bytes = u64::from(texels.info.texel_bytes);
-        let lanes = (0..LANES).filter(|lane| (mask >> lane) & 1 == 1);
-        let unbound = lanes.filter(|&lane| !texels.memory.is_resident(offset.0[lane].into(), bytes));
-        unbound.fold(0, |unbound, lane| unbound | 1 << lane)
-    }
-
     /// Sets the residency code, the last result of the instructions that have one: 1 in the lanes of
     /// `unbound`.
-    #[cold]
     fn tell_residency(&self, unbound: Mask, out: &mut [Lanes]) {
         if let Some(code) = out.last_mut() {
             *code = Lanes(std::array::from_fn(|lane| (unbound >> lane) & 1));
@@ -554,6 +544,11 @@ fn view<'a>(memory: &'a MemoryView<'a>, offset: &'a Lanes) -> Pointers<'a> {
 }
 
 /// Up to two registers side by side.
+/// The lanes of `mask` whose texels lie where no memory is bound.
+fn not_resident(texels: &Texels<'_>, offset: &Lanes, mask: Mask) -> Mask {
+    mask & !texels.memory.resident(offset, 0, mask, texels.info.texel_bytes.into())
+}
+
 fn gather(registers: &[&Lanes]) -> [Lanes; 2] {
     let word = |k: usize| registers.get(k).map_or(Lanes::ZERO, |lanes| **lanes);
     [word(0), word(1)]
