@@ -185,6 +185,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Hunt(mut arguments) => {
             usage(arguments.options.resolve())?;
+            usage(hunt::check(&arguments))?;
             hunt::hunt(arguments)
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
