@@ -1,7 +1,7 @@
 //! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
 
 use crate::support::{options, resources, tier};
-use pellucid_memory::agent::Placement;
+use pellucid_memory::agent::{Invocation, Placement};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
@@ -131,6 +131,19 @@ fn the_last_turns_end_where_everybody_repeats_one() {
     for workgroup in 0..2 {
         let own: Vec<&Turn> = told.turns.iter().filter(|turn| turn.who.0 == workgroup).collect();
         assert!(own.len() >= 2 && own[0].site != own[1].site, "{:?}", told.turns);
+    }
+}
+
+/// Whoever spins on a lock by exchanges writes to it, and has not got it.
+#[test]
+fn who_waits_for_a_lock_is_not_told_to_hold_it() {
+    let (ended, told, resources) = check(6, 0, 4);
+    let told = told.waiting;
+    assert_eq!((ended, told.len(), word(&resources, SUM)), (Err(Trap::Livelock), 3, 1));
+    for wait in &told {
+        let spins = |by: &Invocation| told.iter().any(|other| other.unit.workgroup == by.workgroup[0]);
+        assert!(matches!(wait.reason, Reason::Repeats(Some(_))), "{wait:?}");
+        assert!(!wait.wrote.as_ref().is_some_and(spins), "{wait:?}");
     }
 }
 

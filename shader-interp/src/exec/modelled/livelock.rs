@@ -3,7 +3,8 @@
 use super::super::waiting::{Operand, Reason, Turn, Waiting, loop_site, operand, site_at};
 use super::{Changed, Member, Run, Unit};
 use pellucid_memory::access::Site;
-use pellucid_memory::system::{MemorySystem, ReadSeen, Trap};
+use pellucid_memory::agent::Invocation;
+use pellucid_memory::system::{LANES, MemorySystem, ReadSeen, Trap};
 use std::collections::BTreeSet;
 
 /// Turns that are told.
@@ -85,15 +86,31 @@ impl<M: MemorySystem> Run<'_, M> {
                 }
             }
         }
-        for waiting in &mut waiting {
-            if let Reason::Repeats(Some(operand)) = &waiting.reason {
-                waiting.wrote = self.memory.written_last_by(waiting.unit.workgroup, &operand.place);
+        for k in 0..waiting.len() {
+            if let Reason::Repeats(Some(Operand { place, .. })) = waiting[k].reason {
+                let workgroup = waiting[k].unit.workgroup;
+                let wrote = self.memory.written_last_by(workgroup, &place);
+                // Who waits there, too, may have written as the loop does: a lock that is taken by an exchange.
+                let waits = |by: &Invocation| {
+                    let mut there = waiting.iter().filter(|other| other.repeats_at(workgroup, &place));
+                    there.any(|other| self.is_of(by, &other.unit))
+                };
+                waiting[k].wrote = wrote.filter(|by| !waits(by));
             }
         }
         let outside = self.total - self.next_workgroup;
         let turns = self.last_turns();
         self.scheduler.livelock(&waiting, outside, &turns);
         Trap::Livelock
+    }
+
+    /// Whether an invocation is among the running lanes of a unit.
+    fn is_of(&self, by: &Invocation, unit: &Unit) -> bool {
+        let launch = &self.context.launch;
+        let identity = launch.identity(launch.workgroup(unit.workgroup), unit.subgroup);
+        let mut lanes = (0..LANES as u32).filter(|lane| unit.mask >> lane & 1 != 0);
+        identity.workgroup_id == by.workgroup
+            && lanes.any(|lane| identity.local_index(lane) == by.local_index)
     }
 
     /// Some more turns of a dispatch that makes no progress, until every unit does again what it did in one
