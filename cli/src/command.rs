@@ -71,11 +71,8 @@ enum Command {
 struct RunArgs {
     #[command(flatten)]
     options: DriverOptions,
-    /// Run once for each seed of A..B, in parallel, and name the failing ones
-    #[arg(long, value_name = "A..B", value_parser = seed_range)]
-    seeds: Option<Range<u64>>,
     #[command(flatten)]
-    baseline: Baseline,
+    many: Many,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -85,20 +82,31 @@ struct RunArgs {
 struct ExecCommand {
     #[command(flatten)]
     options: DriverOptions,
-    /// Run once for each seed of A..B, in parallel, and print every distinct finding once
-    #[arg(long, value_name = "A..B", value_parser = seed_range)]
-    seeds: Option<Range<u64>>,
     #[command(flatten)]
-    baseline: Baseline,
+    many: Many,
     #[command(flatten)]
     exec: ExecArgs,
 }
 
+/// One run, or one for each of many seeds.
 #[derive(clap::Args)]
-struct Baseline {
+struct Many {
+    /// Run once for each seed of A..B, in parallel, name the failing ones, and print every distinct finding once
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
+    seeds: Option<Range<u64>>,
     /// With --seeds: an earlier report; no seed fails by what it tells
     #[arg(long, value_name = "FILE", requires = "seeds")]
     baseline: Vec<PathBuf>,
+}
+
+impl Many {
+    /// The exit status.
+    fn run(self, job: &Job) -> anyhow::Result<u8> {
+        match self.seeds {
+            Some(seeds) => hunt::seeds(job, seeds, &self.baseline),
+            None => finish(job),
+        }
+    }
 }
 
 /// `exec` in explore mode.
@@ -178,22 +186,17 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(mut arguments) => {
             usage(arguments.options.resolve())?;
             let job = Job { options: arguments.options, command: arguments.program, shown: None };
-            match arguments.seeds {
-                Some(seeds) => hunt::seeds(&job, seeds, &arguments.baseline.baseline),
-                None => finish(&job),
-            }
+            arguments.many.run(&job)
         }
         Command::Hunt(mut arguments) => {
             usage(arguments.options.resolve())?;
+            usage(hunt::check(&arguments))?;
             hunt::hunt(arguments)
         }
         Command::Merge(arguments) => hunt::merge(&arguments),
         Command::Exec(arguments) => {
             let job = exec_job(arguments.options, &arguments.exec)?;
-            match arguments.seeds {
-                Some(seeds) => hunt::seeds(&job, seeds, &arguments.baseline.baseline),
-                None => finish(&job),
-            }
+            arguments.many.run(&job)
         }
         Command::Explore(mut arguments) => {
             let mode = arguments.options.variables.insert(MODE.to_owned(), "explore".to_owned());

@@ -2,6 +2,7 @@
 //! every distinct finding is printed once, with in how many runs it came and how to see it again. And the
 //! same for seeds alone (`pellucid run --seeds`).
 
+use crate::exec::ExecArgs;
 use crate::merged::Merged;
 use crate::options::DriverOptions;
 use crate::options::Variation;
@@ -54,9 +55,6 @@ pub struct HuntArgs {
     pub program: Vec<OsString>,
 }
 
-/// The status of a command that is not used as it can be.
-const USAGE: u8 = 2;
-
 /// Steps of one execution of an exploration: what takes more is not small.
 const EXPLORED_STEPS: u64 = 1000;
 
@@ -93,6 +91,25 @@ fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> 
     crate::exec::job(options, program.to_vec())
 }
 
+/// Whether `exec` takes what follows a shader that stands for the program: options of hunt do not belong there.
+///
+/// # Errors
+/// It does not.
+pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
+    let shader = arguments.program.first().map(|file| file.to_string_lossy());
+    if !shader.is_some_and(|file| crate::source::is_shader(&file)) {
+        return Ok(());
+    }
+    let exec = ExecArgs::augment_args(clap::Command::new("pellucid exec").no_binary_name(true));
+    match exec.try_get_matches_from(&arguments.program) {
+        Err(error) if error.use_stderr() => bail!(
+            "{error}\nnothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, such \
+             as --runs, come before the shader"
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// `pellucid hunt`: the exit status.
 ///
 /// # Errors
@@ -108,8 +125,6 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
         merged.know(path)?;
     }
     let job = job(options.clone(), &program)?;
-    let is_shader = program.first().is_some_and(|file| crate::source::is_shader(&file.to_string_lossy()));
-    let mut refused = false;
     let models = !progress_models.is_empty() || options.has("progress");
     let checks = config.mode == Mode::Check && config.values == ValuePolicy::Varied;
     let explores = explore > 0 && checks && !models;
@@ -144,11 +159,6 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
             }
             let Some(run) = run.transpose()? else { return Ok(ControlFlow::Break(())) };
             let fresh = merged.add(Some(k), &run);
-            if is_shader && run.outcome.status == USAGE {
-                // So it is in every run.
-                refused = true;
-                return Ok(ControlFlow::Break(()));
-            }
             (quiet, last) = if fresh { (0, k) } else { (quiet + 1, last) };
             if progress {
                 let found = merged.findings.len();
@@ -161,13 +171,6 @@ pub fn hunt(arguments: HuntArgs) -> anyhow::Result<u8> {
     )?;
     if progress {
         eprint!("\r\x1b[K");
-    }
-    if refused {
-        eprintln!(
-            "pellucid: nothing was hunted for: `pellucid exec` does not take these arguments; options of hunt, \
-             such as --runs, come before the shader"
-        );
-        return Ok(USAGE);
     }
     eprintln!("{}", merged.summary("run"));
     if let Some(path) = &config.report {

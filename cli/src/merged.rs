@@ -64,9 +64,14 @@ pub(crate) struct Distinct {
     known: bool,
 }
 
+/// Whether the line of a finding is that of a note.
+fn is_note(line: &Value) -> bool {
+    line["level"].as_str().is_some_and(|level| level != "error")
+}
+
 impl Distinct {
     fn is_note(&self) -> bool {
-        self.line["level"].as_str().is_some_and(|level| level != "error")
+        is_note(&self.line)
     }
 
     fn title(&self) -> String {
@@ -128,10 +133,7 @@ impl Merged {
         let mut found = findings(&run.report).peekable();
         run.own_status == 0
             && found.peek().is_some()
-            && found.all(|line| {
-                let note = line["level"].as_str().is_some_and(|level| level != "error");
-                note || self.known.contains(&identity(&line))
-            })
+            && found.all(|line| is_note(&line) || self.known.contains(&identity(&line)))
     }
 
     /// Takes up a finding of so many more runs. Whether it is new.

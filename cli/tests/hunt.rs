@@ -175,6 +175,17 @@ fn what_every_run_would_refuse_is_refused_once() {
     assert!(!text.contains(" runs: "), "nothing was run: {text}");
 }
 
+/// The status of findings may be that of a usage error, too.
+#[test]
+fn findings_are_no_usage_error_whatever_their_status() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hunt = format!("hunt --explore 0 --runs 2 --exitcode 2 {} {BUFFERS}", shader("reduce.spv").display());
+    let output = pellucid(folder.path(), &hunt);
+    let text = errors(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.ends_with("pellucid: 2 runs: 1 distinct finding\n"), "{text}");
+}
+
 #[test]
 fn no_seed_fails_by_what_a_baseline_tells() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -90,7 +90,7 @@ for (const frame of document.querySelectorAll('iframe')) {
   }
   for (const picture of page.querySelectorAll('.run')) {
     const at = picture.getBoundingClientRect(), svg = picture.querySelector('svg.arrows');
-    for (const arrow of picture.dataset.arrows.split(' ')) {
+    for (const arrow of picture.dataset.arrows.split(' ').filter(arrow => arrow)) {
       const [ends, kind] = arrow.split(':');
       for (const end of ends.split('>'))
         if (!picture.querySelector(/^\d+$/.test(end) ? `.event[data-k="${end}"]` : `.way li.${end}`)) tell('no end for the arrow ' + arrow, picture);

@@ -34,7 +34,7 @@ function draw(picture) {
   const middle = one => (one.left + one.right) / 2;
   // What is missing, and the fix, go beside the boxes of the lane.
   const gutter = (one, kind) => (one.left < from.width / 2 - 1 && one.right < from.width - 24 ? one.right + 10 : one.left > 24 ? one.left - 10 : one.right - 6) + (kind === 'fix' ? 5 : -3);
-  for (const arrow of picture.dataset.arrows.split(' ')) {
+  for (const arrow of picture.dataset.arrows.split(' ').filter(arrow => arrow)) {
     const [ends, kind] = arrow.split(':'), [a, b] = ends.split('>').map(box);
     if (!a || !b) continue;
     if (kind === 'lacks' || kind === 'fix') {

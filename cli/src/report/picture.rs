@@ -160,10 +160,10 @@ impl Picture<'_> {
         words.join(" ")
     }
 
-    /// The picture of `finding`; nothing where there is only one step.
+    /// The picture of `finding`; nothing where there is only one step, but for what is told in time.
     pub fn render(&self, finding: &Value) -> String {
         let [.., last] = self.steps.as_slice() else { return String::new() };
-        if self.steps.len() < 2 {
+        if self.steps.len() < 2 && !self.in_time {
             return String::new();
         }
         let lanes = self.lanes();

@@ -58,6 +58,10 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
     let handed_in = handed_in.into_iter();
     arrows.extend(handed_in.map(|(from, to)| Arrow { from, to, kind: Kind::Order }));
     let commands = timeline["left_out"]["commands"].as_u64().filter(|n| *n > 0);
+    let commands = commands.map(|n| format!("{n} more commands between them are not shown."));
+    let calls = timeline["host_left_out"]["calls"].as_u64().filter(|n| *n > 0);
+    let calls = calls.map(|n| format!("{n} more calls of the host are not shown."));
+    let left_out: Vec<String> = commands.into_iter().chain(calls).collect();
     Some(Picture {
         title: if host_is_there { "Timeline of the host and the queues" } else { "Timeline of the queues" },
         order: "submission order",
@@ -65,7 +69,7 @@ pub fn of_hazard(finding: &Value) -> Option<Picture<'_>> {
         arrows,
         reaches: Vec::new(),
         in_time: false,
-        left_out: commands.map(|n| format!("{n} more commands between them are not shown.")),
+        left_out: (!left_out.is_empty()).then(|| left_out.join(" ")),
     })
 }
 

@@ -39,8 +39,12 @@ pub struct HostStep {
 impl HostCalls {
     /// This thread makes a call. Of repetitions one is enough.
     pub fn made(&mut self, name: &'static str) {
-        let thread = std::thread::current().id();
-        let again = self.calls.back().is_some_and(|last| (last.name, last.thread) == (name, thread));
+        self.made_by(std::thread::current().id(), name);
+    }
+
+    fn made_by(&mut self, thread: ThreadId, name: &'static str) {
+        // What other threads do in between depends on time.
+        let again = self.last_of(thread).is_some_and(|last| last.name == name);
         // Each one that hands in work is one of its own.
         if again && !hands_in(name) {
             return;
@@ -55,8 +59,12 @@ impl HostCalls {
     /// This thread hands in a submission by the call that it made last.
     pub fn hands_in(&self) -> Option<HandedIn> {
         let thread = std::thread::current().id();
-        let last = self.calls.iter().rev().find(|call| call.thread == thread)?;
+        let last = self.last_of(thread)?;
         hands_in(last.name).then_some((last.number, thread))
+    }
+
+    fn last_of(&self, thread: ThreadId) -> Option<&Call> {
+        self.calls.iter().rev().find(|call| call.thread == thread)
     }
 
     /// The calls from those that handed in the first of these submissions to that which handed in the last;
@@ -128,6 +136,24 @@ mod tests {
         let (steps, _) = calls.lock().unwrap().between(&[((0, 1), first), ((1, 1), second)]);
         let names: Vec<&str> = steps.iter().map(|step| step.call).collect();
         assert_eq!(names, ["vkQueueSubmit", "vkQueueSubmit2"]);
+    }
+
+    /// However two threads that poll take turns, each polls once as far as the timeline is concerned.
+    #[test]
+    fn what_repeats_does_not_depend_on_other_threads() {
+        let other = std::thread::spawn(|| std::thread::current().id()).join().unwrap();
+        let mut calls = HostCalls::default();
+        calls.made("vkQueueSubmit");
+        let first = calls.hands_in().unwrap();
+        for _ in 0..REMEMBERED {
+            calls.made("vkGetFenceStatus");
+            calls.made_by(other, "vkGetSemaphoreCounterValue");
+        }
+        calls.made("vkQueueSubmit");
+        let second = calls.hands_in().unwrap();
+        let (steps, _) = calls.between(&[((0, 1), first), ((0, 2), second)]);
+        let names: Vec<&str> = steps.iter().map(|step| step.call).collect();
+        assert_eq!(names, ["vkQueueSubmit", "vkGetFenceStatus", "vkQueueSubmit"]);
     }
 
     #[test]

@@ -33,8 +33,11 @@ pub fn around(
         told.iter().zip(0..).map(|(turn, k)| step(turn, k, program, &invocation)).collect();
     let mut arrows: Vec<Arrow> = Vec::new();
     let mut last: BTreeMap<Who, u32> = BTreeMap::new();
-    for (turn, to) in told.iter().zip(0..) {
-        if let Some(from) = last.insert(turn.who, to) {
+    // Lanes of a subgroup that diverged have an order each.
+    let mut before: BTreeMap<(Who, u32), u32> = BTreeMap::new();
+    for ((turn, step), to) in told.iter().zip(&steps).zip(0..) {
+        last.insert(turn.who, to);
+        if let Some(from) = before.insert((turn.who, step.by.local_index), to) {
             arrows.push(Arrow { from, to, leads: Leads::ProgramOrder });
         }
     }
@@ -75,7 +78,7 @@ fn step(
     invocation: &impl Fn(u32, u32, u32) -> Invocation,
 ) -> Step {
     let (workgroup, subgroup, _) = turn.who;
-    let all = lanes(turn.lanes).map(|lane| invocation(workgroup, subgroup, lane));
+    let all = lanes(turn.ran).map(|lane| invocation(workgroup, subgroup, lane));
     let by = all.min_by_key(|by| by.local_index).unwrap_or_else(|| invocation(workgroup, subgroup, 0));
     let with = turn.ran.count_ones().saturating_sub(1);
     let of = Step {
@@ -93,13 +96,15 @@ fn step(
     };
     match turn.access {
         Some(operand) => {
-            let entry = program.memory.iter().find(|entry| entry.site == turn.site);
-            let access = entry.map(|entry| entry.access).filter(|access| access.atomic.is_some());
+            let memory = program.memory.iter().map(|entry| (entry.site, &entry.access));
+            let images = program.images.iter().map(|entry| (entry.site, entry.instruction.access()));
+            let mut accesses = memory.chain(images).filter(|(_, access)| access.atomic.is_some());
+            let access = accesses.find(|(site, _)| *site == turn.site);
             Step {
                 does: Does::Access(operand.kind),
-                atomic: access.is_some(),
-                scope: access.and_then(|access| access.atomic).unwrap_or(Scope::Invocation),
-                semantics: access.map_or(Semantics::RELAXED, |access| access.semantics),
+                atomic: operand.atomic.is_some(),
+                scope: operand.atomic.unwrap_or(Scope::Invocation),
+                semantics: access.map_or(Semantics::RELAXED, |(_, access)| access.semantics),
                 class: operand.place.class,
                 ..of
             }

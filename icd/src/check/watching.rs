@@ -22,6 +22,8 @@ pub struct Watching<'a> {
     pub findings: Vec<Finding>,
     /// How many of the findings were told before the dispatch's end, and how to.
     told: usize,
+    /// Nobody is told of its livelocks.
+    rehearses: bool,
     /// Tells findings before the dispatch's end.
     pub tell: Option<&'a Tell<'a>>,
 }
@@ -49,11 +51,11 @@ impl<'a> Watching<'a> {
         let seed = nth(nth(config.seed, u64::from(dispatch.number)), u64::from(rehearsal));
         let even = rehearsal.is_multiple_of(2);
         let schedule = if even { ProgressScheduler::new } else { ProgressScheduler::steady };
-        Watching::under(schedule(config.progress, seed), dispatch)
+        Watching { rehearses: true, ..Watching::under(schedule(config.progress, seed), dispatch) }
     }
 
     fn under(inner: ProgressScheduler, dispatch: Dispatch<'a>) -> Watching<'a> {
-        Watching { inner, dispatch, findings: Vec::new(), told: 0, tell: None }
+        Watching { inner, dispatch, findings: Vec::new(), told: 0, rehearses: false, tell: None }
     }
 
     /// What is left to tell.
@@ -137,6 +139,10 @@ impl Scheduler for Watching<'_> {
         }
         self.told = self.findings.len();
         if findings.is_empty() { Ok(()) } else { tell(&findings) }
+    }
+
+    fn tells_livelocks(&self) -> bool {
+        !self.rehearses
     }
 
     fn livelock(&mut self, waits: &[Waiting], outside: u64, turns: &[Turn]) {

@@ -40,6 +40,11 @@ impl OptionSpec {
     pub fn variable(&self) -> String {
         format!("PELLUCID_{}", self.name.replace('-', "_").to_ascii_uppercase())
     }
+
+    /// The same without a flag.
+    const fn internal(self) -> OptionSpec {
+        OptionSpec { kind: OptionKind::Internal, ..self }
+    }
 }
 
 fn put<T>(slot: &mut T, value: Option<T>) -> bool {
@@ -104,16 +109,6 @@ const fn option(
 
 const fn flag(name: &'static str, help: &'static str, set: fn(&mut Config, &str) -> bool) -> OptionSpec {
     OptionSpec { kind: OptionKind::Switch, ..option(name, "1|0", "0", help, set) }
-}
-
-const fn internal(
-    name: &'static str,
-    value: &'static str,
-    default: &'static str,
-    help: &'static str,
-    set: fn(&mut Config, &str) -> bool,
-) -> OptionSpec {
-    OptionSpec { kind: OptionKind::Internal, ..option(name, value, default, help, set) }
 }
 
 /// The row of an option that is one of these.
@@ -330,41 +325,42 @@ pub const OPTIONS: &[OptionSpec] = &[
         "`pellucid run` adds the Khronos validation layer, and its messages to the report",
         |c, v| put(&mut c.validation, switch(v)),
     ),
-    internal(
+    option(
         "summary",
         "FOLDER",
         "none",
         "folder in which each process keeps its totals; set by `pellucid run`",
         |c, v| path(&mut c.summary, v),
-    ),
-    internal(
+    )
+    .internal(),
+    flag(
         "occurrences",
-        "1|0",
-        "0",
         "a line of the report for every occurrence of a finding; set by `pellucid litmus --by vulkan`",
         |c, v| put(&mut c.occurrences, switch(v)),
-    ),
-    internal(
+    )
+    .internal(),
+    flag(
         "communication",
-        "1|0",
-        "0",
         "a line of the report for every pair of instructions that communicate; set by `pellucid hunt`",
         |c, v| put(&mut c.communication, switch(v)),
-    ),
-    internal(
+    )
+    .internal(),
+    option(
         "capture",
         "N:FOLDER",
         "none",
         "the dispatch that is written into a folder, and the program waits; set by `pellucid debug`",
         |c, v| put(&mut c.capture, Wanted::parse(v).map(Some)),
-    ),
-    internal(
+    )
+    .internal(),
+    option(
         "command",
         "TEXT",
         "none",
         "the command that a replay line repeats; set by `pellucid run` and `pellucid exec`",
         |c, v| put(&mut c.command, Some(Some(v.to_owned()))),
-    ),
+    )
+    .internal(),
 ];
 
 /// The row of an option, by the name that its flag has.

@@ -79,18 +79,19 @@ fn told(step: &Step, finding: &Finding, dispatch: Option<&DispatchContext<'_>>) 
         (AccessKind::Write, true) => "writes atomically".to_owned(),
         (AccessKind::ReadModifyWrite(operation), _) => format!("atomic {}:", words::operation(operation)),
     };
-    let waits = |fact: &Fact| match fact {
-        Fact::Waits(wait) => Some(wait.access.clone()),
-        _ => None,
-    };
-    let same = |access: &AccessInfo| {
+    let same = |access: &&AccessInfo| {
         let (by, other) = (access.by, step.by);
         access.site == step.site && (by.workgroup, by.subgroup) == (other.workgroup, other.subgroup)
     };
-    let waits = || finding.facts.iter().filter_map(waits).find(same);
+    let waits = || {
+        let facts = finding.facts.iter();
+        let mut waits =
+            facts.filter_map(|fact| if let Fact::Waits(wait) = fact { Some(&wait.access) } else { None });
+        waits.find(same)
+    };
     let numbered = step.access.and_then(|number| finding.accesses.get(usize::from(number) - 1));
-    let access = numbered.cloned().or_else(waits);
-    let element = access.zip(dispatch).and_then(|(access, dispatch)| dispatch.element(&access));
+    let access = numbered.or_else(waits);
+    let element = access.zip(dispatch).and_then(|(access, dispatch)| dispatch.element(access));
     let variable = || {
         let site = dispatch?.site(step.site)?;
         (!site.variable.is_empty()).then(|| site.variable.clone())

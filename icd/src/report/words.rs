@@ -6,7 +6,6 @@ use super::element::untyped;
 use super::misuse;
 use super::texel::{self, Layers};
 use pellucid_memory::access::{AtomicOp, Site};
-use pellucid_memory::agent::Invocation;
 use pellucid_memory::finding::{
     Absence, AccessInfo, AccessKind, Fact, Finding, FindingId, Missing, Wait, WaitReason,
 };
@@ -385,11 +384,7 @@ fn waits(wait: &Wait, dispatch: &DispatchContext<'_>) -> String {
             let seen = wait.access.returned.map_or(String::new(), |bits| {
                 format!(", which holds {}", value(bits, &wait.access, Some(dispatch)))
             });
-            let own = |by: &Invocation| {
-                let among = |(first, last): &(u32, u32)| (*first..=*last).contains(&by.local_index);
-                by.workgroup == wait.access.by.workgroup && wait.invocations.iter().any(among)
-            };
-            let wrote = wait.wrote.filter(|by| !own(by)).map_or(String::new(), |by| {
+            let wrote = wait.wrote.map_or(String::new(), |by| {
                 let [x, y, z] = by.workgroup;
                 format!(", written last by invocation {} of workgroup ({x},{y},{z})", by.local_index)
             });

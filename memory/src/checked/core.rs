@@ -221,7 +221,6 @@ impl Core {
         let entries = self.histories.peek(number).map_or(&[][..], History::entries);
         let read_from = loaded.from.and_then(|index| entries.get(index)).map(|entry| entry.record);
         self.communicates(read_from, who);
-        let entries = self.histories.peek(number).map_or(&[][..], History::entries);
         if kind.atomic {
             let from = loaded.from.map(|index| &entries[index]);
             self.read_from = from.map(|entry| entry.record);

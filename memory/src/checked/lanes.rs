@@ -409,6 +409,15 @@ impl FastPath {
     /// that nobody wrote is not.
     #[inline(always)]
     pub fn read(&mut self, core: &Core, cell: &mut Cell, lane: usize, undefined: bool) -> bool {
+        let reads = self.reads(core, cell, lane, undefined);
+        if reads && self.tells {
+            self.tell(core, cell.write, self.record(lane).agent);
+        }
+        reads
+    }
+
+    #[inline(always)]
+    fn reads(&mut self, core: &Core, cell: &mut Cell, lane: usize, undefined: bool) -> bool {
         let record = self.record(lane);
         if cell.history != 0 {
             return false;
@@ -420,9 +429,6 @@ impl FastPath {
         } else {
             if !self.order(core, &cell.write, record.agent).0 {
                 return false;
-            }
-            if self.tells {
-                self.tell(core, cell.write, record.agent);
             }
             // Other atomic writes that it superseded may be among the readers.
             if self.looked.contains(Looked::ATOMIC) {

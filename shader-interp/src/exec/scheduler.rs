@@ -86,6 +86,11 @@ pub trait Scheduler {
         let _ = state;
     }
 
+    /// Whether anybody is told of a livelock's last turns: then [`Scheduler::livelock`] has some.
+    fn tells_livelocks(&self) -> bool {
+        false
+    }
+
     /// No unit makes progress any more, for the reasons that `waiting` tells; `outside` workgroups are not
     /// resident. `turns` are some more that were taken then, in this order. [`Trap::Livelock`] follows.
     fn livelock(&mut self, waiting: &[Waiting], outside: u64, turns: &[Turn]) {

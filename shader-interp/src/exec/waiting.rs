@@ -14,7 +14,7 @@ use pellucid_memory::access::{Reference, Site};
 use pellucid_memory::agent::{Invocation, runs};
 use pellucid_memory::finding::{AccessInfo, AccessKind, Fact, Place, Wait, WaitReason};
 use pellucid_memory::raw;
-use pellucid_memory::scope::Scope;
+use pellucid_memory::scope::{Scope, StorageClasses};
 use pellucid_memory::system::{LANES, Mask, MemoryView, ReadSeen, Trap};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ pub struct Waiting {
     pub lanes: Mask,
     /// What keeps it from making progress.
     pub reason: Reason,
-    /// Who wrote last where it looks.
+    /// Who wrote last where it looks, if that does not wait there, too.
     pub wrote: Option<Invocation>,
 }
 
@@ -145,6 +145,14 @@ pub(crate) fn watchdog(context: &Context<'_>, waiting: &[Waiting], outside: u64)
 const TOLD: usize = 8;
 
 impl Waiting {
+    /// Whether it repeats an access of this place, which an access of `workgroup` goes to.
+    pub(crate) fn repeats_at(&self, workgroup: u32, place: &Place) -> bool {
+        let Reason::Repeats(Some(Operand { place: own, .. })) = &self.reason else { return false };
+        let local = place.class == StorageClasses::WORKGROUP;
+        let same = (own.class == StorageClasses::WORKGROUP) == local && own.address == place.address;
+        same && (!local || self.unit.workgroup == workgroup)
+    }
+
     fn told(&self, invocation: &impl Fn(u32, u32, u32) -> Invocation) -> Wait {
         let Waiting { unit, lanes, reason, wrote } = *self;
         // Who repeats a loop are the running lanes; the parked ones wait for those.

@@ -1,7 +1,7 @@
 //! Loops that wait while memory changes: those that nobody ends are ended and told, the others are not.
 
 use crate::support::{options, resources, tier};
-use pellucid_memory::agent::Placement;
+use pellucid_memory::agent::{Invocation, Placement};
 use pellucid_memory::checked::{CheckOptions, CheckedMemory, DispatchInfo};
 use pellucid_memory::finding::{Fact, WaitReason};
 use pellucid_memory::system::Trap;
@@ -48,7 +48,10 @@ fn run(kind: u32, count: u32, groups: u32, threads: usize) -> (Result<(), Trap>,
 }
 
 #[derive(Default)]
-struct Told(Vec<Waiting>);
+struct Told {
+    waiting: Vec<Waiting>,
+    turns: Vec<Turn>,
+}
 
 struct Listening<'a>(SeededScheduler, &'a mut Told);
 
@@ -61,13 +64,18 @@ impl Scheduler for Listening<'_> {
         self.0.priority(unit)
     }
 
-    fn livelock(&mut self, waiting: &[Waiting], _: u64, _: &[Turn]) {
-        self.1.0.extend_from_slice(waiting);
+    fn tells_livelocks(&self) -> bool {
+        true
+    }
+
+    fn livelock(&mut self, waiting: &[Waiting], _: u64, turns: &[Turn]) {
+        self.1.waiting.extend_from_slice(waiting);
+        self.1.turns.extend_from_slice(turns);
     }
 }
 
 /// Check mode.
-fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Vec<Waiting>, Resources) {
+fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Told, Resources) {
     let program = program(true);
     let resources = memory(&program, kind, count);
     let mut memory = CheckedMemory::new(CheckOptions::default());
@@ -82,7 +90,7 @@ fn check(kind: u32, count: u32, groups: u32) -> (Result<(), Trap>, Vec<Waiting>,
     let mut scheduler = Listening(SeededScheduler::new(1), &mut told);
     let ended =
         modelled::dispatch(&program, &grid(groups), &resources, &mut memory, &mut scheduler, &options);
-    (ended, told.0, resources)
+    (ended, told, resources)
 }
 
 #[test]
@@ -106,10 +114,36 @@ fn loops_that_nobody_ends_are_ended_in_check_mode() {
     for (kind, groups) in [(0, 1), (0, 3), (1, 2), (2, 2), (2, 20)] {
         let (ended, told, _) = check(kind, 0, groups);
         assert_eq!(ended, Err(Trap::Livelock), "kind {kind}");
-        assert_eq!(told.len(), groups as usize);
-        for wait in &told {
+        assert_eq!(told.waiting.len(), groups as usize);
+        for wait in &told.waiting {
             assert!(matches!(wait.reason, Reason::Repeats(Some(_))), "kind {kind}: {wait:?}");
         }
+    }
+}
+
+/// Nothing is to be seen in more turns than it takes each to do the same again.
+#[test]
+fn the_last_turns_end_where_everybody_repeats_one() {
+    // Its one turn, told once.
+    assert_eq!(check(0, 0, 1).1.turns.len(), 1);
+    // Of two, each looks at its flag and counts.
+    let (_, told, _) = check(2, 0, 2);
+    for workgroup in 0..2 {
+        let own: Vec<&Turn> = told.turns.iter().filter(|turn| turn.who.0 == workgroup).collect();
+        assert!(own.len() >= 2 && own[0].site != own[1].site, "{:?}", told.turns);
+    }
+}
+
+/// Whoever spins on a lock by exchanges writes to it, and has not got it.
+#[test]
+fn who_waits_for_a_lock_is_not_told_to_hold_it() {
+    let (ended, told, resources) = check(6, 0, 4);
+    let told = told.waiting;
+    assert_eq!((ended, told.len(), word(&resources, SUM)), (Err(Trap::Livelock), 3, 1));
+    for wait in &told {
+        let spins = |by: &Invocation| told.iter().any(|other| other.unit.workgroup == by.workgroup[0]);
+        assert!(matches!(wait.reason, Reason::Repeats(Some(_))), "{wait:?}");
+        assert!(!wait.wrote.as_ref().is_some_and(spins), "{wait:?}");
     }
 }
 

@@ -3,7 +3,9 @@
 use super::super::waiting::{Operand, Reason, Turn, Waiting, loop_site, operand, site_at};
 use super::{Changed, Member, Run, Unit};
 use pellucid_memory::access::Site;
-use pellucid_memory::system::{MemorySystem, ReadSeen, Trap};
+use pellucid_memory::agent::Invocation;
+use pellucid_memory::system::{LANES, MemorySystem, ReadSeen, Trap};
+use std::collections::BTreeSet;
 
 /// Turns that are told.
 const MOST_TOLD: usize = 12;
@@ -84,9 +86,16 @@ impl<M: MemorySystem> Run<'_, M> {
                 }
             }
         }
-        for waiting in &mut waiting {
-            if let Reason::Repeats(Some(operand)) = &waiting.reason {
-                waiting.wrote = self.memory.written_last_by(waiting.unit.workgroup, &operand.place);
+        for k in 0..waiting.len() {
+            if let Reason::Repeats(Some(Operand { place, .. })) = waiting[k].reason {
+                let workgroup = waiting[k].unit.workgroup;
+                let wrote = self.memory.written_last_by(workgroup, &place);
+                // Who waits there, too, may have written as the loop does: a lock that is taken by an exchange.
+                let waits = |by: &Invocation| {
+                    let mut there = waiting.iter().filter(|other| other.repeats_at(workgroup, &place));
+                    there.any(|other| self.is_of(by, &other.unit))
+                };
+                waiting[k].wrote = wrote.filter(|by| !waits(by));
             }
         }
         let outside = self.total - self.next_workgroup;
@@ -95,15 +104,26 @@ impl<M: MemorySystem> Run<'_, M> {
         Trap::Livelock
     }
 
-    /// Some more turns of a dispatch that makes no progress: what is done in them was done before, in the
-    /// same order. Under a debugger, in an exploration and where the shader prints none are taken: there
-    /// every turn counts.
+    /// Whether an invocation is among the running lanes of a unit.
+    fn is_of(&self, by: &Invocation, unit: &Unit) -> bool {
+        let launch = &self.context.launch;
+        let identity = launch.identity(launch.workgroup(unit.workgroup), unit.subgroup);
+        let mut lanes = (0..LANES as u32).filter(|lane| unit.mask >> lane & 1 != 0);
+        identity.workgroup_id == by.workgroup
+            && lanes.any(|lane| identity.local_index(lane) == by.local_index)
+    }
+
+    /// Some more turns of a dispatch that makes no progress, until every unit does again what it did in one
+    /// of them. None are taken where nobody is told of them; nor under a debugger, in an exploration and where
+    /// the shader prints: there every turn counts.
     fn last_turns(&mut self) -> Vec<Turn> {
         let mut turns = Vec::new();
         let prints = self.options.prints.is_some() && !self.context.program.prints.is_empty();
-        if self.options.granularity.fine() || self.debugger.is_some() || prints {
+        let counts = self.options.granularity.fine() || self.debugger.is_some() || prints;
+        if counts || !self.scheduler.tells_livelocks() {
             return turns;
         }
+        let (mut taken, mut again) = (Vec::new(), BTreeSet::new());
         self.telling = Some(Told::default());
         for _ in 0..MOST_TURNS {
             if self.units.is_empty() {
@@ -124,22 +144,27 @@ impl<M: MemorySystem> Run<'_, M> {
             let read = told.read.map(|read| (read.site, Some(Operand::of(&read))));
             let arrived = told.barrier.map(|site| (site, None));
             let stands = before.map(|operand| (site, Some(operand)));
-            if let Some((site, access)) = arrived.or(read).or(stands).filter(|(site, _)| *site != Site(0)) {
-                let turn = Turn { who, lanes, ran, site, access };
-                // Again the same, without anybody else in between, says nothing more.
-                if turns.last() != Some(&turn) {
-                    turns.push(turn);
-                }
+            let (site, access) = arrived.or(read).or(stands).unwrap_or((Site(0), None));
+            let turn = Turn { who, lanes, ran, site, access };
+            // Again the same, without anybody else in between, says nothing more.
+            if site != Site(0) && turns.last() != Some(&turn) {
+                turns.push(turn);
+            }
+            if taken.contains(&turn) {
+                again.insert(who);
+            } else {
+                taken.push(turn);
             }
             if matches!(changed, Changed::Ended(_)) || turns.len() == MOST_TOLD {
                 break;
             }
             self.relist(k, changed);
+            // Everybody is where a turn of its own began.
+            if self.units.iter().all(|unit| again.contains(&(unit.workgroup, unit.subgroup, unit.strand))) {
+                break;
+            }
         }
         self.telling = None;
-        if let [only] = turns[..] {
-            turns.push(only);
-        }
         turns
     }
 }

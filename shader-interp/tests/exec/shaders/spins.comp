@@ -42,5 +42,11 @@ void main() {
             }
         }
         break;
+    case 6u: // Who takes the lock keeps it; who spins writes, too.
+        if (gl_LocalInvocationIndex == 0u) {
+            while (atomicExchange(lock, 1u) != 0u);
+            atomicAdd(sum, 1u);
+        }
+        break;
     }
 }
