@@ -269,3 +269,36 @@ fn objects_that_only_an_idle_command_buffer_mentions_may_end() {
     w.v.run(commands);
     assert_eq!(w.destroy(), 0);
 }
+
+#[test]
+fn memory_can_be_allocated_again_once_the_host_knows_that_its_work_has_completed() {
+    let v = Vulkan::new();
+    // SAFETY: a live physical device.
+    let heaps = unsafe { v.instance.get_physical_device_memory_properties(v.physical) }.memory_heaps;
+    // There is room for one, and a little more; untouched memory takes no room of the machine.
+    let size = heaps[0].size / 4 * 3;
+    // SAFETY: valid usage.
+    unsafe {
+        let fence = v.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        for round in 0..200 {
+            let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::TRANSFER_DST);
+            let buffer = v.device.create_buffer(&info, None).unwrap();
+            let allocate = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(0);
+            let memory = v.device.allocate_memory(&allocate, None);
+            let memory = memory.unwrap_or_else(|error| panic!("round {round}: {error}"));
+            v.device.bind_buffer_memory(buffer, memory, 0).unwrap();
+            let commands = v.record(|c| v.device.cmd_fill_buffer(c, buffer, 0, 64, 7));
+            let (buffers, other) = ([commands], [v.record(|_| ())]);
+            let infos = [&other, &buffers].map(|list| vk::SubmitInfo::default().command_buffers(list));
+            v.device.queue_submit(v.queues[0], &infos, fence).unwrap();
+            // Now and then the waiting thread runs the work itself; here the queue's thread begins.
+            std::thread::yield_now();
+            v.device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            v.device.reset_fences(&[fence]).unwrap();
+            v.device.free_command_buffers(v.pool, &[commands, other[0]]);
+            v.device.destroy_buffer(buffer, None);
+            v.device.free_memory(memory, None);
+        }
+        v.device.destroy_fence(fence, None);
+    }
+}

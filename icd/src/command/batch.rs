@@ -20,12 +20,12 @@ pub struct Batch {
 
 impl Batch {
     /// The work of a submission that is made now; `None` if there is none.
-    pub fn of(device: &Arc<Device>, commands: SmallVec<[Arc<Recorded>; 1]>) -> Option<Box<dyn Work>> {
+    pub fn of(device: &Arc<Device>, commands: SmallVec<[Arc<Recorded>; 1]>) -> Option<Arc<dyn Work>> {
         if commands.is_empty() {
             return None;
         }
         let reach = Reach::new(device, &commands);
-        Some(Box::new(Batch { device: Arc::downgrade(device), commands, reach }))
+        Some(Arc::new(Batch { device: Arc::downgrade(device), commands, reach }))
     }
 }
 

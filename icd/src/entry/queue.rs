@@ -140,7 +140,7 @@ fn recorded(
 fn uses_ended(device: &Device, list: &[Submission]) {
     for ended in device.ended.mentioned() {
         let object = ended.object.as_ptr().cast();
-        let used = list.iter().find_map(|submission| submission.work.as_ref()?.use_of_ended(object));
+        let used = list.iter().find_map(|submission| submission.work.get()?.use_of_ended(object));
         if let Some(used) = used {
             let command = match used.index {
                 Some(index) => format!("{} (command {index} of the submission)", used.command),
@@ -218,7 +218,8 @@ entries! {
                         &mut all,
                         ffi::slice(info.p_command_buffers, info.command_buffer_count).iter().copied(),
                     )?,
-                ),
+                )
+                .into(),
                 ..Default::default()
             });
         }
@@ -241,7 +242,8 @@ entries! {
                 work: Batch::of(
                     &device,
                     recorded((&queue, &device), "vkQueueSubmit2", &mut all, buffers.iter().map(|b| b.command_buffer))?,
-                ),
+                )
+                .into(),
                 ..Default::default()
             });
         }
@@ -265,7 +267,7 @@ entries! {
                     signals,
                     &[],
                 )?,
-                work: sparse::binds(&device, info)?,
+                work: sparse::binds(&device, info)?.into(),
                 ..Default::default()
             });
         }

@@ -387,7 +387,7 @@ impl Work for Binds {
 ///
 /// # Safety
 /// The info is the application's.
-pub unsafe fn binds(device: &Arc<Device>, info: &vk::BindSparseInfo<'_>) -> Outcome<Option<Box<dyn Work>>> {
+pub unsafe fn binds(device: &Arc<Device>, info: &vk::BindSparseInfo<'_>) -> Outcome<Option<Arc<dyn Work>>> {
     let mut list = Vec::new();
     // SAFETY: the contract.
     unsafe {
@@ -424,7 +424,7 @@ pub unsafe fn binds(device: &Arc<Device>, info: &vk::BindSparseInfo<'_>) -> Outc
         return Ok(None);
     }
     let named = list.iter().flat_map(Named::of).collect();
-    Ok(Some(Box::new(Binds { device: Arc::downgrade(device), list: Mutex::new(list), named })))
+    Ok(Some(Arc::new(Binds { device: Arc::downgrade(device), list: Mutex::new(list), named })))
 }
 
 /// The sparse image block of images that are created like this, if there are any.

@@ -1,7 +1,7 @@
 //! Which submissions the host knows to have completed.
 
 use super::Submission;
-use super::submission::Use;
+use super::submission::{Use, Work};
 use super::told::Completed;
 use crate::caps::queues::QUEUE_COUNT;
 use pellucid_memory::commands::Range;
@@ -20,7 +20,7 @@ pub type Late = Box<dyn FnOnce(Use, &Submission) + Send>;
 /// known once they have run, so it is judged when the host sees them complete: always at the same call.
 struct Ended {
     bytes: Range,
-    submissions: Vec<Arc<Submission>>,
+    submissions: Vec<(Arc<Submission>, Arc<dyn Work>)>,
     late: Late,
 }
 
@@ -62,8 +62,9 @@ impl Completion {
             state.dropped.reach(queue, serial);
         }
         drop(state);
-        // What it alone holds ends here, outside the lock.
-        drop(oldest);
+        if let Some(oldest) = oldest {
+            oldest.forget();
+        }
         number
     }
 
@@ -126,30 +127,34 @@ impl Completion {
             }
             !covered
         });
-        let mut late = Vec::new();
+        let (mut late, mut judged) = (Vec::new(), Vec::new());
         for mut ended in std::mem::take(&mut state.ended) {
-            let run = ended.submissions.iter().filter(|s| covered(s));
-            let used = run.filter_map(|s| Some((s.work.as_ref()?.access_of(ended.bytes)?, s.clone()))).next();
-            match used {
-                Some((used, submission)) => late.push((ended.late, used, submission)),
+            let (run, rest): (Vec<_>, Vec<_>) = ended.submissions.into_iter().partition(|(s, _)| covered(s));
+            match run.iter().find_map(|(s, work)| Some((work.access_of(ended.bytes)?, s.clone()))) {
+                Some((used, submission)) => {
+                    late.push((ended.late, used, submission));
+                    judged.push(rest);
+                }
+                None if rest.is_empty() => {}
                 None => {
-                    ended.submissions.retain(|s| !covered(s));
-                    if !ended.submissions.is_empty() {
-                        state.ended.push(ended);
-                    }
+                    ended.submissions = rest;
+                    state.ended.push(ended);
                 }
             }
+            judged.push(run);
         }
         drop(state);
         late.into_iter().for_each(|(late, used, submission)| late(used, &submission));
         // What they alone hold ends here, outside the lock.
-        drop(seen);
+        drop(judged);
+        seen.iter().for_each(|submission| submission.forget());
     }
 
     /// Bytes have ended that a submission may use by address which the host has not seen complete.
     pub fn ended(&self, bytes: Range, late: Late) {
         let mut state = self.state();
-        let submissions: Vec<_> = state.unseen.iter().filter(|s| s.work.is_some()).cloned().collect();
+        let submissions: Vec<_> =
+            state.unseen.iter().filter_map(|s| Some((s.clone(), s.work.get()?))).collect();
         if !submissions.is_empty() {
             state.ended.push(Ended { bytes, submissions, late });
         }
@@ -185,6 +190,6 @@ impl Completion {
 
     /// The first submission with commands that the host has not seen complete.
     pub fn unseen(&self) -> Option<Arc<Submission>> {
-        self.state().unseen.iter().find(|s| s.work.is_some()).cloned()
+        self.state().unseen.iter().find(|s| s.work.get().is_some()).cloned()
     }
 }

@@ -8,6 +8,8 @@
 pub mod completion;
 pub mod fence;
 mod float;
+#[cfg(test)]
+mod held_work_tests;
 mod inbox;
 pub mod progress;
 #[cfg(test)]
@@ -122,7 +124,7 @@ impl Queue {
     pub fn submit(self: &Arc<Self>, host: &Arc<dyn Host>, mut submission: Submission) {
         submission.serial = self.submitted.fetch_add(1, Ordering::SeqCst) + 1;
         submission.queue = Some(self.clone());
-        if let Some(work) = &submission.work {
+        if let Some(work) = submission.work.get() {
             work.submit(self.index, submission.serial);
         }
         submission.host = host.hazards().map(|hazards| Box::new(hazards.hands_in()));

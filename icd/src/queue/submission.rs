@@ -10,7 +10,7 @@ use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
 use ash::vk::{self, Handle as _};
 use pellucid_memory::commands::{Payload, Range};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How submitted work uses an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,7 @@ pub struct Use {
     pub index: Option<u32>,
 }
 
-/// What a submission does between its waits and its signals. It holds everything that it uses, until it is
-/// dropped.
+/// What a submission does between its waits and its signals. It holds everything that it uses ([`HeldWork`]).
 pub trait Work: Send + Sync {
     /// Runs it to its end, or until the device is lost. `labels` are the debug labels of the queue.
     ///
@@ -73,6 +72,49 @@ impl SemaphoreOperation {
     }
 }
 
+/// The work of a submission. What it holds (memory, addresses) has to be free again once the host knows that
+/// the submission has completed, and queries about it go on until then: so it is held until it has begun and
+/// is remembered no longer, and whoever runs it holds it for as long as it runs, before anything is signaled.
+#[derive(Default)]
+pub struct HeldWork(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    work: Option<Arc<dyn Work>>,
+    begun: bool,
+    forgotten: bool,
+}
+
+impl From<Option<Arc<dyn Work>>> for HeldWork {
+    fn from(work: Option<Arc<dyn Work>>) -> HeldWork {
+        HeldWork(Mutex::new(Held { work, ..Held::default() }))
+    }
+}
+
+impl HeldWork {
+    /// The work, if there is any and it is held still.
+    pub fn get(&self) -> Option<Arc<dyn Work>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).work.clone()
+    }
+
+    /// The work, for the one who runs it.
+    pub(super) fn begin(&self) -> Option<Arc<dyn Work>> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.begun = true;
+        if held.forgotten { held.work.take() } else { held.work.clone() }
+    }
+
+    /// Nobody will ask for it any more.
+    fn forget(&self) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.forgotten = true;
+        let work = if held.begun { held.work.take() } else { None };
+        drop(held);
+        // What it alone holds ends here, outside the lock.
+        drop(work);
+    }
+}
+
 /// One VkSubmitInfo, or the fence of a submission.
 #[derive(Default)]
 pub struct Submission {
@@ -83,7 +125,7 @@ pub struct Submission {
     /// Semaphores to wait for.
     pub waits: Vec<SemaphoreOperation>,
     /// What runs, if anything does.
-    pub work: Option<Box<dyn Work>>,
+    pub work: HeldWork,
     /// Semaphores to signal.
     pub signals: Vec<SemaphoreOperation>,
     /// The fence to signal.
@@ -103,12 +145,12 @@ impl Submission {
         if semaphores.chain(fence).any(|used| used == object) {
             return Some(Use { command: "vkQueueSubmit", index: None });
         }
-        self.work.as_ref().and_then(|work| work.use_of(object))
+        self.work.get().and_then(|work| work.use_of(object))
     }
 
     /// Calls `each` with bytes of the memory at `object` that it may use; `all` are its addresses.
     pub fn bytes_used(&self, object: *const (), all: Range, each: &mut dyn FnMut(Range)) {
-        if let Some(work) = &self.work {
+        if let Some(work) = self.work.get() {
             work.bytes_used(object, all, each);
         }
     }
@@ -131,11 +173,17 @@ impl Submission {
         }
     }
 
+    /// The host knows that it has completed, or it is remembered no longer: nobody will ask for its work.
+    pub fn forget(&self) {
+        self.work.forget();
+    }
+
     /// Runs it to the end. A lost device runs nothing, but still signals, so that nobody waits for ever.
     pub fn run(&self, host: &dyn Host) {
         let Some(queue) = &self.queue else { return };
         self.begin(host, queue.index);
-        if let Some(work) = &self.work
+        // It is let go before anything is signaled.
+        if let Some(work) = self.work.begin()
             && !host.is_lost()
         {
             match contain(|| work.run(queue, &self.labels)) {
