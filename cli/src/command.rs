@@ -91,7 +91,8 @@ struct ExecCommand {
 /// One run, or one for each of many seeds.
 #[derive(clap::Args)]
 struct Many {
-    /// Run once for each seed of A..B, in parallel, name the failing ones, and print every distinct finding once
+    /// Run once for each seed of A..B, in parallel, name the failing ones, and print every distinct finding
+    /// once
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     seeds: Option<Range<u64>>,
     /// With --seeds: an earlier report; no seed fails by what it tells

@@ -91,10 +91,10 @@ fn job(mut options: DriverOptions, program: &[OsString]) -> anyhow::Result<Job> 
     crate::exec::job(options, program.to_vec())
 }
 
-/// Whether `exec` takes what follows a shader that stands for the program: options of hunt do not belong there.
+/// Whether `exec` takes what follows a shader that stands for the program: options of hunt do not belong
+/// there.
 ///
-/// # Errors
-/// It does not.
+/// # Errors It does not.
 pub fn check(arguments: &HuntArgs) -> anyhow::Result<()> {
     let shader = arguments.program.first().map(|file| file.to_string_lossy());
     if !shader.is_some_and(|file| crate::source::is_shader(&file)) {

@@ -22,7 +22,8 @@ const TYPES: [vk::DescriptorType; 5] = [
     vk::DescriptorType::STORAGE_BUFFER,
 ];
 
-/// What `residency.comp` and `residency_read.comp` use: an image and a buffer, of each of which the first half is bound.
+/// What `residency.comp` and `residency_read.comp` use: an image and a buffer, of each of which the first
+/// half is bound.
 struct Halves {
     image: vk::Image,
     words: vk::Buffer,

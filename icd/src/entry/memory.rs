@@ -250,11 +250,10 @@ impl DeviceMemory {
         })
     }
 
-    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory; what is bound may be bound
-    /// to others that are `aliased`, too.
+    /// The addresses of a sparse resource, at which vkQueueBindSparse binds memory; what is bound may be
+    /// bound to others that are `aliased`, too.
     ///
-    /// # Errors
-    /// There are not so many addresses left, or the operating system refuses.
+    /// # Errors There are not so many addresses left, or the operating system refuses.
     pub fn sparse(device: &Device, placement: Placement, size: u64, aliased: bool) -> Outcome<DeviceMemory> {
         let out = |error| match error {
             HeapError::Taken { .. } => {

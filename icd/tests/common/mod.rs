@@ -38,7 +38,8 @@ pub fn alone(name: &str, variables: &[(&str, &str)]) -> Option<String> {
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{name} with {variables:?}: {}: {text}", output.status);
-    // A name that no test has runs none, and succeeds; a test that ends its process does not say that it passed.
+    // A name that no test has runs none, and succeeds; a test that ends its process does not say that it
+    // passed.
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("running 1 test\n"), "{name} is no test: {told}");
     Some(text)

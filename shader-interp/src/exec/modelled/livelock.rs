@@ -90,7 +90,8 @@ impl<M: MemorySystem> Run<'_, M> {
             if let Reason::Repeats(Some(Operand { place, .. })) = waiting[k].reason {
                 let workgroup = waiting[k].unit.workgroup;
                 let wrote = self.memory.written_last_by(workgroup, &place);
-                // Who waits there, too, may have written as the loop does: a lock that is taken by an exchange.
+                // Who waits there, too, may have written as the loop does: a lock that is taken by an
+                // exchange.
                 let waits = |by: &Invocation| {
                     let mut there = waiting.iter().filter(|other| other.repeats_at(workgroup, &place));
                     there.any(|other| self.is_of(by, &other.unit))
@@ -114,8 +115,8 @@ impl<M: MemorySystem> Run<'_, M> {
     }
 
     /// Some more turns of a dispatch that makes no progress, until every unit does again what it did in one
-    /// of them. None are taken where nobody is told of them; nor under a debugger, in an exploration and where
-    /// the shader prints: there every turn counts.
+    /// of them. None are taken where nobody is told of them; nor under a debugger, in an exploration and
+    /// where the shader prints: there every turn counts.
     fn last_turns(&mut self) -> Vec<Turn> {
         let mut turns = Vec::new();
         let prints = self.options.prints.is_some() && !self.context.program.prints.is_empty();
