@@ -3,12 +3,15 @@
 use super::Cleared;
 use crate::caps::formats;
 use crate::check::hazards::Transfer;
+use crate::device::Device;
 use crate::entry::buffer::Buffer;
 use crate::entry::image::{Image, Level};
 use crate::error::{Error, Outcome};
 use ash::vk;
 use pellucid_memory::device::Allocation;
 use pellucid_shader_interp::math::format::Aspect;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// In check mode: where a command says which bytes it touched.
 pub type Touched<'a> = Option<&'a mut Transfer>;
@@ -39,11 +42,35 @@ fn done(inside: bool) -> Outcome<()> {
     if inside { Ok(()) } else { Err(outside()) }
 }
 
+/// A copy or fill of so many bytes and more is shared out among the host's threads. Of one that fits into
+/// caches the threads would take longer to begin than one of them to end it.
+const SHARED_OUT: u64 = 4 << 20;
+
+/// Calls `each` with the parts of `size` bytes, their first and their number, on several threads if that
+/// pays. True if all calls say so.
+fn parts(device: &Device, size: u64, each: impl Fn(u64, u64) -> bool + Sync) -> bool {
+    let Some(pool) = (size >= SHARED_OUT).then(|| device.pool()).flatten() else { return each(0, size) };
+    let part = size.div_ceil(pool.current_num_threads() as u64).next_multiple_of(4096);
+    let all = AtomicBool::new(true);
+    pool.scope(|scope| {
+        for start in (0..size).step_by(part as usize) {
+            let (each, all) = (&each, &all);
+            scope.spawn(move |_| {
+                if !each(start, part.min(size - start)) {
+                    all.store(false, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    all.into_inner()
+}
+
 /// vkCmdCopyBuffer.
 ///
 /// # Errors
 /// A buffer is not bound, or a region is not inside.
 pub fn buffers(
+    device: &Device,
     from: &Buffer,
     to: &Buffer,
     regions: &[vk::BufferCopy],
@@ -52,14 +79,13 @@ pub fn buffers(
     let ((source, s), (target, t)) = (from.memory()?, to.memory()?);
     for region in regions {
         done(holds(from, region.src_offset, region.size) && holds(to, region.dst_offset, region.size))?;
-        done(Allocation::copy(
-            source.bytes(),
-            s + region.src_offset,
-            target.bytes(),
-            t + region.dst_offset,
-            region.size,
-        ))?;
         let (read, write) = (s + region.src_offset, t + region.dst_offset);
+        let copy = |first: u64, size: u64| {
+            Allocation::copy(source.bytes(), read + first, target.bytes(), write + first, size)
+        };
+        // One that overlaps itself, which is no valid usage, stays in one piece.
+        let apart = !Arc::ptr_eq(source.bytes(), target.bytes()) || read.abs_diff(write) >= region.size;
+        done(if apart { parts(device, region.size, copy) } else { copy(0, region.size) })?;
         moved(&mut touched, (source.bytes(), read), (target.bytes(), write), region.size);
     }
     Ok(())
@@ -69,11 +95,19 @@ pub fn buffers(
 ///
 /// # Errors
 /// The buffer is not bound, or the range is not inside.
-pub fn fill(to: &Buffer, offset: u64, size: u64, data: u32, mut touched: Touched<'_>) -> Outcome<()> {
+pub fn fill(
+    device: &Device,
+    to: &Buffer,
+    offset: u64,
+    size: u64,
+    data: u32,
+    mut touched: Touched<'_>,
+) -> Outcome<()> {
     let (memory, base) = to.memory()?;
     done(holds(to, offset, size))?;
     written(&mut touched, memory.bytes(), base + offset, size);
-    done(memory.bytes().fill(base + offset, size, &data.to_le_bytes()))
+    let fill = |first, size| memory.bytes().fill(base + offset + first, size, &data.to_le_bytes());
+    done(parts(device, size, fill))
 }
 
 /// vkCmdUpdateBuffer.

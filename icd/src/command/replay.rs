@@ -136,8 +136,8 @@ fn step<'a>(
 /// A command that moves bytes; in check mode it says which.
 fn transfer(device: &Device, command: &Command, t: copy::Touched<'_>) -> Outcome<()> {
     match command {
-        Command::CopyBuffer(from, to, regions) => copy::buffers(from, to, regions, t),
-        Command::FillBuffer(to, offset, size, data) => copy::fill(to, *offset, *size, *data, t),
+        Command::CopyBuffer(from, to, regions) => copy::buffers(device, from, to, regions, t),
+        Command::FillBuffer(to, offset, size, data) => copy::fill(device, to, *offset, *size, *data, t),
         Command::UpdateBuffer(to, offset, bytes) => copy::update(to, *offset, bytes, t),
         Command::CopyImage(from, to, regions) => copy::images(from, to, regions, t),
         Command::CopyBufferToImage(from, to, regions) => copy::buffer_to_image(from, to, regions, t),
