@@ -79,6 +79,7 @@ for mode in run check; do
     PROFILE=deno client "deno" "$mode" "webgpu: ok" "$folder/node_modules/@deno/linux-x64-glibc/deno" run --allow-env --unstable-webgpu "$here/webgpu.mjs"
     PROFILE=dawn client "dawn" "$mode" "webgpu: ok" env WEBGPU_MODULE="$folder/node_modules/webgpu/index.js" node "$here/webgpu.mjs"
     PROFILE=onnxruntime-webgpu client "onnxruntime" "$mode" "onnxruntime-webgpu: ok" "$folder/onnx/bin/python" "$here/onnx_network.py"
+    PROFILE=dawn client "tinygrad" "$mode" "tinygrad: ok" "$folder/onnx/bin/python" "$here/tinygrad_tensors.py"
     PROFILE=taichi client "taichi" "$mode" "taichi: .*ok" "$python" "$here/taichi_fields.py"
     if "$python" -c "import compushady" 2>/dev/null; then
         PROFILE=compushady client "compushady" "$mode" "compushady: ok" "$python" "$here/compushady_square.py"
@@ -95,6 +96,14 @@ done
 # Its flash attention lets several invocations store each sum; operations in place bind a buffer twice.
 PROFILE=ggml finds "llama.cpp, flash attention" "race-private race-same-invocation host-no-barrier" \
     "${llama[@]}" flash
+# A workgroup's barriers that name storage buffers alone, between accesses to its own memory.
+if [ -x "$folder/vello/debug/vello-client" ]; then
+    PROFILE=wgpu client "vello" run "vello: ok" "$folder/vello/debug/vello-client"
+    PROFILE=wgpu finds "vello" "race-private race-storage-class out-of-bounds host-no-barrier" \
+        "$folder/vello/debug/vello-client" once
+else
+    echo "skipped vello: CLIENTS=all setup.sh installs it"
+fi
 # Networks of earlier releases of ncnn, which want a graphics queue. Its matrix products with workgroup memory
 # read columns beyond the last one, which are behind the end of the last channel, before they leave them out.
 for network in waifu2x realcugan srmd realesrgan; do

