@@ -6,7 +6,7 @@ use crate::command::Recorded;
 use crate::command::buffer::CommandBuffer;
 use crate::command::family::Family;
 use crate::device::Device;
-use crate::entry::destroy::ended;
+use crate::entry::destroy::{self, ended};
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -68,7 +68,7 @@ creates! {
 destroys! {
     /// vkDestroyCommandPool.
     fn destroy_command_pool(device, pool: vk::CommandPool) {
-        if let Some(pool) = handle::take::<CommandPool>(pool)? {
+        if let Some(pool) = destroy::end::<CommandPool>(&device, pool)? {
             for buffer in std::mem::take(&mut *pool.buffers()) {
                 end(&device, vk::Handle::from_raw(buffer), "vkDestroyCommandPool")?;
             }

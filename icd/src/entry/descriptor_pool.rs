@@ -4,7 +4,7 @@ use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
-use crate::entry::destroy::destroy;
+use crate::entry::destroy::{destroy, end};
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
@@ -142,7 +142,7 @@ creates! {
 destroys! {
     /// vkDestroyDescriptorPool.
     fn destroy_descriptor_pool(device, pool: vk::DescriptorPool) {
-        match handle::take::<DescriptorPool>(pool)? {
+        match end::<DescriptorPool>(&device, pool)? {
             Some(pool) => pool.clear(&device, "vkDestroyDescriptorPool"),
             None => Ok(()),
         }

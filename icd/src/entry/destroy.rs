@@ -17,7 +17,19 @@ use pellucid_memory::commands::Range;
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
-/// Ends a handle for the entry point `call`; null is nothing.
+/// Ends a handle, with what the device knows by it; null is nothing.
+///
+/// # Errors
+/// The handle is neither null nor live.
+pub fn end<T: Object>(device: &Device, handle: T::Handle) -> Outcome<Option<Arc<T>>> {
+    let object = handle::take::<T>(handle)?;
+    if object.is_some() {
+        device.handle_ended(T::Handle::TYPE, handle.as_raw());
+    }
+    Ok(object)
+}
+
+/// Ends a handle for the entry point `call`, as [`end`] does, and reports it if submitted work uses the object.
 ///
 /// # Errors
 /// The handle is neither null nor live.

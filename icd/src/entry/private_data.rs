@@ -2,6 +2,7 @@
 
 use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
+use crate::entry::destroy::end;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
@@ -22,7 +23,7 @@ creates! {
 destroys! {
     /// vkDestroyPrivateDataSlot.
     fn destroy_private_data_slot(device, slot: vk::PrivateDataSlot) {
-        if handle::take::<PrivateDataSlot>(slot)?.is_some() {
+        if end::<PrivateDataSlot>(&device, slot)?.is_some() {
             let slot = vk::Handle::as_raw(slot);
             let mut data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
             data.retain(|(_, _, of), _| *of != slot);
