@@ -18,6 +18,7 @@ use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
 use crate::{forks, report};
 use ash::vk;
+use parking_lot::{Mutex, MutexGuard};
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::device::Allocation;
@@ -26,7 +27,7 @@ use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 /// How many names of ended objects are kept: findings may still be about them.
@@ -191,7 +192,7 @@ impl Device {
 
     /// In check mode: the memory of sparse resources that have to be bound as a whole.
     pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<SparseMemory>> {
-        self.sparse_whole.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sparse_whole.lock()
     }
 
     /// It shares payloads of semaphores and fences from now on.
@@ -381,15 +382,11 @@ impl Device {
             .collect()
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sets or removes the debug name of an object.
     pub fn set_name(&self, kind: vk::ObjectType, handle: u64, name: Option<String>) {
         match name {
-            Some(name) if !name.is_empty() => self.names().live.insert((kind.as_raw(), handle), name),
-            _ => self.names().live.remove(&(kind.as_raw(), handle)),
+            Some(name) if !name.is_empty() => self.names.lock().live.insert((kind.as_raw(), handle), name),
+            _ => self.names.lock().live.remove(&(kind.as_raw(), handle)),
         };
     }
 
@@ -418,7 +415,7 @@ impl Device {
         {
             hazards.destroyed(kind, handle);
         }
-        let mut data = self.private_data.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut data = self.private_data.lock();
         if !data.is_empty() {
             let of = (kind.as_raw(), handle);
             let slots: Vec<_> =
@@ -426,7 +423,7 @@ impl Device {
             data.retain(|key, _| !slots.contains(key));
         }
         drop(data);
-        let mut names = self.names();
+        let mut names = self.names.lock();
         let key = (kind.as_raw(), handle);
         if names.live.contains_key(&key) {
             names.ended.push_back(key);
@@ -442,12 +439,12 @@ impl Device {
 
     /// The debug name of an object, or "".
     pub fn name(&self, kind: vk::ObjectType, handle: u64) -> String {
-        self.names().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
+        self.names.lock().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
     pub fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unwritten.lock()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::{HeapError, Placement};
@@ -20,7 +21,7 @@ use pellucid_memory::shared::MemoryFile;
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
@@ -286,7 +287,7 @@ impl DeviceMemory {
 
     /// Parts of it are about to be bound to a sparse resource.
     pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>) {
-        let mut all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.sparse.lock();
         all.retain(|other| other.strong_count() > 0);
         if !all.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(resource))) {
             all.push(Arc::downgrade(resource));
@@ -296,7 +297,7 @@ impl DeviceMemory {
     /// Whether some of these bytes are bound at two places, of which not both are of resources with
     /// SPARSE_ALIASED.
     pub fn is_bound_twice(&self, bytes: &std::ops::Range<u64>) -> bool {
-        let all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.sparse.lock();
         let mut parts = Vec::new();
         for resource in all.iter().filter_map(Weak::upgrade) {
             let bound = resource.bytes.bound_of(&self.bytes, bytes);
@@ -333,7 +334,7 @@ impl DeviceMemory {
     }
 
     fn range(&self, device: &Device, call: &str, range: &vk::MappedMemoryRange<'_>) -> Outcome<(u64, u64)> {
-        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mapped = self.mapped.lock();
         let (start, end) = mapped.ok_or_else(|| Error::usage("the memory is not mapped"))?;
         let stop = if range.size == vk::WHOLE_SIZE { end } else { range.offset.saturating_add(range.size) };
         // An atom that reaches over the end of the mapping is in the range; the allocation cuts it.
@@ -372,7 +373,7 @@ impl DeviceMemory {
             let size = self.bytes.size();
             return Err(failed(&format!("{offset}..{end} is not inside the memory's {size} bytes")));
         }
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock();
         if mapped.is_some() {
             return Err(failed("the memory is mapped already"));
         }
@@ -382,7 +383,7 @@ impl DeviceMemory {
     }
 
     fn unmap(&self) -> Outcome<()> {
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock();
         mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
     }
 }

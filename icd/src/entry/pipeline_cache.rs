@@ -7,11 +7,12 @@ use crate::device::Device;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::{Mutex, MutexGuard};
 use pellucid_shader_interp::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// All that a program depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ object!(PipelineCache, vk::PipelineCache, kind::PIPELINE_CACHE);
 
 impl PipelineCache {
     pub fn programs(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Program>>> {
-        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.programs.lock()
     }
 }
 
