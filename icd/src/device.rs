@@ -18,7 +18,8 @@ use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
 use crate::{forks, report};
 use ash::vk;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
+use pellucid_memory::access::Reference;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::device::Allocation;
@@ -56,7 +57,7 @@ pub struct Device {
     /// The addresses of sparse resources; made for the first.
     sparse: OnceLock<Arc<Heap>>,
     /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    sparse_whole: Mutex<Vec<SparseMemory>>,
+    pub sparse_whole: Mutex<Vec<SparseMemory>>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
@@ -90,7 +91,7 @@ pub struct Device {
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
-    unwritten: Mutex<Unwritten>,
+    pub unwritten: Mutex<Unwritten>,
     /// Objects whose handles have ended and that something still mentions.
     pub ended: EndedObjects,
     /// Private data: (object type, handle, slot) to value.
@@ -188,11 +189,6 @@ impl Device {
             let _ = self.sparse.set(Arc::new(addresses));
         }
         self.sparse.get().ok_or(HeapError::OutOfMemory { asked: 0, left: 0 })
-    }
-
-    /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<SparseMemory>> {
-        self.sparse_whole.lock()
     }
 
     /// It shares payloads of semaphores and fences from now on.
@@ -442,9 +438,17 @@ impl Device {
         self.names.lock().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
-    /// In check mode: bytes of memory that only the device reaches and that no command has written.
-    pub fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
-        self.unwritten.lock()
+    /// An object as reports name it, beside all descriptors.
+    pub fn object(&self, kind: vk::ObjectType, what: &str, handle: u64) -> report::Object {
+        report::Object {
+            reference: Reference(u32::MAX),
+            what: what.to_owned(),
+            handle,
+            object_type: kind.as_raw(),
+            name: self.name(kind, handle),
+            address: 0,
+            texels: None,
+        }
     }
 }
 

@@ -267,7 +267,7 @@ impl DeviceMemory {
         let size = size.next_multiple_of(memory::SPARSE_BLOCK);
         let bytes = Allocation::sparse(addresses, placement, size).map_err(out)?;
         // The addresses may have been another resource's.
-        device.unwritten().forget(bytes.address(), bytes.size());
+        device.unwritten.lock().forget(bytes.address(), bytes.size());
         Ok(DeviceMemory {
             heap: None,
             host_visible: false,
@@ -319,7 +319,7 @@ impl DeviceMemory {
     /// It is the memory of this sparse resource, which has to be bound as a whole before it is used.
     pub fn must_be_whole(&self, device: &Device, resource: (vk::ObjectType, u64)) {
         if device.hazards.is_some() {
-            device.sparse_whole().push((Arc::downgrade(&self.bytes), resource));
+            device.sparse_whole.lock().push((Arc::downgrade(&self.bytes), resource));
         }
     }
 
@@ -479,7 +479,7 @@ creates! {
             // What the host can map, or others have, they may write unseen: that counts as written from the
             // start.
             if !memory.host_visible && !zeroed && !memory.external {
-                device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
+                device.unwritten.lock().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
         let handle = handle::insert(memory.clone());
@@ -500,7 +500,7 @@ destroys! {
             let bytes = Range::new(object.bytes.address(), object.bytes.size());
             bytes_ended(&device, "vkFreeMemory", memory, &object, bytes);
             object.freed.store(true, Ordering::Relaxed);
-            device.unwritten().forget(object.bytes().address(), object.bytes().size());
+            device.unwritten.lock().forget(object.bytes().address(), object.bytes().size());
             device.allocations.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())

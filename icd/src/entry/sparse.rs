@@ -309,7 +309,7 @@ fn changed(device: &Device, resource: &DeviceMemory, range: &Range<u64>, memory:
     let Some(hazards) = &device.hazards else { return };
     let (start, size) = (resource.bytes().address() + range.start, range.end - range.start);
     hazards.forget(start, size);
-    let mut unwritten = device.unwritten();
+    let mut unwritten = device.unwritten.lock();
     unwritten.forget(start, size);
     if let Some(memory) = memory
         && unwritten.runs(memory, memory + size) == [(memory, memory + size)]
