@@ -193,8 +193,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Of the shader `words`, whose entry point `stage` names: for each set the bindings and what they are, and
-    /// the bytes of its push constants.
+    /// Of the shader `words`, whose entry point `stage` names: for each set the bindings and what they are,
+    /// and the bytes of its push constants.
     ///
     /// # Errors
     /// A call fails; the creation of the pipeline does if the shader needs something that the driver refuses.
@@ -292,8 +292,8 @@ impl Commands {
         }
     }
 
-    /// Submits what was recorded, waits for its end, for `timeout` nanoseconds at most, and resets the command
-    /// buffer.
+    /// Submits what was recorded, waits for its end, for `timeout` nanoseconds at most, and resets the
+    /// command buffer.
     ///
     /// # Errors
     /// A call fails, or it takes longer.

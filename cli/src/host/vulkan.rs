@@ -1,5 +1,5 @@
-//! The Vulkan side of a program: what is bound, recorded and read, in the order in which an application does it.
-//! The argument behind each unsafe block is that of [`super::context`].
+//! The Vulkan side of a program: what is bound, recorded and read, in the order in which an application does
+//! it. The argument behind each unsafe block is that of [`super::context`].
 
 use super::context::{Bound, Buffer, Commands, Context, Named as _, Physical};
 use super::{BindingKind, Contents, HostError, HostProgram};
@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::ops::Range;
 
-/// The first device of a driver with all its features but robust accesses: those out of bounds are to be found.
+/// The first device of a driver with all its features but robust accesses: those out of bounds are to be
+/// found.
 fn context(entry: &Entry) -> Result<Context, HostError> {
     let physical = Physical::first(entry, c"pellucid exec")?;
     let mut features11 = vk::PhysicalDeviceVulkan11Features::default();

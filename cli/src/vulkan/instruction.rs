@@ -199,8 +199,8 @@ impl Shader {
         built(self.b.select(t, None, by_zero, zero, quotient))
     }
 
-    /// The scopes of the availability and visibility operations of an access that is not atomic, and whether it
-    /// makes something available, visible, and is not private.
+    /// The scopes of the availability and visibility operations of an access that is not atomic, and whether
+    /// it makes something available, visible, and is not private.
     fn chained(&mut self, access: &Access) -> (Vec<Word>, [bool; 3]) {
         let scope = Word::IdScope(self.scope(access.scope));
         let made = [access.available, access.visible];

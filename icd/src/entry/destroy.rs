@@ -28,7 +28,8 @@ pub fn end<T: Object>(device: &Device, handle: T::Handle) -> Outcome<Option<Arc<
     Ok(object)
 }
 
-/// Ends a handle for the entry point `call`, as [`end`] does, and reports it if submitted work uses the object.
+/// Ends a handle for the entry point `call`, as [`end`] does, and reports it if submitted work uses the
+/// object.
 ///
 /// # Errors
 /// The handle is neither null nor live.

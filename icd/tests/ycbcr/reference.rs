@@ -1,4 +1,5 @@
-//! Formats of several planes and packed blocks, and what sampling them gives, by the specification's formulas.
+//! Formats of several planes and packed blocks, and what sampling them gives, by the specification's
+//! formulas.
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Integer operations beyond what the language has. Values of `WIDTH` = 8, 16 or 32 bits are zero-extended in
-//! a `u32`, and so are results; [`wide`] has the operations on 64 bits. Nothing panics: division by zero gives
-//! 0, the least integer divided by -1 is itself.
+//! a `u32`, and so are results; [`wide`] has the operations on 64 bits. Nothing panics: division by zero
+//! gives 0, the least integer divided by -1 is itself.
 
-/// Defines them for a word: as a signed one, at twice the width, its bits, and the width of values in it, which
-/// may be a parameter.
+/// Defines them for a word: as a signed one, at twice the width, its bits, and the width of values in it,
+/// which may be a parameter.
 macro_rules! operations {
     ($word:ident, $signed:ident, $double:ident, $signed_double:ident, $bits:literal,
         $width:tt, [$($parameter:tt)*], [$($argument:tt)*]) => {
@@ -110,8 +110,8 @@ macro_rules! operations {
             if count >= $bits { $word::MAX } else { (1 << (count & ($bits - 1))) - 1 }
         }
 
-        /// OpBitFieldInsert. Offsets and counts beyond the width are undefined in SPIR-V; here they are cut at
-        /// it.
+        /// OpBitFieldInsert. Offsets and counts beyond the width are undefined in SPIR-V; here they are cut
+        /// at it.
         #[inline(always)]
         pub fn bit_field_insert<$($parameter)*>(base: $word, insert: $word, offset: u32, count: u32) -> $word {
             let field = low_bits(count) << (offset & ($bits - 1));
