@@ -4,6 +4,7 @@
 //! (`build.rs`), and writes it out where none lies beside it. Packages remove the section.
 
 use anyhow::{Context as _, bail};
+use object::{Object as _, ObjectSection as _, ReadCache};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
@@ -19,7 +20,7 @@ pub const MANIFEST: &str = "pellucid_icd.json";
 const TEMPLATE: &str = include_str!("../../json/pellucid_icd.json");
 
 /// The section of this executable's file with the driver.
-const SECTION: &[u8] = b".pellucid_driver";
+const SECTION: &str = ".pellucid_driver";
 
 /// A folder of the user, which a variable of the XDG Base Directory Specification names, or below HOME.
 ///
@@ -84,26 +85,11 @@ fn read(file: &File, (at, length): (u64, u64)) -> io::Result<Vec<u8>> {
     file.read_exact_at(&mut bytes, at).map(|()| bytes)
 }
 
-/// Where an executable's [`SECTION`] begins, and its bytes; the executable is an ELF file for 64 bits.
-fn carried(executable: &File) -> io::Result<Option<(u64, u64)>> {
-    let word = |bytes: &[u8], at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-    let half = |bytes: &[u8], at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
-    // The size of Elf64_Ehdr and of Elf64_Shdr; below, e_shoff, e_shnum and e_shstrndx of the one, and
-    // sh_name, sh_offset and sh_size of the other.
-    const HEADER: usize = 64;
-    let elf = read(executable, (0, HEADER as u64))?;
-    let (table, count, names) = (word(&elf, 0x28), half(&elf, 0x3c), half(&elf, 0x3e));
-    let table = read(executable, (table, u64::from(count) * HEADER as u64))?;
-    let sections: Vec<&[u8]> = table.chunks_exact(HEADER).collect();
-    let place = |section: &[u8]| (word(section, 0x18), word(section, 0x20));
-    let Some(names) = sections.get(usize::from(names)) else { return Ok(None) };
-    let names = read(executable, place(names))?;
-    let named = |section: &&&[u8]| {
-        let at = u32::from_ne_bytes(section[..4].try_into().unwrap_or_default());
-        let name = names.get(at as usize..).unwrap_or_default();
-        name.strip_prefix(SECTION).is_some_and(|rest| rest.first() == Some(&0))
-    };
-    Ok(sections.iter().find(named).map(|section| place(section)))
+/// Where an executable's [`SECTION`] begins, and its bytes.
+fn carried(executable: &File) -> object::Result<Option<(u64, u64)>> {
+    let read = ReadCache::new(executable);
+    let section = object::File::parse(&read)?.section_by_name(SECTION).and_then(|one| one.file_range());
+    Ok(section)
 }
 
 /// Writes the driver into a folder, which is made if needed; processes that use an earlier one keep it. It

@@ -186,24 +186,16 @@ struct Questions {
 fn questions(args: &LitmusArgs) -> Result<Questions, String> {
     let mut files = Vec::new();
     for path in &args.paths {
-        match expect::tests_below(path) {
-            Ok(found) => files.extend(found),
-            Err(error) => return Err(error.to_string()),
-        }
+        files.extend(expect::tests_below(path).map_err(|error| error.to_string())?);
     }
     let settings = args.settings();
     let mut rows = Vec::new();
     if let Some(csv) = &args.expect {
         let name = csv.display().to_string();
-        let text = match input::text(csv) {
-            Ok(text) => text,
-            Err(error) => return Err(format!("{name}: {error}")),
-        };
+        let text = input::text(csv).map_err(|error| format!("{name}: {error}"))?;
         let directory = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
-        match expect::expectations(&name, &text, directory, &files) {
-            Ok(found) => rows = found,
-            Err(error) => return Err(error.to_string()),
-        }
+        let found = expect::expectations(&name, &text, directory, &files);
+        rows = found.map_err(|error| error.to_string())?;
     }
     for row in &rows {
         if !files.contains(&row.file) {

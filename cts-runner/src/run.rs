@@ -10,11 +10,11 @@ use crate::journal::CaseResult;
 use crate::logs;
 use crate::process::{Ended, Ending, Files, Launch, Outcome};
 use crate::status::Status;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How many processes in a row may end before their first case until the run is given up.
@@ -117,7 +117,7 @@ impl Shared<'_> {
 
     fn work(&self, out: &Out) {
         while !self.stopped() {
-            let group = self.groups.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let group = self.groups.lock().pop_front();
             let Some(group) = group else { return };
             if let Err(error) = self.run_group(group, out) {
                 self.stop.store(true, Ordering::Relaxed);

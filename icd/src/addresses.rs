@@ -1,10 +1,11 @@
 //! Where physical storage buffer pointers may point.
 
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::MemoryRange;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The memory of buffers with device addresses, sorted by address, not overlapping.
 pub type AddressMap = Arc<Vec<MemoryRange>>;
@@ -34,16 +35,8 @@ pub fn join(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
 }
 
 impl Addresses {
-    fn map(&self) -> MutexGuard<'_, Option<AddressMap>> {
-        self.map.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn live(&self) -> MutexGuard<'_, Buffers> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn changed(&self) {
-        *self.map() = None;
+        *self.map.lock() = None;
         self.changes.fetch_add(1, Ordering::Release);
     }
 
@@ -54,19 +47,19 @@ impl Addresses {
 
     /// A buffer has an address now.
     pub fn add(&self, handle: u64, range: MemoryRange) {
-        self.live().insert((range.address(), handle), range);
+        self.live.lock().insert((range.address(), handle), range);
         self.changed();
     }
 
     /// A buffer has ended.
     pub fn remove(&self, handle: u64, address: u64) {
-        self.live().remove(&(address, handle));
+        self.live.lock().remove(&(address, handle));
         self.changed();
     }
 
     /// The handle of the buffer that shows these bytes, if it is one.
     pub fn only(&self, bytes: Range) -> Option<u64> {
-        let live = self.live();
+        let live = self.live.lock();
         let holds = |range: &MemoryRange| {
             range.address() <= bytes.start && bytes.end <= range.address() + range.size()
         };
@@ -76,9 +69,9 @@ impl Addresses {
 
     /// The memory of every live buffer that has an address, joined where buffers overlap or touch.
     pub fn all(&self) -> AddressMap {
-        let mut map = self.map();
+        let mut map = self.map.lock();
         let joined =
-            || Arc::new(join(self.live().values().filter(|range| range.size() > 0).cloned().collect()));
+            || Arc::new(join(self.live.lock().values().filter(|range| range.size() > 0).cloned().collect()));
         map.get_or_insert_with(joined).clone()
     }
 }

@@ -237,14 +237,16 @@ macro_rules! destroys {
     ($($(#[$meta:meta])* fn $name:ident($type:ty) $(as $call:literal)?;)*) => {
         $crate::boundary::destroys! { $(
             $(#[$meta])*
-            fn $name(_device, handle: <$type as $crate::handle::Object>::Handle) {
-                $crate::boundary::destroys!(@ _device handle $type $(, $call)?)
+            fn $name(device, handle: <$type as $crate::handle::Object>::Handle) {
+                $crate::boundary::destroys!(@ device handle $type $(, $call)?)
             }
         )* }
     };
     (@ $device:ident $handle:ident $type:ty, $call:literal) => {
         $crate::entry::destroy::destroy::<$type>(&$device, $handle, $call).map(drop)
     };
-    (@ $device:ident $handle:ident $type:ty) => { $crate::handle::take::<$type>($handle).map(drop) };
+    (@ $device:ident $handle:ident $type:ty) => {
+        $crate::entry::destroy::end::<$type>(&$device, $handle).map(drop)
+    };
 }
 pub(crate) use destroys;

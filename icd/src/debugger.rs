@@ -10,6 +10,7 @@ use crate::check::watching::Watching;
 use crate::device::Device;
 use crate::report::DispatchContext;
 use crate::report::exit;
+use parking_lot::Mutex;
 use pellucid_memory::checked::{CheckedMemory, DispatchInfo};
 use pellucid_memory::device::MemoryRange;
 use pellucid_memory::finding::Finding;
@@ -22,8 +23,8 @@ use pellucid_shader_interp::exec::waiting::{Turn, Waiting};
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What debugs the dispatches of this process.
 pub trait Debugger: Send {
@@ -37,13 +38,9 @@ pub trait Debugger: Send {
 
 static DEBUGGER: Mutex<Option<Box<dyn Debugger>>> = Mutex::new(None);
 
-fn debugger() -> MutexGuard<'static, Option<Box<dyn Debugger>>> {
-    DEBUGGER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Debugs all checked dispatches from now on. To be called before there is an instance.
 pub fn install(by: Box<dyn Debugger>) {
-    *debugger() = Some(by);
+    *DEBUGGER.lock() = Some(by);
     INSTALLED.store(true, Ordering::Relaxed);
 }
 
@@ -252,7 +249,7 @@ pub(crate) fn dispatch(
     let before = snapshot(executed.resources);
     memory.begin_dispatch(info.clone());
     let mut debugged = Debugged { device, executed, info, before, context, memory, found: Vec::new() };
-    let outcome = match &mut *debugger() {
+    let outcome = match &mut *DEBUGGER.lock() {
         Some(by) => by.dispatch(&mut debugged),
         None => Ok(()),
     };

@@ -8,13 +8,14 @@ use crate::descriptor_bytes::CAPTURE_BYTES;
 use crate::error::{Error, Outcome};
 use crate::ffi;
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Numbers of objects that are captured have this bit, which handles do not have.
 const CAPTURED: u64 = 1 << 63;
@@ -97,13 +98,9 @@ pub struct Described {
 }
 
 impl Described {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// All of them, as they are now.
     pub fn all(&self) -> Arc<Numbered> {
-        self.state().live.clone()
+        self.state.lock().live.clone()
     }
 
     /// How often what [`Described::all`] says has changed.
@@ -114,12 +111,12 @@ impl Described {
     /// The number of an object.
     pub fn number(&self, handle: impl vk::Handle) -> u64 {
         let raw = handle.as_raw();
-        self.state().other.get(&raw).copied().unwrap_or(raw)
+        self.state.lock().other.get(&raw).copied().unwrap_or(raw)
     }
 
     /// An object is there: `put` says whether its number was free.
     fn add(&self, raw: u64, how: Creation, put: impl FnOnce(&mut Numbered, u64) -> bool) -> Outcome<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let number = match how {
             Creation::Plain => raw,
             Creation::Captured => raw | CAPTURED,
@@ -167,7 +164,7 @@ impl Described {
 
     /// An object is about to end, if it is one of these; its number.
     pub fn remove(&self, handle: impl vk::Handle) -> Option<u64> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let raw = handle.as_raw();
         let number = state.other.remove(&raw).unwrap_or(raw);
         if !state.live.views.contains_key(&number) && !state.live.samplers.contains_key(&number) {
@@ -183,7 +180,7 @@ impl Described {
 
     /// The device ends.
     pub fn clear(&self) {
-        let ended = std::mem::take(&mut *self.state());
+        let ended = std::mem::take(&mut *self.state.lock());
         drop(ended);
     }
 }

@@ -18,6 +18,8 @@ use crate::queue::told::Told;
 use crate::queue::{self, Host, Progress, Queue, Submission, Worker};
 use crate::{forks, report};
 use ash::vk;
+use parking_lot::Mutex;
+use pellucid_memory::access::Reference;
 use pellucid_memory::checked::Robustness;
 use pellucid_memory::commands::Payload;
 use pellucid_memory::device::Allocation;
@@ -26,7 +28,7 @@ use pellucid_memory::unwritten::Unwritten;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 /// How many names of ended objects are kept: findings may still be about them.
@@ -55,7 +57,7 @@ pub struct Device {
     /// The addresses of sparse resources; made for the first.
     sparse: OnceLock<Arc<Heap>>,
     /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    sparse_whole: Mutex<Vec<SparseMemory>>,
+    pub sparse_whole: Mutex<Vec<SparseMemory>>,
     /// Extensions that the application enabled.
     pub extensions: Vec<String>,
     /// Which accesses outside of their object the features define that the application enabled.
@@ -89,7 +91,7 @@ pub struct Device {
     /// Which submissions the host knows to have completed.
     pub completion: Completion,
     /// In check mode: bytes of memory that only the device reaches and that no command has written.
-    unwritten: Mutex<Unwritten>,
+    pub unwritten: Mutex<Unwritten>,
     /// Objects whose handles have ended and that something still mentions.
     pub ended: EndedObjects,
     /// Private data: (object type, handle, slot) to value.
@@ -187,11 +189,6 @@ impl Device {
             let _ = self.sparse.set(Arc::new(addresses));
         }
         self.sparse.get().ok_or(HeapError::OutOfMemory { asked: 0, left: 0 })
-    }
-
-    /// In check mode: the memory of sparse resources that have to be bound as a whole.
-    pub fn sparse_whole(&self) -> MutexGuard<'_, Vec<SparseMemory>> {
-        self.sparse_whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// It shares payloads of semaphores and fences from now on.
@@ -381,15 +378,11 @@ impl Device {
             .collect()
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sets or removes the debug name of an object.
     pub fn set_name(&self, kind: vk::ObjectType, handle: u64, name: Option<String>) {
         match name {
-            Some(name) if !name.is_empty() => self.names().live.insert((kind.as_raw(), handle), name),
-            _ => self.names().live.remove(&(kind.as_raw(), handle)),
+            Some(name) if !name.is_empty() => self.names.lock().live.insert((kind.as_raw(), handle), name),
+            _ => self.names.lock().live.remove(&(kind.as_raw(), handle)),
         };
     }
 
@@ -418,7 +411,7 @@ impl Device {
         {
             hazards.destroyed(kind, handle);
         }
-        let mut data = self.private_data.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut data = self.private_data.lock();
         if !data.is_empty() {
             let of = (kind.as_raw(), handle);
             let slots: Vec<_> =
@@ -426,7 +419,7 @@ impl Device {
             data.retain(|key, _| !slots.contains(key));
         }
         drop(data);
-        let mut names = self.names();
+        let mut names = self.names.lock();
         let key = (kind.as_raw(), handle);
         if names.live.contains_key(&key) {
             names.ended.push_back(key);
@@ -442,12 +435,20 @@ impl Device {
 
     /// The debug name of an object, or "".
     pub fn name(&self, kind: vk::ObjectType, handle: u64) -> String {
-        self.names().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
+        self.names.lock().live.get(&(kind.as_raw(), handle)).cloned().unwrap_or_default()
     }
 
-    /// In check mode: bytes of memory that only the device reaches and that no command has written.
-    pub fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    /// An object as reports name it, beside all descriptors.
+    pub fn object(&self, kind: vk::ObjectType, what: &str, handle: u64) -> report::Object {
+        report::Object {
+            reference: Reference(u32::MAX),
+            what: what.to_owned(),
+            handle,
+            object_type: kind.as_raw(),
+            name: self.name(kind, handle),
+            address: 0,
+            texels: None,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Objects whose handles have ended although something of the application's still mentions them: a recorded
 //! command buffer or a descriptor. That is allowed as long as nothing is submitted that uses them.
 
+use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Weak;
 
 /// How many are remembered.
 const REMEMBERED: usize = 256;
@@ -24,13 +25,9 @@ pub struct Ended {
 pub struct EndedObjects(Mutex<VecDeque<Ended>>);
 
 impl EndedObjects {
-    fn list(&self) -> MutexGuard<'_, VecDeque<Ended>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// An object's handle has ended.
     pub fn add(&self, ended: Ended) {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         list.retain(|one| one.object.strong_count() > 0);
         if list.len() == REMEMBERED {
             list.pop_front();
@@ -40,7 +37,7 @@ impl EndedObjects {
 
     /// Those that are still mentioned, the oldest first.
     pub fn mentioned(&self) -> Vec<Ended> {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         if list.is_empty() {
             return Vec::new();
         }

@@ -63,7 +63,7 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Runs a piece of a queue's work; a panic becomes an error with its text.
+/// Runs what may panic; a panic becomes an error with its text.
 ///
 /// # Errors
 /// The text of the panic.

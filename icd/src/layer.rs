@@ -9,12 +9,12 @@ use crate::config::Config;
 use crate::ffi;
 use crate::report;
 use ash::vk;
+use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::panic::catch_unwind;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The version of the interface: negotiation, without own functions for physical devices.
 const INTERFACE: u32 = 2;
@@ -69,10 +69,6 @@ thread_local! {
 
 /// Its address tells the layer's messenger from the application's.
 static OURS: u8 = 0;
-
-fn instances() -> MutexGuard<'static, BTreeMap<vk::Instance, Below>> {
-    INSTANCES.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Whether the instance that this thread creates is created through the layer.
 pub fn is_above() -> bool {
@@ -140,7 +136,7 @@ unsafe extern "system" fn get_instance_proc_addr(
                 Some(transmute::<vk::PFN_vkDestroyInstance, unsafe extern "system" fn()>(destroy_instance))
             }
             _ => {
-                let next = instances().get(&instance)?.next;
+                let next = INSTANCES.lock().get(&instance)?.next;
                 next(instance, name)
             }
         }
@@ -196,7 +192,7 @@ unsafe extern "system" fn create_instance(
             // The driver has the extension: its vkCreateInstance would have failed without.
             let _ = create(instance, &raw const wanted, std::ptr::null(), &raw mut messenger);
         }
-        instances().insert(instance, Below { next, messenger });
+        INSTANCES.lock().insert(instance, Below { next, messenger });
     }
     vk::Result::SUCCESS
 }
@@ -215,7 +211,7 @@ unsafe extern "system" fn destroy_instance(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let Some(below_this) = instances().remove(&instance) else { return };
+    let Some(below_this) = INSTANCES.lock().remove(&instance) else { return };
     let next = below_this.next;
     // SAFETY: the types of these functions; the messenger was created on this instance, which ends next.
     unsafe {

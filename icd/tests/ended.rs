@@ -475,6 +475,23 @@ fn private_data_end_with_their_object() {
         assert_eq!(v.device.get_private_data(buffer, slot), 7);
         v.device.destroy_buffer(buffer, None);
         assert_eq!(v.device.get_private_data(buffer, slot), 0);
+        // Objects whose end nothing else takes note of.
+        macro_rules! ends {
+            ($create:ident, $info:expr, $destroy:ident) => {
+                let object = v.device.$create(&$info, None).unwrap();
+                v.device.set_private_data(object, slot, 8).unwrap();
+                v.device.$destroy(object, None);
+                assert_eq!(v.device.get_private_data(object, slot), 0, stringify!($destroy));
+            };
+        }
+        let layout = vk::DescriptorSetLayoutCreateInfo::default();
+        ends!(create_descriptor_set_layout, layout, destroy_descriptor_set_layout);
+        ends!(create_pipeline_layout, vk::PipelineLayoutCreateInfo::default(), destroy_pipeline_layout);
+        ends!(create_pipeline_cache, vk::PipelineCacheCreateInfo::default(), destroy_pipeline_cache);
+        let pool = vk::DescriptorPoolCreateInfo::default().max_sets(1);
+        ends!(create_descriptor_pool, pool, destroy_descriptor_pool);
+        ends!(create_command_pool, vk::CommandPoolCreateInfo::default(), destroy_command_pool);
+        ends!(create_private_data_slot, vk::PrivateDataSlotCreateInfo::default(), destroy_private_data_slot);
     }
 }
 

@@ -334,8 +334,6 @@ impl CheckedMemory {
 }
 
 #[cfg(test)]
-mod random;
-#[cfg(test)]
 mod tests;
 
 fn reference(pointers: &Pointers<'_>) -> Reference {

@@ -18,8 +18,9 @@ use crate::host::{Faults, Flushed, HostLines, Invalidated, Mapping, PAGE, Spans,
 use crate::machine::HostCache;
 use crate::raw::{self, MemoryView};
 use crate::shared::MemoryFile;
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// `nonCoherentAtomSize`, in bytes.
 pub const ATOM: u64 = 64;
@@ -226,13 +227,9 @@ impl Allocation {
         self.device.bytes().part(0, self.size).at(self.address)
     }
 
-    fn host(&self) -> MutexGuard<'_, Host> {
-        self.host.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What `with` makes of the host's view, if there is one that is checked.
     fn checked_view<T>(&self, with: impl FnOnce(&mut View, &mut Spans) -> T) -> Option<T> {
-        match &mut *self.host() {
+        match &mut *self.host.lock() {
             Host { view: Some(HostView::Checked(view)), unseen } => Some(with(view, unseen)),
             _ => None,
         }
@@ -250,7 +247,7 @@ impl Allocation {
         let Some(place) = &self.place else { return Err(HeapError::system("map memory")) };
         // The application has it already.
         let Some(device) = place.file() else { return Ok(self.device.start()) };
-        let mut host = self.host();
+        let mut host = self.host.lock();
         if host.view.is_none() {
             let file = match self.kind {
                 HostMemory::NonCoherent | HostMemory::Cached(_) => (place.heap.host_copies()?, place.offset),
@@ -358,7 +355,7 @@ impl Allocation {
         if range.is_empty() {
             return;
         }
-        let mut host = self.host();
+        let mut host = self.host.lock();
         if self.kind.is_apart() {
             host.unseen.insert(&range);
         }

@@ -8,10 +8,11 @@
 //! range is freed, and zero before their first write. Where the host is checked, a second file holds its
 //! copies of non-coherent memory, at the same offsets.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Alignment of allocations and the gap after each, in bytes.
 pub const GRANULE: u64 = 0x1_0000;
@@ -111,13 +112,9 @@ impl Heap {
         Ok(Heap { file, host_copies: OnceLock::new(), base, size, ranges: Mutex::new(ranges) })
     }
 
-    fn ranges(&self) -> MutexGuard<'_, Ranges> {
-        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Bytes in use by allocations.
     pub fn used(&self) -> u64 {
-        self.ranges().used
+        self.ranges.lock().used
     }
 
     pub(crate) fn address(&self, offset: u64) -> u64 {
@@ -147,7 +144,7 @@ impl Heap {
 
     /// Takes a range for `size` bytes; its offset in the file.
     pub(crate) fn take(&self, size: u64, placement: Placement) -> Result<u64, HeapError> {
-        let mut ranges = self.ranges();
+        let mut ranges = self.ranges.lock();
         let left = self.size - ranges.used;
         let out = HeapError::OutOfMemory { asked: size, left };
         if size > left {
@@ -196,7 +193,7 @@ impl Heap {
                 );
             }
         }
-        let mut ranges = self.ranges();
+        let mut ranges = self.ranges.lock();
         ranges.used -= size;
         let (mut offset, mut span) = (offset, span);
         if let Some((&before, &length)) = ranges.free.range(..offset).next_back()
@@ -297,7 +294,7 @@ mod tests {
         for i in [3, 1, 2, 9, 0, 4, 8, 6, 5, 7] {
             heap.give(taken[i], i as u64 * 1000 + 1);
         }
-        assert_eq!(heap.ranges().free.len(), 1);
+        assert_eq!(heap.ranges.lock().free.len(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Integer operations, packing and conversions, against definitions written with wider arithmetic.
 
-use pellucid_shader_interp::math::{convert, integer, pack};
+use pellucid_shader_interp::math::integer::{self, wide};
+use pellucid_shader_interp::math::{convert, pack};
 
 /// Words with many patterns: small numbers, powers of two and their neighbours, and scrambled ones.
 fn words() -> Vec<u64> {
@@ -90,41 +91,41 @@ fn sixty_four_bits() {
     let cut = |x: i128| x as u64;
     for a in words() {
         let s = signed(a, 64);
-        assert_eq!(integer::bit_reverse_64(a), (0..64).fold(0, |r, k| r | (((a >> k) & 1) << (63 - k))));
-        assert_eq!(integer::bit_count_64(a) as u64, (0..64).map(|k| (a >> k) & 1).sum::<u64>());
+        assert_eq!(wide::bit_reverse(a), (0..64).fold(0, |r, k| r | (((a >> k) & 1) << (63 - k))));
+        assert_eq!(wide::bit_count(a) as u64, (0..64).map(|k| (a >> k) & 1).sum::<u64>());
         let highest = (0..64).rev().find(|k| (a >> k) & 1 == 1).unwrap_or(u32::MAX);
-        assert_eq!(integer::find_u_msb_64(a), highest);
-        assert_eq!(integer::find_i_lsb_64(a), (0..64).find(|k| (a >> k) & 1 == 1).unwrap_or(u32::MAX));
+        assert_eq!(wide::find_u_msb(a), highest);
+        assert_eq!(wide::find_i_lsb(a), (0..64).find(|k| (a >> k) & 1 == 1).unwrap_or(u32::MAX));
         let unlike = (0..64).rev().find(|k| (a >> k) & 1 != a >> 63).unwrap_or(u32::MAX);
-        assert_eq!(integer::find_s_msb_64(a), unlike);
-        assert_eq!(integer::s_abs_64(a), cut(s.abs()));
-        assert_eq!(integer::s_sign_64(a), cut(s.signum()));
+        assert_eq!(wide::find_s_msb(a), unlike);
+        assert_eq!(wide::s_abs(a), cut(s.abs()));
+        assert_eq!(wide::s_sign(a), cut(s.signum()));
         for b in words() {
             let t = signed(b, 64);
-            assert_eq!(integer::u_div_64(a, b), a.checked_div(b).unwrap_or(0));
-            assert_eq!(integer::u_mod_64(a, b), a.checked_rem(b).unwrap_or(0));
-            assert_eq!(integer::s_div_64(a, b), cut(s.checked_div(t).unwrap_or(0)));
-            assert_eq!(integer::s_rem_64(a, b), cut(s.checked_rem(t).unwrap_or(0)));
+            assert_eq!(wide::u_div(a, b), a.checked_div(b).unwrap_or(0));
+            assert_eq!(wide::u_mod(a, b), a.checked_rem(b).unwrap_or(0));
+            assert_eq!(wide::s_div(a, b), cut(s.checked_div(t).unwrap_or(0)));
+            assert_eq!(wide::s_rem(a, b), cut(s.checked_rem(t).unwrap_or(0)));
             let rem = s.checked_rem(t).unwrap_or(0);
             let modulo = if rem != 0 && (rem < 0) != (t < 0) { rem + t } else { rem };
-            assert_eq!(integer::s_mod_64(a, b), cut(modulo));
+            assert_eq!(wide::s_mod(a, b), cut(modulo));
             let product = a as u128 * b as u128;
-            assert_eq!(integer::u_mul_extended_64(a, b), (product as u64, (product >> 64) as u64));
+            assert_eq!(wide::u_mul_extended(a, b), (product as u64, (product >> 64) as u64));
             let product = s * t;
-            assert_eq!(integer::s_mul_extended_64(a, b), (cut(product), cut(product >> 64)));
-            assert_eq!(integer::add_carry_64(a, b), (a.wrapping_add(b), a.checked_add(b).is_none() as u64));
-            assert_eq!(integer::sub_borrow_64(a, b), (a.wrapping_sub(b), (a < b) as u64));
+            assert_eq!(wide::s_mul_extended(a, b), (cut(product), cut(product >> 64)));
+            assert_eq!(wide::add_carry(a, b), (a.wrapping_add(b), a.checked_add(b).is_none() as u64));
+            assert_eq!(wide::sub_borrow(a, b), (a.wrapping_sub(b), (a < b) as u64));
         }
         for offset in 0..=64u32 {
             for count in 0..=64 - offset {
                 let field = (((1u128 << count) - 1) << offset) as u64;
                 let extracted = ((a & field) as u128 >> offset) as u64;
-                assert_eq!(integer::bit_field_u_extract_64(a, offset, count), extracted);
+                assert_eq!(wide::bit_field_u_extract(a, offset, count), extracted);
                 let expected = if count == 0 { 0 } else { cut(signed(extracted, count)) };
-                assert_eq!(integer::bit_field_s_extract_64(a, offset, count), expected);
+                assert_eq!(wide::bit_field_s_extract(a, offset, count), expected);
                 let insert = a.wrapping_mul(0x9e37_79b9);
                 let expected = (a & !field) | (((insert as u128) << offset) as u64 & field);
-                assert_eq!(integer::bit_field_insert_64(a, insert, offset, count), expected);
+                assert_eq!(wide::bit_field_insert(a, insert, offset, count), expected);
             }
         }
     }

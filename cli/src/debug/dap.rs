@@ -12,10 +12,11 @@ use self::variables::{Listed, join};
 use super::commands::{self, Answer};
 use super::stop::{Accesses, At, Front, Motion, Place, Range, Reason, Resume, Stop};
 use super::target::{LISTING, Line, Who};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use vulkan_pellucid::report::context::base_name;
 
 /// Invocations that are listed as threads.
@@ -66,7 +67,7 @@ pub struct Server {
 
 /// What is made of the launch request.
 pub fn taken<T>(launch: &Launch, with: impl FnOnce(&mut Option<Value>) -> T) -> T {
-    with(&mut launch.lock().unwrap_or_else(PoisonError::into_inner))
+    with(&mut launch.lock())
 }
 
 impl Server {

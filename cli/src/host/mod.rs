@@ -5,6 +5,7 @@
 //! behind `pellucid exec`, `pellucid demo` and the tests of the driver.
 
 pub mod buffers;
+pub mod context;
 pub mod reflect;
 pub mod vulkan;
 
@@ -82,7 +83,7 @@ pub fn run(
     library: &std::path::Path,
     program: &HostProgram,
 ) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
-    run_on(program, || vulkan::load(library))
+    run_on(program, || context::load(library))
 }
 
 /// The same on the driver that is a part of this executable.
@@ -90,7 +91,7 @@ pub fn run(
 /// # Errors
 /// A call fails, or the buffers do not fit the shader.
 pub fn run_linked(program: &HostProgram) -> Result<BTreeMap<(u32, u32), Vec<u8>>, HostError> {
-    run_on(program, || Ok(vulkan::linked()))
+    run_on(program, || Ok(context::linked()))
 }
 
 /// What `with` makes of a device of the driver that is a part of this executable.
@@ -98,7 +99,7 @@ pub fn run_linked(program: &HostProgram) -> Result<BTreeMap<(u32, u32), Vec<u8>>
 /// # Errors
 /// There is none.
 pub fn with_linked_device<T>(with: impl FnOnce(vk::Device) -> T) -> Result<T, HostError> {
-    vulkan::with_device(&vulkan::linked(), with)
+    vulkan::with_device(&context::linked(), with)
 }
 
 fn run_on(

@@ -15,6 +15,7 @@ use crate::vulkan::explored;
 use crate::vulkan::report::SampleReport;
 use crate::vulkan::sample::{NoSample, Sample, Sampling, Target, sample};
 use anyhow::Context as _;
+use parking_lot::Mutex;
 use pellucid_memory::explore::Bounds;
 use pellucid_memory::input;
 use pellucid_memory::litmus::Test;
@@ -26,7 +27,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Runs of a test where their number is not given.
@@ -214,13 +214,13 @@ fn sample_all<'a>(
                         let axioms = AgainstAxioms::new(program, &settings, &seen);
                         (seen, axioms)
                     });
-                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut done = done.lock();
                     done.insert((file, chains), (sampled, start.elapsed()));
                 }
             });
         }
     });
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    done.into_inner()
 }
 
 /// What a line says.

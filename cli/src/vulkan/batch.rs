@@ -13,6 +13,7 @@ use pellucid_memory::litmus::run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -176,10 +177,8 @@ struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn open(lowered: &'a Lowered) -> anyhow::Result<Report<'a>> {
-        let file = match std::env::var_os("PELLUCID_REPORT") {
-            Some(path) => Some(File::open(&path).with_context(|| path.display().to_string())?),
-            None => None,
-        };
+        let open = |path: OsString| File::open(&path).with_context(|| path.display().to_string());
+        let file = std::env::var_os("PELLUCID_REPORT").map(open).transpose()?;
         Ok(Report { lowered, file, rest: String::new(), races: BTreeMap::new(), blocked: false, lost: false })
     }
 

@@ -6,7 +6,7 @@ use pellucid_memory::litmus::program::{
     Access, Arithmetic, Comparison, Instruction, LitmusProgram, Operand, Update,
 };
 use pellucid_memory::scope::{Scope, Semantics, StorageClasses};
-use rspirv::dr::Operand as Word;
+use rspirv::dr::{Builder, Operand as Word};
 use rspirv::spirv::{self, Word as Id};
 
 impl Shader {
@@ -134,27 +134,18 @@ impl Shader {
                 let pointer = self.pointer(program, access)?;
                 let scope = self.scope(access.scope);
                 let semantics = self.semantics(&access.semantics);
-                let old = built(match update {
-                    Update::Exchange => self.b.atomic_exchange(t, None, pointer, scope, semantics, value),
-                    Update::Apply(Arithmetic::Add) => {
-                        self.b.atomic_i_add(t, None, pointer, scope, semantics, value)
-                    }
-                    Update::Apply(Arithmetic::Sub) => {
-                        self.b.atomic_i_sub(t, None, pointer, scope, semantics, value)
-                    }
-                    Update::Apply(Arithmetic::And) => {
-                        self.b.atomic_and(t, None, pointer, scope, semantics, value)
-                    }
-                    Update::Apply(Arithmetic::Or) => {
-                        self.b.atomic_or(t, None, pointer, scope, semantics, value)
-                    }
-                    Update::Apply(Arithmetic::Xor) => {
-                        self.b.atomic_xor(t, None, pointer, scope, semantics, value)
-                    }
+                let modify = match update {
+                    Update::Exchange => Builder::atomic_exchange,
+                    Update::Apply(Arithmetic::Add) => Builder::atomic_i_add,
+                    Update::Apply(Arithmetic::Sub) => Builder::atomic_i_sub,
+                    Update::Apply(Arithmetic::And) => Builder::atomic_and,
+                    Update::Apply(Arithmetic::Or) => Builder::atomic_or,
+                    Update::Apply(Arithmetic::Xor) => Builder::atomic_xor,
                     Update::Apply(Arithmetic::Mul | Arithmetic::Div) => {
                         return Err(Refused("with an atomic multiplication or division".to_owned()));
                     }
-                })?;
+                };
+                let old = built(modify(&mut self.b, t, None, pointer, scope, semantics, value))?;
                 built(self.b.store(registers[*register], old, None, []))
             }
             Instruction::MemoryBarrier(scope, semantics) => {
@@ -208,39 +199,28 @@ impl Shader {
         built(self.b.select(t, None, by_zero, zero, quotient))
     }
 
+    /// The scopes of the availability and visibility operations of an access that is not atomic, and whether
+    /// it makes something available, visible, and is not private.
+    fn chained(&mut self, access: &Access) -> (Vec<Word>, [bool; 3]) {
+        let scope = Word::IdScope(self.scope(access.scope));
+        let made = [access.available, access.visible];
+        let words = made.iter().filter(|made| **made).map(|_| scope.clone()).collect();
+        let [available, visible] = made;
+        (words, [available, visible, access.non_private || available || visible])
+    }
+
     fn memory_operands(&mut self, access: &Access) -> (Option<spirv::MemoryAccess>, Vec<Word>) {
-        let mut bits = spirv::MemoryAccess::NONE;
-        let mut words = Vec::new();
-        let scope = self.scope(access.scope);
-        if access.available {
-            bits |= spirv::MemoryAccess::MAKE_POINTER_AVAILABLE;
-            words.push(Word::IdScope(scope));
-        }
-        if access.visible {
-            bits |= spirv::MemoryAccess::MAKE_POINTER_VISIBLE;
-            words.push(Word::IdScope(scope));
-        }
-        if access.non_private || access.available || access.visible {
-            bits |= spirv::MemoryAccess::NON_PRIVATE_POINTER;
-        }
-        (Some(bits), words)
+        use spirv::MemoryAccess as M;
+        let (words, has) = self.chained(access);
+        let bits = [M::MAKE_POINTER_AVAILABLE, M::MAKE_POINTER_VISIBLE, M::NON_PRIVATE_POINTER];
+        (Some(bits.into_iter().zip(has).filter(|(_, has)| *has).map(|(bit, _)| bit).collect()), words)
     }
 
     fn image_operands(&mut self, access: &Access) -> (Option<spirv::ImageOperands>, Vec<Word>) {
-        let mut bits = spirv::ImageOperands::NONE;
-        let mut words = Vec::new();
-        let scope = self.scope(access.scope);
-        if access.available {
-            bits |= spirv::ImageOperands::MAKE_TEXEL_AVAILABLE;
-            words.push(Word::IdScope(scope));
-        }
-        if access.visible {
-            bits |= spirv::ImageOperands::MAKE_TEXEL_VISIBLE;
-            words.push(Word::IdScope(scope));
-        }
-        if access.non_private || access.available || access.visible {
-            bits |= spirv::ImageOperands::NON_PRIVATE_TEXEL;
-        }
+        use spirv::ImageOperands as I;
+        let (words, has) = self.chained(access);
+        let bits = [I::MAKE_TEXEL_AVAILABLE, I::MAKE_TEXEL_VISIBLE, I::NON_PRIVATE_TEXEL];
+        let bits: I = bits.into_iter().zip(has).filter(|(_, has)| *has).map(|(bit, _)| bit).collect();
         (if bits.is_empty() { None } else { Some(bits) }, words)
     }
 }

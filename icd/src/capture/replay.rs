@@ -17,7 +17,7 @@ use pellucid_memory::unwritten::Unwritten;
 use pellucid_shader_interp::interface::{Descriptor, Grid, Resources};
 use std::io::{BufRead, Read};
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A dispatch that was captured.
 pub struct Captured {
@@ -92,7 +92,7 @@ impl Captured {
         let (program, resources, robust) = (&*program, &resources, of.robust);
         let executed = Executed { program, grid: &grid, resources, number: of.number, prints, robust };
         let info = info::told(executed, unwritten(&of.memory), of.host.clone());
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state.lock();
         // How it ended, the debugger has told.
         let _ = debugger::dispatch(&device, &mut state.memory, executed, info, named.context());
         state.memory.end_dispatch();

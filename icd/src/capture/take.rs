@@ -68,7 +68,7 @@ fn write(device: &Device, wanted: &Wanted, made: impl FnOnce() -> (Head, Vec<Vec
 fn captured(device: &Device, executed: Executed<'_>, key: Key, named: Named) -> (Head, Vec<Vec<u8>>) {
     let Executed { program, grid, resources, .. } = executed;
     let reached = Reached::of(executed.memory());
-    let unwritten = device.unwritten().clone();
+    let unwritten = device.unwritten.lock().clone();
     let (mut memory, mut stored) = (Vec::new(), Vec::new());
     reached.contents(|address, size, runs| {
         let gaps = unwritten.runs(address, address + size);

@@ -185,7 +185,7 @@ pub fn operation(
 
 /// Tells of sparse resources that are used before all that has to be bound is bound.
 fn used_whole(device: &Device, runs: &[(Range, Operand)]) {
-    let mut all = device.sparse_whole();
+    let mut all = device.sparse_whole.lock();
     if all.is_empty() {
         return;
     }
@@ -341,7 +341,7 @@ pub fn undefined(device: &Device, image: &Image, bytes: &[Range]) {
         return;
     }
     let (address, size) = (memory.bytes().address(), memory.bytes().size());
-    let mut unwritten = device.unwritten();
+    let mut unwritten = device.unwritten.lock();
     for bytes in bytes {
         unwritten.discard(address, size, bytes.start, bytes.end);
     }

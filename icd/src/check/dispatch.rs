@@ -18,8 +18,8 @@ use pellucid_memory::system::Trap;
 use pellucid_shader_interp::Program;
 use pellucid_shader_interp::exec::modelled::{self, ModelledOptions};
 use pellucid_shader_interp::ir::{Binding, DescriptorKind};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, PoisonError};
 
 /// Steps of a dispatch from which on its findings are told at once: who watches it, or ends it, need not wait
 /// for its end.
@@ -37,7 +37,7 @@ pub fn dispatch(
         let gap = Trap::NotImplemented("a modelled program on a device that does not check".into());
         return (Err(gap), Vec::new());
     };
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = state.lock();
     let config = &device.instance.config;
     let Dispatch { program, grid, resources, .. } = executed;
     let rehearsals = rehearse(device, &mut state.memory, executed, rehearsed);

@@ -17,12 +17,13 @@ use super::stages::{destination, source};
 use crate::caps::queues;
 use crate::report::Object;
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::{
     Accesses, Dependency as Told, EventToken, Footprint, Hazard, HostHazard, Operand, OperationId, Payload,
     QueueId, Range, SemaphoreUse, Stages, Tracker,
 };
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// What a submission waits for or signals, as hazards name it.
 pub struct NamedSemaphore {
@@ -136,23 +137,19 @@ impl Hazards {
         Hazards { state: Mutex::default(), owners }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What the host knows now: taken at vkQueueSubmit.
     pub fn host(&self) -> Payload {
-        self.state().tracker.host_knowledge()
+        self.state.lock().tracker.host_knowledge()
     }
 
     /// The host makes a call that orders it with the device.
     pub fn host_calls(&self, call: &'static str) {
-        self.state().host_calls.made(call);
+        self.state.lock().host_calls.made(call);
     }
 
     /// The host hands in a submission: what it knows now, and by which call.
     pub fn hands_in(&self) -> (Payload, Option<HandedIn>) {
-        let state = self.state();
+        let state = self.state.lock();
         (state.tracker.host_knowledge(), state.host_calls.hands_in())
     }
 
@@ -173,7 +170,7 @@ impl Hazards {
             });
             told.collect::<Vec<_>>()
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.tracker.family(QueueId(queue), queues::place(queue).0);
         state.tracker.submit(QueueId(queue), host);
         let (waits, signals) = (told(waits, destination), told(signals, source));
@@ -189,28 +186,28 @@ impl Hazards {
 
     /// A command buffer of the submission begins.
     pub fn command_buffer(&self, queue: u32) {
-        self.state().places.entry(queue).or_default().buffers += 1;
+        self.state.lock().places.entry(queue).or_default().buffers += 1;
     }
 
     /// A submission waited for a semaphore, whose signal carried `payload`.
     pub fn wait_semaphore(&self, queue: u32, payload: &Payload, stages: vk::PipelineStageFlags2) {
-        self.state().tracker.wait_semaphore(QueueId(queue), payload, destination(stages));
+        self.state.lock().tracker.wait_semaphore(QueueId(queue), payload, destination(stages));
     }
 
     /// A submission signals a semaphore, or a timestamp is written: what that carries. `None` is
     /// vkQueueSubmit's first scope: everything.
     pub fn signal_semaphore(&self, queue: u32, stages: Option<vk::PipelineStageFlags2>) -> Payload {
-        self.state().tracker.signal_semaphore(QueueId(queue), stages.map(source))
+        self.state.lock().tracker.signal_semaphore(QueueId(queue), stages.map(source))
     }
 
     /// A submission signals a fence: what the signal carries.
     pub fn signal_fence(&self, queue: u32) -> Payload {
-        self.state().tracker.signal_fence(QueueId(queue))
+        self.state.lock().tracker.signal_fence(QueueId(queue))
     }
 
     /// What whoever follows all that has executed knows.
     pub fn everything(&self) -> Payload {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut all = state.tracker.host_knowledge();
         for queue in state.places.keys().copied().collect::<Vec<_>>() {
             all.join(&state.tracker.signal_fence(QueueId(queue)));
@@ -220,34 +217,34 @@ impl Hazards {
 
     /// What was found about the layouts of images since this was last asked.
     pub fn take_layouts_found(&self) -> Vec<LayoutFound> {
-        std::mem::take(&mut self.state().layouts_found)
+        std::mem::take(&mut self.state.lock().layouts_found)
     }
 
     /// What was found about the owners of buffers and images since this was last asked.
     pub fn take_ownership_found(&self) -> Vec<OwnershipFound> {
-        std::mem::take(&mut self.state().ownership_found)
+        std::mem::take(&mut self.state.lock().ownership_found)
     }
 
     /// What was found between the host and the device since this was last asked.
     pub fn take_host_found(&self) -> Vec<HostFound> {
-        std::mem::take(&mut self.state().host_found)
+        std::mem::take(&mut self.state.lock().host_found)
     }
 
     /// Memory ended: nothing that follows conflicts with what came before.
     pub fn forget(&self, address: u64, size: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ownership.forget(Range::new(address, size));
         state.tracker.forget(Range::new(address, size));
     }
 
     /// A buffer or image was destroyed.
     pub fn destroyed(&self, kind: vk::ObjectType, handle: u64) {
-        self.state().ownership.destroyed(kind, handle);
+        self.state.lock().ownership.destroyed(kind, handle);
     }
 
     /// The same objects as another dispatch has, if one of the last had them: programs repeat themselves.
     pub fn share(&self, objects: Arc<[Object]>) -> Arc<[Object]> {
-        let lists = &mut self.state().objects;
+        let lists = &mut self.state.lock().objects;
         if let Some(known) = lists.iter().find(|known| **known == objects) {
             return known.clone();
         }
@@ -260,17 +257,17 @@ impl Hazards {
 
     /// The place of the command that a tag names in its submission.
     pub fn index(&self, tag: u64) -> Option<u32> {
-        self.state().names.get(&tag).map(|name| name.index)
+        self.state.lock().names.get(&tag).map(|name| name.index)
     }
 
     /// A command begins; the tag names it from now on.
     pub fn command(&self, at: &At<'_>, command: &'static str, dispatch: Option<Arc<Named>>) -> u64 {
-        self.state().name(at, command, dispatch)
+        self.state.lock().name(at, command, dispatch)
     }
 
     /// The command that `tag` names, on a queue, uses images, and bytes that are not theirs, in this order.
     pub fn uses(&self, (tag, queue): (u64, u32), uses: &[(ImageUse, Option<Operand>)], runs: &[Access]) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for (part, operand) in uses {
             let found = state.layouts.access(part, Who::Command(tag));
             state.keep_layouts(found, operand.as_ref());
@@ -292,7 +289,7 @@ impl Hazards {
 
     /// Dependencies that the command `tag` defines: the hazards of their layout transitions.
     pub fn dependency(&self, queue: u32, tag: u64, dependency: &Translated) -> Vec<Found> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let list = state.told(tag, dependency);
         state.transitions(queue, &list, dependency, self.owners);
         let hazards = state.tracker.barriers(QueueId(queue), &list, tag);
@@ -302,7 +299,7 @@ impl Hazards {
     /// vkCmdSetEvent and vkCmdSetEvent2: what the event carries to its waits, for each of `scopes`, and to
     /// the host.
     pub fn set_event(&self, at: &At<'_>, scopes: &[Stages]) -> (Vec<EventToken>, Payload) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.name(at, "vkCmdSetEvent", None);
         let queue = QueueId(at.queue);
         let tokens = scopes.iter().map(|stages| state.tracker.set_event(queue, *stages)).collect();
@@ -313,7 +310,7 @@ impl Hazards {
     /// vkCmdWaitEvents and vkCmdWaitEvents2, by what the events of each dependency carry: the hazards of
     /// their layout transitions.
     pub fn wait_events(&self, at: &At<'_>, waits: &[(Vec<Arc<[EventToken]>>, Translated)]) -> Vec<Found> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let tag = state.name(at, "vkCmdWaitEvents", None);
         let mut told: Vec<(Vec<&EventToken>, Vec<Told>)> = Vec::new();
         for (tokens, dependency) in waits {
@@ -336,7 +333,7 @@ impl Hazards {
         first: Option<OperationId>,
         accesses: &[(Range, Operand)],
     ) -> (OperationId, Vec<Found>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let id = state.tracker.begin(QueueId(queue), stage, tag, first);
         let (mut found, of_host) = state.tracker.accesses(id, accesses);
         state.keep(of_host);

@@ -9,12 +9,13 @@
 
 use super::hazards::Hazards;
 use crate::report::{Caller, say};
+use parking_lot::{Condvar, Mutex};
 use pellucid_memory::commands::{Operand, Range};
 use pellucid_memory::device::Allocation;
 use pellucid_memory::host::{self, Faults};
 use std::collections::BTreeMap;
 use std::ops::Range as Bytes;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Arc, Once, Weak};
 
 /// Memory that the host can map.
 #[derive(Clone)]
@@ -97,7 +98,7 @@ pub struct Busy<'a>(&'a HostMemory);
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.0.rest().busy = false;
+        self.0.rest.lock().busy = false;
         self.0.changed.notify_all();
     }
 }
@@ -107,35 +108,24 @@ pub struct HandingIn<'a>(&'a HostMemory);
 
 impl Drop for HandingIn<'_> {
     fn drop(&mut self) {
-        self.0.left().handing_in -= 1;
+        self.0.left.lock().handing_in -= 1;
     }
 }
 
 impl HostMemory {
-    fn memories(&self) -> MutexGuard<'_, BTreeMap<u64, Mappable<Weak<Allocation>>>> {
-        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn rest(&self) -> MutexGuard<'_, Rest> {
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, rest: MutexGuard<'a, Rest>, busy: impl Fn(&Rest) -> bool) -> MutexGuard<'a, Rest> {
-        self.changed.wait_while(rest, |rest| busy(rest)).unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A command begins, after the calls that wait for rest.
     pub fn busy(&self) -> Busy<'_> {
-        let mut rest = self.wait(self.rest(), |rest| rest.waiting > 0 || rest.busy);
+        let mut rest = self.rest.lock();
+        self.changed.wait_while(&mut rest, |rest| rest.waiting > 0 || rest.busy);
         rest.busy = true;
         Busy(self)
     }
 
     /// Does something while no command runs.
     pub fn at_rest<T>(&self, something: impl FnOnce() -> T) -> T {
-        let mut rest = self.rest();
+        let mut rest = self.rest.lock();
         rest.waiting += 1;
-        let mut rest = self.wait(rest, |rest| rest.busy);
+        self.changed.wait_while(&mut rest, |rest| rest.busy);
         let out = something();
         rest.waiting -= 1;
         drop(rest);
@@ -154,13 +144,13 @@ impl HostMemory {
             });
         }
         let Mappable { bytes, handle, coherent } = memory;
-        let mut memories = self.memories();
+        let mut memories = self.memories.lock();
         memories.retain(|_, memory| memory.bytes.strong_count() > 0);
         memories.insert(bytes.address(), Mappable { bytes: Arc::downgrade(bytes), handle, coherent });
     }
 
     fn all(&self) -> Vec<Mappable<Arc<Allocation>>> {
-        self.memories().values().filter_map(Mappable::live).collect()
+        self.memories.lock().values().filter_map(Mappable::live).collect()
     }
 
     /// The memory of which the host's cache of a machine may hold what memory does not.
@@ -170,7 +160,7 @@ impl HostMemory {
 
     /// The memory that holds a device address, if any does.
     pub fn at(&self, address: u64) -> Option<Mappable<Arc<Allocation>>> {
-        let memories = self.memories();
+        let memories = self.memories.lock();
         let memory = memories.range(..=address).next_back().and_then(|(_, memory)| memory.live())?;
         (address - memory.bytes.address() < memory.bytes.size()).then_some(memory)
     }
@@ -191,7 +181,7 @@ impl HostMemory {
 
     /// The call since which the host has not been looked at.
     pub fn since(&self) -> HostCall {
-        self.since.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.since.lock().clone()
     }
 
     /// Work was submitted that may write what the host reads from now on.
@@ -204,15 +194,11 @@ impl HostMemory {
         self.all().iter().for_each(|memory| memory.bytes.expect_writes());
     }
 
-    fn left(&self) -> MutexGuard<'_, Left> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Work is handed in, until what is returned ends, that may use the bytes which `used` says: from now on
     /// what the host writes to them is followed.
     pub fn hand_in(&self, used: impl Fn(&Mapped, &mut dyn FnMut(Range))) -> HandingIn<'_> {
         let ever = {
-            let mut left = self.left();
+            let mut left = self.left.lock();
             left.handing_in += 1;
             left.ever
         };
@@ -233,7 +219,7 @@ impl HostMemory {
     /// Leaves the host alone where it has written much to this memory, but for bytes that are `used` by
     /// pending work or otherwise matter. True if there is still something to be looked at.
     fn leave(&self, memory: &Mapped, used: &impl Fn(&Mapped, &mut dyn FnMut(Range))) -> bool {
-        let mut left = self.left();
+        let mut left = self.left.lock();
         if left.handing_in > 0 || memory.bytes.to_be_noted() < MUCH {
             return true;
         }
@@ -268,7 +254,7 @@ impl HostMemory {
 
     /// Judges what was seen of the host since its last call.
     pub fn judge(&self, hazards: &Hazards) {
-        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = self.since.lock();
         for memory in self.all() {
             let at = |b: &Bytes<u64>| addresses(&memory.bytes, b);
             let accesses = memory.bytes.host_accesses();
@@ -282,7 +268,7 @@ impl HostMemory {
     /// The host makes a call that orders it with the device.
     pub fn calls(&self, call: &'static str) {
         let call = HostCall { call, caller: Some(Arc::new(Caller::here())) };
-        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = call;
+        *self.since.lock() = call;
     }
 }
 

@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn what_another_thread_waits_for_is_not_told() {
-        let calls = std::sync::Mutex::new(HostCalls::default());
-        let made = |name| calls.lock().unwrap().made(name);
+        let calls = parking_lot::Mutex::new(HostCalls::default());
+        let made = |name| calls.lock().made(name);
         made("vkQueueSubmit");
-        let first = calls.lock().unwrap().hands_in().unwrap();
+        let first = calls.lock().hands_in().unwrap();
         std::thread::scope(|scope| scope.spawn(|| made("vkWaitSemaphores")).join()).unwrap();
         made("vkQueueSubmit2");
-        let second = calls.lock().unwrap().hands_in().unwrap();
-        let (steps, _) = calls.lock().unwrap().between(&[((0, 1), first), ((1, 1), second)]);
+        let second = calls.lock().hands_in().unwrap();
+        let (steps, _) = calls.lock().between(&[((0, 1), first), ((1, 1), second)]);
         let names: Vec<&str> = steps.iter().map(|step| step.call).collect();
         assert_eq!(names, ["vkQueueSubmit", "vkQueueSubmit2"]);
     }

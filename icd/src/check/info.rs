@@ -56,7 +56,7 @@ pub(super) fn check_info(device: &Device, dispatch: Dispatch<'_>) -> DispatchInf
         Some(_) => host_lines(dispatch.memory()),
         None => HostLines::default(),
     };
-    told(dispatch, device.unwritten().clone(), host)
+    told(dispatch, device.unwritten.lock().clone(), host)
 }
 
 /// The same, where these bytes of memory are undefined, and the host's cache of a machine holds this.

@@ -10,8 +10,7 @@
 use super::named::OwnershipTransfer;
 use crate::caps::queues;
 use ash::vk;
-use pellucid_memory::commands::Range;
-use std::collections::BTreeMap;
+use pellucid_memory::commands::{Range, RangeMap};
 use std::ops;
 use std::sync::Arc;
 
@@ -157,8 +156,8 @@ const PENDING: usize = 1 << 12;
 /// The owners of a device's buffers and images.
 #[derive(Default)]
 pub struct Ownership {
-    /// By first byte: the end, and who owns what is between.
-    held: BTreeMap<u64, (u64, Held)>,
+    /// Who owns which bytes.
+    held: RangeMap<Held>,
     pending: Vec<Release>,
     next: u64,
     /// The oldest of them were forgotten.
@@ -170,40 +169,20 @@ fn name(resource: &Resource) -> Name {
 }
 
 impl Ownership {
-    /// Ends a run of bytes at an address.
-    fn split(&mut self, at: u64) {
-        if let Some((&start, &(end, held))) = self.held.range(..at).next_back()
-            && at < end
-        {
-            self.held.insert(start, (at, held));
-            self.held.insert(at, (end, held));
-        }
-    }
-
-    fn set(&mut self, range: Range, held: Option<Held>) {
-        if range.start >= range.end {
-            return;
-        }
-        self.split(range.start);
-        self.split(range.end);
-        let inside: Vec<u64> = self.held.range(range.start..range.end).map(|(start, _)| *start).collect();
-        for start in inside {
-            self.held.remove(&start);
-        }
-        if let Some(held) = held {
-            self.held.insert(range.start, (range.end, held));
+    fn set(&mut self, range: Range, held: Held) {
+        if range.start < range.end {
+            self.held.take(range);
+            self.held.insert(range, held);
         }
     }
 
     fn overlapping(&self, range: Range) -> impl Iterator<Item = &Held> {
-        let before = self.held.range(..range.start).next_back().filter(|(_, (end, _))| *end > range.start);
-        let inside = self.held.range(range.start..range.end.max(range.start));
-        before.into_iter().chain(inside).map(|(_, (_, held))| held)
+        self.held.within(range).map(|(_, held)| held)
     }
 
     /// Bytes are nobody's any more: the host, an alias or nobody wrote them.
     pub fn forget(&mut self, range: Range) {
-        self.set(range, None);
+        self.held.take(range);
     }
 
     /// A buffer or image was destroyed: nobody acquires it any more.
@@ -240,7 +219,7 @@ impl Ownership {
             false => None,
         };
         if writes || wrong.is_some() {
-            self.set(range, Some(Held { resource, family, released: None, by }));
+            self.set(range, Held { resource, family, released: None, by });
         }
         wrong
     }
@@ -287,7 +266,7 @@ impl Ownership {
         self.pending.push(Release { number, resource, transfer, part, layouts, by });
         for range in &owned.ranges {
             let held = Held { resource, family: transfer.to, released: Some(number), by };
-            self.set(*range, Some(held));
+            self.set(*range, held);
         }
     }
 
@@ -314,7 +293,7 @@ impl Ownership {
         };
         self.pending.retain(|release| Some(release.number) != found);
         for range in &owned.ranges {
-            self.set(*range, Some(Held { resource, family: transfer.to, released: None, by }));
+            self.set(*range, Held { resource, family: transfer.to, released: None, by });
         }
         wrong
     }

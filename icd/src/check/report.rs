@@ -20,7 +20,6 @@ use crate::report::ownership::{self as owned, OwnershipReport};
 use crate::report::timeline::{Entry, HostEntry, Semaphores, Timeline};
 use crate::report::{HazardReport, HostReport, InCache, Object, Side};
 use ash::vk;
-use pellucid_memory::access::Reference;
 use pellucid_memory::commands::{Fix, Range, SemaphoreUse};
 use pellucid_memory::device::Allocation;
 use std::sync::Arc;
@@ -129,7 +128,7 @@ fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
     let buffers = Buffer::table().all().into_iter().filter_map(|b| {
         let start = b.memory().ok().map(|(memory, base)| memory.bytes().address() + base);
         let start = start.filter(|start| holds(start, b.size))?;
-        Some((object(device, vk::ObjectType::BUFFER, "buffer", b.handle()), start))
+        Some((device.object(vk::ObjectType::BUFFER, "buffer", b.handle()), start))
     });
     let images = Image::table().all().into_iter().filter_map(|i| {
         let part = |part: &Image| {
@@ -137,7 +136,7 @@ fn places(device: &Device, address: u64) -> Vec<(Object, u64)> {
             start.filter(|start| holds(start, part.layout.size))
         };
         let start = i.parts(vk::ImageAspectFlags::empty()).find_map(part)?;
-        Some((object(device, vk::ObjectType::IMAGE, "image", i.handle()), start))
+        Some((device.object(vk::ObjectType::IMAGE, "image", i.handle()), start))
     });
     buffers.chain(images).collect()
 }
@@ -170,7 +169,7 @@ pub fn of_host(device: &Device) -> Result<(), String> {
             caller: since.caller.as_deref(),
             command: side(command.as_ref()),
             barrier: barrier.as_ref().map(|b| b.told()),
-            memory: object(device, vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
+            memory: device.object(vk::ObjectType::DEVICE_MEMORY, DeviceMemory::NAME, handle),
             extent: (bytes.address(), bytes.size()),
             place: places(device, first).into_iter().next(),
             cache: in_cache(&bytes, &hazard.bytes),
@@ -236,7 +235,7 @@ fn owners(device: &Device) -> Result<(), String> {
         let is_buffer = kind == vk::ObjectType::BUFFER;
         let what = if is_buffer { "buffer" } else { "image" };
         let told = OwnershipReport {
-            resource: object(device, kind, what, handle),
+            resource: device.object(kind, what, handle),
             is_buffer,
             wrong,
             family: found.family,
@@ -259,7 +258,7 @@ pub fn layouts(device: &Device) -> Result<(), String> {
     for found in hazards.take_layouts_found() {
         let Mismatch { image, level, layer, wrong, layout, since, .. } = &found.mismatch;
         let told = LayoutReport {
-            image: object(device, vk::ObjectType::IMAGE, "image", image.handle),
+            image: device.object(vk::ObjectType::IMAGE, "image", image.handle),
             subresource: (*level, *layer),
             plane: image.plane,
             wrong: match wrong {
@@ -284,16 +283,4 @@ fn tell(device: &Device, finding: &impl ApiFinding) -> Result<(), String> {
         device.instance.deliver(&Message::of_report(message));
     }
     if verdict.halt { Err(format!("halt-on-error: {}", finding.id().name())) } else { Ok(()) }
-}
-
-fn object(device: &Device, kind: vk::ObjectType, what: &str, handle: u64) -> Object {
-    Object {
-        reference: Reference(u32::MAX),
-        what: what.to_owned(),
-        handle,
-        object_type: kind.as_raw(),
-        name: device.name(kind, handle),
-        address: 0,
-        texels: None,
-    }
 }

@@ -7,26 +7,20 @@ use pellucid_memory::commands::{Accesses, Stages};
 type Stage2 = vk::PipelineStageFlags2;
 type Access2 = vk::AccessFlags2;
 
+/// Bits of the API with those of the tracker that have the same names.
+macro_rules! same {
+    ($api:ident, $tracker:ident: $($name:ident),* $(,)?) => { [$(($api::$name, $tracker::$name)),*] };
+}
+
 /// The stages of a mask, apart from the pseudo stages.
 pub fn stages(mask: Stage2) -> Stages {
-    const TABLE: [(Stage2, Stages); 13] = [
-        (Stage2::DRAW_INDIRECT, Stages::DRAW_INDIRECT),
-        (COPY_INDIRECT, Stages::COPY_INDIRECT),
-        (Stage2::COMPUTE_SHADER, Stages::COMPUTE_SHADER),
-        (Stage2::COPY, Stages::COPY),
-        (Stage2::CLEAR, Stages::CLEAR),
-        (Stage2::BLIT, Stages::BLIT),
-        (Stage2::RESOLVE, Stages::RESOLVE),
-        (Stage2::ALL_TRANSFER, Stages::ALL_TRANSFER),
-        (Stage2::HOST, Stages::HOST),
-        (Stage2::EARLY_FRAGMENT_TESTS, Stages::EARLY_FRAGMENT_TESTS),
-        (Stage2::LATE_FRAGMENT_TESTS, Stages::LATE_FRAGMENT_TESTS),
-        (Stage2::COLOR_ATTACHMENT_OUTPUT, Stages::COLOR_ATTACHMENT_OUTPUT),
-        (Stage2::ALL_GRAPHICS, Stages::ALL_GRAPHICS),
-    ];
-    let all = if mask.contains(Stage2::ALL_COMMANDS) { Stages::DEVICE } else { Stages::empty() };
+    let same = same!(Stage2, Stages:
+        DRAW_INDIRECT, COMPUTE_SHADER, COPY, CLEAR, BLIT, RESOLVE, ALL_TRANSFER, HOST, EARLY_FRAGMENT_TESTS,
+        LATE_FRAGMENT_TESTS, COLOR_ATTACHMENT_OUTPUT, ALL_GRAPHICS);
+    let others = [(COPY_INDIRECT, Stages::COPY_INDIRECT), (Stage2::ALL_COMMANDS, Stages::DEVICE)];
     let graphics = if mask.intersects(graphics_stages()) { Stages::GRAPHICS } else { Stages::empty() };
-    TABLE.iter().filter(|(bit, _)| mask.contains(*bit)).fold(all | graphics, |s, (_, stages)| s | *stages)
+    let named = same.into_iter().chain(others).filter(|(bit, _)| mask.contains(*bit));
+    named.fold(graphics, |all, (_, stages)| all | stages)
 }
 
 /// Stages in which nothing executes, as nothing draws: dependencies chain through them.
@@ -56,30 +50,17 @@ pub fn destination(mask: Stage2) -> Stages {
 
 /// Accesses of a mask.
 pub fn accesses(mask: Access2) -> Accesses {
-    const TABLE: [(Access2, Accesses); 18] = [
-        (Access2::INDIRECT_COMMAND_READ, Accesses::INDIRECT_COMMAND_READ),
-        (Access2::UNIFORM_READ, Accesses::UNIFORM_READ),
-        (Access2::SHADER_SAMPLED_READ, Accesses::SHADER_SAMPLED_READ),
-        (Access2::SHADER_STORAGE_READ, Accesses::SHADER_STORAGE_READ),
-        (Access2::SHADER_READ, Accesses::SHADER_READ),
-        (Access2::SHADER_STORAGE_WRITE, Accesses::SHADER_STORAGE_WRITE),
+    let same = same!(Access2, Accesses:
+        INDIRECT_COMMAND_READ, UNIFORM_READ, SHADER_SAMPLED_READ, SHADER_STORAGE_READ, SHADER_READ,
+        SHADER_STORAGE_WRITE, TRANSFER_READ, TRANSFER_WRITE, HOST_READ, HOST_WRITE, COLOR_ATTACHMENT_READ,
+        COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_READ, DEPTH_STENCIL_ATTACHMENT_WRITE, MEMORY_READ,
+        MEMORY_WRITE);
+    let others = [
         (Access2::SHADER_WRITE, Accesses::SHADER_STORAGE_WRITE),
-        (Access2::TRANSFER_READ, Accesses::TRANSFER_READ),
-        (Access2::TRANSFER_WRITE, Accesses::TRANSFER_WRITE),
-        (Access2::HOST_READ, Accesses::HOST_READ),
-        (Access2::HOST_WRITE, Accesses::HOST_WRITE),
-        (Access2::COLOR_ATTACHMENT_READ, Accesses::COLOR_ATTACHMENT_READ),
-        (Access2::COLOR_ATTACHMENT_WRITE, Accesses::COLOR_ATTACHMENT_WRITE),
-        (Access2::DEPTH_STENCIL_ATTACHMENT_READ, Accesses::DEPTH_STENCIL_ATTACHMENT_READ),
-        (Access2::DEPTH_STENCIL_ATTACHMENT_WRITE, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE),
         (Access2::DESCRIPTOR_BUFFER_READ_EXT, Accesses::DESCRIPTOR_BUFFER_READ),
-        (Access2::MEMORY_READ, Accesses::MEMORY_READ),
-        (Access2::MEMORY_WRITE, Accesses::MEMORY_WRITE),
     ];
-    TABLE
-        .iter()
-        .filter(|(bit, _)| mask.contains(*bit))
-        .fold(Accesses::empty(), |a, (_, accesses)| a | *accesses)
+    let named = same.into_iter().chain(others).filter(|(bit, _)| mask.contains(*bit));
+    named.fold(Accesses::empty(), |all, (_, accesses)| all | accesses)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub fn note(device: &Device, runs: &[(Range, Operand)]) {
     if let Some(host) = &device.host {
         host.device_wrote(runs);
     }
-    let mut unwritten = device.unwritten();
+    let mut unwritten = device.unwritten.lock();
     if unwritten.is_empty() {
         return;
     }

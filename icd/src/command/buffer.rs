@@ -14,8 +14,9 @@ use crate::error::{Error, Outcome};
 use crate::handle::{self, dispatchable_object};
 use crate::report;
 use ash::vk;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// States of the life cycle; *pending* is executable with work in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,13 +93,9 @@ impl CommandBuffer {
         CommandBuffer { device, level, family, recorder: Mutex::new(recorder) }
     }
 
-    fn recorder(&self) -> MutexGuard<'_, Recorder> {
-        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes what was recorded, when the command buffer ends.
     pub fn take_recorded(&self) -> Option<Arc<Recorded>> {
-        self.recorder().recorded.take()
+        self.recorder.lock().recorded.take()
     }
 
     /// vkBeginCommandBuffer: what was recorded, which ends.
@@ -106,7 +103,7 @@ impl CommandBuffer {
     /// # Errors
     /// It is recording already.
     pub fn begin(&self, flags: vk::CommandBufferUsageFlags) -> Outcome<Option<Arc<Recorded>>> {
-        let mut recorder = self.recorder();
+        let mut recorder = self.recorder.lock();
         if recorder.state == State::Recording {
             return Err(Error::usage("the command buffer is recording already"));
         }
@@ -120,7 +117,7 @@ impl CommandBuffer {
     /// # Errors
     /// It is not recording, or a command failed.
     pub fn end(&self) -> Outcome<()> {
-        let mut recorder = self.recorder();
+        let mut recorder = self.recorder.lock();
         if recorder.state != State::Recording {
             return Err(Error::usage("the command buffer is not recording"));
         }
@@ -138,7 +135,7 @@ impl CommandBuffer {
 
     /// vkResetCommandBuffer: what was recorded, which ends.
     pub fn reset(&self) -> Option<Arc<Recorded>> {
-        let mut recorder = self.recorder();
+        let mut recorder = self.recorder.lock();
         recorder.state = State::Initial;
         recorder.commands.clear();
         recorder.bound.clear();
@@ -153,7 +150,7 @@ impl CommandBuffer {
     /// # Errors
     /// It is not executable.
     pub fn executable(&self) -> Outcome<Arc<Recorded>> {
-        let mut recorder = self.recorder();
+        let mut recorder = self.recorder.lock();
         if recorder.state == State::Submitted {
             return Err(Error::usage(
                 "the command buffer was recorded with ONE_TIME_SUBMIT and has been submitted before",
@@ -200,7 +197,7 @@ pub fn push(
     record: impl FnOnce(&mut Recorder, &Arc<Device>) -> Outcome<()>,
 ) -> Outcome<()> {
     let buffer = handle::dispatchable::<CommandBuffer>(buffer)?;
-    let mut recorder = buffer.recorder();
+    let mut recorder = buffer.recorder.lock();
     if recorder.state != State::Recording {
         return Err(Error::usage(format!("the command buffer is not recording but {:?}", recorder.state)));
     }

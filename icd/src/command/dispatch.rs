@@ -90,7 +90,7 @@ pub fn run(
         );
         if device.checked.is_some() {
             // A shader that is left out of the checks: nobody sees what it writes.
-            device.unwritten().clear();
+            device.unwritten.lock().clear();
         }
         let config = &device.instance.config;
         let &Config { spins, tier: which, .. } = config;

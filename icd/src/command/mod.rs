@@ -47,8 +47,9 @@ use crate::entry::pipeline::Pipeline;
 use crate::entry::query::QueryPool;
 use crate::queue::told::Completed;
 use ash::vk;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// One side of a dependency: stages and accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -318,10 +319,6 @@ impl Recorded {
         self.flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)
     }
 
-    fn last_submitted(&self) -> MutexGuard<'_, Option<(u32, u64)>> {
-        self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The secondary command buffers that it executes.
     fn secondaries(&self) -> impl Iterator<Item = &Arc<Recorded>> {
         let lists = self.commands.iter().filter_map(|command| match command {
@@ -333,14 +330,14 @@ impl Recorded {
 
     /// It is part of a submission to a queue, by its number there.
     pub fn submit(&self, queue: u32, serial: u64) {
-        *self.last_submitted() = Some((queue, serial));
+        *self.submitted.lock() = Some((queue, serial));
         self.secondaries().for_each(|secondary| secondary.submit(queue, serial));
     }
 
     /// Whether it is pending, as far as the host knows which submissions have completed, and may not be
     /// submitted beside itself.
     fn is_busy(&self, host: Completed) -> bool {
-        let pending = self.last_submitted().is_some_and(|(queue, serial)| !host.covers(queue, serial));
+        let pending = self.submitted.lock().is_some_and(|(queue, serial)| !host.covers(queue, serial));
         pending && !self.is_simultaneous()
     }
 

@@ -7,9 +7,10 @@ use crate::device::Device;
 use crate::entry::descriptor_set::{DescriptorSet, Slot};
 use crate::entry::image_view::ImageView;
 use crate::queue::submission::Use;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use smallvec::SmallVec;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// What the dispatches of a submission reach through descriptors and addresses, as it was at the submission.
 /// It stays until the submission has ended, whatever the application updates, destroys or frees.
@@ -95,18 +96,14 @@ impl Reach {
         slots().filter_map(|slot| slot.bytes_used(object, all)).for_each(each);
     }
 
-    fn accessed(&self) -> MutexGuard<'_, Vec<(Range, Use)>> {
-        self.accessed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A dispatch has accessed these bytes by their address.
     pub fn access(&self, bytes: Range, by: Use) {
-        self.accessed().push((bytes, by));
+        self.accessed.lock().push((bytes, by));
     }
 
     /// The first dispatch that has accessed some of these bytes by their address.
     pub fn access_of(&self, bytes: Range) -> Option<Use> {
-        let accessed = self.accessed();
+        let accessed = self.accessed.lock();
         accessed.iter().find(|(b, _)| b.start < bytes.end && bytes.start < b.end).map(|(_, by)| *by)
     }
 }

@@ -92,25 +92,19 @@ impl Command {
                 writes,
             })
         };
+        // Regions of three types have these members.
+        macro_rules! both {
+            ($from:ident, $to:ident, $regions:ident) => {{
+                let parts = $regions.iter().flat_map(|r| {
+                    [part($from, &r.src_subresource, false), part($to, &r.dst_subresource, true)]
+                });
+                parts.flatten().collect()
+            }};
+        }
         match self {
-            Command::CopyImage(from, to, regions) => {
-                let both = |r: &vk::ImageCopy| {
-                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
-                };
-                regions.iter().flat_map(both).flatten().collect()
-            }
-            Command::BlitImage(from, to, regions, _) => {
-                let both = |r: &vk::ImageBlit| {
-                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
-                };
-                regions.iter().flat_map(both).flatten().collect()
-            }
-            Command::ResolveImage(from, to, regions) => {
-                let both = |r: &vk::ImageResolve| {
-                    [part(from, &r.src_subresource, false), part(to, &r.dst_subresource, true)]
-                };
-                regions.iter().flat_map(both).flatten().collect()
-            }
+            Command::CopyImage(from, to, regions) => both!(from, to, regions),
+            Command::BlitImage(from, to, regions, _) => both!(from, to, regions),
+            Command::ResolveImage(from, to, regions) => both!(from, to, regions),
             Command::CopyBufferToImage(_, to, regions) => {
                 regions.iter().filter_map(|r| part(to, &r.image_subresource, true)).collect()
             }
@@ -164,9 +158,9 @@ impl Command {
             | Command::FillBuffer(buffer, ..)
             | Command::UpdateBuffer(buffer, ..) => buffer.is_or_uses(object),
             Command::CopyBuffer(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::BlitImage(from, to, ..) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::ResolveImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
-            Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
+            Command::BlitImage(from, to, ..)
+            | Command::ResolveImage(from, to, _)
+            | Command::CopyImage(from, to, _) => from.is_or_uses(object) || to.is_or_uses(object),
             Command::CopyBufferToImage(buffer, image, _) | Command::CopyImageToBuffer(image, buffer, _) => {
                 buffer.is_or_uses(object) || image.is_or_uses(object)
             }

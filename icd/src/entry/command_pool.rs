@@ -6,13 +6,14 @@ use crate::command::Recorded;
 use crate::command::buffer::CommandBuffer;
 use crate::command::family::Family;
 use crate::device::Device;
-use crate::entry::destroy::ended;
+use crate::entry::destroy::{self, ended};
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// A command pool: the handles of its command buffers.
 pub struct CommandPool {
@@ -22,15 +23,9 @@ pub struct CommandPool {
 
 object!(CommandPool, vk::CommandPool, kind::COMMAND_POOL);
 
-impl CommandPool {
-    fn buffers(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Ends the command buffers that a pool which the application did not destroy still has.
 pub fn leave(pool: &CommandPool) {
-    for buffer in std::mem::take(&mut *pool.buffers()) {
+    for buffer in std::mem::take(&mut *pool.buffers.lock()) {
         // One that is gone needs no end.
         let _ = handle::take_dispatchable::<CommandBuffer>(vk::Handle::from_raw(buffer));
     }
@@ -68,8 +63,8 @@ creates! {
 destroys! {
     /// vkDestroyCommandPool.
     fn destroy_command_pool(device, pool: vk::CommandPool) {
-        if let Some(pool) = handle::take::<CommandPool>(pool)? {
-            for buffer in std::mem::take(&mut *pool.buffers()) {
+        if let Some(pool) = destroy::end::<CommandPool>(&device, pool)? {
+            for buffer in std::mem::take(&mut *pool.buffers.lock()) {
                 end(&device, vk::Handle::from_raw(buffer), "vkDestroyCommandPool")?;
             }
         }
@@ -84,7 +79,7 @@ entries! {
         pool: Arc<CommandPool>,
         _flags: vk::CommandPoolResetFlags,
     ) -> vk::Result {
-        for buffer in pool.buffers().iter() {
+        for buffer in pool.buffers.lock().iter() {
             let buffer = vk::Handle::from_raw(*buffer);
             let recorded = handle::dispatchable::<CommandBuffer>(buffer)?.reset();
             gone(&device, buffer, recorded, "vkResetCommandPool");
@@ -109,7 +104,7 @@ entries! {
         for slot in ffi::slice_mut(out, info.command_buffer_count) {
             let buffer = CommandBuffer::new(device.clone(), info.level, pool.family);
             *slot = handle::insert_dispatchable(Arc::new(buffer));
-            pool.buffers().insert(vk::Handle::as_raw(*slot));
+            pool.buffers.lock().insert(vk::Handle::as_raw(*slot));
         }
         Ok(())
     }
@@ -117,7 +112,7 @@ entries! {
     /// vkFreeCommandBuffers.
     fn free_command_buffers(device: Arc<Device>, pool: Arc<CommandPool>, buffers: &[vk::CommandBuffer]) {
         for buffer in buffers {
-            pool.buffers().remove(&vk::Handle::as_raw(*buffer));
+            pool.buffers.lock().remove(&vk::Handle::as_raw(*buffer));
             end(&device, *buffer, "vkFreeCommandBuffers")?;
         }
         Ok(())

@@ -191,6 +191,13 @@ fn events(list: &[vk::Event]) -> Outcome<Vec<Arc<Event>>> {
     list.iter().map(|e| handle::get::<Event>(*e)).collect()
 }
 
+/// Queries of a pool.
+fn queries(pool: vk::QueryPool, first: u32, count: u32) -> Outcome<Arc<QueryPool>> {
+    let pool = handle::get::<QueryPool>(pool)?;
+    pool.queries(first, count)?;
+    Ok(pool)
+}
+
 fn timestamp(
     buffer: vk::CommandBuffer,
     stages: vk::PipelineStageFlags2,
@@ -198,8 +205,7 @@ fn timestamp(
     query: u32,
 ) -> Outcome<()> {
     record(buffer, |r, device| {
-        let pool = handle::get::<QueryPool>(pool)?;
-        pool.queries(query, 1)?;
+        let pool = queries(pool, query, 1)?;
         Reader::new("vkCmdWriteTimestamp", r, device).check_stages(stages);
         Ok(Command::WriteTimestamp(pool, query, stages))
     })
@@ -301,29 +307,17 @@ entries! {
         query: u32,
         _flags: vk::QueryControlFlags,
     ) {
-        record(buffer, |_, _| {
-            let pool = handle::get::<QueryPool>(pool)?;
-            pool.queries(query, 1)?;
-            Ok(Command::BeginQuery(pool))
-        })
+        record(buffer, |_, _| Ok(Command::BeginQuery(queries(pool, query, 1)?)))
     }
 
     /// vkCmdEndQuery.
     fn cmd_end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
-        record(buffer, |_, _| {
-            let pool = handle::get::<QueryPool>(pool)?;
-            pool.queries(query, 1)?;
-            Ok(Command::EndQuery(pool, query))
-        })
+        record(buffer, |_, _| Ok(Command::EndQuery(queries(pool, query, 1)?, query)))
     }
 
     /// vkCmdResetQueryPool.
     fn cmd_reset_query_pool(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
-        record(buffer, |_, _| {
-            let pool = handle::get::<QueryPool>(pool)?;
-            pool.queries(first, count)?;
-            Ok(Command::ResetQueries(pool, first, count))
-        })
+        record(buffer, |_, _| Ok(Command::ResetQueries(queries(pool, first, count)?, first, count)))
     }
 
     /// vkCmdWriteTimestamp.
@@ -358,8 +352,7 @@ entries! {
         flags: vk::QueryResultFlags,
     ) {
         record(buffer, |_, _| {
-            let pool = handle::get::<QueryPool>(pool)?;
-            pool.queries(first, count)?;
+            let pool = queries(pool, first, count)?;
             let buffer = handle::get::<Buffer>(to)?;
             if offset >= buffer.size {
                 return Err(Error::usage("dstOffset is not inside the buffer"));

@@ -4,13 +4,14 @@ use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
 use crate::entry::descriptor_layout::DescriptorSetLayout;
 use crate::entry::descriptor_set::DescriptorSet;
-use crate::entry::destroy::destroy;
+use crate::entry::destroy::{destroy, end};
 use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 pub struct DescriptorPool {
     capacity: Room,
@@ -75,10 +76,6 @@ impl Room {
 }
 
 impl DescriptorPool {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn allocate(
         &self,
         device: &Arc<Device>,
@@ -87,7 +84,7 @@ impl DescriptorPool {
     ) -> Outcome<vk::DescriptorSet> {
         // Without a count a variable binding has none.
         let variable = Some(variable.unwrap_or(0));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let needs = needs(&layout, variable);
         state.room.take(&needs)?;
         match DescriptorSet::new(device, layout, variable) {
@@ -104,7 +101,7 @@ impl DescriptorPool {
     }
 
     fn free(&self, device: &Device, set: vk::DescriptorSet) -> Outcome<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(object) = destroy::<DescriptorSet>(device, set, "vkFreeDescriptorSets")? {
             if !state.live.remove(&vk::Handle::as_raw(set)) {
                 return Err(Error::usage("the descriptor set is not from this pool"));
@@ -115,7 +112,7 @@ impl DescriptorPool {
     }
 
     fn clear(&self, device: &Device, call: &'static str) -> Outcome<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for set in std::mem::take(&mut state.live) {
             destroy::<DescriptorSet>(device, vk::Handle::from_raw(set), call)?;
         }
@@ -142,7 +139,7 @@ creates! {
 destroys! {
     /// vkDestroyDescriptorPool.
     fn destroy_descriptor_pool(device, pool: vk::DescriptorPool) {
-        match handle::take::<DescriptorPool>(pool)? {
+        match end::<DescriptorPool>(&device, pool)? {
             Some(pool) => pool.clear(&device, "vkDestroyDescriptorPool"),
             None => Ok(()),
         }
@@ -169,7 +166,7 @@ entries! {
         let variable = ffi::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next)
             .map_or(&[][..], |v| ffi::slice(v.p_descriptor_counts, v.descriptor_set_count));
         // A count that cannot succeed is refused before anything is made.
-        if info.descriptor_set_count > pool.state().room.sets {
+        if info.descriptor_set_count > pool.state.lock().room.sets {
             return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY.into());
         }
         room_for::<(DescriptorSet, [u64; 24])>(info.descriptor_set_count as usize)?;

@@ -12,12 +12,13 @@ use crate::error::{Error, Outcome, room_for};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::RwLock;
 use pellucid_memory::access::Reference;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{Allocation, HostMemory, MemoryRange};
 use pellucid_shader_interp::interface;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 /// One descriptor.
 #[derive(Clone, Default)]
@@ -149,22 +150,18 @@ impl DescriptorSet {
     /// No memory for inline uniform blocks.
     pub fn duplicate(&self, device: &Device) -> Outcome<DescriptorSet> {
         let copy = DescriptorSet::new(device, self.layout.clone(), self.variable)?;
-        *copy.write_slots() = self.slots();
+        *copy.slots.write() = self.slots();
         Ok(copy)
     }
 
     /// Its descriptors, as they are now.
     pub fn slots(&self) -> Arc<Vec<Slot>> {
-        self.slots.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.slots.read().clone()
     }
 
     /// How often it was updated in a way that makes command buffers invalid which bind it.
     pub fn updates(&self) -> u64 {
         self.updates.load(Ordering::Relaxed)
-    }
-
-    fn write_slots(&self) -> RwLockWriteGuard<'_, Arc<Vec<Slot>>> {
-        self.slots.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bytes of an inline uniform block.
@@ -185,7 +182,7 @@ impl DescriptorSet {
         for (index, slot) in descriptors.iter_mut().enumerate() {
             self.apply_immutable(first + index, slot);
         }
-        let mut slots = self.write_slots();
+        let mut slots = self.slots.write();
         if slots.get(first..first + descriptors.len()).is_none() {
             return Err(Error::usage(format!(
                 "descriptors past the end of the set, from binding {number} on"

@@ -10,14 +10,26 @@ use crate::message::Message;
 use crate::queue::Submission;
 use crate::queue::fence::Fence;
 use crate::queue::submission::Use;
-use crate::report::{FreedReport, Object as Named};
+use crate::report::FreedReport;
 use ash::vk::{self, Handle as _};
-use pellucid_memory::access::Reference;
 use pellucid_memory::commands::Range;
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
-/// Ends a handle for the entry point `call`; null is nothing.
+/// Ends a handle, with what the device knows by it; null is nothing.
+///
+/// # Errors
+/// The handle is neither null nor live.
+pub fn end<T: Object>(device: &Device, handle: T::Handle) -> Outcome<Option<Arc<T>>> {
+    let object = handle::take::<T>(handle)?;
+    if object.is_some() {
+        device.handle_ended(T::Handle::TYPE, handle.as_raw());
+    }
+    Ok(object)
+}
+
+/// Ends a handle for the entry point `call`, as [`end`] does, and reports it if submitted work uses the
+/// object.
 ///
 /// # Errors
 /// The handle is neither null nor live.
@@ -156,15 +168,7 @@ fn report(
     let queue = submission.queue.as_ref().map_or("a queue".to_owned(), |queue| device.queue_called(queue));
     let report = FreedReport {
         call,
-        object: Named {
-            reference: Reference(u32::MAX),
-            what: type_name.to_owned(),
-            handle: raw,
-            object_type: kind.as_raw(),
-            name: device.name(kind, raw),
-            address: 0,
-            texels: None,
-        },
+        object: device.object(kind, type_name, raw),
         number: handle::number(raw),
         command: used.command,
         index: used.index,

@@ -34,9 +34,10 @@ use crate::queue::fence::Fence;
 use crate::queue::semaphore::Semaphore;
 use crate::report::Session;
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::checked::Robustness;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// Checks that the features that are asked for are there; which robustness they ask for, and whether
 /// maintenance9 and descriptorBufferImageLayoutIgnored are among them.
@@ -133,7 +134,7 @@ static LIVE: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
 /// The process ends: tells what the host did since its last call, and what the submitted work of its devices
 /// waits for in vain.
 fn at_end(session: &Session) {
-    let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
+    let live = std::mem::take(&mut *LIVE.lock());
     for device in live.iter().filter_map(Weak::upgrade).filter(|device| device.alive().is_ok()) {
         device.instance.end_messengers();
         calls::ended(&device);
@@ -143,7 +144,7 @@ fn at_end(session: &Session) {
 
 /// Takes note of a device for the end of the process.
 fn add_live(device: &Arc<Device>) {
-    let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut live = LIVE.lock();
     live.retain(|one| one.strong_count() > 0);
     live.push(Arc::downgrade(device));
     device.instance.session.at_end(at_end);
@@ -152,7 +153,7 @@ fn add_live(device: &Arc<Device>) {
 /// Ends the handles of what the application did not destroy, so that its memory is free again.
 fn release(device: &Arc<Device>) {
     device.described.clear();
-    let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let live = LIVE.lock().clone();
     let mut others = live.iter().filter_map(Weak::upgrade).filter(|one| !Arc::ptr_eq(one, device));
     if others.any(|one| one.number == device.number) {
         return;

@@ -7,9 +7,10 @@ use crate::handle::{self, kind, object};
 use crate::queue::status;
 use crate::queue::told::Told;
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::EventToken;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
 pub struct Event {
@@ -29,23 +30,19 @@ struct State {
 object!(Event, vk::Event, kind::EVENT);
 
 impl Event {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sets it. The caller notifies the device's progress.
     pub fn set(&self, told: Told, tokens: Vec<EventToken>) {
-        *self.state() = State { set: true, told, tokens: tokens.into() };
+        *self.state.lock() = State { set: true, told, tokens: tokens.into() };
     }
 
     /// Resets it. The caller notifies the device's progress.
     pub fn reset(&self) {
-        *self.state() = State::default();
+        *self.state.lock() = State::default();
     }
 
     /// True if set.
     pub fn is_set(&self) -> bool {
-        self.state().set
+        self.state.lock().set
     }
 
     /// What the application calls it.
@@ -55,7 +52,7 @@ impl Event {
 
     /// What it carries to the commands that wait for it.
     pub fn tokens(&self) -> Arc<[EventToken]> {
-        self.state().tokens.clone()
+        self.state.lock().tokens.clone()
     }
 }
 
@@ -79,7 +76,7 @@ entries! {
     fn get_event_status(device: Arc<Device>, event: Arc<Event>) -> vk::Result {
         device.alive()?;
         status::settle_all(&*device);
-        let state = event.state();
+        let state = event.state.lock();
         let (set, told) = (state.set, state.told.clone());
         drop(state);
         if set {

@@ -74,12 +74,8 @@ entries! {
     fn copy_memory_to_image(device: Arc<Device>, info: &vk::CopyMemoryToImageInfoEXT<'_>) -> vk::Result {
         let image = handle::get::<Image>(info.dst_image)?;
         let regions = ffi::slice(info.p_regions, info.region_count);
-        let parts = || {
-            let part = |r: &vk::MemoryToImageCopyEXT<'_>| {
-                part(&image, info.dst_image_layout, &r.image_subresource, true)
-            };
-            regions.iter().map(part).collect()
-        };
+        let layout = info.dst_image_layout;
+        let parts = || regions.iter().map(|r| part(&image, layout, &r.image_subresource, true)).collect();
         copied(&device, "vkCopyMemoryToImageEXT", parts, |mut touched| {
             for r in regions {
                 let region = host_region!(r);
@@ -94,12 +90,8 @@ entries! {
     fn copy_image_to_memory(device: Arc<Device>, info: &vk::CopyImageToMemoryInfoEXT<'_>) -> vk::Result {
         let image = handle::get::<Image>(info.src_image)?;
         let regions = ffi::slice(info.p_regions, info.region_count);
-        let parts = || {
-            let part = |r: &vk::ImageToMemoryCopyEXT<'_>| {
-                part(&image, info.src_image_layout, &r.image_subresource, false)
-            };
-            regions.iter().map(part).collect()
-        };
+        let layout = info.src_image_layout;
+        let parts = || regions.iter().map(|r| part(&image, layout, &r.image_subresource, false)).collect();
         copied(&device, "vkCopyImageToMemoryEXT", parts, |mut touched| {
             for r in regions {
                 let region = host_region!(r);

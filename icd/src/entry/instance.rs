@@ -10,7 +10,8 @@ use crate::message::{self, DebugUtilsMessengerEXT, Message};
 use crate::report::Session;
 use crate::{ffi, layer, report};
 use ash::vk;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
 
 /// An instance, with its one physical device.
 pub struct Instance {
@@ -36,7 +37,7 @@ impl Instance {
 
     /// The debug messengers, oldest first.
     pub fn messengers(&self) -> Vec<Arc<DebugUtilsMessengerEXT>> {
-        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.messengers.lock().clone()
     }
 
     /// Hands a message to the messengers that want it.
@@ -61,17 +62,17 @@ impl Instance {
 
     /// Adds a debug messenger.
     pub fn add_messenger(&self, messenger: Arc<DebugUtilsMessengerEXT>) {
-        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).push(messenger);
+        self.messengers.lock().push(messenger);
     }
 
     /// The process ends: what the messengers would call may have ended before.
     pub fn end_messengers(&self) {
-        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.messengers.lock().clear();
     }
 
     /// Removes a debug messenger.
     pub fn remove_messenger(&self, messenger: &Arc<DebugUtilsMessengerEXT>) {
-        self.messengers.lock().unwrap_or_else(PoisonError::into_inner).retain(|m| !Arc::ptr_eq(m, messenger));
+        self.messengers.lock().retain(|m| !Arc::ptr_eq(m, messenger));
     }
 }
 

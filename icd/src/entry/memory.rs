@@ -13,6 +13,7 @@ use crate::error::{Error, Outcome};
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands::Range;
 use pellucid_memory::device::{ATOM, Allocation, HostMemory};
 use pellucid_memory::heap::{HeapError, Placement};
@@ -20,7 +21,7 @@ use pellucid_memory::shared::MemoryFile;
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Device memory. Freeing ends the handle; the bytes stay until nothing bound to them is in use.
 pub struct DeviceMemory {
@@ -265,7 +266,7 @@ impl DeviceMemory {
         let size = size.next_multiple_of(memory::SPARSE_BLOCK);
         let bytes = Allocation::sparse(addresses, placement, size).map_err(out)?;
         // The addresses may have been another resource's.
-        device.unwritten().forget(bytes.address(), bytes.size());
+        device.unwritten.lock().forget(bytes.address(), bytes.size());
         Ok(DeviceMemory {
             heap: None,
             host_visible: false,
@@ -285,7 +286,7 @@ impl DeviceMemory {
 
     /// Parts of it are about to be bound to a sparse resource.
     pub fn bind_sparse(&self, resource: &Arc<DeviceMemory>) {
-        let mut all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.sparse.lock();
         all.retain(|other| other.strong_count() > 0);
         if !all.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(resource))) {
             all.push(Arc::downgrade(resource));
@@ -295,7 +296,7 @@ impl DeviceMemory {
     /// Whether some of these bytes are bound at two places, of which not both are of resources with
     /// SPARSE_ALIASED.
     pub fn is_bound_twice(&self, bytes: &std::ops::Range<u64>) -> bool {
-        let all = self.sparse.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.sparse.lock();
         let mut parts = Vec::new();
         for resource in all.iter().filter_map(Weak::upgrade) {
             let bound = resource.bytes.bound_of(&self.bytes, bytes);
@@ -317,7 +318,7 @@ impl DeviceMemory {
     /// It is the memory of this sparse resource, which has to be bound as a whole before it is used.
     pub fn must_be_whole(&self, device: &Device, resource: (vk::ObjectType, u64)) {
         if device.hazards.is_some() {
-            device.sparse_whole().push((Arc::downgrade(&self.bytes), resource));
+            device.sparse_whole.lock().push((Arc::downgrade(&self.bytes), resource));
         }
     }
 
@@ -332,7 +333,7 @@ impl DeviceMemory {
     }
 
     fn range(&self, device: &Device, call: &str, range: &vk::MappedMemoryRange<'_>) -> Outcome<(u64, u64)> {
-        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mapped = self.mapped.lock();
         let (start, end) = mapped.ok_or_else(|| Error::usage("the memory is not mapped"))?;
         let stop = if range.size == vk::WHOLE_SIZE { end } else { range.offset.saturating_add(range.size) };
         // An atom that reaches over the end of the mapping is in the range; the allocation cuts it.
@@ -371,7 +372,7 @@ impl DeviceMemory {
             let size = self.bytes.size();
             return Err(failed(&format!("{offset}..{end} is not inside the memory's {size} bytes")));
         }
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock();
         if mapped.is_some() {
             return Err(failed("the memory is mapped already"));
         }
@@ -381,7 +382,7 @@ impl DeviceMemory {
     }
 
     fn unmap(&self) -> Outcome<()> {
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock();
         mapped.take().map(|_| ()).ok_or_else(|| Error::usage("the memory is not mapped"))
     }
 }
@@ -477,7 +478,7 @@ creates! {
             // What the host can map, or others have, they may write unseen: that counts as written from the
             // start.
             if !memory.host_visible && !zeroed && !memory.external {
-                device.unwritten().allocate(memory.bytes().address(), memory.bytes().size());
+                device.unwritten.lock().allocate(memory.bytes().address(), memory.bytes().size());
             }
         }
         let handle = handle::insert(memory.clone());
@@ -498,7 +499,7 @@ destroys! {
             let bytes = Range::new(object.bytes.address(), object.bytes.size());
             bytes_ended(&device, "vkFreeMemory", memory, &object, bytes);
             object.freed.store(true, Ordering::Relaxed);
-            device.unwritten().forget(object.bytes().address(), object.bytes().size());
+            device.unwritten.lock().forget(object.bytes().address(), object.bytes().size());
             device.allocations.fetch_sub(1, Ordering::Relaxed);
         }
         Ok(())

@@ -277,7 +277,7 @@ unsafe fn create(
     handle::get::<PipelineLayout>(info.layout)?;
     // SAFETY: the contract.
     let (key, flags) = unsafe { (key(device, words(&info.stage)?, &info.stage)?, info.flags()) };
-    let cached = cache.and_then(|c| c.programs().get(&key).cloned());
+    let cached = cache.and_then(|c| c.programs.lock().get(&key).cloned());
     let program = match cached {
         Some(program) => program,
         None if flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) => {
@@ -286,7 +286,7 @@ unsafe fn create(
         None => {
             let program = program(device, &key, "vkCreateComputePipelines")?;
             if let Some(cache) = cache {
-                cache.programs().insert(key.clone(), program.clone());
+                cache.programs.lock().insert(key.clone(), program.clone());
             }
             program
         }

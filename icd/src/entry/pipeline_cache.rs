@@ -7,11 +7,12 @@ use crate::device::Device;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_shader_interp::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// All that a program depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,16 +32,10 @@ pub struct Key {
 
 #[derive(Default)]
 pub struct PipelineCache {
-    programs: Mutex<BTreeMap<Key, Arc<Program>>>,
+    pub programs: Mutex<BTreeMap<Key, Arc<Program>>>,
 }
 
 object!(PipelineCache, vk::PipelineCache, kind::PIPELINE_CACHE);
-
-impl PipelineCache {
-    pub fn programs(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Program>>> {
-        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// VkPipelineCacheHeaderVersionOne.
 fn header() -> Vec<u8> {
@@ -85,8 +80,8 @@ entries! {
         from: *const vk::PipelineCache,
     ) -> vk::Result {
         for from in ffi::slice(from, count) {
-            let programs = handle::get::<PipelineCache>(*from)?.programs().clone();
-            to.programs().extend(programs);
+            let programs = handle::get::<PipelineCache>(*from)?.programs.lock().clone();
+            to.programs.lock().extend(programs);
         }
         Ok(())
     }

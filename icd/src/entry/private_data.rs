@@ -2,10 +2,11 @@
 
 use crate::boundary::{creates, destroys, entries};
 use crate::device::Device;
+use crate::entry::destroy::end;
 use crate::ffi;
 use crate::handle::{self, kind, object};
 use ash::vk;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A slot; its data is kept by the device, by object.
 pub struct PrivateDataSlot;
@@ -22,9 +23,9 @@ creates! {
 destroys! {
     /// vkDestroyPrivateDataSlot.
     fn destroy_private_data_slot(device, slot: vk::PrivateDataSlot) {
-        if handle::take::<PrivateDataSlot>(slot)?.is_some() {
+        if end::<PrivateDataSlot>(&device, slot)?.is_some() {
             let slot = vk::Handle::as_raw(slot);
-            let mut data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut data = device.private_data.lock();
             data.retain(|(_, _, of), _| *of != slot);
         }
         Ok(())
@@ -42,7 +43,7 @@ entries! {
     ) -> vk::Result {
         handle::get::<PrivateDataSlot>(slot)?;
         let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
-        device.private_data.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+        device.private_data.lock().insert(key, value);
         Ok(())
     }
 
@@ -56,7 +57,7 @@ entries! {
     ) {
         handle::get::<PrivateDataSlot>(slot)?;
         let key = (object_type.as_raw(), object, vk::Handle::as_raw(slot));
-        let data = device.private_data.lock().unwrap_or_else(PoisonError::into_inner);
+        let data = device.private_data.lock();
         ffi::write(out, data.get(&key).copied().unwrap_or(0))
     }
 }

@@ -9,8 +9,9 @@ use crate::handle::{self, kind, object};
 use crate::queue::status::settle_all;
 use crate::queue::told::Told;
 use ash::vk;
+use parking_lot::Mutex;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct QueryResult {
@@ -25,23 +26,19 @@ pub struct QueryResult {
 pub struct Query(Mutex<Option<QueryResult>>);
 
 impl Query {
-    fn state(&self) -> MutexGuard<'_, Option<QueryResult>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Makes a result available.
     pub fn put(&self, value: u64, told: Told) {
-        *self.state() = Some(QueryResult { value, told });
+        *self.0.lock() = Some(QueryResult { value, told });
     }
 
     /// The result, if available.
     pub fn get(&self) -> Option<QueryResult> {
-        self.state().clone()
+        self.0.lock().clone()
     }
 
     /// Makes it unavailable.
     pub fn reset(&self) {
-        *self.state() = None;
+        *self.0.lock() = None;
     }
 }
 

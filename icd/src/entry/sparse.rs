@@ -22,10 +22,11 @@ use crate::handle;
 use crate::queue::Queue;
 use crate::queue::submission::{Use, Work};
 use ash::vk;
+use parking_lot::Mutex;
 use pellucid_memory::commands;
 use pellucid_shader_interp::math::format::FormatInfo;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// Bytes of a resource, and where in memory each run of them begins.
 type Runs = Vec<(Range<u64>, u64)>;
@@ -308,7 +309,7 @@ fn changed(device: &Device, resource: &DeviceMemory, range: &Range<u64>, memory:
     let Some(hazards) = &device.hazards else { return };
     let (start, size) = (resource.bytes().address() + range.start, range.end - range.start);
     hazards.forget(start, size);
-    let mut unwritten = device.unwritten();
+    let mut unwritten = device.unwritten.lock();
     unwritten.forget(start, size);
     if let Some(memory) = memory
         && unwritten.runs(memory, memory + size) == [(memory, memory + size)]
@@ -355,7 +356,7 @@ struct Binds {
 
 impl Work for Binds {
     fn run(&self, _queue: &Queue, _labels: &[String]) -> Result<(), String> {
-        let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
+        let list = std::mem::take(&mut *self.list.lock());
         let Some(device) = self.device.upgrade() else { return Ok(()) };
         list.iter().try_for_each(|bind| bind.run(&device))?;
         list.iter().for_each(|bind| bind.check_aliased(&device));

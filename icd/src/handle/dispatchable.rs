@@ -5,9 +5,10 @@
 //! Entries are never freed, so the loader may read that word through any handle that ever was one. An address
 //! is checked against the slab's chunks before anything is read through it.
 
+use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What the loader finds in the first word of a new dispatchable object.
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -23,7 +24,7 @@ static NUMBERS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 /// What a dispatchable handle is called in a report: its number among those of its type. The handle itself is
 /// an address, which is another one in each run.
 pub fn number(handle: u64) -> Option<u64> {
-    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner).get(&handle).copied()
+    NUMBERS.lock().get(&handle).copied()
 }
 
 /// One dispatchable object: the loader's word, then ours.
@@ -55,7 +56,7 @@ impl<T: Send + Sync> Slab<T> {
 
     /// Stores an object; its handle.
     pub fn insert(&self, object: Arc<T>) -> u64 {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.write();
         let (chunk, index) = if inner.free.len() > REST {
             inner.free.pop_front().unwrap_or_default()
         } else {
@@ -71,10 +72,10 @@ impl<T: Send + Sync> Slab<T> {
         };
         let entry = &inner.chunks[chunk][index];
         entry.loader.store(ICD_LOADER_MAGIC, Ordering::Relaxed);
-        *entry.object.write().unwrap_or_else(PoisonError::into_inner) = Some(object);
+        *entry.object.write() = Some(object);
         let handle = std::ptr::from_ref(entry).expose_provenance() as u64;
         inner.created += 1;
-        NUMBERS.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, inner.created);
+        NUMBERS.lock().insert(handle, inner.created);
         handle
     }
 
@@ -89,17 +90,16 @@ impl<T: Send + Sync> Slab<T> {
 
     /// The object of a live handle.
     pub fn get(&self, handle: u64) -> Option<Arc<T>> {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.read();
         let (chunk, index) = Self::locate(&inner, handle)?;
-        inner.chunks[chunk][index].object.read().unwrap_or_else(PoisonError::into_inner).clone()
+        inner.chunks[chunk][index].object.read().clone()
     }
 
     /// Removes the object of a live handle.
     pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.write();
         let place = Self::locate(&inner, handle)?;
-        let object =
-            inner.chunks[place.0][place.1].object.write().unwrap_or_else(PoisonError::into_inner).take()?;
+        let object = inner.chunks[place.0][place.1].object.write().take()?;
         inner.free.push_back(place);
         Some(object)
     }

@@ -3,9 +3,10 @@
 //! A handle is kind (8 bits), device (6 bits), generation (20 bits), index (30 bits): never 0, never an
 //! address. A slot's generation changes when its object is removed, so an old handle finds nothing.
 
+use parking_lot::RwLock;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 /// The number of a device, from 1, by which handles know whose they are; 0 is none. Numbers come again after
 /// 63 devices: a handle of another one is then not told apart.
@@ -76,7 +77,7 @@ impl<T> Table<T> {
 
     /// Stores an object of a device, or of none; its handle.
     pub fn insert(&self, object: Arc<T>, device: DeviceNumber) -> u64 {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.write();
         let index = match inner.free.pop_front() {
             Some(index) => index,
             None => {
@@ -93,28 +94,28 @@ impl<T> Table<T> {
     /// The object of a live handle.
     pub fn get(&self, handle: u64) -> Option<Arc<T>> {
         let (generation, index) = self.decode(handle)?;
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.read();
         let slot = inner.slots.get(index)?;
         if slot.generation == generation { slot.object.clone() } else { None }
     }
 
     /// All live objects, in the order of slots.
     pub fn all(&self) -> Vec<Arc<T>> {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.read();
         inner.slots.iter().filter_map(|slot| slot.object.clone()).collect()
     }
 
     /// Removes the object of a live handle.
     pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
         let (generation, index) = self.decode(handle)?;
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.write();
         let same = inner.slots.get(index)?.generation == generation;
         if same { inner.take(index) } else { None }
     }
 
     /// Removes all objects of a device.
     pub fn remove_of(&self, device: DeviceNumber) -> Vec<Arc<T>> {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.write();
         let of_device: Vec<usize> =
             (0..inner.slots.len()).filter(|index| inner.slots[*index].device == device).collect();
         of_device.into_iter().filter_map(|index| inner.take(index)).collect()

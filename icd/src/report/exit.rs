@@ -3,6 +3,7 @@
 //! The library is never unloaded, so a function of ours may be called at exit.
 
 use super::session::Session;
+use crate::error::contain;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
@@ -29,7 +30,7 @@ pub fn session() -> Option<&'static Session> {
 
 extern "C" fn finish(status: c_int, _: *mut c_void) {
     let Some(session) = AT_EXIT.get() else { return };
-    let code = std::panic::catch_unwind(|| session.finish()).ok().flatten();
+    let code = contain(|| session.finish()).ok().flatten();
     if let (0, Some(code)) = (status, code) {
         // SAFETY: flushing all C streams and leaving are allowed at exit; handlers that were registered
         // before ours do not run.

@@ -8,6 +8,7 @@ use super::source::excerpt;
 use super::suppress::Subject;
 use super::text::Shown;
 use super::timeline::Timeline;
+use super::words::join;
 use pellucid_memory::commands::{Accesses, BarrierGap, Fix, Hazard, Operand, Stages};
 use pellucid_memory::finding::FindingId;
 use serde_json::{Value, json};
@@ -127,50 +128,27 @@ impl Side<'_> {
     }
 }
 
-fn bits<T: Copy>(names: &[(T, &str)], has: impl Fn(T) -> bool) -> String {
-    let chosen: Vec<&str> = names.iter().filter(|(bit, _)| has(*bit)).map(|(_, name)| *name).collect();
-    if chosen.is_empty() { "NONE".to_owned() } else { chosen.join(" | ") }
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all = join(names, " | ");
+    if all.is_empty() { "NONE".to_owned() } else { all }
 }
 
 /// Stage bits by their names without `VK_PIPELINE_STAGE_2_` and `_BIT`.
 pub fn stages(mask: Stages) -> String {
-    let names = [
-        (Stages::DRAW_INDIRECT, "DRAW_INDIRECT"),
-        (Stages::COPY_INDIRECT, "COPY_INDIRECT_KHR"),
-        (Stages::COMPUTE_SHADER, "COMPUTE_SHADER"),
-        (Stages::COPY, "COPY"),
-        (Stages::CLEAR, "CLEAR"),
-        (Stages::BLIT, "BLIT"),
-        (Stages::RESOLVE, "RESOLVE"),
-        (Stages::HOST, "HOST"),
-        (Stages::TRANSITION, "ALL_COMMANDS"),
-        (Stages::GRAPHICS, "ALL_GRAPHICS"),
-        (Stages::EARLY_FRAGMENT_TESTS, "EARLY_FRAGMENT_TESTS"),
-        (Stages::LATE_FRAGMENT_TESTS, "LATE_FRAGMENT_TESTS"),
-        (Stages::COLOR_ATTACHMENT_OUTPUT, "COLOR_ATTACHMENT_OUTPUT"),
-    ];
-    bits(&names, |bit| mask.contains(bit))
+    joined(mask.iter_names().map(|(name, _)| match name {
+        "COPY_INDIRECT" => "COPY_INDIRECT_KHR",
+        "TRANSITION" => "ALL_COMMANDS",
+        "GRAPHICS" => "ALL_GRAPHICS",
+        name => name,
+    }))
 }
 
-/// Access bits by their names without `VK_ACCESS_2_` and `_BIT`.
+/// Access bits by their names without `VK_ACCESS_2_` and `_BIT`. That of a transition has none.
 pub fn accesses(mask: Accesses) -> String {
-    let names = [
-        (Accesses::INDIRECT_COMMAND_READ, "INDIRECT_COMMAND_READ"),
-        (Accesses::UNIFORM_READ, "UNIFORM_READ"),
-        (Accesses::SHADER_SAMPLED_READ, "SHADER_SAMPLED_READ"),
-        (Accesses::SHADER_STORAGE_READ, "SHADER_STORAGE_READ"),
-        (Accesses::SHADER_STORAGE_WRITE, "SHADER_STORAGE_WRITE"),
-        (Accesses::TRANSFER_READ, "TRANSFER_READ"),
-        (Accesses::TRANSFER_WRITE, "TRANSFER_WRITE"),
-        (Accesses::HOST_READ, "HOST_READ"),
-        (Accesses::HOST_WRITE, "HOST_WRITE"),
-        (Accesses::COLOR_ATTACHMENT_READ, "COLOR_ATTACHMENT_READ"),
-        (Accesses::COLOR_ATTACHMENT_WRITE, "COLOR_ATTACHMENT_WRITE"),
-        (Accesses::DEPTH_STENCIL_ATTACHMENT_READ, "DEPTH_STENCIL_ATTACHMENT_READ"),
-        (Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE, "DEPTH_STENCIL_ATTACHMENT_WRITE"),
-        (Accesses::DESCRIPTOR_BUFFER_READ, "DESCRIPTOR_BUFFER_READ_EXT"),
-    ];
-    bits(&names, |bit| mask.contains(bit))
+    joined((mask - Accesses::TRANSITION).iter_names().map(|(name, _)| match name {
+        "DESCRIPTOR_BUFFER_READ" => "DESCRIPTOR_BUFFER_READ_EXT",
+        name => name,
+    }))
 }
 
 /// The bits that a barrier's masks lack, each with its mask.

@@ -17,6 +17,7 @@ use super::validation::{self, ValidationReport};
 use super::verdict::{Message, Verdict};
 use super::words;
 use crate::config::{Config, Mode, Notes};
+use parking_lot::Mutex;
 use pellucid_memory::access::Site;
 use pellucid_memory::explore::Choices;
 use pellucid_memory::finding::{Finding, FindingId, Severity};
@@ -28,7 +29,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 
 /// Why reports cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +68,7 @@ struct New {
 pub struct Session {
     config: Config,
     replay: String,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
 
 #[derive(Default)]
@@ -153,7 +154,7 @@ impl Session {
     /// # Errors
     /// A file cannot be opened, or is not what it should be.
     pub fn open(&self) -> Result<(), ReportError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(path) = &self.config.suppressions {
             let file = |error| ReportError::File { option: "suppressions", path: path.clone(), error };
             let rules = input::text(path).map_err(file)?;
@@ -191,10 +192,6 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// Writes a line of the report. A full disk does not stop the application: that is said once, counted,
     /// and nothing more is written.
     fn write_line(&self, state: &mut State, value: &Value) {
@@ -217,13 +214,13 @@ impl Session {
     pub fn without_validation(&self) {
         let why = "validation: the validation layer is not over this instance: \
             only the Vulkan loader puts it there, and `pellucid run --validation` asks it to";
-        self.cannot(&mut self.state(), why);
+        self.cannot(&mut self.state.lock(), why);
     }
 
     /// Reports a message of the validation layer: shown at once, and written to the report behind all
     /// findings, whose order does not depend on the application's threads.
     pub fn validation(&self, report: ValidationReport) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some((_, count)) = state.validation.iter_mut().find(|(known, _)| *known == report) {
             *count += 1;
             return;
@@ -286,7 +283,7 @@ impl Session {
     /// Reports a finding: shown when it is the first of its kind, counted always. `choices`: those of the
     /// execution of an explored dispatch that it is of.
     pub fn report(&self, finding: &Finding, context: &Context<'_>, choices: Option<&Choices>) -> Verdict {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let id = finding.id;
         if self.counts_as(id.severity()) == Severity::Note && self.config.notes == Notes::Off {
             return Verdict::default();
@@ -333,7 +330,7 @@ impl Session {
     pub fn api(&self, finding: &impl ApiFinding) -> Verdict {
         let id = finding.id();
         let same = (format!("{}|{}", id.name(), finding.key()), 1);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let new = match self.count(&mut state, id, same, || finding.subject().named()) {
             Ok(new) => new,
             Err(verdict) => return verdict,
@@ -354,7 +351,7 @@ impl Session {
     /// Counts a message about a call that breaks a rule of valid usage. Returns whether it has to be said:
     /// the first of its text, unless it is suppressed.
     pub fn misuse(&self, text: &str) -> bool {
-        let known = self.state().families.get(misuse::FAMILY).copied().unwrap_or_default();
+        let known = self.state.lock().families.get(misuse::FAMILY).copied().unwrap_or_default();
         let text = if known < misuse::MOST { text } else { "further messages of this kind" };
         self.api(&Misuse::call(text)).message.is_some()
     }
@@ -369,7 +366,7 @@ impl Session {
     /// Takes note of work that waits for what nothing that is submitted signals, for whoever reads the totals
     /// of a process that is killed.
     pub fn note_stuck(&self, texts: Vec<String>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.summary.is_some() && state.stuck != texts {
             state.stuck = texts;
             self.summarise(&mut state, false);
@@ -378,7 +375,7 @@ impl Session {
 
     /// The device is lost for a reason that no trap and no finding has told.
     pub fn lost(&self, text: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.traps == 0 && !text.starts_with("halt-on-error") {
             state.traps += 1;
             let rendered = format!("error[device-lost]: {text}\n");
@@ -407,7 +404,7 @@ impl Session {
     pub fn explored(&self, explored: &Explored<'_>) {
         let again = |choices: &Choices| replay::line_of(&self.config, explored.dispatch, choices);
         let rendered = explored.render(&again);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.write_line(&mut state, &explored.json(&again, &rendered));
         print(&format!("{rendered}\n"));
     }
@@ -415,7 +412,7 @@ impl Session {
     /// Reports that a dispatch could not go on. The device is lost.
     pub fn trap(&self, trap: &Trap, context: &Context<'_>) -> Verdict {
         let rendered = text::trap(trap, context.dispatches.first());
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.traps += 1;
         self.write_line(
             &mut state,
@@ -429,7 +426,7 @@ impl Session {
 
     /// Says once that something is our gap; `what` is the whole message, which names it.
     pub fn not_implemented(&self, what: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.not_implemented.insert(what.to_owned()) {
             self.write_line(&mut state, &json!({ "type": "not-implemented", "message": what }));
             say(what);
@@ -438,14 +435,14 @@ impl Session {
 
     /// An instance was created, by an engine and an application of these names.
     pub fn instance_created(&self, names: [String; 2]) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.clients.instance(names);
         self.summarise(&mut state, false);
     }
 
     /// A device was created.
     pub fn device_created(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.clients.devices += 1;
         self.summarise(&mut state, false);
     }
@@ -453,7 +450,7 @@ impl Session {
     /// Reads of a dispatch read from writes of other agents, by these pairs of instructions: a line of the
     /// report for each.
     pub fn communicate(&self, pairs: &BTreeSet<(Site, Site)>, dispatch: &DispatchContext<'_>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let side = |site: Site| {
             let info = dispatch.site(site);
             json!({
@@ -477,7 +474,7 @@ impl Session {
 
     /// Counts a dispatch that was checked.
     pub fn dispatch_checked(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.dispatches += 1;
         self.summarise(&mut state, false);
     }
@@ -519,20 +516,20 @@ impl Session {
 
     /// Has `report` called when the process ends, before the totals are written.
     pub fn at_end(&self, report: fn(&Session)) {
-        self.state().at_end = Some(report);
+        self.state.lock().at_end = Some(report);
     }
 
     /// No totals are written: the program was left where it stood.
     pub fn abandon(&self) {
-        self.state().finished = true;
+        self.state.lock().finished = true;
     }
 
     /// Writes the totals, once, and names the exit status that the configuration asks for, if it does and
     /// there were findings or a device was lost.
     pub fn finish(&self) -> Option<u8> {
-        let report = self.state().at_end.take();
+        let report = self.state.lock().at_end.take();
         report.inspect(|report| report(self));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.finished {
             return None;
         }

@@ -308,7 +308,7 @@ fn a_suppressed_finding_is_silent_and_counted_apart() {
         session.report(&not_visible(), &Context { dispatches: &dispatches }, None),
         Verdict::default()
     );
-    assert_eq!(session.state().findings(), 0);
+    assert_eq!(session.state.lock().findings(), 0);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn notes_change_no_status_unless_they_are_asked_for_as_findings() {
         let message = verdict.message.unwrap();
         assert_eq!(message.severity == Severity::Note, findings == 0);
         assert!(message.text.starts_with("note[divide-by-zero]"), "{}", message.text);
-        assert_eq!(session.state().findings(), findings);
+        assert_eq!(session.state.lock().findings(), findings);
         assert_eq!(session.finish(), status);
     }
     let total = serde_json::json!({ "findings": 0, "notes": 2, "suppressed": 0, "seed": 0, "dispatches": 1 });

@@ -12,6 +12,7 @@ mod pairs;
 mod program;
 mod ranges;
 mod right;
+mod signals;
 mod waits;
 
 use program::Program;
@@ -64,11 +65,11 @@ const PAIRS: &[Pair] = &[
     ("read_from_a_file", pairs::read_from_a_file, "host-in-flight"),
     ("another_thread_writes", pairs::another_thread_writes, "host-in-flight"),
     ("ring", pairs::ring, "host-in-flight"),
-    ("event_behind_the_copy", pairs::event_behind_the_copy, "host-in-flight"),
-    ("timestamp_behind_the_copy", pairs::timestamp_behind_the_copy, "host-in-flight"),
-    ("event_of_the_host", pairs::event_of_the_host, "host-in-flight"),
-    ("event_without_the_hosts_stage", pairs::event_without_the_hosts_stage, "host-in-flight"),
-    ("timeline_of_the_host", pairs::timeline_of_the_host, "host-in-flight"),
+    ("event_behind_the_copy", signals::event_behind_the_copy, "host-in-flight"),
+    ("timestamp_behind_the_copy", signals::timestamp_behind_the_copy, "host-in-flight"),
+    ("event_of_the_host", signals::event_of_the_host, "host-in-flight"),
+    ("event_without_the_hosts_stage", signals::event_without_the_hosts_stage, "host-in-flight"),
+    ("timeline_of_the_host", signals::timeline_of_the_host, "host-in-flight"),
     ("read_of_what_is_overwritten", pairs::read_of_what_is_overwritten, "host-in-flight"),
     ("read_between", pairs::read_between::<0>, "host-in-flight"),
     ("read_between_a_little_later", pairs::read_between::<1>, "host-in-flight"),
@@ -78,8 +79,12 @@ const PAIRS: &[Pair] = &[
     ("upload_after_upload", pairs::upload_after_upload, "host-in-flight"),
     ("descriptor_of_pending_work", pairs::descriptor_of_pending_work, "freed-in-use"),
     ("memory_behind_an_address", pairs::memory_behind_an_address, "freed-in-use"),
-    ("event_without_the_hosts_writes", pairs::event_without_the_hosts_writes, "host-no-barrier"),
-    ("no_barrier_behind_the_hosts_timeline", pairs::no_barrier_behind_the_hosts_timeline, "host-no-barrier"),
+    ("event_without_the_hosts_writes", signals::event_without_the_hosts_writes, "host-no-barrier"),
+    (
+        "no_barrier_behind_the_hosts_timeline",
+        signals::no_barrier_behind_the_hosts_timeline,
+        "host-no-barrier",
+    ),
     ("no_barrier_to_the_host", pairs::barrier_to_the_host::<0>, "host-no-barrier"),
     ("barrier_to_the_host_too_early", pairs::barrier_to_the_host::<1>, "host-no-barrier"),
     ("barrier_to_another_stage", pairs::barrier_to_the_host::<2>, "host-no-barrier"),

@@ -227,24 +227,11 @@ impl Report {
     #[cold]
     pub fn notice(&mut self, at: Site, agent: AgentId, lane: usize, notice: &Notice<'_>) {
         let class = StorageClasses::empty();
-        let access = |kind: AccessKind, offset: u32, bytes: u8| AccessInfo {
-            site: at,
-            kind,
-            atomic: None,
-            by: self.numbering.invocation(agent),
-            place: Place {
-                class,
-                reference: Reference(u32::MAX),
-                address: 0,
-                offset: u64::from(offset),
-                size: u32::from(bytes),
-            },
-            texel: None,
-            returned: None,
-            newest: None,
-            admissible: Vec::new(),
-            half: None,
-            caches: None,
+        let standing = AccessInfo::standing(at, self.numbering.invocation(agent));
+        let access = |kind: AccessKind, offset: u32, bytes: u8| {
+            let (offset, size) = (u64::from(offset), u32::from(bytes));
+            let place = Place { offset, size, ..standing.place };
+            AccessInfo { kind, place, ..standing.clone() }
         };
         match *notice {
             Notice::OutsideImage { view, .. } if self.reads_zero(view.reference) => {}

@@ -12,6 +12,7 @@ mod fast_paths;
 mod locks;
 mod machine;
 mod observed;
+mod random;
 mod rehearsal;
 mod remembered;
 use machine::*;

@@ -1,7 +1,7 @@
 //! Prefix clocks: what of each queue and stage has executed, is available, is visible.
 
 use super::dependency::{Accesses, Stages};
-use super::shadow::Range;
+use super::range::Range;
 use super::tracker::QueueId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

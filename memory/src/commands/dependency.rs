@@ -1,7 +1,7 @@
 //! Stages, accesses and memory dependencies (Vulkan 1.3, 7.1 *Execution and Memory Dependencies*, 7.6
 //! *Pipeline Barriers*).
 
-use super::shadow::Range;
+use super::range::Range;
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 

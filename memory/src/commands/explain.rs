@@ -2,7 +2,8 @@
 
 use super::clock::Stream;
 use super::dependency::{AccessScope, Accesses, Stages};
-use super::shadow::{Operand, Range, Record};
+use super::range::Range;
+use super::shadow::{Operand, Record};
 use super::tracker::{OperationId, PastBarrier, PastSubmission, QueueId, Tracker};
 use crate::finding::FindingId;
 use serde::{Deserialize, Serialize};

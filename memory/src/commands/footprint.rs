@@ -1,6 +1,7 @@
 //! What a dispatch touched, as few runs of bytes.
 
-use super::shadow::{Operand, Range};
+use super::range::Range;
+use super::shadow::Operand;
 use std::collections::BTreeMap;
 
 /// Collects accesses to words and joins neighbours that differ in nothing but the invocation: the first one

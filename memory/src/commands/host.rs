@@ -11,7 +11,8 @@
 use super::clock::Stream;
 use super::dependency::{Accesses, Stages};
 use super::event::EventToken;
-use super::shadow::{Operand, Range, Record};
+use super::range::{Range, RangeMap};
+use super::shadow::{Operand, Record};
 use super::tracker::{OperationId, Payload, QueueId, Tracker};
 use crate::finding::FindingId;
 use std::collections::BTreeMap;
@@ -58,35 +59,14 @@ pub(super) struct HostWrite {
 pub(super) struct Host {
     /// Its accesses and flushes so far.
     now: u64,
-    /// Runs of bytes by their start: their end, and who wrote them last.
-    writes: BTreeMap<u64, (u64, HostWrite)>,
+    /// Who wrote which bytes last.
+    writes: RangeMap<HostWrite>,
     /// Runs of bytes by their start, of each of which it read some: their end, and the number and name of the
     /// last read.
     reads: BTreeMap<u64, (u64, u64, u64)>,
 }
 
 impl Host {
-    fn split(&mut self, at: u64) {
-        if let Some((_, (end, write))) = self.writes.range_mut(..at).next_back()
-            && *end > at
-        {
-            let tail = (*end, *write);
-            *end = at;
-            self.writes.insert(at, tail);
-        }
-    }
-
-    /// Takes out what is known of a range.
-    pub fn take(&mut self, range: Range) -> Vec<(Range, HostWrite)> {
-        self.split(range.start);
-        self.split(range.end);
-        let keys: Vec<u64> = self.writes.range(range.start..range.end).map(|(start, _)| *start).collect();
-        let parts = keys
-            .into_iter()
-            .filter_map(|start| self.writes.remove(&start).map(|(end, write)| (Range { start, end }, write)));
-        parts.collect()
-    }
-
     /// The reads of runs that are all in a range: their numbers and tags.
     fn reads_within(&self, range: Range) -> impl Iterator<Item = (Range, u64, u64)> {
         let all = self.reads.range(range.start..range.end);
@@ -96,20 +76,11 @@ impl Host {
 
     /// Memory ended, or has other contents.
     pub fn forget(&mut self, range: Range) {
-        self.take(range);
+        self.writes.take(range);
         let reads: Vec<u64> = self.reads_within(range).map(|(run, ..)| run.start).collect();
         for start in reads {
             self.reads.remove(&start);
         }
-    }
-
-    fn within(&self, range: Range) -> impl Iterator<Item = (Range, HostWrite)> {
-        let before = self.writes.range(..range.start).next_back().filter(|(_, (end, _))| *end > range.start);
-        before.into_iter().chain(self.writes.range(range.start..range.end)).map(
-            move |(start, (end, write))| {
-                (Range { start: range.start.max(*start), end: range.end.min(*end) }, *write)
-            },
-        )
     }
 }
 
@@ -126,8 +97,8 @@ impl Tracker {
                     add(&mut found, self.after_device(id, &record, true, tag, bytes));
                 }
             }
-            self.host_side.take(range);
-            self.host_side.writes.insert(range.start, (range.end, write));
+            self.host_side.writes.take(range);
+            self.host_side.writes.insert(range, write);
         }
         found
     }
@@ -164,9 +135,9 @@ impl Tracker {
         self.host_side.now += 1;
         let now = self.host_side.now;
         for &range in ranges {
-            for (part, write) in self.host_side.take(range) {
+            for (part, write) in self.host_side.writes.take(range) {
                 let available = write.available.or((!write.discarded).then_some(now));
-                self.host_side.writes.insert(part.start, (part.end, HostWrite { available, ..write }));
+                self.host_side.writes.insert(part, HostWrite { available, ..write });
             }
         }
     }
@@ -242,9 +213,9 @@ impl Tracker {
     /// somebody writes them again. That is no mistake before somebody reads them.
     pub fn host_discarded(&mut self, ranges: &[Range]) {
         for &range in ranges {
-            for (part, write) in self.host_side.take(range) {
+            for (part, write) in self.host_side.writes.take(range) {
                 let discarded = write.available.is_none();
-                self.host_side.writes.insert(part.start, (part.end, HostWrite { discarded, ..write }));
+                self.host_side.writes.insert(part, HostWrite { discarded, ..write });
             }
         }
     }
@@ -275,7 +246,7 @@ impl Tracker {
         let known = queue.and_then(|q| q.start(record.stage)).map_or(0, |known| known.host);
         let operand = &record.operand;
         let mut found = Vec::new();
-        for (part, write) in self.host_side.within(range) {
+        for (part, &write) in self.host_side.writes.within(range) {
             let late = write.available.is_some_and(|available| available > known);
             let (id, late, bytes) = if write.number > known {
                 (FindingId::HostInFlight, late, vec![part])

@@ -30,6 +30,7 @@ mod event;
 mod explain;
 mod footprint;
 mod host;
+mod range;
 mod runs;
 mod shadow;
 mod tracker;
@@ -40,7 +41,8 @@ pub use event::EventToken;
 pub use explain::{BarrierGap, Between, Fix, Hazard, SemaphoreGap, SemaphoreUse};
 pub use footprint::Footprint;
 pub use host::HostHazard;
-pub use shadow::{Operand, Range};
+pub use range::{Range, RangeMap};
+pub use shadow::Operand;
 pub use tracker::{OperationId, Payload, QueueId, Tracker};
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The runs of bytes of an operation: together for what orders them, which asks for the kind of access, and
 //! apart for findings, which name an instruction and an invocation.
 
-use super::shadow::{Operand, Range, Record, Shadow};
+use super::range::Range;
+use super::shadow::{Operand, Record, Shadow};
 use super::tracker::OperationId;
 use crate::agent::Invocation;
 use std::collections::{BTreeMap, BTreeSet};

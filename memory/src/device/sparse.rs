@@ -14,10 +14,11 @@ use crate::heap::{Heap, HeapError, Placement};
 use crate::host::{Mapping, PAGE};
 use crate::raw::{self, MemoryView};
 use crate::system::{Lanes, Mask};
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Whether there has been any sparse resource in this process.
 static ANY: AtomicBool = AtomicBool::new(false);
@@ -40,12 +41,6 @@ struct Binding {
 /// What is bound to a sparse resource, by the first byte there.
 #[derive(Debug, Default)]
 pub(super) struct Bindings(RwLock<BTreeMap<u64, Binding>>);
-
-impl Bindings {
-    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Binding>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Takes `range` out of the bindings.
 fn cut(bindings: &mut BTreeMap<u64, Binding>, range: &Range<u64>) {
@@ -114,7 +109,7 @@ impl Allocation {
                 }
             }
         };
-        let mut all = bindings.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = bindings.0.write();
         self.device.show(range, file)?;
         cut(&mut all, range);
         if let Some((memory, offset)) = memory
@@ -127,7 +122,7 @@ impl Allocation {
 
     /// The first bytes of `range` of a sparse resource to which nothing is bound, if there are any.
     pub fn first_unbound(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        let all = self.bindings()?.all();
+        let all = self.bindings()?.0.read();
         let mut at = range.start;
         let before = all.range(..=at).next_back();
         for (&start, binding) in before.into_iter().chain(all.range(at + 1..range.end.max(at + 1))) {
@@ -176,7 +171,7 @@ impl Allocation {
     /// Which of these bytes of `memory` are bound to this sparse resource, once for each place there.
     pub fn bound_of(&self, memory: &Arc<Allocation>, bytes: &Range<u64>) -> Vec<Range<u64>> {
         let Some(bindings) = self.bindings() else { return Vec::new() };
-        let all = bindings.all();
+        let all = bindings.0.read();
         let of = all.iter().filter(|(_, binding)| Arc::ptr_eq(&binding.memory, memory));
         let parts = of.map(|(start, binding)| {
             let end = binding.offset + (binding.end - start);

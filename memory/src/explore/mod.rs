@@ -31,8 +31,9 @@ pub use choices::{Choices, ChoicesError};
 pub use search::Search;
 
 use crate::race::Space;
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use strum::IntoStaticStr;
 
 /// How far to go.
@@ -187,7 +188,7 @@ impl<E> Shared<E> {
 
     /// Looks at the explorer.
     pub fn with<T>(&self, look: impl FnOnce(&mut E) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut self.0.lock())
     }
 }
 

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use crate::model::{Candidate, Execution, Matrix, ModelOptions, PreExecution, Row, Verdict, Wide};
 
 use super::barrier::{self, Progress};
-use super::candidate::Search;
+use super::candidate::{Search, advance};
 use super::path::{End, Path, Paths};
 use super::program::{Condition, LitmusProgram, Term};
 use super::skeleton::Skeleton;
@@ -142,18 +142,6 @@ pub fn search(program: &LitmusProgram, options: &ModelOptions, limits: &Limits, 
         }
     }
     found
-}
-
-/// The next combination, odometer fashion.
-fn advance(choice: &mut [usize], usable: &[Vec<usize>]) -> bool {
-    for (index, usable) in choice.iter_mut().zip(usable) {
-        *index += 1;
-        if *index < usable.len() {
-            return true;
-        }
-        *index = 0;
-    }
-    false
 }
 
 /// What tells the first `cut` steps of a path from those of another.

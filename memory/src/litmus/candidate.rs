@@ -275,7 +275,7 @@ impl<R: Row> Search<'_, '_, R> {
         loop {
             let memory: Vec<i64> = finals.iter().zip(&pick).map(|(values, index)| values[*index]).collect();
             self.final_state(candidate, &verdict, &memory)?;
-            if !advance_values(&mut pick, &finals) {
+            if !advance(&mut pick, &finals) {
                 return ControlFlow::Continue(());
             }
         }
@@ -432,10 +432,11 @@ impl<R: Row> Search<'_, '_, R> {
     }
 }
 
-fn advance_values(pick: &mut [usize], values: &[Vec<i64>]) -> bool {
-    for (index, values) in pick.iter_mut().zip(values) {
+/// The next combination of one element of each list, odometer fashion.
+pub(super) fn advance<T>(choice: &mut [usize], lists: &[Vec<T>]) -> bool {
+    for (index, list) in choice.iter_mut().zip(lists) {
         *index += 1;
-        if *index < values.len() {
+        if *index < list.len() {
             return true;
         }
         *index = 0;

@@ -4,9 +4,9 @@
 //! spells it, the model `chains` or `nochains`, and 1 or 0. Assertions of `.test` files are expectations in
 //! themselves.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -265,7 +265,7 @@ pub fn check(
             let start = Instant::now();
             let got = check_row(row, tests.get(&row.file), settings);
             let checked = Checked { expectation: row.clone(), got, time: start.elapsed() };
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, checked));
+            done.lock().push((index, checked));
         }
     };
     std::thread::scope(|scope| {
@@ -274,7 +274,7 @@ pub fn check(
         }
         work();
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner();
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, checked)| checked).collect()
 }

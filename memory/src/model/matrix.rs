@@ -108,47 +108,38 @@ impl<const N: usize> Default for Wide<N> {
 impl<const N: usize> BitAnd for Wide<N> {
     type Output = Wide<N>;
     #[inline]
-    fn bitand(mut self, other: Wide<N>) -> Wide<N> {
-        self &= other;
-        self
+    fn bitand(self, other: Wide<N>) -> Wide<N> {
+        Wide(std::array::from_fn(|k| self.0[k] & other.0[k]))
     }
 }
 
 impl<const N: usize> BitAndAssign for Wide<N> {
     #[inline]
     fn bitand_assign(&mut self, other: Wide<N>) {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a &= b;
-        }
+        *self = *self & other;
     }
 }
 
 impl<const N: usize> BitOr for Wide<N> {
     type Output = Wide<N>;
     #[inline]
-    fn bitor(mut self, other: Wide<N>) -> Wide<N> {
-        self |= other;
-        self
+    fn bitor(self, other: Wide<N>) -> Wide<N> {
+        Wide(std::array::from_fn(|k| self.0[k] | other.0[k]))
     }
 }
 
 impl<const N: usize> BitOrAssign for Wide<N> {
     #[inline]
     fn bitor_assign(&mut self, other: Wide<N>) {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a |= b;
-        }
+        *self = *self | other;
     }
 }
 
 impl<const N: usize> Not for Wide<N> {
     type Output = Wide<N>;
     #[inline]
-    fn not(mut self) -> Wide<N> {
-        for a in &mut self.0 {
-            *a = !*a;
-        }
-        self
+    fn not(self) -> Wide<N> {
+        Wide(self.0.map(|word| !word))
     }
 }
 

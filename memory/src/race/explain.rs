@@ -157,42 +157,29 @@ impl Case<'_> {
     /// Availability operations of the writer after the write, and visibility operations of the reader before
     /// the read.
     fn operations(&self, facts: &mut Vec<Fact>, common: Scope) {
-        let class = self.first.0.class;
-        for (event, site) in self.slice.execution.events().iter().zip(self.sites()) {
-            let covers = event.semantics.classes.contains(class) && event.scope >= common;
-            if event.agent.thread == self.first.1
-                && event.semantics.make_available
-                && covers
-                && self.first.0.write
-            {
-                let fact = Fact::MadeAvailable(*site, event.scope);
-                if !facts.contains(&fact) {
-                    facts.push(fact);
-                }
+        let ((first, writer), (second, reader)) = (self.first, self.second);
+        let events = self.slice.execution.events();
+        let mut tell = |fact: Fact| {
+            if !facts.contains(&fact) {
+                facts.push(fact);
             }
-            if event.agent.thread == self.second.1
-                && event.semantics.make_visible
-                && covers
-                && self.second.0.read
-            {
-                let fact = Fact::MadeVisible(*site, event.scope);
-                if !facts.contains(&fact) {
-                    facts.push(fact);
-                }
+        };
+        for (event, site) in events.iter().zip(self.sites()) {
+            if !event.semantics.classes.contains(first.class) || event.scope < common {
+                continue;
+            }
+            if event.agent.thread == writer && event.semantics.make_available && first.write {
+                tell(Fact::MadeAvailable(*site, event.scope));
+            }
+            if event.agent.thread == reader && event.semantics.make_visible && second.read {
+                tell(Fact::MadeVisible(*site, event.scope));
             }
         }
-        let (first, second) = (self.first.0, self.second.0);
         if first.available && !first.atomic {
-            facts.push(Fact::MadeAvailable(
-                first.site,
-                self.slice.execution.events()[self.slice.first as usize].scope,
-            ));
+            facts.push(Fact::MadeAvailable(first.site, events[self.slice.first as usize].scope));
         }
         if second.visible && !second.atomic {
-            facts.push(Fact::MadeVisible(
-                second.site,
-                self.slice.execution.events()[self.slice.second as usize].scope,
-            ));
+            facts.push(Fact::MadeVisible(second.site, events[self.slice.second as usize].scope));
         }
     }
 

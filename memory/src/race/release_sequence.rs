@@ -14,10 +14,11 @@ use super::clocks::Keyed;
 use super::clocks::{AgentRanges, Clocks, Release, intersect};
 use super::topology::{AgentId, Level, Topology};
 use crate::scope::StorageClasses;
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Links behind the newest one that keep what was gathered for them.
 const GATHERED: usize = 32;
@@ -79,7 +80,7 @@ impl ReleaseSequence {
         let widest = rest.0.as_ref().map_or(release.level, |node| node.widest.max(release.level));
         let classes = rest.0.as_ref().map_or(release.classes, |node| node.classes | release.classes);
         if let Some(old) = rest.nodes().nth(GATHERED) {
-            old.lock().take();
+            old.gathered.lock().take();
         }
         self.0 = Some(Arc::new(SequenceLink {
             release,
@@ -147,7 +148,7 @@ impl ReleaseSequence {
                 release: node.release.clone(),
                 rest: list,
                 links,
-                gathered: Mutex::new(node.lock().clone()),
+                gathered: Mutex::new(node.gathered.lock().clone()),
                 followed: AtomicBool::new(index != 0 || node.followed.load(Ordering::Relaxed)),
                 ..**node
             })));
@@ -165,11 +166,7 @@ impl ReleaseSequence {
     }
 }
 
-impl SequenceLink {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Option<Arc<Clocks>>> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl SequenceLink {}
 
 impl Drop for SequenceLink {
     // A release sequence may have millions of links: free them without recursion.
@@ -304,7 +301,7 @@ impl Agents {
         let mut nodes: Vec<&SequenceLink> = Vec::new();
         let mut clocks = Clocks::default();
         for node in heads.nodes() {
-            if let Some(known) = &*node.lock() {
+            if let Some(known) = &*node.gathered.lock() {
                 if nodes.is_empty() {
                     return known.clone();
                 }
@@ -318,7 +315,7 @@ impl Agents {
         }
         let clocks = Arc::new(clocks);
         if let Some(newest) = nodes.first() {
-            *newest.lock() = Some(clocks.clone());
+            *newest.gathered.lock() = Some(clocks.clone());
         }
         clocks
     }

@@ -19,7 +19,8 @@
 mod define;
 
 use self::define::Bits;
-use crate::math::{convert, double, half, integer, pack, single, small};
+use crate::math::integer::{self, wide};
+use crate::math::{convert, double, half, pack, single, small};
 
 /// Calls `$then!` with the table.
 macro_rules! instruction_table {
@@ -208,38 +209,38 @@ macro_rules! instruction_table {
                 ISub64(x: u64, y: u64) -> u64 { x.wrapping_sub(y) }
                 IMul64(x: u64, y: u64) -> u64 { x.wrapping_mul(y) }
                 SNegate64(x: u64) -> u64 { x.wrapping_neg() }
-                UDiv64(x: u64, y: u64) -> u64 { integer::u_div_64(x, y) }
-                SDiv64(x: u64, y: u64) -> u64 { integer::s_div_64(x, y) }
-                UMod64(x: u64, y: u64) -> u64 { integer::u_mod_64(x, y) }
-                SRem64(x: u64, y: u64) -> u64 { integer::s_rem_64(x, y) }
-                SMod64(x: u64, y: u64) -> u64 { integer::s_mod_64(x, y) }
-                AddCarry64(x: u64, y: u64) -> u64 { integer::add_carry_64(x, y).1 }
-                SubBorrow64(x: u64, y: u64) -> u64 { integer::sub_borrow_64(x, y).1 }
-                UMulHigh64(x: u64, y: u64) -> u64 { integer::u_mul_extended_64(x, y).1 }
-                SMulHigh64(x: u64, y: u64) -> u64 { integer::s_mul_extended_64(x, y).1 }
+                UDiv64(x: u64, y: u64) -> u64 { wide::u_div(x, y) }
+                SDiv64(x: u64, y: u64) -> u64 { wide::s_div(x, y) }
+                UMod64(x: u64, y: u64) -> u64 { wide::u_mod(x, y) }
+                SRem64(x: u64, y: u64) -> u64 { wide::s_rem(x, y) }
+                SMod64(x: u64, y: u64) -> u64 { wide::s_mod(x, y) }
+                AddCarry64(x: u64, y: u64) -> u64 { wide::add_carry(x, y).1 }
+                SubBorrow64(x: u64, y: u64) -> u64 { wide::sub_borrow(x, y).1 }
+                UMulHigh64(x: u64, y: u64) -> u64 { wide::u_mul_extended(x, y).1 }
+                SMulHigh64(x: u64, y: u64) -> u64 { wide::s_mul_extended(x, y).1 }
                 ShiftLeft64(x: u64, y: u32) -> u64 { x << (y & 63) }
                 ShiftRightLogical64(x: u64, y: u32) -> u64 { x >> (y & 63) }
                 ShiftRightArithmetic64(x: i64, y: u32) -> i64 { x >> (y & 63) }
-                BitReverse64(x: u64) -> u64 { integer::bit_reverse_64(x) }
-                BitCount64(x: u64) -> u32 { integer::bit_count_64(x) }
-                BitFieldInsert64(x: u64, y: u64, z: u32, w: u32) -> u64 { integer::bit_field_insert_64(x, y, z, w) }
-                BitFieldSExtract64(x: u64, y: u32, z: u32) -> u64 { integer::bit_field_s_extract_64(x, y, z) }
-                BitFieldUExtract64(x: u64, y: u32, z: u32) -> u64 { integer::bit_field_u_extract_64(x, y, z) }
-                FindILsb64(x: u64) -> u32 { integer::find_i_lsb_64(x) }
-                FindUMsb64(x: u64) -> u32 { integer::find_u_msb_64(x) }
-                FindSMsb64(x: u64) -> u32 { integer::find_s_msb_64(x) }
-                SAbs64(x: u64) -> u64 { integer::s_abs_64(x) }
-                SSign64(x: u64) -> u64 { integer::s_sign_64(x) }
+                BitReverse64(x: u64) -> u64 { wide::bit_reverse(x) }
+                BitCount64(x: u64) -> u32 { wide::bit_count(x) }
+                BitFieldInsert64(x: u64, y: u64, z: u32, w: u32) -> u64 { wide::bit_field_insert(x, y, z, w) }
+                BitFieldSExtract64(x: u64, y: u32, z: u32) -> u64 { wide::bit_field_s_extract(x, y, z) }
+                BitFieldUExtract64(x: u64, y: u32, z: u32) -> u64 { wide::bit_field_u_extract(x, y, z) }
+                FindILsb64(x: u64) -> u32 { wide::find_i_lsb(x) }
+                FindUMsb64(x: u64) -> u32 { wide::find_u_msb(x) }
+                FindSMsb64(x: u64) -> u32 { wide::find_s_msb(x) }
+                SAbs64(x: u64) -> u64 { wide::s_abs(x) }
+                SSign64(x: u64) -> u64 { wide::s_sign(x) }
                 SDistance64(x: i64, y: i64) -> u64 { x.abs_diff(y) }
                 UDistance64(x: u64, y: u64) -> u64 { x.abs_diff(y) }
                 SAddSat64(x: i64, y: i64) -> i64 { x.saturating_add(y) }
                 UAddSat64(x: u64, y: u64) -> u64 { x.saturating_add(y) }
                 SSubSat64(x: i64, y: i64) -> i64 { x.saturating_sub(y) }
                 USubSat64(x: u64, y: u64) -> u64 { x.saturating_sub(y) }
-                SAverage64(x: i64, y: i64) -> i64 { integer::s_average_64(x, y) }
-                UAverage64(x: u64, y: u64) -> u64 { integer::u_average_64(x, y) }
-                SAverageRounded64(x: i64, y: i64) -> i64 { integer::s_average_rounded_64(x, y) }
-                UAverageRounded64(x: u64, y: u64) -> u64 { integer::u_average_rounded_64(x, y) }
+                SAverage64(x: i64, y: i64) -> i64 { wide::s_average(x, y) }
+                UAverage64(x: u64, y: u64) -> u64 { wide::u_average(x, y) }
+                SAverageRounded64(x: i64, y: i64) -> i64 { wide::s_average_rounded(x, y) }
+                UAverageRounded64(x: u64, y: u64) -> u64 { wide::u_average_rounded(x, y) }
                 SMin64(x: i64, y: i64) -> i64 { if y < x { y } else { x } }
                 SMax64(x: i64, y: i64) -> i64 { if y > x { y } else { x } }
                 UMin64(x: u64, y: u64) -> u64 { if y < x { y } else { x } }

@@ -2,10 +2,10 @@
 
 use super::context::Context;
 use crate::code::PrintEntry;
+use parking_lot::Mutex;
 use pellucid_memory::access::Site;
 use pellucid_memory::system::{LANES, Lanes, Mask};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// A subgroup by `WorkgroupId.z`, `.y` and `.x`, then `SubgroupId`.
 type Subgroup = [u32; 4];
@@ -42,7 +42,7 @@ impl PrintLog {
 
     /// A lane of a subgroup prints.
     fn add(&self, subgroup: Subgroup, site: Site, text: impl FnOnce() -> String) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.kept >= self.most {
             state.left_out += 1;
             let Some(mut last) = state.messages.last_entry().filter(|last| *last.key() > subgroup) else {
@@ -61,12 +61,12 @@ impl PrintLog {
 
     /// Forgets all messages: the dispatch begins again.
     pub fn clear(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+        *self.state.lock() = State::default();
     }
 
     /// The messages, and how many more there were.
     pub fn finish(self) -> (Vec<Printed>, u64) {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner();
         (state.messages.into_values().flatten().collect(), state.left_out)
     }
 }

@@ -346,3 +346,6 @@ impl Alu {
         self.row().marks & 1 << mark as u32 != 0
     }
 }
+
+#[cfg(test)]
+mod tests;

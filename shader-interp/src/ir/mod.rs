@@ -15,8 +15,6 @@
 //! Pure operations may be removed or moved.
 
 mod alu;
-#[cfg(test)]
-mod alu_tests;
 mod matrix;
 mod module;
 mod op;

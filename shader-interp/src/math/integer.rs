@@ -1,18 +1,194 @@
 //! Integer operations beyond what the language has. Values of `WIDTH` = 8, 16 or 32 bits are zero-extended in
-//! a `u32`, and so are results; functions called `_64` take 64-bit values. Nothing panics: division by zero
+//! a `u32`, and so are results; [`wide`] has the operations on 64 bits. Nothing panics: division by zero
 //! gives 0, the least integer divided by -1 is itself.
 
-/// All ones in the low `WIDTH` bits.
-#[inline(always)]
-const fn ones<const WIDTH: u32>() -> u32 {
-    u32::MAX >> (32 - WIDTH)
+/// Defines them for a word: as a signed one, at twice the width, its bits, and the width of values in it,
+/// which may be a parameter.
+macro_rules! operations {
+    ($word:ident, $signed:ident, $double:ident, $signed_double:ident, $bits:literal,
+        $width:tt, [$($parameter:tt)*], [$($argument:tt)*]) => {
+        /// All ones in the low bits that values have.
+        #[inline(always)]
+        const fn ones<$($parameter)*>() -> $word {
+            $word::MAX >> ($bits - $width)
+        }
+
+        /// The signed value of the low bits.
+        #[inline(always)]
+        pub fn sign_extend<$($parameter)*>(x: $word) -> $signed {
+            ((x << ($bits - $width)) as $signed) >> ($bits - $width)
+        }
+
+        /// Unsigned remainder; 0 if b is 0.
+        #[inline(always)]
+        pub fn u_mod(a: $word, b: $word) -> $word {
+            let r = a.wrapping_sub(u_div(a, b).wrapping_mul(b));
+            if b == 0 { 0 } else { r }
+        }
+
+        /// Truncated quotient of all bits; 0 if b is 0.
+        #[inline(always)]
+        fn signed_quotient(a: $signed, b: $signed) -> $signed {
+            let magnitude = u_div(a.unsigned_abs(), b.unsigned_abs()) as $signed;
+            if (a ^ b) < 0 { magnitude.wrapping_neg() } else { magnitude }
+        }
+
+        /// Its remainder; 0 if b is 0.
+        #[inline(always)]
+        fn signed_remainder(a: $signed, b: $signed) -> $signed {
+            let r = a.wrapping_sub(signed_quotient(a, b).wrapping_mul(b));
+            if b == 0 { 0 } else { r }
+        }
+
+        /// Signed quotient, truncated.
+        #[inline(always)]
+        pub fn s_div<$($parameter)*>(a: $word, b: $word) -> $word {
+            let (a, b) = (sign_extend::<$($argument)*>(a), sign_extend::<$($argument)*>(b));
+            signed_quotient(a, b) as $word & ones::<$($argument)*>()
+        }
+
+        /// OpSRem: the remainder's sign is a's.
+        #[inline(always)]
+        pub fn s_rem<$($parameter)*>(a: $word, b: $word) -> $word {
+            let (a, b) = (sign_extend::<$($argument)*>(a), sign_extend::<$($argument)*>(b));
+            signed_remainder(a, b) as $word & ones::<$($argument)*>()
+        }
+
+        /// OpSMod: the remainder's sign is b's.
+        #[inline(always)]
+        pub fn s_mod<$($parameter)*>(a: $word, b: $word) -> $word {
+            let b = sign_extend::<$($argument)*>(b);
+            let r = signed_remainder(sign_extend::<$($argument)*>(a), b);
+            let differs = (r != 0) & ((r ^ b) < 0);
+            (if differs { r.wrapping_add(b) } else { r }) as $word & ones::<$($argument)*>()
+        }
+
+        /// Sum and carry.
+        #[inline(always)]
+        pub fn add_carry<$($parameter)*>(a: $word, b: $word) -> ($word, $word) {
+            let sum = a.wrapping_add(b) & ones::<$($argument)*>();
+            (sum, (sum < a) as $word)
+        }
+
+        /// Difference and borrow.
+        #[inline(always)]
+        pub fn sub_borrow<$($parameter)*>(a: $word, b: $word) -> ($word, $word) {
+            (a.wrapping_sub(b) & ones::<$($argument)*>(), (a < b) as $word)
+        }
+
+        /// Unsigned product: low and high word.
+        #[inline(always)]
+        pub fn u_mul_extended<$($parameter)*>(a: $word, b: $word) -> ($word, $word) {
+            let product = a as $double * b as $double;
+            (product as $word & ones::<$($argument)*>(), (product >> $width) as $word)
+        }
+
+        /// Signed product: low and high word.
+        #[inline(always)]
+        pub fn s_mul_extended<$($parameter)*>(a: $word, b: $word) -> ($word, $word) {
+            let (a, b) = (sign_extend::<$($argument)*>(a), sign_extend::<$($argument)*>(b));
+            let product = a as $signed_double * b as $signed_double;
+            let ones = ones::<$($argument)*>();
+            (product as $word & ones, (product >> $width) as $word & ones)
+        }
+
+        /// Bits in reverse order.
+        #[inline(always)]
+        pub fn bit_reverse<$($parameter)*>(x: $word) -> $word {
+            x.reverse_bits() >> ($bits - $width)
+        }
+
+        /// OpBitCount: the number of bits that are 1.
+        #[inline(always)]
+        pub fn bit_count(x: $word) -> u32 {
+            x.count_ones()
+        }
+
+        /// The low `count` bits; none for 0, all for a word's and more.
+        #[inline(always)]
+        fn low_bits(count: u32) -> $word {
+            if count >= $bits { $word::MAX } else { (1 << (count & ($bits - 1))) - 1 }
+        }
+
+        /// OpBitFieldInsert. Offsets and counts beyond the width are undefined in SPIR-V; here they are cut
+        /// at it.
+        #[inline(always)]
+        pub fn bit_field_insert<$($parameter)*>(base: $word, insert: $word, offset: u32, count: u32) -> $word {
+            let field = low_bits(count) << (offset & ($bits - 1));
+            let mask = if offset >= $bits { 0 } else { field & ones::<$($argument)*>() };
+            (base & !mask) | ((insert << (offset & ($bits - 1))) & mask)
+        }
+
+        /// OpBitFieldUExtract.
+        #[inline(always)]
+        pub fn bit_field_u_extract<$($parameter)*>(base: $word, offset: u32, count: u32) -> $word {
+            if offset >= $width { 0 } else { (base >> (offset & ($bits - 1))) & low_bits(count) }
+        }
+
+        /// OpBitFieldSExtract.
+        #[inline(always)]
+        pub fn bit_field_s_extract<$($parameter)*>(base: $word, offset: u32, count: u32) -> $word {
+            let offset = if offset > $width { $width } else { offset };
+            let count = if count > $width - offset { $width - offset } else { count };
+            // The field's top bit to the word's, and back.
+            let (up, down) = ($bits - offset - count, $bits - count);
+            let field = ((base << (up & ($bits - 1))) as $signed) >> (down & ($bits - 1));
+            if count == 0 { 0 } else { field as $word & ones::<$($argument)*>() }
+        }
+
+        /// (a + b) >> 1 without overflow.
+        #[inline(always)]
+        pub fn s_average(a: $signed, b: $signed) -> $signed {
+            (a & b).wrapping_add((a ^ b) >> 1)
+        }
+
+        /// (a + b + 1) >> 1 without overflow.
+        #[inline(always)]
+        pub fn s_average_rounded(a: $signed, b: $signed) -> $signed {
+            (a | b).wrapping_sub((a ^ b) >> 1)
+        }
+
+        /// (a + b) >> 1 without overflow.
+        #[inline(always)]
+        pub fn u_average(a: $word, b: $word) -> $word {
+            (a & b).wrapping_add((a ^ b) >> 1)
+        }
+
+        /// (a + b + 1) >> 1 without overflow.
+        #[inline(always)]
+        pub fn u_average_rounded(a: $word, b: $word) -> $word {
+            (a | b).wrapping_sub((a ^ b) >> 1)
+        }
+
+        /// Number of the lowest one; -1 if there is none.
+        #[inline(always)]
+        pub fn find_i_lsb(x: $word) -> u32 {
+            if x == 0 { u32::MAX } else { x.trailing_zeros() }
+        }
+
+        /// Number of the highest one; -1 if there is none.
+        #[inline(always)]
+        pub fn find_u_msb(x: $word) -> u32 {
+            u32::wrapping_sub($bits - 1, x.leading_zeros())
+        }
+
+        /// Number of the highest bit that differs from the sign; -1 for 0 and -1.
+        #[inline(always)]
+        pub fn find_s_msb<$($parameter)*>(x: $word) -> u32 {
+            let x = sign_extend::<$($argument)*>(x);
+            find_u_msb((x ^ (x >> ($bits - 1))) as $word)
+        }
+
+        /// 1, 0 or -1.
+        #[inline(always)]
+        pub fn s_sign<$($parameter)*>(x: $word) -> $word {
+            let x = sign_extend::<$($argument)*>(x);
+            ((x > 0) as $signed - (x < 0) as $signed) as $word & ones::<$($argument)*>()
+        }
+    };
 }
 
-/// The signed value of the low `WIDTH` bits.
-#[inline(always)]
-pub fn sign_extend<const WIDTH: u32>(x: u32) -> i32 {
-    ((x << (32 - WIDTH)) as i32) >> (32 - WIDTH)
-}
+operations!(u32, i32, u64, i64, 32, WIDTH, [const WIDTH: u32], [WIDTH]);
 
 /// Unsigned quotient; 0 if b is 0.
 #[inline(always)]
@@ -27,295 +203,21 @@ pub fn u_div(a: u32, b: u32) -> u32 {
     if b == 0 { 0 } else { quotient }
 }
 
-/// Unsigned remainder; 0 if b is 0.
-#[inline(always)]
-pub fn u_mod(a: u32, b: u32) -> u32 {
-    let r = a.wrapping_sub(u_div(a, b).wrapping_mul(b));
-    if b == 0 { 0 } else { r }
-}
+/// The same on values of 64 bits.
+pub mod wide {
+    operations!(u64, i64, u128, i128, 64, 64, [], []);
 
-/// Truncated quotient of 32-bit integers; 0 if b is 0.
-#[inline(always)]
-fn signed_quotient(a: i32, b: i32) -> i32 {
-    let magnitude = u_div(a.unsigned_abs(), b.unsigned_abs()) as i32;
-    if (a ^ b) < 0 { magnitude.wrapping_neg() } else { magnitude }
-}
+    /// Unsigned quotient; 0 if b is 0.
+    #[inline(always)]
+    pub fn u_div(a: u64, b: u64) -> u64 {
+        a.checked_div(b).unwrap_or(0)
+    }
 
-/// Its remainder; 0 if b is 0.
-#[inline(always)]
-fn signed_remainder(a: i32, b: i32) -> i32 {
-    let r = a.wrapping_sub(signed_quotient(a, b).wrapping_mul(b));
-    if b == 0 { 0 } else { r }
-}
-
-/// Signed quotient, truncated.
-#[inline(always)]
-pub fn s_div<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    signed_quotient(sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b)) as u32 & ones::<WIDTH>()
-}
-
-/// OpSRem: the remainder's sign is a's.
-#[inline(always)]
-pub fn s_rem<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    signed_remainder(sign_extend::<WIDTH>(a), sign_extend::<WIDTH>(b)) as u32 & ones::<WIDTH>()
-}
-
-/// OpSMod: the remainder's sign is b's.
-#[inline(always)]
-pub fn s_mod<const WIDTH: u32>(a: u32, b: u32) -> u32 {
-    let b = sign_extend::<WIDTH>(b);
-    let r = signed_remainder(sign_extend::<WIDTH>(a), b);
-    let differs = (r != 0) & ((r ^ b) < 0);
-    (if differs { r.wrapping_add(b) } else { r }) as u32 & ones::<WIDTH>()
-}
-
-/// Unsigned quotient; 0 if b is 0.
-#[inline(always)]
-pub fn u_div_64(a: u64, b: u64) -> u64 {
-    a.checked_div(b).unwrap_or(0)
-}
-
-/// Unsigned remainder; 0 if b is 0.
-#[inline(always)]
-pub fn u_mod_64(a: u64, b: u64) -> u64 {
-    a.checked_rem(b).unwrap_or(0)
-}
-
-/// Signed quotient, truncated.
-#[inline(always)]
-pub fn s_div_64(a: u64, b: u64) -> u64 {
-    if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 }
-}
-
-/// OpSRem: the remainder's sign is a's.
-#[inline(always)]
-pub fn s_rem_64(a: u64, b: u64) -> u64 {
-    if b == 0 { 0 } else { (a as i64).wrapping_rem(b as i64) as u64 }
-}
-
-/// OpSMod: the remainder's sign is b's.
-#[inline(always)]
-pub fn s_mod_64(a: u64, b: u64) -> u64 {
-    let r = s_rem_64(a, b) as i64;
-    let b = b as i64;
-    (if r != 0 && (r ^ b) < 0 { r.wrapping_add(b) } else { r }) as u64
-}
-
-/// Sum and carry.
-#[inline(always)]
-pub fn add_carry<const WIDTH: u32>(a: u32, b: u32) -> (u32, u32) {
-    let sum = a.wrapping_add(b) & ones::<WIDTH>();
-    (sum, (sum < a) as u32)
-}
-
-/// Difference and borrow.
-#[inline(always)]
-pub fn sub_borrow<const WIDTH: u32>(a: u32, b: u32) -> (u32, u32) {
-    (a.wrapping_sub(b) & ones::<WIDTH>(), (a < b) as u32)
-}
-
-/// Sum and carry.
-#[inline(always)]
-pub fn add_carry_64(a: u64, b: u64) -> (u64, u64) {
-    let sum = a.wrapping_add(b);
-    (sum, (sum < a) as u64)
-}
-
-/// Difference and borrow.
-#[inline(always)]
-pub fn sub_borrow_64(a: u64, b: u64) -> (u64, u64) {
-    (a.wrapping_sub(b), (a < b) as u64)
-}
-
-/// Unsigned product: low and high word.
-#[inline(always)]
-pub fn u_mul_extended<const WIDTH: u32>(a: u32, b: u32) -> (u32, u32) {
-    let product = a as u64 * b as u64;
-    (product as u32 & ones::<WIDTH>(), (product >> WIDTH) as u32)
-}
-
-/// Signed product: low and high word.
-#[inline(always)]
-pub fn s_mul_extended<const WIDTH: u32>(a: u32, b: u32) -> (u32, u32) {
-    let product = sign_extend::<WIDTH>(a) as i64 * sign_extend::<WIDTH>(b) as i64;
-    (product as u32 & ones::<WIDTH>(), (product >> WIDTH) as u32 & ones::<WIDTH>())
-}
-
-/// Unsigned product: low and high word.
-#[inline(always)]
-pub fn u_mul_extended_64(a: u64, b: u64) -> (u64, u64) {
-    let product = a as u128 * b as u128;
-    (product as u64, (product >> 64) as u64)
-}
-
-/// Signed product: low and high word.
-#[inline(always)]
-pub fn s_mul_extended_64(a: u64, b: u64) -> (u64, u64) {
-    let product = a as i64 as i128 * b as i64 as i128;
-    (product as u64, (product >> 64) as u64)
-}
-
-/// Bits in reverse order.
-#[inline(always)]
-pub fn bit_reverse<const WIDTH: u32>(x: u32) -> u32 {
-    x.reverse_bits() >> (32 - WIDTH)
-}
-
-/// Bits in reverse order.
-#[inline(always)]
-pub fn bit_reverse_64(x: u64) -> u64 {
-    x.reverse_bits()
-}
-
-/// OpBitCount: the number of bits that are 1.
-#[inline(always)]
-pub fn bit_count(x: u32) -> u32 {
-    x.count_ones()
-}
-
-/// OpBitCount of 64 bits: the number of bits that are 1.
-#[inline(always)]
-pub fn bit_count_64(x: u64) -> u32 {
-    x.count_ones()
-}
-
-/// The low `count` bits; none for 0, all for 32 and more.
-#[inline(always)]
-fn low_bits(count: u32) -> u32 {
-    if count >= 32 { u32::MAX } else { (1 << (count & 31)) - 1 }
-}
-
-/// The low `count` bits; none for 0, all for 64 and more.
-#[inline(always)]
-fn low_bits_64(count: u32) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << (count & 63)) - 1 }
-}
-
-/// OpBitFieldInsert. Offsets and counts beyond the width are undefined in SPIR-V; here they are cut at it.
-#[inline(always)]
-pub fn bit_field_insert<const WIDTH: u32>(base: u32, insert: u32, offset: u32, count: u32) -> u32 {
-    let mask = if offset >= 32 { 0 } else { (low_bits(count) << (offset & 31)) & ones::<WIDTH>() };
-    (base & !mask) | ((insert << (offset & 31)) & mask)
-}
-
-/// OpBitFieldUExtract.
-#[inline(always)]
-pub fn bit_field_u_extract<const WIDTH: u32>(base: u32, offset: u32, count: u32) -> u32 {
-    if offset >= WIDTH { 0 } else { (base >> (offset & 31)) & low_bits(count) }
-}
-
-/// OpBitFieldSExtract.
-#[inline(always)]
-pub fn bit_field_s_extract<const WIDTH: u32>(base: u32, offset: u32, count: u32) -> u32 {
-    let offset = if offset > WIDTH { WIDTH } else { offset };
-    let count = if count > WIDTH - offset { WIDTH - offset } else { count };
-    // The field's top bit to bit 31, and back.
-    let up = 32 - offset - count;
-    let down = 32 - count;
-    let field = (((base << (up & 31)) as i32) >> (down & 31)) as u32 & ones::<WIDTH>();
-    if count == 0 { 0 } else { field }
-}
-
-/// OpBitFieldInsert.
-#[inline(always)]
-pub fn bit_field_insert_64(base: u64, insert: u64, offset: u32, count: u32) -> u64 {
-    let mask = if offset >= 64 { 0 } else { low_bits_64(count) << (offset & 63) };
-    (base & !mask) | ((insert << (offset & 63)) & mask)
-}
-
-/// OpBitFieldUExtract.
-#[inline(always)]
-pub fn bit_field_u_extract_64(base: u64, offset: u32, count: u32) -> u64 {
-    if offset >= 64 { 0 } else { (base >> (offset & 63)) & low_bits_64(count) }
-}
-
-/// OpBitFieldSExtract.
-#[inline(always)]
-pub fn bit_field_s_extract_64(base: u64, offset: u32, count: u32) -> u64 {
-    let offset = if offset > 64 { 64 } else { offset };
-    let count = if count > 64 - offset { 64 - offset } else { count };
-    let up = 64 - offset - count;
-    let down = 64 - count;
-    let field = (((base << (up & 63)) as i64) >> (down & 63)) as u64;
-    if count == 0 { 0 } else { field }
-}
-
-macro_rules! averages {
-    ($($average:ident $rounded:ident $type:ty),*) => { $(
-        /// (a + b) >> 1 without overflow.
-        #[inline(always)]
-        pub fn $average(a: $type, b: $type) -> $type {
-            (a & b).wrapping_add((a ^ b) >> 1)
-        }
-
-        /// (a + b + 1) >> 1 without overflow.
-        #[inline(always)]
-        pub fn $rounded(a: $type, b: $type) -> $type {
-            (a | b).wrapping_sub((a ^ b) >> 1)
-        }
-    )* };
-}
-
-averages! {
-    s_average s_average_rounded i32, s_average_64 s_average_rounded_64 i64,
-    u_average u_average_rounded u32, u_average_64 u_average_rounded_64 u64
-}
-
-/// Number of the lowest one; -1 if there is none.
-#[inline(always)]
-pub fn find_i_lsb(x: u32) -> u32 {
-    if x == 0 { u32::MAX } else { x.trailing_zeros() }
-}
-
-/// Number of the highest one; -1 if there is none.
-#[inline(always)]
-pub fn find_u_msb(x: u32) -> u32 {
-    31u32.wrapping_sub(x.leading_zeros())
-}
-
-/// Number of the highest bit that differs from the sign; -1 for 0 and -1.
-#[inline(always)]
-pub fn find_s_msb<const WIDTH: u32>(x: u32) -> u32 {
-    let x = sign_extend::<WIDTH>(x);
-    find_u_msb((x ^ (x >> 31)) as u32)
-}
-
-/// Number of the lowest one; -1 if there is none.
-#[inline(always)]
-pub fn find_i_lsb_64(x: u64) -> u32 {
-    if x == 0 { u32::MAX } else { x.trailing_zeros() }
-}
-
-/// Number of the highest one; -1 if there is none.
-#[inline(always)]
-pub fn find_u_msb_64(x: u64) -> u32 {
-    63u32.wrapping_sub(x.leading_zeros())
-}
-
-/// Number of the highest bit that differs from the sign; -1 for 0 and -1.
-#[inline(always)]
-pub fn find_s_msb_64(x: u64) -> u32 {
-    let x = x as i64;
-    find_u_msb_64((x ^ (x >> 63)) as u64)
-}
-
-/// 1, 0 or -1.
-#[inline(always)]
-pub fn s_sign<const WIDTH: u32>(x: u32) -> u32 {
-    let x = sign_extend::<WIDTH>(x);
-    ((x > 0) as i32 - (x < 0) as i32) as u32 & ones::<WIDTH>()
-}
-
-/// Magnitude; the least integer is its own.
-#[inline(always)]
-pub fn s_abs_64(x: u64) -> u64 {
-    (x as i64).wrapping_abs() as u64
-}
-
-/// 1, 0 or -1.
-#[inline(always)]
-pub fn s_sign_64(x: u64) -> u64 {
-    ((x as i64 > 0) as i64 - ((x as i64) < 0) as i64) as u64
+    /// Magnitude; the least integer is its own.
+    #[inline(always)]
+    pub fn s_abs(x: u64) -> u64 {
+        (x as i64).wrapping_abs() as u64
+    }
 }
 
 /// The four bytes of a packed vector, signed.

@@ -1,11 +1,12 @@
 //! Messages of the Debug Adapter Protocol: what is read from the client, what is sent to it, and requests
 //! that wait.
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ impl Client {
     }
 
     fn send(&self, mut message: Value) {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.0.lock();
         let (output, seq) = &mut *guard;
         *seq += 1;
         message["seq"] = json!(*seq);
@@ -123,7 +124,7 @@ impl Incoming {
     }
 
     fn with<T>(&self, with: impl FnOnce(&Receiver<Value>, &mut VecDeque<Value>) -> T) -> T {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.0.lock();
         let (requests, waiting) = &mut *guard;
         with(requests, waiting)
     }

@@ -10,19 +10,19 @@ use std::sync::Arc;
 impl Hazards {
     /// The host saw a signal that carries `payload`.
     pub fn host_saw(&self, payload: &Payload) {
-        self.state().tracker.host_wait(payload);
+        self.state.lock().tracker.host_wait(payload);
     }
 
     /// The host saw a queue idle.
     pub fn host_saw_idle(&self, queue: u32) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let payload = state.tracker.signal_fence(QueueId(queue));
         state.tracker.host_wait(&payload);
     }
 
     /// vkSetEvent: what the event carries to those who wait for it.
     pub fn host_event(&self) -> EventToken {
-        self.state().tracker.host_event()
+        self.state.lock().tracker.host_event()
     }
 
     /// The host wrote and read these bytes after its call `since`.
@@ -30,7 +30,7 @@ impl Hazards {
         if writes.is_empty() && reads.is_empty() {
             return;
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let tag = state.call(since);
         for (range, _) in reads {
             state.bytes(*range, (true, false), None, Who::Host(tag), None);
@@ -49,14 +49,14 @@ impl Hazards {
     /// Calls `each` with the bytes of a range of which it matters what the host does to them, as far as work
     /// is concerned that has run: something may be found, or an image loses its contents.
     pub fn kept_from_host(&self, range: Range, mut each: impl FnMut(Range)) {
-        let state = self.state();
+        let state = self.state.lock();
         state.layouts.images_in(range).for_each(&mut each);
         state.tracker.kept_from_host(range, each);
     }
 
     /// The host copied these parts of images in its call, by which it touched these bytes.
     pub fn host_copied(&self, call: &HostCall, parts: &[ImageUse], runs: &[(Range, Operand)]) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let tag = state.call(call);
         for part in parts {
             let found = state.layouts.access(part, Who::Host(tag));
@@ -87,7 +87,7 @@ impl Hazards {
         parts: &Subresources,
         layouts: (vk::ImageLayout, vk::ImageLayout),
     ) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let by = Who::Host(state.call(call));
         let found = state.layouts.transition(image, parts, layouts, None, by);
         state.keep_layouts(found, None);
@@ -95,12 +95,12 @@ impl Hazards {
 
     /// The parts of some bytes that the device has written without the host having been told that it is done.
     pub fn in_flight(&self, range: Range) -> Vec<Range> {
-        self.state().tracker.in_flight(range)
+        self.state.lock().tracker.in_flight(range)
     }
 
     /// The host flushed `flushed`, by which it lost what the device wrote to `lost`.
     pub fn host_flushed(&self, flushed: Range, lost: &[Range], call: &HostCall) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.tracker.host_flushed(&[flushed]);
         let tag = state.call(call);
         let found = state.tracker.host_lost(lost, tag);
@@ -109,7 +109,7 @@ impl Hazards {
 
     /// The host invalidated what the device wrote to `seen`, and lost what it itself wrote to `discarded`.
     pub fn host_invalidated(&self, seen: &[Range], discarded: &[Range], call: &HostCall) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let tag = state.call(call);
         let found = state.tracker.host_invalidated(seen, tag);
         state.tracker.host_discarded(discarded);

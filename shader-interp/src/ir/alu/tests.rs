@@ -1,10 +1,10 @@
 //! Arithmetic operations, one by one: each row below runs on lanes and folds as constants, to the same bits.
 
-use super::*;
 use crate::code::select::instructions;
 use crate::code::{self, OperandKind};
 use crate::exec::plain::{PlainOptions, dispatch};
 use crate::interface::{CompileOptions, Descriptor, Grid, Resources};
+use crate::ir::*;
 use crate::pass::builder::Builder;
 use pellucid_memory::access::{Access, Reference, Site};
 use pellucid_memory::device::MemoryRange;
