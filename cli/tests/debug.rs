@@ -75,6 +75,16 @@ fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
 }
 
 #[test]
+fn an_array_in_a_block_without_names_is_the_variable() {
+    let arguments = ["--run", "cli/tests/compute/wrapped.spvasm"];
+    let printed = session(&arguments, "findings 1\nprint a\nprint a[1]\nsees a[1]\n");
+    for told in [": a[", "a = [0, 0]\n", "a[1] = 0\n", "memory holds 0 in a[1]\n"] {
+        assert!(printed.contains(told), "{told:?} is not in\n{printed}");
+    }
+    assert!(!printed.contains("member 0") && !printed.contains("_0"), "{printed}");
+}
+
+#[test]
 fn what_was_never_written_is_said_at_the_end_as_well() {
     let printed = session(&[FLAG, "--groups", "2"], "findings off\ncontinue\nwrote received\n");
     assert!(printed.contains("this is the write\n"), "{printed}");
