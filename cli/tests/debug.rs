@@ -60,15 +60,14 @@ fn what_an_atomic_of_64_bits_reads_is_one_of_its_writes() {
 #[test]
 fn who_sees_what_of_eight_bytes_is_told_of_both_words_at_once() {
     let arguments = ["cli/tests/compute/wide_message.spv", "--groups", "2"];
-    let commands = "watch message read on 1 0\ncontinue\nsees message\nreads message\nbefore message #1 #2\n\
-                    before message #2 now\ncontinue\nwrote written\ncontinue\n";
+    let commands =
+        "watch message read on 1 0\ncontinue\nsees message\nreads message\nbefore message #1 now\n";
     let printed = session(&arguments, commands);
     for told in [
-        "memory holds 0x300000002 in message\n#0 0x0 from before these writes\n#1 0x100000002 by invocation 0 of workgroup (0,0,0)",
-        "\n#2 0x300000002 by invocation 0 of workgroup (0,0,0)",
+        "memory holds 0x300000002 in message\n#0 0x100000002 from before these writes\n#1 0x300000002 by ",
         "invocation 0 of workgroup (1,0,0) may read 0x100000002 or 0x300000002 now\n",
-        "(1) the write of 0x100000002 by invocation 0 of workgroup (0,0,0) is ",
         "     yes: it is the newest\n",
+        "(1) the write of 0x300000002 by invocation 0 of workgroup (0,0,0) is ",
     ] {
         assert!(printed.contains(told), "{told:?} is not in\n{printed}");
     }

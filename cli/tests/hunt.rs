@@ -70,7 +70,10 @@ fn a_hunt_can_make_a_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let shader = shader("reduce.spv");
-    let output = pellucid(folder, &format!("hunt --explore 0 --runs 2 --html found.html {} {BUFFERS}", shader.display()));
+    let output = pellucid(
+        folder,
+        &format!("hunt --explore 0 --runs 2 --html found.html {} {BUFFERS}", shader.display()),
+    );
     assert_eq!(output.status.code(), Some(66), "{}", errors(&output));
     assert!(errors(&output).ends_with("\npellucid: page: found.html\n"), "{}", errors(&output));
     let page = std::fs::read_to_string(folder.join("found.html")).expect("a page");
